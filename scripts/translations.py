@@ -1,0 +1,89 @@
+"""Checks locale/: every text of the source is there and translated, placeholders agree, compiled files are current.
+
+Needs no gettext programs: Python sources are read as syntax trees, templates by Django's own templatize().
+`python -m scripts.translations --compile` writes the .mo files.
+"""
+
+import ast
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import polib
+from django.utils.translation.template import templatize
+
+ROOT = Path(__file__).resolve().parent.parent
+APPS = ("agent", "audit", "authz", "copilot_site", "demo", "knowledge")
+MARKERS = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy", "pgettext", "pgettext_lazy"}
+PLACEHOLDER = re.compile(r"%\([a-z_]+\)[sd]|%[sd]|\{[a-z_]*\}")
+IN_TEMPLATE = re.compile(r"""gettext\(u?('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL)
+
+
+def texts_of_python(path: Path) -> Iterator[str]:
+    """Literal texts marked for translation in a Python file."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+        if name in MARKERS:
+            arguments = node.args[1:2] if name.startswith("pgettext") else node.args[:1]
+            yield from (a.value for a in arguments if isinstance(a, ast.Constant) and isinstance(a.value, str))
+
+
+def texts_of_template(path: Path) -> Iterator[str]:
+    """Literal texts marked for translation in a template."""
+    for match in IN_TEMPLATE.finditer(templatize(path.read_text(encoding="utf-8"))):
+        yield ast.literal_eval(match[1])
+
+
+def texts() -> dict[str, str]:
+    """Every text that is marked for translation, with a file where it stands."""
+    found: dict[str, str] = {}
+    for app in APPS:
+        for path in (ROOT / app).rglob("*.py"):
+            found.update(dict.fromkeys(texts_of_python(path), str(path.relative_to(ROOT))))
+    for path in (ROOT / "templates").rglob("*.*"):
+        found.update(dict.fromkeys(texts_of_template(path), str(path.relative_to(ROOT))))
+    return found
+
+
+def wrong(catalogue: Path, sources: dict[str, str]) -> Iterator[str]:
+    """One sentence for each fault of a .po file."""
+    entries = polib.pofile(str(catalogue))
+    current = {entry.msgid: entry for entry in entries if not entry.obsolete}
+    for text, source in sorted(sources.items()):
+        if text not in current:
+            yield f"missing: {text!r} ({source})"
+    for text, entry in current.items():
+        if not entry.translated() or entry.fuzzy:
+            yield f"not translated: {text!r}"
+        elif entry.msgstr and sorted(PLACEHOLDER.findall(text)) != sorted(PLACEHOLDER.findall(entry.msgstr)):
+            yield f"placeholders differ: {text!r} and {entry.msgstr!r}"
+    compiled = catalogue.with_suffix(".mo")
+    if not compiled.exists() or compiled.read_bytes() != entries.to_binary():
+        yield f"{compiled.name} is older than {catalogue.name}: run `python -m scripts.translations --compile`"
+
+
+def main() -> None:
+    """Exit code 1 with a list of faults."""
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
+    django.setup()
+    catalogues = sorted(ROOT.glob("locale/*/LC_MESSAGES/django.po"))
+    if "--compile" in sys.argv:
+        for catalogue in catalogues:
+            polib.pofile(str(catalogue)).save_as_mofile(str(catalogue.with_suffix(".mo")))
+        return
+    sources = texts()
+    faults = [f"{path.relative_to(ROOT)}: {fault}" for path in catalogues for fault in wrong(path, sources)]
+    if not catalogues:
+        faults.append(f"locale/zh_Hans/LC_MESSAGES/django.po is missing; {len(sources)} texts wait for it")
+    if faults:
+        sys.exit("\n".join(faults))
+
+
+if __name__ == "__main__":
+    main()
