@@ -1,0 +1,44 @@
+"""What an API caller may send: typed fields, and no name that nothing reads."""
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any, ClassVar
+
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+
+
+class Input(serializers.Serializer[Any]):
+    """A body or a query string. An unknown name is refused: a misspelt filter must not mean "everything"."""
+
+    read_elsewhere: ClassVar[frozenset[str]] = frozenset()
+
+    @classmethod
+    def checked(cls, data: Any) -> dict[str, Any]:
+        """The typed values out of a parsed body or query string; raises ValidationError, naming the field."""
+        given = cls(data=data)
+        given.is_valid(raise_exception=True)
+        return dict(given.validated_data)
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, Mapping):
+            unknown = set(data) - set(self.fields) - self.read_elsewhere
+            if unknown:
+                raise serializers.ValidationError({name: self._unknown(name) for name in sorted(unknown, key=str)})
+        return super().to_internal_value(data)
+
+    def _unknown(self, name: object) -> str:
+        known: Iterable[str] = sorted({*self.fields, *self.read_elsewhere})
+        near = get_close_matches(str(name), known, n=1)
+        if near:
+            return _("There is no field “%(name)s”. Did you mean “%(near)s”?") % {"name": name, "near": near[0]}
+        return _("There is no field “%(name)s”. Known are: %(known)s.") % {
+            "name": name,
+            "known": ", ".join(known) or "-",
+        }
+
+
+class Filters(Input):
+    """The query string of a list; what selects the page is read by the paginator."""
+
+    read_elsewhere = frozenset({"page", "page_size", "limit", "offset", "cursor"})

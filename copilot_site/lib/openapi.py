@@ -1,0 +1,60 @@
+"""How an operation of the API describes itself."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers
+
+BINARY = OpenApiTypes.BINARY
+PROBLEMS = {
+    400: "What was sent cannot be used; `errors` names each wrong field.",
+    401: "Nobody is signed in, or the token is unknown, expired or revoked.",
+    403: "You may see it, this action is not yours.",
+    404: "Missing, or not visible to you: the same answer for both.",
+    409: "It collides with what is there.",
+    503: "A service this needs does not answer now; try again.",
+}
+
+
+class FieldProblem(serializers.Serializer[Any]):
+    field = serializers.CharField(help_text="Dotted path; empty where no single field is wrong.")
+    detail = serializers.CharField()
+    code = serializers.CharField()
+
+
+class Problem(serializers.Serializer[Any]):
+    """RFC 9457 problem details."""
+
+    type = serializers.CharField()
+    title = serializers.CharField()
+    status = serializers.IntegerField()
+    detail = serializers.CharField(help_text="One sentence for people.")
+    code = serializers.CharField(required=False, help_text="One word for programs.")
+    errors = FieldProblem(many=True, required=False)  # type: ignore[assignment]  # fields leave the class
+
+
+def operation(
+    summary: str,
+    *,
+    body: Any = None,
+    answer: Any = None,
+    status: int = 200,
+    also: Sequence[int] = (),
+    query: type[serializers.Serializer[Any]] | None = None,
+    problems: Sequence[int] = (400, 401, 403, 404),
+    media_type: str = "application/json",
+) -> Callable[..., Any]:
+    """Describe a view's method.
+
+    summary: the line a reader sees. body, answer: serializers; no answer for 204.
+    also: further statuses with the same answer. problems: statuses of problem documents.
+    """
+    responses: dict[Any, Any] = {
+        (code, "application/problem+json"): OpenApiResponse(Problem, description=PROBLEMS[code]) for code in problems
+    }
+    responses |= {(code if answer is None else (code, media_type)): answer for code in (status, *also)}
+    return extend_schema(
+        summary=summary, request=body, responses=responses, parameters=[query] if query is not None else None
+    )

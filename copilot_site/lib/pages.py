@@ -1,0 +1,25 @@
+"""Errors a person can act on, as pages; as JSON for the scripts of our pages."""
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils.deprecation import MiddlewareMixin
+
+from copilot_site.lib.errors import Conflict, CopilotError, InvalidInput, NotFound, PermissionDenied
+
+STATUS: dict[type[CopilotError], int] = {NotFound: 404, PermissionDenied: 403, Conflict: 409, InvalidInput: 400}
+
+
+class ErrorPages(MiddlewareMixin):
+    """Answers what a view raises with one clear sentence; other errors are bugs and stay Django's to log."""
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        status = next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), None)
+        return None if status is None else error_page(request, status, str(error))
+
+
+def error_page(request: HttpRequest, status: int, sentence: str) -> HttpResponse:
+    """The page (or, where HTML is not accepted, the JSON) for an error. sentence: what is wrong, for people."""
+    if not request.accepts("text/html"):
+        return JsonResponse({"status": status, "detail": sentence}, status=status)
+    template = f"{status}.html" if status in {403, 404} else "400.html"
+    return render(request, template, {"sentence": sentence}, status=status)

@@ -1,0 +1,89 @@
+"""Errors of the API as RFC 9457 problem details (`application/problem+json`)."""
+
+from http import HTTPStatus
+from typing import Any
+
+from django.utils.encoding import force_str
+from rest_framework.exceptions import APIException, ErrorDetail, ValidationError
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+from copilot_site.lib.errors import Conflict, CopilotError, InvalidInput, NotFound, PermissionDenied
+
+STATUS: dict[type[CopilotError], HTTPStatus] = {
+    NotFound: HTTPStatus.NOT_FOUND,
+    PermissionDenied: HTTPStatus.FORBIDDEN,
+    Conflict: HTTPStatus.CONFLICT,
+    InvalidInput: HTTPStatus.BAD_REQUEST,
+}
+CODES = {
+    HTTPStatus.NOT_FOUND: "not_found",
+    HTTPStatus.FORBIDDEN: "permission_denied",
+    HTTPStatus.CONFLICT: "conflict",
+    HTTPStatus.BAD_REQUEST: "invalid",
+}
+
+
+def problem(
+    status: int, detail: str, *, code: str | None = None, errors: list[dict[str, str]] | None = None
+) -> Response:
+    """A problem document.
+
+    detail: one sentence for people. code: one word for programs. errors: one entry per wrong field.
+    """
+    body: dict[str, Any] = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+    }
+    if code:
+        body["code"] = code
+    if errors:
+        body["errors"] = errors
+    return Response(body, status=status, content_type="application/problem+json")
+
+
+def problem_handler(error: Exception, context: dict[str, Any]) -> Response | None:
+    """The EXCEPTION_HANDLER of the API. None for errors it does not know: they are bugs and become a logged 500."""
+    if isinstance(error, CopilotError):
+        return _of_ours(error)
+    plain = exception_handler(error, context)
+    if plain is None:
+        return None
+    if isinstance(error, ValidationError):
+        errors = list(_flatten(error.detail))
+        answer = problem(plain.status_code, _sentence(errors[0]), code="invalid", errors=errors)
+    else:
+        detail = error.detail if isinstance(error, APIException) else HTTPStatus(plain.status_code).phrase
+        code = detail.code if isinstance(detail, ErrorDetail) else None
+        answer = problem(plain.status_code, force_str(detail), code=code)
+    for name in ("WWW-Authenticate", "Retry-After"):
+        if name in plain:
+            answer[name] = plain[name]
+    return answer
+
+
+def _of_ours(error: CopilotError) -> Response | None:
+    """The answer for an error of the product; its text is already the sentence. Most special class first."""
+    for kind in type(error).__mro__:
+        if kind in STATUS:
+            return problem(STATUS[kind], str(error), code=CODES[STATUS[kind]])
+    return None
+
+
+def _sentence(error: dict[str, str]) -> str:
+    """The first wrong field and what is wrong with it."""
+    return f"{error['field']}: {error['detail']}" if error["field"] else error["detail"]
+
+
+def _flatten(detail: Any, field: str = "") -> Any:
+    """Every message of a nested ValidationError as {"field": dotted path, "detail": sentence, "code": word}."""
+    if isinstance(detail, dict):
+        for name, inner in detail.items():
+            yield from _flatten(inner, f"{field}.{name}" if field else str(name))
+    elif isinstance(detail, list):
+        for inner in detail:
+            yield from _flatten(inner, field)
+    else:
+        yield {"field": field, "detail": force_str(detail), "code": getattr(detail, "code", "invalid")}
