@@ -1,0 +1,27 @@
+"""The ASGI application: HTTP by Django, WebSockets by Channels, for signed-in people of our own pages only."""
+
+# ruff: noqa: E402 - the environment must be complete before Django is loaded
+import os
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
+os.environ.setdefault("COPILOT_DB_POOL", "10")  # threads that hold a connection at a time; the rest wait
+
+from copilot_site.embedded.services import announce
+
+announce()
+
+from channels.auth import AuthMiddlewareStack
+from channels.routing import ProtocolTypeRouter, URLRouter
+from channels.security.websocket import AllowedHostsOriginValidator
+from django.core.asgi import get_asgi_application
+
+django_application = get_asgi_application()
+
+from agent.routing import websocket_urlpatterns
+
+application = ProtocolTypeRouter(
+    {
+        "http": django_application,
+        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+    }
+)

@@ -1,0 +1,43 @@
+"""The Celery app. Queues: interactive (a person waits), bulk (imports), maintenance (reaper, statistics, heartbeat)."""
+
+import os
+import time
+from typing import Any
+
+from celery import Celery
+from celery.signals import beat_init, setup_logging
+from django.conf import settings
+from django_structlog.celery.steps import DjangoStructLogInitStep
+
+from copilot_site.embedded.services import announce
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
+
+HEARTBEAT_KEY = "beat-heartbeat"
+HEARTBEAT_TTL_S = 120  # four missed beats
+
+if not settings.configured:  # a worker started by hand beside a running `up`
+    announce()
+
+app = Celery("copilot")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+app.steps["worker"].add(DjangoStructLogInitStep)
+
+
+@app.task(name="copilot_site.heartbeat", ignore_result=True)
+def heartbeat() -> None:
+    """Sent by beat, run by the maintenance worker: a fresh mark says that beat, broker and worker are all alive."""
+    from django.core.cache import cache
+
+    cache.set(HEARTBEAT_KEY, time.time(), HEARTBEAT_TTL_S)
+
+
+@beat_init.connect
+def _first_beat(**_: Any) -> None:
+    heartbeat()
+
+
+@setup_logging.connect
+def _logging_is_django_s(**_: Any) -> None:
+    """Keep Celery from replacing the logging that Django has set up."""

@@ -1,0 +1,163 @@
+"""The environment, read once: typed, frozen, secrets hidden.
+
+Values come from environment variables and from `.env` beside manage.py (variables win). `settings.py` and the start-up
+code around it are the readers; everything else uses `django.conf.settings` or gets plain values as arguments.
+"""
+
+import os
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from dotenv import dotenv_values
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+PREFIX = "COPILOT_"
+
+
+class ConfigError(SystemExit):
+    """The environment cannot be used; the text says why in one sentence. Ends the program when nobody catches it."""
+
+
+class Config(BaseSettings):
+    """What differs between places the product runs in. Field `x` is read from COPILOT_X unless it names an alias."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        env_file=BASE_DIR / ".env",
+        env_ignore_empty=True,
+        frozen=True,
+        extra="ignore",
+        populate_by_name=True,
+        validate_default=True,
+    )
+
+    # where things are
+    home: Path = Field(
+        default=Path(".copilot"), description="State folder, relative to the repository; one folder, one backup."
+    )
+    database_url: SecretStr | None = Field(
+        default=None,
+        alias="DATABASE_URL",
+        description="postgresql://user:password@host:port/name; unset: embedded PostgreSQL.",
+    )
+    redis_url: SecretStr | None = Field(
+        default=None, alias="REDIS_URL", description="redis://…; unset: embedded Valkey."
+    )
+    broker_url: SecretStr | None = Field(
+        default=None, description="amqp://… for RabbitMQ; unset: the queue is in REDIS_URL."
+    )
+    db_pool: int = Field(
+        default=0, ge=0, le=100, description="Connections kept open by an ASGI process; 0 in commands and workers."
+    )
+    static_root: Path | None = Field(
+        default=None,
+        description="Folder of collected static files, hashed names; unset: served from the source folders.",
+    )
+    storage: Literal["local", "s3"] = Field(
+        default="local", description="Where uploaded files are; s3 needs django-storages."
+    )
+    s3_bucket: str | None = Field(default=None, description="Bucket of uploaded files when COPILOT_STORAGE=s3.")
+    s3_endpoint: str | None = Field(default=None, description="https://… of an S3-compatible store; unset: Amazon's.")
+    data: Path | None = Field(default=None, description="Folder of evaluation data; used by tests and benchmarks only.")
+
+    # how it is served
+    host: str = Field(
+        default="127.0.0.1", description="Address the web server listens on; this machine only by default."
+    )
+    port: int = Field(default=8000, alias="PORT", ge=1, le=65535, description="TCP port of the web server.")
+    allowed_hosts: str = Field(
+        default="localhost,127.0.0.1,[::1]", description="Host names this site answers to, by comma."
+    )
+    https: bool = Field(default=False, description="Browsers reach the site by HTTPS: Secure cookies, HSTS, redirect.")
+    trusted_proxy: bool = Field(default=False, description="A proxy in front sets X-Forwarded-Proto itself.")
+    secret_key: SecretStr | None = Field(
+        default=None, min_length=50, description="Signs sessions; >= 50 characters; unset: made once into COPILOT_HOME."
+    )
+    debug: bool = Field(
+        default=False, description="Django's error pages; they show rows and settings: never when shared."
+    )
+    time_zone: str = Field(default="Asia/Shanghai", description="IANA name for times on pages; the database keeps UTC.")
+    log_format: Literal["console", "json"] = Field(
+        default="console", description="console for people, json for collectors."
+    )
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        default="INFO", description="Least level that is written."
+    )
+
+    # models
+    embedder: Literal["bundled", "sentence_transformers", "openai_compatible"] = Field(
+        default="bundled", description="Who makes vectors; bundled needs no network, key or torch."
+    )
+    embedder_model: str | None = Field(default=None, description="Name or path of the model, for all but bundled.")
+    embedder_base_url: str | None = Field(default=None, description="https://…/v1 of an OpenAI-compatible embedder.")
+    embedder_api_key: SecretStr | None = Field(default=None, description="Its key.")
+    embed_threads: int = Field(
+        default_factory=lambda: os.cpu_count() or 1, ge=1, le=64, description="CPU threads of one embedder; all cores."
+    )
+    reranker: Literal["maxsim", "cross_encoder", "none"] = Field(
+        default="maxsim", description="Reorders the best hits; maxsim uses the embedder's own token vectors."
+    )
+    reranker_model: str | None = Field(default=None, description="Name or path of the CrossEncoder.")
+
+    # limits
+    upload_max_mb: int = Field(
+        default=50, ge=1, le=2048, description="Largest file, MB (10^6 bytes); larger ones are scans or media."
+    )
+    search_exact_limit: int = Field(
+        default=50_000,
+        ge=0,
+        description="Visible chunks up to which search is one exact pass; above: HNSW.",
+    )
+    worker_concurrency: int = Field(
+        default=1, ge=1, le=64, description="Processes of each Celery worker; an embedder each."
+    )
+
+    @field_validator("home", "static_root", "data")
+    @classmethod
+    def _absolute(cls, path: Path | None) -> Path | None:
+        return None if path is None else (BASE_DIR / path.expanduser()).resolve()
+
+    @field_validator("database_url")
+    @classmethod
+    def _postgres_only(cls, url: SecretStr | None) -> SecretStr | None:
+        if url and not url.get_secret_value().startswith(("postgresql://", "postgres://")):
+            raise ValueError("must start with postgresql:// (no other database is supported)")
+        return url
+
+    @field_validator("redis_url")
+    @classmethod
+    def _redis_only(cls, url: SecretStr | None) -> SecretStr | None:
+        if url and not url.get_secret_value().startswith(("redis://", "rediss://", "unix://")):
+            raise ValueError("must start with redis://, rediss:// or unix://")
+        return url
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """Every environment name that is read, sorted."""
+        return sorted(f.alias or f"{PREFIX}{name.upper()}" for name, f in cls.model_fields.items())
+
+
+def refuse_unknown(names: list[str]) -> None:
+    """Stop on COPILOT_* names that nothing reads: a typing error would silently leave a default in place."""
+    known = Config.names()
+    for name in sorted(names):
+        if name.startswith(PREFIX) and name not in known:
+            near = get_close_matches(name, known, n=1, cutoff=0.0)
+            raise ConfigError(f"Unknown setting {name}. Did you mean {near[0]}? All names are in .env.example.")
+
+
+@cache
+def load_config() -> Config:
+    """Read environment and `.env`; the same object ever after. Raises ConfigError with one sentence."""
+    refuse_unknown([*os.environ, *dotenv_values(BASE_DIR / ".env")])
+    try:
+        return Config()
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        field = str(first["loc"][0])
+        name = field if field in Config.names() else f"{PREFIX}{field.upper()}"
+        raise ConfigError(f"{name} cannot be used: {first['msg'].removeprefix('Value error, ')}.") from None

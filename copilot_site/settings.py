@@ -1,0 +1,328 @@
+"""Django settings for all places. What differs between places is in `config.py`; this file reads nothing else."""
+
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import django_stubs_ext
+import structlog
+from django.utils.translation import gettext_lazy as _
+
+from copilot_site.config import BASE_DIR, load_config
+from copilot_site.home import Home
+
+django_stubs_ext.monkeypatch()  # ModelAdmin[Row] at run time
+config = load_config()
+HOME = Home(config.home)
+
+# --- what this is made of ---------------------------------------------------------------------------------------------
+INSTALLED_APPS = [
+    "copilot_site.apps.SiteConfig",
+    "demo",
+    "agent",
+    "knowledge",
+    "authz",
+    "audit",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "channels",
+    "csp",
+    "django_structlog",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "guardian",
+    "rest_framework",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django_structlog.middlewares.RequestMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "copilot_site.lib.pages.ErrorPages",
+]
+ROOT_URLCONF = "copilot_site.urls"
+ASGI_APPLICATION = "copilot_site.asgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+
+# --- services ---------------------------------------------------------------------------------------------------------
+def database(url: str | None, *, pool: int) -> dict[str, Any]:
+    """Django's DATABASES entry for a postgresql:// address. pool: connections kept open by this process, 0 for none.
+
+    Without an address the entry leads to a socket that does not exist; the first query's error then names the reason.
+    """
+    parts = urlsplit(url or "")
+    entry: dict[str, Any] = {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")) or "copilot",
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": parts.hostname or ("" if url else str(HOME.root / "no-database-is-running")),
+        "PORT": str(parts.port or ""),
+        "OPTIONS": dict(pair.split("=", 1) for pair in parts.query.split("&") if "=" in pair),
+    }
+    if pool:  # ASGI only: under Celery prefork a pool would be shared by forked children
+        entry["OPTIONS"]["pool"] = {"min_size": 1, "max_size": pool, "timeout": 10}
+    return entry
+
+
+_database_url = config.database_url.get_secret_value() if config.database_url else None
+DATABASES = {"default": database(_database_url, pool=config.db_pool)}
+REDIS_URL = config.redis_url.get_secret_value() if config.redis_url else f"unix://{HOME.root}/no-valkey-is-running"
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "cache",
+        # RESP2, as kombu and channels_redis speak it
+        "OPTIONS": {"protocol": 2},
+    }
+}
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.core.RedisChannelLayer",
+        # the layer waits 5 s at a time for a message; redis-py's own default would cut that wait, and the socket with it
+        "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": 30}], "prefix": "channels"},
+    }
+}
+
+# --- queues -----------------------------------------------------------------------------------------------------------
+CELERY_BROKER_URL = (
+    config.broker_url.get_secret_value() if config.broker_url else REDIS_URL.replace("unix://", "redis+socket://")
+)
+CELERY_RESULT_BACKEND = REDIS_URL.replace("unix://", "redis+socket://")
+CELERY_RESULT_EXPIRES = 3600  # s; progress and results live on rows, this only lets a caller wait
+CELERY_TASK_SERIALIZER = CELERY_RESULT_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TIMEZONE = "UTC"
+CELERY_TASK_ACKS_LATE = True  # a task of a killed worker comes back
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1  # an idle worker takes what a busy one has not begun
+CELERY_WORKER_CONCURRENCY = config.worker_concurrency
+CELERY_WORKER_MAX_MEMORY_PER_CHILD = 1_500_000  # KB; replaces a child that a hostile file has blown up
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_SEND_TASK_EVENTS = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# s; only the last resort: leases and the reaper in the database bring work back within seconds
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600} if not config.broker_url else {}
+CELERY_TASK_DEFAULT_QUEUE = "interactive"
+CELERY_TASK_ROUTES = {
+    "copilot_site.heartbeat": {"queue": "maintenance"},
+    "knowledge.reap_ingestion": {"queue": "maintenance"},
+    "knowledge.tend_indexes": {"queue": "maintenance"},
+}
+CELERY_BEAT_SCHEDULE_FILENAME = str(HOME.root / "beat-schedule")
+CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
+    "heartbeat": {"task": "copilot_site.heartbeat", "schedule": 30.0, "options": {"expires": 30}},
+    "reap ingestion": {"task": "knowledge.reap_ingestion", "schedule": 15.0, "options": {"expires": 15}},
+    "tend indexes": {"task": "knowledge.tend_indexes", "schedule": 600.0, "options": {"expires": 600}},
+}
+
+# --- files ------------------------------------------------------------------------------------------------------------
+MEDIA_ROOT = HOME.files
+MEDIA_URL = "/no-public-media/"  # documents are served by views that ask who is asking, never by a folder
+FILE_UPLOAD_PERMISSIONS = 0o600
+FILE_UPLOAD_MAX_MEMORY_SIZE = 2_621_440  # bytes; larger uploads go through a temporary file
+DATA_UPLOAD_MAX_NUMBER_FILES = 200
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = config.static_root
+WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = STATIC_ROOT is None
+
+
+def storages() -> dict[str, dict[str, Any]]:
+    """Django's STORAGES: uploaded files on disk or in S3, static files plain or collected with hashed names."""
+    files: dict[str, Any] = {"BACKEND": "django.core.files.storage.FileSystemStorage"}
+    if config.storage == "s3":
+        options = {"bucket_name": config.s3_bucket, "endpoint_url": config.s3_endpoint, "file_overwrite": False}
+        files = {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
+    hashed = "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    plain = "django.contrib.staticfiles.storage.StaticFilesStorage"
+    return {"default": files, "staticfiles": {"BACKEND": hashed if STATIC_ROOT else plain}}
+
+
+STORAGES = storages()
+
+# --- who is asking ----------------------------------------------------------------------------------------------------
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "guardian.backends.ObjectPermissionBackend",
+]
+ANONYMOUS_USER_NAME = None  # guardian: no row stands for nobody
+GUARDIAN_MONKEY_PATCH_USER = False
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "login"
+
+# --- security ---------------------------------------------------------------------------------------------------------
+SECRET_KEY = config.secret_key.get_secret_value() if config.secret_key else HOME.secret("secret_key")
+DEBUG = config.debug
+ALLOWED_HOSTS = [host.strip() for host in config.allowed_hosts.split(",") if host.strip()]
+SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = config.https
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]  # asked over plain HTTP from inside
+SECURE_HSTS_SECONDS = 31_536_000 if config.https else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = config.https
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if config.trusted_proxy else None
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_NAME = f"copilot_session_{config.port}"  # two checkouts on one machine share the host name
+CSRF_COOKIE_NAME = f"copilot_csrf_{config.port}"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 12 * 3600  # s; a working day
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'self'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "font-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "object-src": ["'none'"],
+        "base-uri": ["'none'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'none'"],
+    },
+}
+
+# --- language and time ------------------------------------------------------------------------------------------------
+USE_I18N = USE_TZ = True
+LANGUAGE_CODE = "en"
+LANGUAGES = [("zh-hans", _("Simplified Chinese")), ("en", _("English"))]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+TIME_ZONE = config.time_zone
+
+# --- API --------------------------------------------------------------------------------------------------------------
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "authz.rest.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser", "rest_framework.parsers.MultiPartParser"],
+    "DEFAULT_PAGINATION_CLASS": "copilot_site.lib.pagination.CappedPagination",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "copilot_site.lib.problems.problem_handler",
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Enterprise Knowledge Copilot",
+    "DESCRIPTION": "Documents, search and conversations; each answer is limited to what the caller may read.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "ENUM_NAME_OVERRIDES": {
+        "DocumentLanguageEnum": "knowledge.rest.serializers.LANGUAGES",
+        "InterfaceLanguageEnum": "agent.rest.sessions.INTERFACE_LANGUAGES",
+        "ParseStatusEnum": "knowledge.models.ParseStatus",
+        "StageStatusEnum": "knowledge.models.StageStatus",
+        "StageNameEnum": "knowledge.models.StageName",
+    },
+}
+
+# --- the product ------------------------------------------------------------------------------------------------------
+EMBEDDER = config.embedder
+EMBEDDER_OPTIONS: dict[str, Any] = {
+    "model": config.embedder_model or "",
+    "base_url": config.embedder_base_url or "",
+    "api_key": config.embedder_api_key.get_secret_value() if config.embedder_api_key else "",
+    "cache_dir": HOME.models,
+    "threads": config.embed_threads,
+}
+RERANKER = config.reranker
+RERANKER_MODEL = config.reranker_model or ""
+UPLOAD_MAX_BYTES = config.upload_max_mb * 1_000_000
+SEARCH_EXACT_LIMIT = config.search_exact_limit  # visible chunks
+
+# --- logs -------------------------------------------------------------------------------------------------------------
+DJANGO_STRUCTLOG_CELERY_ENABLED = True
+_shared: list[Any] = [
+    structlog.contextvars.merge_contextvars,  # request and task ids
+    structlog.stdlib.add_log_level,
+    structlog.stdlib.add_logger_name,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+]
+_renderer: Any = (
+    structlog.processors.JSONRenderer(ensure_ascii=False)
+    if config.log_format == "json"
+    else structlog.dev.ConsoleRenderer(colors=False, pad_event_to=0)
+)
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "structured": {
+            "()": structlog.stdlib.ProcessorFormatter,
+            "foreign_pre_chain": _shared,
+            "processors": [
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.format_exc_info,
+                _renderer,
+            ],
+        },
+    },
+    "filters": {"quiet": {"()": "copilot_site.lib.logs.Quiet"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "structured", "filters": ["quiet"]}},
+    "root": {"handlers": ["stderr"], "level": config.log_level},
+    "loggers": {
+        # the request middleware logs every request with its id; these would say it again
+        "django.server": {"level": "WARNING"},
+        "uvicorn.access": {"level": "WARNING", "propagate": False},
+        "httpx": {"level": "WARNING"},
+        # three lines a task, every few seconds for periodic ones; failures are errors and stay
+        "celery.worker.strategy": {"level": "WARNING"},
+        "celery.app.trace": {"level": "WARNING"},
+        "celery.beat": {"level": "WARNING"},
+        "django_structlog.celery": {"level": "WARNING"},
+    },
+}
+structlog.configure(
+    processors=[
+        structlog.stdlib.filter_by_level,
+        *_shared,
+        structlog.stdlib.PositionalArgumentsFormatter(),
+        structlog.processors.StackInfoRenderer(),
+        structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+    ],
+    logger_factory=structlog.stdlib.LoggerFactory(),
+    cache_logger_on_first_use=True,
+)

@@ -1,0 +1,22 @@
+"""Every address of the site."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+from agent.views import chat
+from authz.views import SignIn
+from copilot_site import health
+from demo.hints import login_hints, sample_questions
+
+urlpatterns = [
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    path("", chat, {"suggest": sample_questions}, name="chat"),
+    path("", include("agent.urls")),
+    path("", include("knowledge.urls")),
+    path("sign-in/", SignIn.as_view(hints=login_hints), name="login"),
+    path("", include("authz.urls")),
+    path("i18n/", include("django.conf.urls.i18n")),
+    path("admin/", admin.site.urls),
+    path("api/", include("copilot_site.api")),
+]

@@ -1,0 +1,55 @@
+#!/usr/bin/env python
+"""Django's command line.
+
+Commands that need the database find this checkout's running services, or start them for their own duration.
+"""
+
+import os
+import signal
+import sys
+from contextlib import ExitStack, nullcontext, suppress
+
+# They need no database.
+WITHOUT_SERVICES = {
+    "help", "version", "--help", "-h", "--version", "prepare_model", "check", "collectstatic", "findstatic",
+    "makemessages", "compilemessages", "spectacular", "startapp", "diffsettings",
+}  # fmt: skip
+
+
+def main() -> None:
+    """Run one management command."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
+    from copilot_site.embedded.process import ServiceFailed
+
+    try:
+        with ExitStack() as stack:
+            if sys.argv[1:2] and sys.argv[1] not in WITHOUT_SERVICES:
+                with suppress(ServiceFailed) if sys.argv[1] == "doctor" else nullcontext():  # doctor itself says why
+                    _services(stack)
+            from django.core.management import execute_from_command_line
+
+            execute_from_command_line(sys.argv)
+    except ServiceFailed as error:
+        sys.exit(str(error))
+
+
+def _services(stack: ExitStack) -> None:
+    """Have the embedded services while the command runs; set DATABASE_URL and REDIS_URL for it."""
+    from copilot_site.config import load_config
+    from copilot_site.embedded import services
+    from copilot_site.home import Home
+
+    config = load_config()
+    if config.database_url and config.redis_url:
+        return
+    home = Home(config.home)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the services are let go on `kill`, too
+    found = stack.enter_context(
+        services.running(home, want_postgres=config.database_url is None, want_valkey=config.redis_url is None)
+    )
+    os.environ.update(services.urls(home, found))
+    load_config.cache_clear()
+
+
+if __name__ == "__main__":
+    main()

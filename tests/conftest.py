@@ -1,0 +1,49 @@
+"""What all tests share: services of their own, and no way out to the internet."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import django
+import pytest
+from pytest_socket import socket_allow_hosts
+
+from tests import services
+
+STACK = pytest.StashKey[ExitStack]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Start the services, then load Django with their addresses; pytest-django finds it loaded."""
+    config.stash[STACK] = ExitStack()
+    services.start(config.stash[STACK])
+    django.setup()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Stop what this process started."""
+    config.stash[STACK].close()
+
+
+@pytest.fixture(autouse=True)
+def no_outside() -> None:
+    """No test reaches the internet; this machine and Unix sockets are open."""
+    socket_allow_hosts(["127.0.0.1", "::1", "localhost"], allow_unix_socket=True)
+
+
+@pytest.fixture(autouse=True)
+def emptied_audit_log(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let the flush after a committing test empty the audit log, which its triggers refuse.
+
+    The setting holds for one connection, and Django closes that connection after the flush.
+    """
+    marker = request.node.get_closest_marker("django_db")
+    commits = bool(marker and marker.kwargs.get("transaction")) or "transactional_db" in request.fixturenames
+    if commits:
+        request.getfixturevalue("transactional_db")  # set up before this one, and so flushed after it
+    yield
+    if commits:
+        from django.db import connection
+
+        with connection.cursor() as cursor:
+            cursor.execute("SET session_replication_role = replica")

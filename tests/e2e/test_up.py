@@ -1,0 +1,94 @@
+"""`manage.py up`: one command to a running system, and nothing left of it afterwards."""
+
+import signal
+import socket
+from pathlib import Path
+
+import psutil
+import pytest
+
+from copilot_site.embedded.process import free_port, wait_until
+from tests.e2e.conftest import System, share_models
+from tests.homes import Checkout
+
+READY = "Ctrl-C stops everything"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    """A home with a free port and the converted model."""
+    checkout = Checkout(tmp_path / "home", extra={"PORT": str(free_port())})
+    share_models(checkout)
+    return checkout
+
+
+def test_system_says_where_it_is_and_who_can_sign_in(system: System) -> None:
+    said = system.checkout.said()
+    assert f"Ready: {system.url}/" in said
+    assert "admin" in said
+
+
+def test_system_is_ready(system: System) -> None:
+    assert system.get("/healthz") == (200, {"status": "ok"})
+    assert system.get("/readyz") == (200, {"status": "ok", "failing": []})
+
+
+def test_idle_system_takes_less_than_1500_mb(system: System) -> None:
+    memory = {}
+    for process in psutil.process_iter(["cmdline"]):
+        try:
+            if process.environ().get("COPILOT_HOME") == str(system.checkout.root):
+                memory[process.pid] = process.memory_full_info().pss / 1e6
+        except psutil.Error:
+            continue
+    assert len(memory) >= 5
+    assert sum(memory.values()) < 1500
+
+
+def test_second_up_on_the_same_home_is_refused_with_one_sentence(system: System) -> None:
+    again = Checkout(system.checkout.root, extra={"PORT": str(free_port())}).manage("up")
+    assert again.returncode == 1
+    assert "Already running: process" in again.stderr
+    assert again.stderr.count("\n") == 1
+    assert system.get("/readyz")[0] == 200
+
+
+def test_taken_port_says_which_and_how_to_choose_another(checkout: Checkout) -> None:
+    port = int(checkout.extra["PORT"])
+    with socket.socket() as somebody:
+        somebody.bind(("127.0.0.1", port))
+        somebody.listen()
+        done = checkout.manage("up")
+    assert done.returncode == 1
+    assert f"Port {port} of 127.0.0.1 cannot be used" in done.stderr
+    assert f"PORT={port + 1}" in done.stderr
+    assert checkout.processes() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signal_stops_everything_and_a_second_start_works(checkout: Checkout, number: signal.Signals) -> None:
+    with checkout.started("up", until=READY) as up:
+        assert len(checkout.processes()) > 5
+        up.send_signal(number)
+        assert up.wait(30) == 0
+    assert checkout.processes() == []
+
+
+def test_processes_of_a_killed_up_are_ended_by_the_next(checkout: Checkout) -> None:
+    with checkout.started("up", until=READY) as up:
+        up.kill()
+        up.wait(10)
+        assert [line for line in checkout.processes() if "uvicorn" in line] != []
+        with checkout.started("up", until=READY):
+            assert len([line for line in checkout.processes() if "uvicorn" in line]) == 1
+    assert checkout.processes() == []
+
+
+def test_process_that_ends_by_itself_ends_the_system_and_is_named(checkout: Checkout) -> None:
+    with checkout.started("up", until=READY) as up:
+        children = psutil.Process(up.pid).children()
+        web = next(child for child in children if "uvicorn" in " ".join(child.cmdline()))
+        web.kill()
+        assert up.wait(30) == 1
+    assert "web ended by itself" in checkout.said()
+    assert wait_until(lambda: checkout.processes() == [], timeout_s=10)

@@ -1,0 +1,111 @@
+"""The doctor and the health addresses: what is missing is named, with how to mend it."""
+
+import json
+from contextlib import suppress
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+
+from copilot_site.embedded.process import free_port
+from tests.homes import Checkout
+
+pytestmark = pytest.mark.django_db
+
+
+def examine() -> dict[str, dict[str, Any]]:
+    """The doctor's findings by name; whatever its exit code."""
+    out = StringIO()
+    with suppress(SystemExit):
+        call_command("doctor", "--json", stdout=out)
+    return {finding["name"]: finding for finding in json.loads(out.getvalue())}
+
+
+@pytest.fixture
+def no_pgvector() -> None:
+    """A database server that has no extensions to offer, as one without pgvector."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL extension_control_path = '/nowhere'")
+
+
+@pytest.fixture
+def stopped_valkey(monkeypatch: pytest.MonkeyPatch) -> None:
+    """REDIS_URL leads to a port where nobody listens."""
+    monkeypatch.setattr(settings, "REDIS_URL", f"redis://127.0.0.1:{free_port()}/0")
+
+
+def test_database_and_broker_of_the_tests_are_sound() -> None:
+    found = examine()
+    for name in ("Python", "Packages", "State folder", "Embedded services", "PostgreSQL", "pgvector", "Migrations"):
+        assert found[name]["ok"], found[name]
+    assert found["Valkey or Redis"]["ok"]
+    assert found["File storage"]["ok"]
+
+
+@pytest.mark.usefixtures("no_pgvector")
+def test_doctor_names_a_database_without_pgvector() -> None:
+    finding = examine()["pgvector"]
+    assert not finding["ok"]
+    assert "does not have the extension vector" in finding["detail"]
+    assert "Install pgvector 0.8" in finding["mend"]
+
+
+@pytest.mark.usefixtures("stopped_valkey")
+def test_doctor_names_a_stopped_valkey() -> None:
+    finding = examine()["Valkey or Redis"]
+    assert not finding["ok"]
+    assert "REDIS_URL" in finding["mend"]
+
+
+def test_doctor_of_a_fresh_home_says_what_to_run(checkout: Checkout) -> None:
+    done = checkout.manage("doctor")
+    assert done.returncode == 1
+    assert "→ Run `manage.py migrate`." in done.stdout
+    assert "→ Run `manage.py prepare_model`." in done.stdout
+
+
+def test_doctor_reports_a_database_that_cannot_start(checkout: Checkout) -> None:
+    checkout.home.postgres.mkdir(parents=True)
+    (checkout.home.postgres / "PG_VERSION").write_text("9\n")
+    done = checkout.manage("doctor")
+    assert done.returncode == 1
+    assert "PostgreSQL did not start" in done.stdout
+
+
+def test_up_refuses_a_database_it_cannot_reach(checkout: Checkout) -> None:
+    closed = f"postgresql://nobody@127.0.0.1:{free_port()}/none"
+    done = Checkout(checkout.root, extra={"DATABASE_URL": closed}).manage("up")
+    assert done.returncode == 1
+    assert "PostgreSQL: connection" in done.stderr
+    assert "check DATABASE_URL" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_live_process_says_so(client: Client) -> None:
+    assert client.get("/healthz").json() == {"status": "ok"}
+
+
+@pytest.mark.usefixtures("stopped_valkey")
+def test_readyz_names_a_stopped_valkey(client: Client) -> None:
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert "broker" in answer.json()["failing"]
+
+
+@pytest.mark.usefixtures("no_pgvector")
+def test_readyz_names_a_database_without_pgvector(client: Client) -> None:
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert "pgvector" in answer.json()["failing"]
+
+
+def test_readyz_names_missing_migrations(client: Client) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM django_migrations WHERE app = 'sessions'")
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert "migrations" in answer.json()["failing"]

@@ -1,0 +1,143 @@
+"""Embedded PostgreSQL and Valkey: found, shared, stopped by the last user, mended after a crash."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+from pathlib import Path
+
+import psutil
+import pytest
+
+from copilot_site.embedded.process import wait_gone
+from tests.homes import Checkout
+
+QUICK = (
+    "shell",
+    "--no-imports",
+    "-c",
+    "from django.db import connection; connection.ensure_connection(); print('works')",
+)
+SERVICES = ("up", "--services-only")
+ANSWER = "PostgreSQL and Valkey answer."
+
+
+def ports(checkout: Checkout) -> dict[str, int]:
+    """The kept state of the services."""
+    state: dict[str, int] = json.loads(checkout.home.state.read_text())
+    return state
+
+
+def test_command_starts_the_services_for_its_own_duration(checkout: Checkout) -> None:
+    done = checkout.manage(*QUICK)
+    assert (done.returncode, done.stdout) == (0, "works\n"), done.stderr
+    assert checkout.processes() == []
+
+
+def test_command_uses_the_services_that_run_and_leaves_them_running(checkout: Checkout) -> None:
+    with checkout.started(*SERVICES, until=ANSWER):
+        before = ports(checkout)
+        assert checkout.manage(*QUICK).stdout == "works\n"
+        assert ports(checkout) == before
+        assert len([line for line in checkout.processes() if "valkey-server" in line]) == 1
+    assert checkout.processes() == []
+
+
+def test_services_of_a_killed_holder_are_found_and_stopped_by_the_next(checkout: Checkout) -> None:
+    with checkout.started(*SERVICES, until=ANSWER) as holder:
+        before = ports(checkout)
+        holder.kill()
+        holder.wait(10)
+        assert checkout.processes() != []
+        assert checkout.manage(*QUICK).stdout == "works\n"
+        assert ports(checkout) == before
+    assert checkout.processes() == []
+
+
+def test_postgres_killed_with_its_pid_file_left_starts_again(checkout: Checkout) -> None:
+    with checkout.started(*SERVICES, until=ANSWER):
+        pid = ports(checkout)["postgres_pid"]
+        children = psutil.Process(pid).children()
+        os.kill(pid, signal.SIGKILL)
+        assert all(wait_gone(child.pid, timeout_s=10) for child in children)
+        assert (checkout.home.postgres / "postmaster.pid").exists()
+        done = checkout.manage(*QUICK)
+        assert done.stdout == "works\n", done.stderr
+
+
+def test_two_checkouts_run_side_by_side(checkout: Checkout, tmp_path: Path) -> None:
+    other = Checkout(tmp_path / "other")
+    with checkout.started(*SERVICES, until=ANSWER), other.started(*SERVICES, until=ANSWER):
+        mine, theirs = ports(checkout), ports(other)
+        assert len({mine["postgres_port"], mine["valkey_port"], theirs["postgres_port"], theirs["valkey_port"]}) == 4
+
+
+def test_kept_port_that_somebody_took_is_replaced(checkout: Checkout) -> None:
+    assert checkout.manage(*QUICK).returncode == 0
+    taken = ports(checkout)["postgres_port"]
+    with socket.socket() as somebody:
+        somebody.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        somebody.bind(("127.0.0.1", taken))
+        somebody.listen()
+        done = checkout.manage(*QUICK)
+        assert done.stdout == "works\n", done.stderr
+        assert ports(checkout)["postgres_port"] != taken
+
+
+def test_home_longer_than_a_socket_path_works(tmp_path: Path) -> None:
+    deep = Checkout(tmp_path / ("long-" * 30) / "home")
+    deep.root.parent.mkdir()
+    assert deep.manage(*QUICK).stdout == "works\n"
+
+
+def test_secrets_are_readable_by_their_owner_only(checkout: Checkout) -> None:
+    assert checkout.manage(*QUICK).returncode == 0
+    assert (checkout.root / "secrets.json").stat().st_mode & 0o777 == 0o600
+    assert (checkout.root / "valkey.conf").stat().st_mode & 0o777 == 0o600
+    assert checkout.root.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_root_without_user_namespaces_runs_postgres_as_nobody(tmp_path: Path) -> None:
+    fake = tmp_path / "bin" / "unshare"
+    fake.parent.mkdir()
+    fake.write_text("#!/bin/sh\nexit 1\n")
+    fake.chmod(0o755)
+    for folder in (tmp_path, *tmp_path.parents[:3]):  # pytest's folders are for their owner only
+        folder.chmod(0o755)
+    checkout = Checkout(tmp_path / "home", extra={"PATH": f"{fake.parent}:{os.environ['PATH']}"})
+    with checkout.started(*SERVICES, until=ANSWER):
+        assert psutil.Process(ports(checkout)["postgres_pid"]).username() == "nobody"
+    back = Checkout(checkout.root)  # where namespaces are allowed again, the data goes back to root
+    assert back.manage(*QUICK).stdout == "works\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_root_is_told_when_nobody_cannot_enter_the_home(tmp_path: Path) -> None:
+    fake = tmp_path / "bin" / "unshare"
+    fake.parent.mkdir()
+    fake.write_text("#!/bin/sh\nexit 1\n")
+    fake.chmod(0o755)
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    checkout = Checkout(closed / "home", extra={"PATH": f"{fake.parent}:{os.environ['PATH']}"})
+    done = checkout.manage(*QUICK)
+    assert done.returncode == 1
+    assert "the user nobody cannot enter" in done.stderr
+    assert "set COPILOT_HOME" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_ordinary_user_can_run_the_services(tmp_path: Path) -> None:
+    folder = tmp_path / "of-nobody"
+    folder.mkdir()
+    shutil.chown(folder, "nobody")
+    for parent in (tmp_path, *tmp_path.parents[:3]):
+        parent.chmod(0o755)
+    capability = "+dac_read_search"  # the interpreter of the tests may lie in a home of root
+    user = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+    checkout = Checkout(folder / "home", before=(*user, f"--inh-caps={capability}", f"--ambient-caps={capability}"))
+    done = checkout.manage(*QUICK)
+    assert done.stdout == "works\n", done.stderr
+    assert checkout.home.postgres.stat().st_uid == 65534

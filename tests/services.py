@@ -1,0 +1,42 @@
+"""Services of the tests' own, started before Django reads its settings.
+
+One PostgreSQL (fsync off) and one Valkey for the whole run in a temporary COPILOT_HOME. Each xdist worker has a
+database of its own (pytest-django names it) and a Valkey database number of its own. Converted models stay in
+.copilot-tests.
+"""
+
+import os
+import shutil
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+from copilot_site.embedded import services
+from copilot_site.home import Home
+
+ROOT = Path(__file__).resolve().parent.parent
+KEPT = {"COPILOT_DATA"}
+
+
+def start(stack: ExitStack) -> None:
+    """Start the services, or join those of the xdist controller; DATABASE_URL, REDIS_URL, COPILOT_HOME lead to them."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker is None:
+        _start_services(stack)
+    number = 0 if worker is None else int(worker.removeprefix("gw")) + 1
+    os.environ["REDIS_URL"] = os.environ["REDIS_URL"].rsplit("/", 1)[0] + f"/{number}"
+    os.environ["DJANGO_SETTINGS_MODULE"] = "copilot_site.settings"
+
+
+def _start_services(stack: ExitStack) -> None:
+    for name in [name for name in os.environ if name.startswith("COPILOT_") and name not in KEPT]:
+        del os.environ[name]  # the developer's own settings must not decide a test
+    folder = Path(tempfile.mkdtemp(prefix="copilot-test-"))
+    folder.chmod(0o755)
+    stack.callback(shutil.rmtree, folder, ignore_errors=True)
+    models = ROOT / ".copilot-tests" / "models"
+    models.mkdir(parents=True, exist_ok=True)
+    home = Home(folder)
+    home.models.symlink_to(models)
+    found = stack.enter_context(services.running(home, durable=False))
+    os.environ.update(services.urls(home, found) | {"COPILOT_HOME": str(folder), "PORT": "8000"})
