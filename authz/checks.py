@@ -1,0 +1,43 @@
+"""From an id to a row, and from a row to what may be done with it."""
+
+from typing import Any, TypeVar
+
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.utils.translation import gettext as _
+
+from authz.managers import GuardedManager
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.errors import NotFound, PermissionDenied
+
+M = TypeVar("M", bound=models.Model)
+
+
+def get_visible(model: type[M], principal: Principal, **lookup: Any) -> M:
+    """The one row that matches and that this person may see; raises NotFound, the same for missing and forbidden."""
+    try:
+        row = _door(model).visible_to(principal).filter(**lookup).first()
+    except (ValueError, ValidationError):  # an id that is no UUID names nothing
+        row = None
+    if row is None:
+        raise NotFound(_("There is no such %(what)s, or you may not see it.") % {"what": model._meta.verbose_name})
+    return row
+
+
+def can(principal: Principal, right: Right, row: models.Model) -> bool:
+    """Does this person hold `right` on this row now?"""
+    return _door(type(row)).reachable_by(principal, right).filter(pk=row.pk).exists()
+
+
+def require(principal: Principal, right: Right, row: models.Model) -> None:
+    """Raises PermissionDenied unless `can`; call it on rows that `get_visible` returned."""
+    if not can(principal, right, row):
+        raise PermissionDenied(
+            _("You may see “%(name)s” but not %(right)s here. Ask its manager for this right.")
+            % {"name": row, "right": right.label}
+        )
+
+
+def _door(model: type[M]) -> GuardedManager[M]:
+    return model.objects  # type: ignore[attr-defined, no-any-return]

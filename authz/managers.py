@@ -1,0 +1,39 @@
+"""The only door to protected rows."""
+
+from typing import Any, Generic, NoReturn, Protocol, TypeVar
+
+from django.db import models
+from django.db.models import Q, QuerySet
+
+from authz.permissions import Right
+from authz.principal import Principal
+
+
+class MissingPrincipal(Exception):
+    """Protected rows were asked for without saying who asks."""
+
+
+class Protected(Protocol):
+    """A model whose rows belong to folders: it says which of them a right reaches."""
+
+    @classmethod
+    def reach(cls, principal: Principal, right: Right) -> Q: ...
+
+
+M = TypeVar("M", bound=models.Model)
+
+
+class GuardedManager(models.Manager[M], Generic[M]):
+    """A manager with one door: `visible_to(principal)`, or `reachable_by(principal, right)` for another right."""
+
+    def get_queryset(self) -> NoReturn:
+        raise MissingPrincipal(f"{self.model.__name__}.objects needs .visible_to(principal)")
+
+    def visible_to(self, principal: Principal) -> QuerySet[M]:
+        """The rows this person may be answered from."""
+        return self.reachable_by(principal, Right.VIEW)
+
+    def reachable_by(self, principal: Principal, right: Right) -> QuerySet[M]:
+        """The rows on which this person holds `right`."""
+        model: Any = self.model
+        return super().get_queryset().filter(model.reach(principal, right))

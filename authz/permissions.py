@@ -1,0 +1,26 @@
+"""The five rights on a knowledge base or a folder. Each stands alone: none contains another."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
+
+
+class Right(models.TextChoices):
+    VIEW = "view", _("view (may be answered from)")
+    DOWNLOAD = "download", _("download the original")
+    ADD = "add", _("add documents and folders")
+    CHANGE = "change", _("change, retry and delete")
+    MANAGE = "manage", _("manage rights")
+
+
+RIGHT_PERMISSIONS = [("download", "Can download the original from"), ("manage", "Can manage rights on")]
+
+
+def codename(right: Right, model: type[models.Model]) -> str:
+    """The name of Django's permission row, e.g. `view_folder`."""
+    return f"{right.value}_{model._meta.model_name}"
+
+
+def extra_permissions(model_name: str, name: str) -> list[tuple[str, StrOrPromise]]:
+    """The permission rows that Django does not make by itself, for `Meta.permissions`."""
+    return [(f"{verb}_{model_name}", f"{text} {name}") for verb, text in RIGHT_PERMISSIONS]

@@ -1,0 +1,72 @@
+"""API tokens of the person asking."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from rest_framework import serializers, status
+from rest_framework.mixins import ListModelMixin
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from authz.models import ApiToken
+from authz.rest.permissions import MadeByHand
+from authz.rest.views import PrincipalView
+from authz.tokens import DEFAULT_DAYS, MAX_DAYS, issue_token, revoke_token
+from copilot_site.lib.inputs import Filters, Input
+from copilot_site.lib.openapi import operation
+
+
+class NewToken(Input):
+    name = serializers.CharField(max_length=100, help_text="What uses it.")
+    days = serializers.IntegerField(
+        default=DEFAULT_DAYS, min_value=1, max_value=MAX_DAYS, help_text="Days until it expires."
+    )
+
+
+class TokenSerializer(serializers.ModelSerializer[ApiToken]):
+    class Meta:
+        model = ApiToken
+        fields: tuple[str, ...] = ("id", "name", "prefix", "created_at", "expires_at", "last_used_at")
+        read_only_fields = fields
+
+
+class IssuedToken(TokenSerializer):
+    secret = serializers.CharField(read_only=True, help_text="Shown this once; send it as `Authorization: Bearer …`.")
+
+    class Meta(TokenSerializer.Meta):
+        fields: tuple[str, ...] = (*TokenSerializer.Meta.fields, "secret")
+        read_only_fields = fields
+
+
+class Tokens(ListModelMixin, PrincipalView):
+    serializer_class = TokenSerializer
+    permission_classes = [IsAuthenticated, MadeByHand]
+
+    def get_queryset(self) -> QuerySet[ApiToken]:
+        return ApiToken.objects.filter(user_id=self.principal.user_id)
+
+    @operation("List your API tokens", answer=TokenSerializer(many=True), problems=(400, 401))
+    def get(self, request: Request) -> Response:
+        Filters.checked(request.query_params)
+        return self.list(request)
+
+    @operation(
+        "Make an API token; its secret is shown this once",
+        body=NewToken,
+        answer=IssuedToken,
+        status=201,
+        problems=(400, 401, 403),
+    )
+    def post(self, request: Request) -> Response:
+        given = NewToken.checked(request.data)
+        token, secret = issue_token(self.principal, **given)
+        shown: dict[str, Any] = {**TokenSerializer(token).data, "secret": secret}
+        return Response(shown, status.HTTP_201_CREATED)
+
+
+class TokenDetail(PrincipalView):
+    @operation("Revoke one of your API tokens", status=204, problems=(401, 404))
+    def delete(self, request: Request, pk: int) -> Response:
+        revoke_token(self.principal, token_id=pk)
+        return Response(status=status.HTTP_204_NO_CONTENT)

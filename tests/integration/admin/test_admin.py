@@ -1,0 +1,129 @@
+"""The admin: who governs what there, and that every change goes through a service and into the audit log."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from audit.actions import Action
+from audit.models import Entry
+from authz.checks import can
+from authz.grants import grants_on
+from authz.models import ApiToken
+from authz.permissions import Right
+from authz.principal import Principal
+from authz.tokens import issue_token
+from knowledge.models import Folder, KnowledgeBase
+from tests.factories import allow, make_base, make_document, make_folder, make_group, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def base() -> KnowledgeBase:
+    return make_base("Handbook")
+
+
+@pytest.fixture
+def folder(base: KnowledgeBase) -> Folder:
+    return make_folder(base, "Rules")
+
+
+def client_of(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def staff(*, rows: tuple[KnowledgeBase | Folder, ...] = ()) -> User:
+    """A person of the admin who manages `rows`."""
+    user = make_user()
+    user.is_staff = True
+    user.save()
+    for row in rows:
+        allow(user, row, Right.MANAGE)
+    return user
+
+
+def listed(client: Client, model: str) -> set[str]:
+    page = client.get(reverse(f"admin:knowledge_{model}_changelist"))
+    return {str(row) for row in page.context["cl"].result_list} if page.status_code == 200 else set()
+
+
+@pytest.mark.parametrize("model", ["folder", "document", "knowledgebase"])
+def test_staff_see_the_rows_they_manage_and_a_superuser_all(base: KnowledgeBase, folder: Folder, model: str) -> None:
+    other = make_base("Other")
+    make_document(folder, "leave.md", title="Leave")
+    make_document(other, "pay.md", title="Pay")
+    every = {
+        "folder": {"Handbook", "Rules", "Other"},
+        "document": {"Leave", "Pay"},
+        "knowledgebase": {"Handbook", "Other"},
+    }
+    assert listed(client_of(make_user(is_superuser=True)), model) == every[model]
+    mine = {"folder": {"Rules"}, "document": {"Leave"}, "knowledgebase": set()}
+    assert listed(client_of(staff(rows=(folder,))), model) == mine[model]
+    assert listed(client_of(staff()), model) == set()
+    reader = staff()
+    allow(reader, base, Right.VIEW, Right.CHANGE)
+    assert listed(client_of(reader), model) == set(), "who may read or change does not govern"
+
+
+def test_a_right_given_and_taken_back_in_the_admin_holds_and_is_recorded(folder: Folder) -> None:
+    manager, group = staff(rows=(folder,)), make_group("readers")
+    reader = Principal.of(make_user(groups=[group]))
+    client, url = client_of(manager), reverse("admin:knowledge_folder_change", args=[folder.pk])
+    page = client.get(url)
+    right = page.context["inline_admin_formsets"][0].formset.empty_form.fields["permission"].queryset
+    view = right.get(codename="view_folder")
+    assert {row.codename.partition("_")[0] for row in right} == {right.value for right in Right}
+    data = {"parent": str(folder.parent_id), "name": folder.name} | _inline("group_grants") | _inline("user_grants")
+    data |= {
+        "group_grants-0-group": str(group.pk),
+        "group_grants-0-permission": str(view.pk),
+        "group_grants-TOTAL_FORMS": "1",
+    }
+    assert client.post(url, data).status_code == 302
+    assert [(grant.holder, grant.right) for grant in grants_on(folder) if grant.is_group] == [("readers", Right.VIEW)]
+    assert can(reader, Right.VIEW, folder)
+    entry = Entry.objects.filter(action=Action.GRANT_GIVEN).latest("id")
+    assert (entry.actor_name, entry.detail) == (manager.username, {"right": "view", "group": group.pk})
+
+    grant = folder.group_grants.get()
+    data |= {"group_grants-INITIAL_FORMS": "1", "group_grants-0-id": str(grant.pk), "group_grants-0-DELETE": "on"}
+    assert client.post(url, data).status_code == 302
+    assert not can(reader, Right.VIEW, folder)
+    assert Entry.objects.filter(action=Action.GRANT_REVOKED).latest("id").actor_name == manager.username
+
+
+def _inline(prefix: str) -> dict[str, str]:
+    return {f"{prefix}-TOTAL_FORMS": "0", f"{prefix}-INITIAL_FORMS": "0"}
+
+
+def test_a_foreign_folder_cannot_be_changed_by_its_address(base: KnowledgeBase, folder: Folder) -> None:
+    client = client_of(staff(rows=(make_folder(base, "Mine"),)))
+    answer = client.post(reverse("admin:knowledge_folder_change", args=[folder.pk]), {"name": "Taken"})
+    assert answer.status_code in {302, 403}
+    folder.refresh_from_db()
+    assert folder.name == "Rules"
+
+
+def test_an_administrator_revokes_the_token_of_somebody_else_and_it_is_recorded() -> None:
+    owner, admin = make_user("owner"), make_user(is_superuser=True)
+    token, _secret = issue_token(Principal.of(owner), name="script", days=1)
+    url = reverse("admin:authz_apitoken_delete", args=[token.pk])
+    assert client_of(admin).post(url, {"post": "yes"}).status_code == 302
+    assert not ApiToken.objects.exists()
+    entry = Entry.objects.get(action=Action.TOKEN_REVOKED)
+    assert (entry.actor_name, entry.detail) == (admin.username, {"user": owner.pk})
+
+
+def test_nobody_changes_the_audit_log_in_the_admin() -> None:
+    make_base()
+    entry = Entry.objects.first()
+    assert entry is not None
+    client = client_of(make_user(is_superuser=True))
+    assert client.get(reverse("admin:audit_entry_changelist")).status_code == 200
+    for name in ("delete", "change"):
+        assert client.post(reverse(f"admin:audit_entry_{name}", args=[entry.pk]), {"post": "yes"}).status_code == 403
+    assert client.get(reverse("admin:audit_entry_add")).status_code == 403
