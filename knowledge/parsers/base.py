@@ -1,0 +1,134 @@
+"""What a parser is, what it gives back, and how it says no. One new format is one new file that calls `parsers.add`."""
+
+import importlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from copilot_site.lib.registry import Registry
+from knowledge.ingestion.normalise import normalise
+from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.reasons import REASONS
+
+BlockKind = Literal["heading", "paragraph", "list", "table", "code"]
+Box = tuple[float, float, float, float]
+"""x0, y0, x1, y1 as shares (0..1) of the page's width and height, origin at the top left."""
+
+SEPARATOR = "\n\n"
+"""Between the texts of two blocks in the document's text; spans are offsets into that text."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """One paragraph-like piece of a document, in reading order.
+
+    text: normalised, never blank. A table is a pipe table: the first row is the header, the second is `| --- |`;
+        a list has a marker on every item, nested items indented; code stands between fences of backticks.
+    level: of a heading, 1 to 6; None otherwise. page: from 1, for formats that have pages or slides.
+    boxes: where the block's lines stand on the page, for highlighting; empty where the format has no pages.
+    """
+
+    kind: BlockKind
+    text: str
+    level: int | None = None
+    page: int | None = None
+    boxes: tuple[Box, ...] = ()
+
+
+@dataclass(frozen=True)
+class ParsedDocument:
+    """A document as text with structure. No blocks means no text was found (a scan, an empty sheet).
+
+    title: as the document itself states it, None when it does not. language: as declared by the document (BCP 47).
+    """
+
+    title: str | None = None
+    blocks: tuple[Block, ...] = ()
+    page_count: int | None = None
+    language: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        return SEPARATOR.join(block.text for block in self.blocks)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> "ParsedDocument":
+        blocks = tuple(
+            Block(**{**block, "boxes": tuple(tuple(box) for box in block["boxes"])}) for block in value["blocks"]
+        )
+        return cls(**{**value, "blocks": blocks})
+
+
+class UnreadableFile(Exception):
+    """A file that gives no document. `code` is a key of REASONS, `params` fill it; str() is the English sentence."""
+
+    def __init__(self, code: str, **params: str | float) -> None:
+        super().__init__(code, params)
+        self.code = code
+        self.params = params
+
+    def __str__(self) -> str:
+        return REASONS[self.code] % self.params
+
+
+class Rejected(UnreadableFile):
+    """Refused by a rule (type, size, encryption, bomb): the same file will be refused again."""
+
+
+class ParseFailed(UnreadableFile):
+    """The file could not be read: damaged, or it cost more time or memory than a file may."""
+
+
+class Parser(Protocol):
+    """Reads one format. Instances hold no state; `parse` runs in a child process under ParseLimits."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def mime_types(self) -> Sequence[str]: ...
+    @property
+    def extensions(self) -> Sequence[str]:
+        """Lower case with the dot, the usual one first."""
+
+    @property
+    def preload(self) -> Sequence[str]:
+        """Modules that a warm server imports once, before it forks for each file."""
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether `preload` costs seconds and hundreds of megabytes: such formats share a server of their own."""
+
+    def recognises(self, path: Path) -> bool:
+        """Whether the content looks like this format; reads little, trusts nothing, raises nothing."""
+
+    def parse(self, path: Path, limits: ParseLimits) -> ParsedDocument:
+        """Raises Rejected when the file breaks a limit or a rule, ParseFailed("damaged") when it cannot be read."""
+
+
+parsers: Registry[Parser] = Registry("parser")
+
+BUILT_IN = tuple(
+    f"knowledge.parsers.{name}" for name in ("markdown", "text", "csv_", "pdf", "docx", "xlsx", "pptx", "html")
+)
+
+
+def load(modules: Iterable[str] = BUILT_IN) -> None:
+    """Import modules that register parsers; a second call changes nothing."""
+    for module in modules:
+        importlib.import_module(module)
+
+
+def accepted_extensions() -> list[str]:
+    return sorted(extension for parser in parsers for extension in parser.extensions)
+
+
+def block(kind: BlockKind, text: str, **kwargs: Any) -> list[Block]:
+    """A block of normalised, trimmed text; no block when nothing is left of it."""
+    text = normalise(text)
+    text = text.strip("\n") if kind == "code" else text.strip()
+    return [Block(kind, text, **kwargs)] if text.strip() else []

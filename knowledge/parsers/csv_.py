@@ -1,0 +1,60 @@
+"""CSV and TSV: encoding and delimiter found out, the whole file as one table with its header row."""
+
+import csv
+from collections import Counter
+from io import StringIO
+from pathlib import Path
+
+from knowledge.parsers import detect
+from knowledge.parsers.base import ParsedDocument, ParseFailed, Rejected, block, parsers
+from knowledge.parsers.encoding import read_text
+from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.tables import pipe_table
+
+_DELIMITERS = ",;\t|"
+_SAMPLE_ROWS = 50
+_MAX_FIELD_CHARACTERS = 1_000_000
+
+
+class CsvParser:
+    name = "csv"
+    mime_types = ("text/csv", "text/tab-separated-values")
+    extensions = (".csv", ".tsv")
+    preload: tuple[str, ...] = ()
+    is_heavy = False
+
+    def recognises(self, path: Path) -> bool:
+        return detect.is_text(path)
+
+    def parse(self, path: Path, limits: ParseLimits) -> ParsedDocument:
+        text = read_text(path, limits).replace("\0", "")
+        csv.field_size_limit(_MAX_FIELD_CHARACTERS)
+        rows: list[list[str]] = []
+        cells = 0
+        try:
+            for row in csv.reader(StringIO(text), delimiter=delimiter_of(text)):
+                cells += len(row)
+                if cells > limits.cells:
+                    raise Rejected("too_many_cells", limit=limits.cells)
+                rows.append(row)
+        except csv.Error as error:
+            raise ParseFailed("damaged", format="CSV") from error
+        return ParsedDocument(blocks=tuple(block("table", pipe_table(rows))))
+
+
+def delimiter_of(text: str) -> str:
+    """The delimiter that gives the most rows the same number of fields, at least two; a comma when none does."""
+    lines = text.split("\n", _SAMPLE_ROWS)[:_SAMPLE_ROWS]
+
+    def score(delimiter: str) -> tuple[int, int]:
+        try:
+            widths = Counter(len(row) for row in csv.reader(lines, delimiter=delimiter) if row)
+        except csv.Error:
+            return 0, 0
+        width, count = max(((w, n) for w, n in widths.items() if w > 1), key=lambda item: item[1], default=(0, 0))
+        return count, width
+
+    return max(_DELIMITERS, key=score)
+
+
+parsers.add(CsvParser.name, CsvParser())

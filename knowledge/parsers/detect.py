@@ -1,0 +1,98 @@
+"""Which parser reads a file: the name's ending, the allow-list of parsers and the content have to agree."""
+
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from zipfile import BadZipFile, ZipFile
+
+import puremagic
+
+from knowledge.parsers.base import Parser, Rejected, accepted_extensions, parsers
+
+HEAD_BYTES = 8192
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
+_UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
+
+
+def extension_of(filename: str) -> str:
+    """The ending of an uploaded name in lower case, with the dot; "" without one. Names are never used as paths."""
+    return PurePosixPath(PureWindowsPath(filename).name).suffix.lower()
+
+
+def parser_for_name(filename: str) -> Parser:
+    """Raises Rejected("unknown_type"), which names what is accepted."""
+    extension = extension_of(filename)
+    for parser in parsers:
+        if extension in parser.extensions:
+            return parser
+    raise Rejected("unknown_type", extension=extension or "?", accepted=", ".join(accepted_extensions()))
+
+
+def parser_for(path: Path, filename: str) -> Parser:
+    """Raises Rejected: unknown_type, empty, encrypted (Office password), mismatch."""
+    parser = parser_for_name(filename)
+    if path.stat().st_size == 0:
+        raise Rejected("empty")
+    if not parser.recognises(path):
+        if is_encrypted_office(path):
+            raise Rejected("encrypted")
+        raise Rejected("mismatch", extension=extension_of(filename), looks_like=looks_like(path))
+    return parser
+
+
+def head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(HEAD_BYTES)
+
+
+def looks_like(path: Path) -> str:
+    """The likely type of the content as an ending or a word, for the error text."""
+    try:
+        return puremagic.magic_string(head(path))[0].extension.lower() or "?"
+    except (puremagic.PureError, ValueError, IndexError):
+        return "text" if is_text(path) else "binary data"
+
+
+def is_encrypted_office(path: Path) -> bool:
+    """Office files with a password are OLE containers with a stream called EncryptedPackage."""
+    if not head(path).startswith(_OLE):
+        return False
+    return _ENCRYPTED_STREAM in path.read_bytes()
+
+
+def is_text(path: Path) -> bool:
+    """No NUL bytes (except UTF-16 with a byte order mark), and at most a few other control characters."""
+    start = head(path)
+    if start.startswith(_UTF16_BOMS):
+        return True
+    controls = sum(byte < 9 or 13 < byte < 27 for byte in start)
+    return b"\0" not in start and controls <= len(start) // 200 and not _has_signature(start)
+
+
+def has_ooxml_part(path: Path, folder: str) -> bool:
+    """Whether the file is a zip with a content-type list and members in `folder` ("word/", "xl/", "ppt/")."""
+    if not head(path).startswith(b"PK"):
+        return False
+    try:
+        with ZipFile(path) as archive:
+            names = [name.lower().lstrip("/") for name in archive.namelist()]
+    except (BadZipFile, OSError, ValueError, NotImplementedError):
+        return True  # a damaged zip is this format's to report
+    return "[content_types].xml" in names and any(name.startswith(folder) for name in names)
+
+
+_SIGNATURES = (
+    b"%PDF-",
+    b"PK\x03\x04",
+    b"PK\x05\x06",
+    b"{\\rtf",
+    b"\x1f\x8b",
+    b"\x89PNG",
+    b"GIF8",
+    b"\xff\xd8\xff",
+    b"%!PS",
+    _OLE,
+)
+
+
+def _has_signature(start: bytes) -> bool:
+    return start.lstrip().startswith(_SIGNATURES)

@@ -1,0 +1,182 @@
+"""Where text stands on a page: runs of characters, lines, ruled tables, and the order in which columns are read."""
+
+import re
+from bisect import bisect
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import groupby, pairwise
+from statistics import median
+
+from knowledge.parsers.base import Box
+
+_WORD_GAP = 1.6  # × font size: a wider gap separates columns or cells, a narrower one words
+_RTL = re.compile("[\u0590-\u08ff\ufb1d-\ufefc]")
+
+
+@dataclass
+class Segment:
+    """Characters of one line without a wide gap. x0, y0 is the top left, in points from the top left of the page."""
+
+    size: float
+    bold: bool
+    text: str = ""
+    x0: float = 0.0
+    y0: float = 0.0
+    x1: float = 0.0
+    y1: float = 0.0
+    is_hyphenated: bool = False
+    starts: list[float] = field(default_factory=list)  # the left edge of each character of `text`
+
+    def append(self, text: str, box: Box) -> None:
+        x0, y0, x1, y1 = box
+        if not self.text:
+            self.x0, self.y0, self.x1, self.y1 = box
+        self.text += text
+        self.starts += [x0] * len(text)
+        self.x0, self.y0 = min(self.x0, x0), min(self.y0, y0)
+        self.x1, self.y1 = max(self.x1, x1), max(self.y1, y1)
+
+    def goes_on_at(self, box: Box) -> bool:
+        """Whether a character at `box` belongs to this run: same line, no wide gap to either side."""
+        x0, y0, x1, y1 = box
+        overlap = min(self.y1, y1) - max(self.y0, y0)
+        gap = max(x0 - self.x1, self.x0 - x1)
+        return overlap > 0.3 * min(self.y1 - self.y0, y1 - y0) and gap < _WORD_GAP * max(self.size, 4.0)
+
+    def cut_at(self, edges: Iterable[float]) -> Iterator["Segment"]:
+        """The pieces between the vertical lines at `edges` that run through the segment."""
+        bounds = [0, *(bisect(self.starts, edge) for edge in sorted(edges)), len(self.text)]
+        for a, b in pairwise(bounds):
+            if self.text[a:b].strip():
+                x1 = self.starts[b] if b < len(self.text) else self.x1
+                yield replace(self, text=self.text[a:b].strip(), x0=self.starts[a], x1=x1, starts=self.starts[a:b])
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        return (self.x0 + self.x1) / 2, (self.y0 + self.y1) / 2
+
+
+@dataclass
+class Table:
+    """A ruled table: rows of cell boxes in points; None where a cell is merged into its neighbour."""
+
+    rows: list[list[Box | None]]
+
+    @property
+    def is_grid(self) -> bool:
+        return len(self.rows) >= 2 and max(len(row) for row in self.rows) >= 2
+
+    @property
+    def box(self) -> Box:
+        cells = [cell for row in self.rows for cell in row if cell]
+        x0, y0, x1, y1 = zip(*cells, strict=True)
+        return min(x0), min(y0), max(x1), max(y1)
+
+
+@dataclass
+class Page:
+    """One page: size in points, runs of characters in file order, ruled tables. number: from 1."""
+
+    number: int
+    width: float
+    height: float
+    segments: list[Segment]
+    tables: list[Table]
+
+
+@dataclass
+class Line:
+    """Segments side by side on one visual line, left to right."""
+
+    segments: list[Segment]
+    page: Page
+
+    @property
+    def text(self) -> str:
+        rtl = _RTL.search(self.segments[0].text) is not None
+        return " ".join(segment.text for segment in (reversed(self.segments) if rtl else self.segments))
+
+    @property
+    def box(self) -> Box:
+        return (
+            min(s.x0 for s in self.segments),
+            min(s.y0 for s in self.segments),
+            max(s.x1 for s in self.segments),
+            max(s.y1 for s in self.segments),
+        )
+
+    @property
+    def size(self) -> float:
+        return max(segment.size for segment in self.segments)
+
+    @property
+    def bold(self) -> bool:
+        return all(segment.bold for segment in self.segments)
+
+    @property
+    def is_hyphenated(self) -> bool:
+        return self.segments[-1].is_hyphenated
+
+
+def in_reading_order(segments: list[Segment]) -> Iterator[list[Segment]]:
+    """Segments in groups that are read one after the other: full-width lines, then columns left to right."""
+    ordered = sorted(segments, key=lambda s: (s.y0, s.x0))
+    gutter = _gutter(ordered)
+    if gutter is None:
+        if ordered:
+            yield ordered
+        return
+    flow: list[Segment] = []  # what runs over the whole width since the last columns
+    for crosses, group in groupby(ordered, key=lambda s: s.x0 < gutter < s.x1):
+        band = list(group)
+        left = [s for s in band if s.x1 <= gutter]
+        right = [s for s in band if s.x0 >= gutter]
+        if crosses or not _is_prose(left) or not _is_prose(right):
+            flow += band
+            continue
+        if flow:
+            yield flow
+            flow = []
+        yield from in_reading_order(left)
+        yield from in_reading_order(right)
+    if flow:
+        yield flow
+
+
+def _gutter(segments: list[Segment]) -> float | None:
+    """The x that fewest segments cross, within the middle half; None when more than a fifth of them cross it."""
+    if len(segments) < 8:
+        return None
+    left, right = min(s.x0 for s in segments), max(s.x1 for s in segments)
+    width = right - left
+    candidates = [left + width * (0.25 + 0.5 * i / 60) for i in range(61)]
+    crossings = [sum(s.x0 < x < s.x1 for s in segments) for x in candidates]
+    fewest = min(crossings)
+    if fewest > len(segments) / 5:
+        return None
+    best = [x for x, count in zip(candidates, crossings, strict=True) if count == fewest]
+    return best[len(best) // 2]
+
+
+def _is_prose(segments: list[Segment]) -> bool:
+    """At least four lines, most of them filling their column: text columns, not cells or labels."""
+    if len(segments) < 4:
+        return False
+    width = max(s.x1 for s in segments) - min(s.x0 for s in segments)
+    return median(s.x1 - s.x0 for s in segments) > 0.55 * width and median(len(s.text) for s in segments) > 12
+
+
+def lines_of(segments: Iterable[Segment], page: Page) -> list[Line]:
+    """Segments to visual lines, top to bottom; what overlaps vertically by half stands on one line."""
+    lines: list[Line] = []
+    for segment in sorted(segments, key=lambda s: (s.middle[1], s.x0)):
+        last = lines[-1].segments[0] if lines else None
+        if last and min(last.y1, segment.y1) - max(last.y0, segment.y0) > 0.5 * min(
+            last.y1 - last.y0, segment.y1 - segment.y0
+        ):
+            lines[-1].segments.append(segment)
+        else:
+            lines.append(Line([segment], page))
+    for line in lines:
+        line.segments.sort(key=lambda s: s.x0)
+    return lines

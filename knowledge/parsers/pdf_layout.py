@@ -1,0 +1,289 @@
+"""From lines on pages to blocks in reading order: columns, paragraphs, headings by font size, lists, tables."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, pairwise
+from statistics import median
+
+from knowledge.parsers.base import Block, BlockKind, Box, block
+from knowledge.parsers.pdf_geometry import Line, Page, Segment, Table, in_reading_order, lines_of
+from knowledge.parsers.tables import pipe_table
+from knowledge.parsers.text import join_lines
+
+_BULLET = re.compile(
+    r"^\s*(?:[•‣▪●○◦■□·∙➢✓]|[-–*](?=\s)|\(?\d{1,2}[.)](?=\s)|[(（][\d一二三四五六七八九十]{1,3}[)）])\s*"
+)
+_ENDS_SENTENCE = re.compile(r"[.。,，;；:：!！?？…]$")
+_CUT = "\ufffe"  # between the halves of a word that a line end cut; `normalise` would drop it
+_CUT_WORD = re.compile(r"(\w+)\ufffe(\w+)")
+_WORD = re.compile(r"\w+")
+_MARGIN = 0.09  # share of the page's height in which running headers and footers stand
+_MAX_HEADING_CHARACTERS = 160
+
+
+@dataclass
+class _Piece:
+    """Neighbouring lines that make one block."""
+
+    lines: list[Line]
+    kind: BlockKind = "paragraph"
+    text: str = ""
+    boxes: list[Box] = field(default_factory=list)
+
+
+def blocks_of(pages: Sequence[Page]) -> list[Block]:
+    """All blocks of a document in reading order; running headers and footers are left out."""
+    running = _running_lines(pages)
+    body_size = _body_size(pages)
+    pieces: list[tuple[Page, _Piece]] = []
+    for page in pages:
+        pieces += [(page, piece) for piece in _pieces(page, running)]
+    levels = _heading_levels([piece for _, piece in pieces], body_size)
+    words = _vocabulary(pages)
+    blocks: list[Block] = []
+    for page, piece in pieces:
+        level = levels.get(_style(piece)) if _may_be_heading(piece, body_size) else None
+        kind: BlockKind = "heading" if level else piece.kind
+        boxes = tuple(_share(box, page) for box in piece.boxes or [line.box for line in piece.lines])
+        blocks += block(
+            kind, _mended(piece.text or _joined(piece.lines), words), level=level, page=page.number, boxes=boxes
+        )
+    return blocks
+
+
+def _share(box: Box, page: Page) -> Box:
+    """Points to shares of the page, rounded to a tenth of a per mille, inside 0..1."""
+    width, height = page.width or 1.0, page.height or 1.0
+    x0, y0, x1, y1 = (
+        round(min(1.0, max(0.0, value)), 4)
+        for value in (box[0] / width, box[1] / height, box[2] / width, box[3] / height)
+    )
+    return x0, y0, x1, y1
+
+
+# --- running headers and footers -----------------------------------------------------------------------------------
+
+
+def _masked(segment: Segment) -> str:
+    return re.sub(r"[\d\s]+", "#", segment.text)
+
+
+def _in_margin(segment: Segment, page: Page) -> bool:
+    y = segment.middle[1] / (page.height or 1.0)
+    return y < _MARGIN or y > 1 - _MARGIN
+
+
+def _running_lines(pages: Sequence[Page]) -> set[str]:
+    """Texts (digits masked) that stand in the margins of at least half of all pages, two or more."""
+    counts = Counter(text for page in pages for text in {_masked(s) for s in page.segments if _in_margin(s, page)})
+    return {text for text, count in counts.items() if count >= max(2, len(pages) / 2)}
+
+
+# --- pages to pieces -----------------------------------------------------------------------------------------------
+
+
+def _pieces(page: Page, running: set[str]) -> Iterator[_Piece]:
+    segments = [s for s in page.segments if not (_in_margin(s, page) and _masked(s) in running)]
+    tables: list[tuple[float, _Piece]] = []
+    for table in page.tables:
+        piece, segments = _ruled_table(table, segments, page)
+        if piece:
+            tables.append((table.box[1], piece))
+    tables.sort(key=lambda item: item[0], reverse=True)
+    for band in in_reading_order(segments):
+        lines = lines_of(band, page)
+        for piece in _group(lines):
+            while tables and tables[-1][0] <= piece.lines[0].box[1]:
+                yield tables.pop()[1]
+            yield piece
+    for _, piece in reversed(tables):
+        yield piece
+
+
+def _ruled_table(table: Table, segments: list[Segment], page: Page) -> tuple[_Piece | None, list[Segment]]:
+    """The table's piece (None when its cells hold no text, or a single column does) and the segments outside it."""
+    inside: dict[tuple[int, int], list[Segment]] = {}
+    outside: list[Segment] = []
+    for segment in segments:
+        row = _row_at(table, segment)
+        if row is None:
+            outside.append(segment)
+            continue
+        for piece in segment.cut_at(cell[0] for cell in table.rows[row] if cell):
+            inside.setdefault((row, _column_at(table.rows[row], piece)), []).append(piece)
+    if len({column for _, column in inside}) < 2 or len({row for row, _ in inside}) < 2:
+        return None, segments
+    rows = [
+        [_joined(lines_of(inside.get((r, c), []), page)) for c in range(len(row))] for r, row in enumerate(table.rows)
+    ]
+    return _Piece([], "table", pipe_table(rows), [table.box]), outside
+
+
+def _row_at(table: Table, segment: Segment) -> int | None:
+    """The row whose cells hold the middle of the segment's height and some of its width."""
+    y = segment.middle[1]
+    for number, row in enumerate(table.rows):
+        if any(cell and cell[1] <= y <= cell[3] and cell[0] <= segment.middle[0] <= cell[2] for cell in row):
+            return number
+    return None
+
+
+def _column_at(row: list[Box | None], piece: Segment) -> int:
+    """The cell that begins nearest to the left of the piece's middle."""
+    begun = [(cell[0], column) for column, cell in enumerate(row) if cell and cell[0] <= piece.middle[0]]
+    return max(begun)[1] if begun else 0
+
+
+# --- lines to pieces -----------------------------------------------------------------------------------------------
+
+
+def _group(lines: list[Line]) -> Iterator[_Piece]:
+    for is_cells, run in groupby(lines, key=lambda line: len(line.segments) > 1):
+        group = list(run)
+        table = _unruled_table(group) if is_cells and len(group) >= 3 else None
+        if table:
+            yield table
+        else:
+            yield from _paragraphs(group)
+
+
+def _unruled_table(lines: list[Line]) -> _Piece | None:
+    """Three or more lines whose segments line up in columns that do not touch; None otherwise."""
+    columns: list[list[float]] = []
+    for segment in sorted((s for line in lines for s in line.segments), key=lambda s: s.x0):
+        if columns and segment.x0 <= columns[-1][1]:
+            columns[-1][1] = max(columns[-1][1], segment.x1)
+        else:
+            columns.append([segment.x0, segment.x1])
+    if len(columns) < 2 or len(columns) < max(len(line.segments) for line in lines):
+        return None
+    rows = [[" ".join(s.text for s in line.segments if x0 <= s.x0 <= x1) for x0, x1 in columns] for line in lines]
+    return _Piece(lines, "table", pipe_table(rows))
+
+
+def _paragraphs(lines: list[Line]) -> Iterator[_Piece]:
+    pitch = _pitch(lines)
+    current: list[Line] = []
+    for line in lines:
+        if current and _starts_block(current, line, pitch):
+            yield _piece(current)
+            current = []
+        current.append(line)
+    if current:
+        yield _piece(current)
+
+
+def _pitch(lines: list[Line]) -> float:
+    """The usual distance between the tops of two lines, in line heights."""
+    steps = [b.box[1] - a.box[1] for a, b in pairwise(lines) if abs(a.size - b.size) < 0.5]
+    close = [step for step in steps if 0 < step < 40]
+    return median(close) if close else 14.0
+
+
+def _starts_block(current: list[Line], line: Line, pitch: float) -> bool:
+    last = current[-1]
+    step = line.box[1] - last.box[1]
+    in_list = _BULLET.match(current[0].text) is not None
+    if abs(line.size - last.size) > 0.08 * max(line.size, last.size) or line.bold != last.bold:
+        return True
+    if step < 0 or step > 1.35 * max(pitch, last.size):
+        return not (in_list and _BULLET.match(line.text) and 0 < step < 2.2 * pitch)
+    if _BULLET.match(line.text):
+        return not in_list
+    if in_list:
+        return line.box[0] < min(each.box[0] for each in current) + 0.5 * line.size and line.box[0] < last.box[0]
+    indent = line.box[0] - last.box[0]
+    ragged = last.box[2] < max(each.box[2] for each in [*current, line]) - 4 * line.size
+    return ragged and indent >= 0.8 * line.size
+
+
+def _piece(lines: list[Line]) -> _Piece:
+    if len(lines) > 1 and _BULLET.match(lines[0].text) and sum(bool(_BULLET.match(line.text)) for line in lines) > 1:
+        items: list[list[Line]] = []
+        for line in lines:
+            if _BULLET.match(line.text):
+                items.append([line])
+            else:
+                items[-1].append(line)
+        return _Piece(lines, "list", "\n".join(_item(item) for item in items))
+    return _Piece(lines)
+
+
+def _item(lines: list[Line]) -> str:
+    text = _joined(lines).strip()
+    return text if re.match(r"[\d(（]", text) else "- " + _BULLET.sub("", text)
+
+
+def _joined(lines: list[Line]) -> str:
+    """Lines as running text; where a word was cut at a line end the mark stays between its halves."""
+    joined: list[str] = []
+    for line in lines:
+        if joined and joined[-1].endswith(_CUT):
+            joined[-1] = joined[-1] + line.text
+        else:
+            joined.append(line.text)
+        if line.is_hyphenated:
+            joined[-1] += _CUT
+    return join_lines(joined).strip(_CUT)
+
+
+def _vocabulary(pages: Sequence[Page]) -> set[str]:
+    """The words of the document in lower case, without the halves of cut words."""
+    words: set[str] = set()
+    is_second_half = False
+    for segment in (segment for page in pages for segment in page.segments):
+        found = _WORD.findall(segment.text.lower())
+        words.update(found[is_second_half : len(found) - segment.is_hyphenated])
+        is_second_half = segment.is_hyphenated
+    return words
+
+
+def _mended(text: str, words: set[str]) -> str:
+    """Cut words put together; with a hyphen where the document uses both halves as words and never the whole."""
+
+    def whole(match: re.Match[str]) -> str:
+        left, right = match.groups()
+        is_compound = {left.lower(), right.lower()} <= words and (left + right).lower() not in words
+        return f"{left}-{right}" if is_compound else left + right
+
+    return _CUT_WORD.sub(whole, text)
+
+
+# --- headings ------------------------------------------------------------------------------------------------------
+
+
+def _body_size(pages: Sequence[Page]) -> float:
+    """The font size most characters have, in points."""
+    sizes: Counter[float] = Counter()
+    for page in pages:
+        for segment in page.segments:
+            sizes[round(segment.size * 2) / 2] += len(segment.text)
+    return sizes.most_common(1)[0][0] if sizes else 10.0
+
+
+def _style(piece: _Piece) -> tuple[float, bool]:
+    if not piece.lines:
+        return 0.0, False
+    return round(max(line.size for line in piece.lines) * 2) / 2, all(line.bold for line in piece.lines)
+
+
+def _may_be_heading(piece: _Piece, body_size: float) -> bool:
+    """Short, and larger than the body or bold; a bold line that ends like a sentence is emphasis."""
+    if piece.kind != "paragraph" or not piece.lines or len(piece.lines) > 3:
+        return False
+    text = _joined(piece.lines)
+    if not 1 < len(text) <= _MAX_HEADING_CHARACTERS or not re.search(r"\w", text):
+        return False
+    size, bold = _style(piece)
+    if size >= 1.14 * body_size:
+        return True
+    return bold and size >= 0.98 * body_size and len(text) <= 90 and not _ENDS_SENTENCE.search(text)
+
+
+def _heading_levels(pieces: Sequence[_Piece], body_size: float) -> dict[tuple[float, bool], int]:
+    """Font styles of headings to levels, the largest first; six at most share the rest."""
+    styles = {_style(piece) for piece in pieces if _may_be_heading(piece, body_size)}
+    ordered = sorted(styles, reverse=True)
+    return {style: min(i, 6) for i, style in enumerate(ordered, start=1)}

@@ -1,0 +1,40 @@
+"""Why a file gave no document, as sentences a person can act on. Codes are stored, sentences translated when shown."""
+
+
+def gettext_noop(text: str) -> str:
+    """Marks a sentence for the catalogue of translations; Django stays out of the parsing process."""
+    return text
+
+
+REASONS = {
+    "empty": gettext_noop("The file is empty."),
+    "unknown_type": gettext_noop("Files of type %(extension)s are not accepted; accepted are %(accepted)s."),
+    "mismatch": gettext_noop(
+        "The name ends in %(extension)s, but the content is not of that type (it looks like %(looks_like)s)."
+    ),
+    "encrypted": gettext_noop("The file is protected with a password; remove the password and upload it again."),
+    "too_large": gettext_noop("The file has %(size)s MB; at most %(limit)s MB are accepted."),
+    "too_many_pages": gettext_noop("The file has %(count)s pages; at most %(limit)s are accepted."),
+    "too_many_cells": gettext_noop("The file has more than %(limit)s cells; split it into smaller files."),
+    "far_cell": gettext_noop(
+        "The sheet “%(sheet)s” spans %(rows)s rows and %(columns)s columns; delete the far cells and upload it again."
+    ),
+    "zip_entries": gettext_noop("The file holds %(count)s parts; at most %(limit)s are accepted."),
+    "zip_size": gettext_noop("The file unpacks to %(size)s MB; at most %(limit)s MB are accepted."),
+    "zip_ratio": gettext_noop("A part of the file is packed %(ratio)s times; honest documents stay below %(limit)s."),
+    "zip_names": gettext_noop("The file holds a part with a forbidden name."),
+    "doctype": gettext_noop("The file holds a document type declaration, which documents of this type never have."),
+    "too_deep": gettext_noop("The page nests elements more than %(limit)s deep."),
+    "too_much_text": gettext_noop(
+        "The file holds more than %(limit)s characters of text; split it into smaller files."
+    ),
+    "damaged": gettext_noop("The file is damaged or not a valid %(format)s file."),
+    "encoding": gettext_noop("The text encoding was not recognised; save the file as UTF-8."),
+    "time": gettext_noop("Reading the file took longer than %(limit)s seconds."),
+    "memory": gettext_noop("Reading the file needs more than %(limit)s MB of memory."),
+    "crashed": gettext_noop("The reader stopped on this file (%(detail)s)."),
+    "no_text": gettext_noop("No text found in the file."),
+    "no_text_in_pages": gettext_noop("No text found: scanned pages, OCR is off."),
+    "unexpected": gettext_noop("Something failed on our side (%(error)s); the log has the details. The file is kept."),
+    "gave_up": gettext_noop("Gave up after %(count)s attempts (%(error)s). Try again, or ask your administrator."),
+}

@@ -1,0 +1,204 @@
+"""Parsing away from the worker: in a forked child of a warm server, under limits, killed with its group on time-out.
+
+A worker process keeps at most two servers, started when first needed: one for light formats (about 50 MB) and one
+that has imported the slow libraries (about 260 MB, ends after a minute without work). They are ordinary subprocesses on
+pipes, so a Celery pool process, which may not use multiprocessing, can have them; they end when stdin closes, that
+is with the worker.
+"""
+
+import atexit
+import json
+import os
+import subprocess
+import sys
+import threading
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from selectors import EVENT_READ, DefaultSelector
+from time import monotonic
+from typing import IO, Any
+
+from knowledge.parsers.base import ParsedDocument, ParseFailed, Parser, Rejected, load, parsers
+from knowledge.parsers.detect import parser_for_name
+from knowledge.parsers.limits import MIB, ParseLimits
+
+_START_S = 60.0  # a server that imports its libraries on a busy machine
+_GRACE_S = 10.0  # the server kills a slow child itself; this much later it is taken for dead
+_LENGTH_BYTES = 8
+# All that a parser gets to know of the worker's environment, where passwords and keys are kept.
+_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+
+
+class _ServerDied(Exception):
+    """The server gave no whole answer."""
+
+
+def parse_in_child(path: Path, *, filename: str, limits: ParseLimits | None = None) -> ParsedDocument:
+    """Parse the file at `path`, which was uploaded as `filename`, in a child process. Safe to call from any thread.
+
+    Raises Rejected (type, encryption, limits of content) or ParseFailed (damaged, time, memory, crash), with a reason;
+    FileNotFoundError when there is nothing at `path`.
+    One file is parsed at a time in each calling process and kind of format; a dead server is replaced at the next file.
+    """
+    load()
+    limits = limits or ParseLimits()
+    request = {"path": str(path.resolve(strict=True)), "filename": filename, "limits": asdict(limits)}
+    answer = _servers.of(parser_for_name(filename)).ask(request, limits)
+    if "document" in answer:
+        return ParsedDocument.from_json(answer["document"])
+    error = Rejected if answer["error"] == "rejected" else ParseFailed
+    raise error(answer["code"], **answer["params"])
+
+
+@dataclass
+class _Server:
+    """One warm process. `modules` register parsers, `preload` are imported before the first fork."""
+
+    modules: tuple[str, ...]
+    preload: tuple[str, ...]
+    ends_when_idle: bool
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    process: "subprocess.Popen[bytes] | None" = None
+
+    def ask(self, request: dict[str, Any], limits: ParseLimits) -> dict[str, Any]:
+        """The answer to one request; a server that died before this request is started again once."""
+        with self.lock:
+            was_running = self._is_running()
+            try:
+                return self._exchange(request, limits)
+            except (_ServerDied, BrokenPipeError):
+                self.stop()
+                if not was_running:
+                    raise ParseFailed("crashed", detail="the parsing process does not start") from None
+            try:
+                return self._exchange(request, limits)
+            except (_ServerDied, BrokenPipeError):
+                self.stop()
+                raise ParseFailed("crashed", detail="the parsing process ended") from None
+
+    def _is_running(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+    def _exchange(self, request: dict[str, Any], limits: ParseLimits) -> dict[str, Any]:
+        process = self.process if self._is_running() else None
+        process = process or self._start()
+        _write(process.stdin, json.dumps(request).encode() + b"\n")
+        deadline = monotonic() + _START_S + limits.wall_s + _GRACE_S
+        size = int.from_bytes(_read(process.stdout, _LENGTH_BYTES, deadline), "big")
+        if size > limits.result_bytes:
+            raise _ServerDied
+        answer: dict[str, Any] = json.loads(_read(process.stdout, size, deadline))
+        return answer
+
+    def _start(self) -> "subprocess.Popen[bytes]":
+        self.stop()
+        environment = {
+            **{name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+            "OPENBLAS_NUM_THREADS": "1",  # threads do not survive a fork
+            "OMP_NUM_THREADS": "1",
+            "DO_NOT_TRACK": "true",
+            "UNSTRUCTURED_DISABLE_NOTICE": "1",
+        }
+        command = [sys.executable, "-m", "knowledge.parsers.server", ",".join(self.modules), ",".join(self.preload)]
+        command += ["--end-when-idle"] if self.ends_when_idle else []
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, start_new_session=True, bufsize=0
+        )
+        return self.process
+
+    def stop(self) -> None:
+        """End the server and what it runs."""
+        process, self.process = self.process, None
+        if process is None:
+            return
+        _close(process)
+        try:
+            process.wait(timeout=_GRACE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _close(process: "subprocess.Popen[bytes]") -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe:
+            pipe.close()
+
+
+def _write(pipe: IO[bytes] | None, data: bytes) -> None:
+    if pipe is None:
+        raise _ServerDied
+    view = memoryview(data)
+    while view:
+        view = view[os.write(pipe.fileno(), view) :]
+
+
+def _read(pipe: IO[bytes] | None, size: int, deadline: float) -> bytes:
+    data = bytearray()
+    if pipe is None:
+        raise _ServerDied
+    with DefaultSelector() as selector:
+        selector.register(pipe, EVENT_READ)
+        while len(data) < size:
+            if not selector.select(max(0.0, deadline - monotonic())):
+                raise _ServerDied
+            piece = os.read(pipe.fileno(), min(size - len(data), MIB))
+            if not piece:
+                raise _ServerDied
+            data += piece
+    return bytes(data)
+
+
+class _Servers:
+    """The servers of this process, by what they preload; a forked process begins with none."""
+
+    def __init__(self) -> None:
+        self._servers: dict[bool, _Server] = {}
+        self._inherited: dict[bool, _Server] = {}  # kept, because a Popen that is thrown away complains
+        self._lock = threading.Lock()
+        os.register_at_fork(after_in_child=self._forget)
+
+    def of(self, parser: Parser) -> _Server:
+        is_heavy = parser.is_heavy
+        with self._lock:
+            if is_heavy not in self._servers:
+                same = [each for each in parsers if each.is_heavy == is_heavy]
+                modules = sorted({type(each).__module__ for each in same})
+                preload = dict.fromkeys(module for each in same for module in each.preload)
+                self._servers[is_heavy] = _Server(tuple(modules), tuple(preload), ends_when_idle=is_heavy)
+            return self._servers[is_heavy]
+
+    def stop(self) -> None:
+        with self._lock:
+            for server in self._servers.values():
+                server.stop()
+            self._servers.clear()
+
+    def pids(self) -> list[int]:
+        with self._lock:
+            running = [server.process for server in self._servers.values() if server.process is not None]
+        return [process.pid for process in running]
+
+    def _forget(self) -> None:
+        """After a fork: the servers are the parent's. Its ends of the pipes are closed here, so that they end with it."""
+        self._inherited = self._servers
+        self._servers = {}
+        self._lock = threading.Lock()
+        for server in self._inherited.values():
+            if server.process is not None:
+                _close(server.process)
+
+
+_servers = _Servers()
+atexit.register(_servers.stop)
+
+
+def server_pids() -> list[int]:
+    """The process ids of the running servers of this process, for monitoring."""
+    return _servers.pids()
+
+
+def stop_servers() -> None:
+    """End the parse servers of this process now; the next file starts them again."""
+    _servers.stop()

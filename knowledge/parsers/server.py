@@ -1,0 +1,223 @@
+"""The warm process behind `sandbox`: reads one request a line, forks a child for it, writes one answer.
+
+Run as `python -m knowledge.parsers.server MODULES PRELOAD [--end-when-idle]`. Protocol: a JSON object and a newline on
+stdin; on stdout eight bytes of length (big endian) and a JSON object: {"document": …} or
+{"error": "rejected" | "failed", "code": …, "params": {…}}.
+"""
+
+import ctypes
+import gc
+import importlib
+import json
+import os
+import resource
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+from select import select
+from time import monotonic
+from typing import Any, NoReturn
+
+from knowledge.parsers.base import ParseFailed, Rejected, UnreadableFile, load
+from knowledge.parsers.detect import parser_for
+from knowledge.parsers.limits import MIB, ParseLimits
+
+_IDLE_S = 60.0  # a server with slow libraries gives its memory back; starting again costs about two seconds
+_PR_SET_PDEATHSIG = 1
+# What a parser never does. An audit hook cannot be removed; it stops Python code, not a C library that was taken over.
+_FORBIDDEN = (
+    "socket.connect",
+    "socket.bind",
+    "socket.getaddrinfo",
+    "socket.sendto",
+    "subprocess.Popen",
+    "os.system",
+    "os.exec",
+    "os.fork",
+    "os.forkpty",
+    "os.posix_spawn",
+)
+
+
+def main() -> None:
+    modules, preload = (argument.split(",") if argument else [] for argument in sys.argv[1:3])
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # a library that prints must not write into the answers
+    load(modules)
+    for module in preload:
+        importlib.import_module(module)
+    gc.collect()
+    gc.freeze()
+    requests = _Requests()
+    while (line := requests.next(_IDLE_S if "--end-when-idle" in sys.argv else None)) is not None:
+        try:
+            answer = _parse_in_fork(json.loads(line))
+        except _WorkerEnded:
+            return
+        answers.write(len(answer).to_bytes(8, "big") + answer)
+        answers.flush()
+
+
+class _Requests:
+    """Lines of stdin without Python's buffering, so that `select` tells the truth."""
+
+    def __init__(self) -> None:
+        self._buffer = b""
+
+    def next(self, timeout_s: float | None) -> bytes | None:
+        """The next line; None when stdin was closed (the worker ended) or nothing came in time."""
+        while b"\n" not in self._buffer:
+            readable, _, _ = select([0], [], [], timeout_s)
+            piece = os.read(0, MIB) if readable else b""
+            if not piece:
+                return None
+            self._buffer += piece
+        line, self._buffer = self._buffer.split(b"\n", 1)
+        return line
+
+
+class _WorkerEnded(Exception):
+    """Stdin was closed while a file was parsed."""
+
+
+def _parse_in_fork(request: dict[str, Any]) -> bytes:
+    limits = ParseLimits(**request["limits"])
+    read_end, write_end = os.pipe()
+    shared_bytes = _peak_bytes(resource.getrusage(resource.RUSAGE_SELF))
+    pid = os.fork()
+    if pid == 0:
+        os.close(read_end)
+        _child(request, limits, write_end)
+    os.close(write_end)
+    try:
+        answer, error = _collect(read_end, limits)
+    finally:
+        os.close(read_end)
+        status, usage = _end_group(pid)
+    if answer and status == 0:
+        return answer
+    return _answer(error or _why_it_died(status, usage, limits, shared_bytes))
+
+
+def _collect(read_end: int, limits: ParseLimits) -> tuple[bytes, ParseFailed | None]:
+    """All the child writes until it closes the pipe, within the limits of time and size. Raises _WorkerEnded."""
+    data = bytearray()
+    deadline = monotonic() + limits.wall_s
+    while True:
+        readable, _, _ = select([read_end, 0], [], [], max(0.0, deadline - monotonic()))
+        if not readable:
+            return b"", ParseFailed("time", limit=int(limits.wall_s))
+        if read_end not in readable:  # the worker asks one thing at a time, so stdin has nothing but its end
+            raise _WorkerEnded
+        piece = os.read(read_end, MIB)
+        data += piece
+        if not piece:
+            return bytes(data), None
+        if len(data) > limits.result_bytes:
+            return b"", ParseFailed("too_much_text", limit=limits.text_characters)
+
+
+def _end_group(pid: int) -> tuple[int, resource.struct_rusage]:
+    """Kill whatever is left of the child's process group and wait for the child."""
+    with suppress(ProcessLookupError, PermissionError):  # ended by itself, or not yet the leader of a group
+        os.killpg(pid, signal.SIGKILL)
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    _, status, usage = os.wait4(pid, 0)
+    return status, usage
+
+
+def _why_it_died(status: int, usage: resource.struct_rusage, limits: ParseLimits, shared_bytes: int) -> ParseFailed:
+    number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+    if number == signal.SIGXCPU or usage.ru_utime + usage.ru_stime >= limits.cpu_s:
+        return ParseFailed("time", limit=limits.cpu_s)
+    if _is_short_of_memory(usage, limits, shared_bytes):
+        return ParseFailed("memory", limit=limits.memory_bytes // MIB)
+    return ParseFailed("crashed", detail=(signal.strsignal(number) if number else None) or "it ended by itself")
+
+
+def _is_short_of_memory(usage: resource.struct_rusage, limits: ParseLimits, shared_bytes: int) -> bool:
+    """C libraries that get no memory abort or report a damaged file; half of the limit in use tells the true reason."""
+    return _peak_bytes(usage) - shared_bytes > limits.memory_bytes / 2
+
+
+def _peak_bytes(usage: resource.struct_rusage) -> int:
+    """The largest resident size so far; a forked process begins with its parent's."""
+    return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def _child(request: dict[str, Any], limits: ParseLimits, write_end: int) -> NoReturn:
+    """Parse and answer; never returns. The exit status is 0 when the answer is whole."""
+    status = 1
+    try:
+        _confine(limits)
+        view = memoryview(_parse(Path(request["path"]), request["filename"], limits))
+        while view:
+            view = view[os.write(write_end, view) :]
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _parse(path: Path, filename: str, limits: ParseLimits) -> bytes:
+    """The answer as JSON. Whatever a library raises on an odd file becomes a reason."""
+    name = "text"
+    shared_bytes = _peak_bytes(resource.getrusage(resource.RUSAGE_SELF))
+    try:
+        parser = parser_for(path, filename)
+        name = parser.name
+        document = parser.parse(path, limits)
+        return json.dumps({"document": document.to_json()}, ensure_ascii=False).encode("utf-8", errors="replace")
+    except UnreadableFile as error:
+        found = error
+    except MemoryError:
+        found = ParseFailed("memory", limit=limits.memory_bytes // MIB)
+    except Exception:  # noqa: BLE001 - the edge: parsers of damaged files raise anything
+        found = ParseFailed("damaged", format=name.upper())
+    if isinstance(found, ParseFailed) and _is_short_of_memory(
+        resource.getrusage(resource.RUSAGE_SELF), limits, shared_bytes
+    ):
+        found = ParseFailed("memory", limit=limits.memory_bytes // MIB)
+    return _answer(found)
+
+
+def _answer(error: UnreadableFile) -> bytes:
+    kind = "rejected" if isinstance(error, Rejected) else "failed"
+    return json.dumps({"error": kind, "code": error.code, "params": error.params}).encode()
+
+
+def _confine(limits: ParseLimits) -> None:
+    """Limits of this process; it dies with the server, and has no output, no network and no other program."""
+    os.setpgid(0, 0)
+    with suppress(OSError, AttributeError):  # Linux only; elsewhere the limits of time end it
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    for number in (resource.RLIMIT_CORE, resource.RLIMIT_MEMLOCK):
+        resource.setrlimit(number, (0, 0))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limits.written_bytes, limits.written_bytes))
+    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_s, limits.cpu_s + 1))
+    memory = _address_space_bytes() + limits.memory_bytes
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nowhere, number)
+    sys.addaudithook(_refuse)
+
+
+def _address_space_bytes() -> int:
+    """What this process maps already, shared with the server; 0 where /proc does not tell."""
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
+    except OSError:
+        return 0
+    return int(pages) * resource.getpagesize()
+
+
+def _refuse(event: str, _args: tuple[object, ...]) -> None:
+    if event in _FORBIDDEN:
+        raise PermissionError(f"{event} is not allowed while a file is parsed")
+
+
+if __name__ == "__main__":
+    main()

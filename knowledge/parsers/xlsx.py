@@ -1,0 +1,143 @@
+"""XLSX by calamine: a visible sheet is a heading and its tables, merged cells filled, titles above tables as text."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from knowledge.parsers import detect
+from knowledge.parsers.base import Block, ParsedDocument, ParseFailed, Rejected, block, parsers
+from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.precheck import check_ooxml, check_sheets
+from knowledge.parsers.tables import pipe_table
+
+Rows = list[list[str]]
+
+
+class XlsxParser:
+    name = "xlsx"
+    mime_types = ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",)
+    extensions = (".xlsx",)
+    preload = ("python_calamine",)
+    is_heavy = False
+
+    def recognises(self, path: Path) -> bool:
+        return detect.has_ooxml_part(path, "xl/")
+
+    def parse(self, path: Path, limits: ParseLimits) -> ParsedDocument:
+        check_ooxml(path, limits, xml_bytes=limits.sheet_xml_bytes)
+        check_sheets(path, limits)
+        from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetVisibleEnum
+
+        blocks: list[Block] = []
+        try:
+            with CalamineWorkbook.from_path(path) as workbook:
+                for sheet in workbook.sheets_metadata:
+                    if sheet.visible == SheetVisibleEnum.Visible:
+                        blocks += _sheet(workbook.get_sheet_by_name(sheet.name))
+        except PasswordError as error:
+            raise Rejected("encrypted") from error
+        except CalamineError as error:
+            raise ParseFailed("damaged", format="XLSX") from error
+        return ParsedDocument(blocks=tuple(blocks))
+
+
+def _sheet(sheet: Any) -> list[Block]:
+    if sheet.start is None:
+        return []
+    rows = [[_shown(value) for value in row] for row in sheet.to_python(skip_empty_area=True)]
+    _fill_merged(rows, sheet)
+    blocks = [found for table in _tables(rows) for found in _table(table)]
+    return [*block("heading", sheet.name, level=1), *blocks] if blocks else []
+
+
+def _shown(value: Any) -> str:
+    """A cell as a person reads it: whole numbers without a decimal point, dates without midnight."""
+    match value:
+        case bool():
+            shown = "TRUE" if value else "FALSE"
+        case float():
+            shown = str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.12g}"
+        case datetime():
+            shown = value.isoformat(sep=" ", timespec="minutes").removesuffix(" 00:00")
+        case _:
+            shown = str(value)
+    return shown
+
+
+def _fill_merged(rows: Rows, sheet: Any) -> None:
+    """Write the text of a merged range into each of its cells, so that every row says all it means."""
+    top, left = sheet.start
+    for (row, column), (last_row, last_column) in sheet.merged_cell_ranges or ():
+        inside = [
+            (r, c)
+            for r in range(max(row, top) - top, min(last_row - top + 1, len(rows)))
+            for c in range(max(column, left) - left, min(last_column - left + 1, len(rows[r])))
+        ]
+        text = rows[inside[0][0]][inside[0][1]] if inside else ""
+        for r, c in inside:
+            rows[r][c] = text
+
+
+def _tables(rows: Rows) -> Iterator[Rows]:
+    """Tables of one sheet: apart by blank columns, and by blank rows where a new header follows."""
+    for area in _apart_by_rows(rows):
+        parts = _apart_by_columns(area)
+        if len(parts) == 1:
+            yield area
+        else:
+            for part in parts:
+                yield from _tables(part)
+
+
+def _apart_by_rows(rows: Rows) -> Iterator[Rows]:
+    """Rows between blank rows; what follows a blank row belongs to the same table unless it begins like a header."""
+    area: Rows = []
+    after_blank = False
+    for row in rows:
+        if any(row):
+            if after_blank and area and _is_header(row, area[-1]):
+                yield area
+                area = []
+            area.append(row)
+        after_blank = not any(row)
+    if area:
+        yield area
+
+
+def _apart_by_columns(rows: Rows) -> list[Rows]:
+    """Columns between two or more blank ones, or between one where the heights differ; else it is only a spacer."""
+    columns = [[r for r, row in enumerate(rows) if i < len(row) and row[i]] for i in range(max(map(len, rows)))]
+    filled = [i for i, column in enumerate(columns) if column]
+    starts = [filled[0]]
+    for last, i in pairwise(filled):
+        heights_differ = (columns[i][0], columns[i][-1]) != (columns[last][0], columns[last][-1])
+        if i - last > 2 or (i - last == 2 and heights_differ):
+            starts.append(i)
+    return [[row[a:b] for row in rows] for a, b in pairwise([*starts, filled[-1] + 1])]
+
+
+def _is_header(row: list[str], before: list[str]) -> bool:
+    """Words in every filled cell, or other columns filled than before."""
+    filled = [i for i, cell in enumerate(row) if cell]
+    return all(not _is_number(row[i]) for i in filled) or not any(before[i] for i in filled)
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).replace("-", "", 1).isdecimal()
+
+
+def _table(rows: Rows) -> list[Block]:
+    """Lines with one text above a table are its title; the rest is the table, or text when it is a single cell."""
+    titles = 0
+    while titles < len(rows) - 1 and len({cell for cell in rows[titles] if cell}) == 1 and len(rows[titles]) > 1:
+        titles += 1
+    blocks = [found for row in rows[:titles] for found in block("paragraph", next(filter(None, row)))]
+    body = rows[titles:]
+    if len(body) == 1 and sum(map(bool, body[0])) == 1:
+        return [*blocks, *block("paragraph", next(filter(None, body[0])))]
+    return [*blocks, *block("table", pipe_table(body))]
+
+
+parsers.add(XlsxParser.name, XlsxParser())

@@ -1,0 +1,110 @@
+"""Chunks follow the structure of the document."""
+
+from collections.abc import Sequence
+
+from knowledge.ingestion.chunking import ChunkDraft, chunk_document
+from knowledge.parsers.base import Block, ParsedDocument
+from knowledge.parsers.tables import pipe_table
+
+
+def count_words(texts: Sequence[str]) -> list[int]:
+    return [len(text.split()) for text in texts]
+
+
+def chunks_of(*blocks: Block, title: str | None = None, target: int = 30) -> list[ChunkDraft]:
+    parsed = ParsedDocument(title=title, blocks=blocks)
+    return chunk_document(parsed, count_tokens=count_words, target_tokens=target, max_tokens=2 * target)
+
+
+def heading(text: str, level: int = 1) -> Block:
+    return Block("heading", text, level=level)
+
+
+def paragraph(words: int, page: int | None = None) -> Block:
+    return Block("paragraph", " ".join(f"w{i}" for i in range(words)) + ".", page=page)
+
+
+def test_short_document_is_one_chunk() -> None:
+    chunks = chunks_of(heading("A"), paragraph(10), heading("B", 2), paragraph(10), heading("C"), paragraph(9))
+    assert [chunk.heading_path for chunk in chunks] == [()]
+
+
+def test_empty_document_has_no_chunks() -> None:
+    assert chunks_of() == []
+
+
+def test_long_sections_are_not_mixed() -> None:
+    chunks = chunks_of(heading("A"), paragraph(28), heading("B"), paragraph(28))
+    assert [chunk.heading_path for chunk in chunks] == [("A",), ("B",)]
+
+
+def test_small_sections_are_merged_under_their_parent() -> None:
+    small = [block for name in "abc" for block in (heading(name, 2), paragraph(8))]
+    chunks = chunks_of(heading("A"), *small, heading("B"), paragraph(30))
+    assert [chunk.heading_path for chunk in chunks] == [("A",), ("B",)]
+
+
+def test_heading_path_follows_the_levels_and_leaves_the_title_out() -> None:
+    chunks = chunks_of(
+        heading("Guide"), heading("Set up", 2), paragraph(29), heading("Disk", 3), paragraph(29), heading("Use", 2),
+        paragraph(29), title="guide",
+    )  # fmt: skip
+    assert [chunk.heading_path for chunk in chunks] == [("Set up",), ("Set up", "Disk"), ("Use",)]
+
+
+def test_cut_table_repeats_its_header_and_keeps_rows_whole() -> None:
+    rows = [["City", "Limit"], *([f"city{i}", f"{i} yuan a night"] for i in range(40))]
+    chunks = chunks_of(Block("table", pipe_table(rows)))
+    assert len(chunks) > 3
+    assert all(chunk.text.startswith("| City | Limit |\n| --- | --- |\n| city") for chunk in chunks)
+    body = [line for chunk in chunks for line in chunk.text.split("\n")[2:]]
+    assert body == pipe_table(rows).split("\n")[2:]
+    assert chunks[1].start > chunks[0].start
+    assert {chunk.kind for chunk in chunks} == {"table"}
+
+
+def test_list_is_cut_between_items_only() -> None:
+    items = [f"- item {i} with five words\n  - and below it" for i in range(20)]
+    chunks = chunks_of(Block("list", "\n".join(items)))
+    assert len(chunks) > 2
+    assert all(chunk.text.startswith("- item") and chunk.text.endswith("below it") for chunk in chunks)
+
+
+def test_code_up_to_the_limit_is_whole_and_longer_code_keeps_its_fences() -> None:
+    whole = Block("code", "```yaml\n" + "\n".join(f"key{i}: value" for i in range(25)) + "\n```")
+    assert [chunk.text for chunk in chunks_of(paragraph(20), whole)][-1] == whole.text
+    long = Block("code", "```yaml\n" + "\n".join(f"key{i}: value" for i in range(80)) + "\n```")
+    chunks = chunks_of(long)
+    assert len(chunks) > 2
+    assert all(chunk.text.startswith("```yaml\nkey") and chunk.text.endswith("value\n```") for chunk in chunks)
+
+
+def test_line_that_announces_a_list_goes_with_it() -> None:
+    lead_in = Block("paragraph", "These are the options :")
+    chunks = chunks_of(paragraph(26), lead_in, Block("list", "\n".join(f"- option {i} is here" for i in range(5))))
+    assert chunks[-1].text.startswith("These are the options")
+
+
+def test_heading_stays_with_what_follows_it() -> None:
+    chunks = chunks_of(heading("A"), heading("B", 2), paragraph(50), paragraph(50))
+    assert chunks[0].text.startswith("A\n\nB\n\nw0")
+    assert [chunk.heading_path for chunk in chunks] == [("A", "B"), ("A", "B")]
+
+
+def test_pages_are_those_of_the_blocks() -> None:
+    chunks = chunks_of(paragraph(15, page=1), paragraph(15, page=2), paragraph(29, page=3))
+    assert [(chunk.page_from, chunk.page_to) for chunk in chunks] == [(1, 2), (3, 3)]
+
+
+def test_text_without_any_break_is_cut_by_length() -> None:
+    parsed = ParsedDocument(blocks=(Block("paragraph", "字" * 1000),))
+    chunks = chunk_document(parsed, count_tokens=lambda texts: [len(text) for text in texts], max_tokens=100)
+    assert all(len(chunk.text) <= 100 for chunk in chunks)
+    assert "".join(chunk.text for chunk in chunks) == parsed.text
+
+
+def test_chinese_prose_is_cut_after_sentences() -> None:
+    parsed = ParsedDocument(blocks=(Block("paragraph", "员工每年有十天年假，须提前申请。" * 60),))
+    chunks = chunk_document(parsed, count_tokens=lambda texts: [len(text) for text in texts])
+    assert len(chunks) > 2
+    assert all(chunk.text.endswith("。") for chunk in chunks)
