@@ -1,0 +1,99 @@
+"""What an embedder is, how one is found, and how it fails."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from copilot_site.lib.registry import Registry
+
+
+class EmbeddingError(Exception):
+    """Root of what an embedder raises; the text is one sentence for the operator."""
+
+
+class EmbedderUnavailable(EmbeddingError):
+    """The embedder does not answer now; the same call may succeed later. Tasks retry this and nothing else."""
+
+
+class EmbedderMisconfigured(EmbeddingError):
+    """The operator must change a setting, a key or an installation first."""
+
+
+class ModelMissing(EmbedderMisconfigured):
+    """The model's files or its library are not there, or damaged."""
+
+
+class Embedder(Protocol):
+    """Texts to vectors. Thread safe; up to rounding a text has one vector, whatever else is in the batch.
+
+    space: names the vector space; stored with every chunk. Vectors of two spaces are never compared.
+    dimensions: length of a vector.
+    max_tokens: what lies behind this many tokens of a text is not seen.
+    Every string is a valid text, the empty one included: no text raises.
+    """
+
+    @property
+    def space(self) -> str: ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    @property
+    def max_tokens(self) -> int: ...
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of what is searched, (n, dimensions), L2-normalised, in the order of `texts`."""
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """The vector of what is asked, (dimensions,), L2-normalised."""
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text before truncation, without prefix and special tokens."""
+
+
+@runtime_checkable
+class LateInteraction(Protocol):
+    """An embedder that also gives one vector per token, for MaxSim.
+
+    Rows belong to the tokens of the text itself, in order, cut at `max_tokens`: prefix and special tokens are left out.
+    """
+
+    def query_tokens(self, text: str) -> NDArray[np.float32]:
+        """(tokens, dimensions), each row L2-normalised; (0, dimensions) for a text without tokens."""
+
+    def passage_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """One array like that for each text."""
+
+    def passages_with_tokens(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        """`embed_passages` and `passage_tokens` out of one run of the model."""
+
+    def query_with_tokens(self, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """`embed_query` and `query_tokens` out of one run of the model."""
+
+    def token_ids(self, texts: Sequence[str]) -> list[NDArray[np.int32]]:
+        """The vocabulary ids of the same tokens, row by row, for weighting tokens by their rarity."""
+
+    def token_weights(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """How much each of the same tokens tells, > 0, (tokens,) for each text: the rarer in the language, the more."""
+
+
+@dataclass(frozen=True)
+class EmbedderOptions:
+    """Everything an embedder may be told; each takes what it needs.
+
+    model: a model's name or path; base_url, api_key: of a served model; cache_dir: where converted and fetched models
+    live; threads: CPU threads for one call.
+    """
+
+    cache_dir: Path
+    model: str | None = None
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    threads: int = 1
+
+
+embedders: Registry[Callable[[EmbedderOptions], Embedder]] = Registry("embedder")

