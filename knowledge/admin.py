@@ -1,0 +1,139 @@
+"""Knowledge bases, folders with their grants, and the health of ingestion."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import F, QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from authz.admin import (
+    FolderGroupGrantInline,
+    FolderUserGrantInline,
+    GuardedModelAdmin,
+    KnowledgeBaseGroupGrantInline,
+    KnowledgeBaseUserGrantInline,
+)
+from authz.principal import Principal
+from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase
+from knowledge.services.folders import add_folder, create_knowledge_base, govern_folder
+
+
+@admin.register(KnowledgeBase)
+class KnowledgeBaseAdmin(GuardedModelAdmin[KnowledgeBase]):
+    list_display = ("name", "description", "created_at")
+    search_fields = ("name",)
+    inlines = (KnowledgeBaseGroupGrantInline, KnowledgeBaseUserGrantInline)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return request.user.is_superuser
+
+    def has_delete_permission(self, request: HttpRequest, obj: KnowledgeBase | None = None) -> bool:
+        return False  # a knowledge base goes with its documents; emptied first, on the library pages
+
+    def get_inlines(self, request: HttpRequest, obj: KnowledgeBase | None) -> Any:
+        return self.inlines if obj else ()
+
+    def save_model(self, request: HttpRequest, obj: KnowledgeBase, form: Any, change: bool) -> None:
+        if change:
+            obj.save(update_fields=["name", "description"])
+            return
+        made = create_knowledge_base(Principal.of(request.user), name=obj.name, description=obj.description)
+        obj.pk = made.pk
+        obj._state.adding = False
+
+
+@admin.register(Folder)
+class FolderAdmin(GuardedModelAdmin[Folder]):
+    """The tree, a row for each folder with its path; the rights on a folder hold for everything below it."""
+
+    list_display = ("path", "knowledge_base", "chunk_count")
+    list_filter = (("knowledge_base", admin.RelatedOnlyFieldListFilter),)
+    list_select_related = ("knowledge_base",)
+    search_fields = ("name",)
+    fields = ("parent", "name")
+    autocomplete_fields = ("parent",)
+    inlines = (FolderGroupGrantInline, FolderUserGrantInline)
+    ordering = ("knowledge_base__name", "name")
+
+    @admin.display(description=_("folder"))
+    def path(self, folder: Folder) -> str:
+        names = folder.ancestor_links.order_by(F("depth").desc()).values_list("ancestor__name", flat=True)
+        return " / ".join(names)
+
+    def get_inlines(self, request: HttpRequest, obj: Folder | None) -> Any:
+        return self.inlines if obj else ()
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Folder | None = None) -> Any:
+        return ("parent", "name") if obj and obj.parent_id is None else ()
+
+    def has_delete_permission(self, request: HttpRequest, obj: Folder | None = None) -> bool:
+        return False  # folders are deleted empty, on the library pages
+
+    def get_form(self, request: HttpRequest, obj: Folder | None = None, change: bool = False, **kwargs: Any) -> Any:
+        form = super().get_form(request, obj, change, **kwargs)
+        if "parent" in form.base_fields:
+            form.base_fields["parent"].required = True
+        return form
+
+    def save_model(self, request: HttpRequest, obj: Folder, form: Any, change: bool) -> None:
+        by = Principal.of(request.user)
+        if change:
+            govern_folder(by, folder_id=obj.pk, name=obj.name, parent_id=obj.parent_id)
+            return
+        assert obj.parent is not None  # the form requires it
+        made = add_folder(by, obj.parent, obj.name)
+        obj.pk, obj.knowledge_base_id = made.pk, made.knowledge_base_id
+        obj._state.adding = False
+
+
+@admin.register(Document)
+class DocumentAdmin(GuardedModelAdmin[Document]):
+    """Which documents there are and whether they answer; what they say is read on the library pages, with the right to view."""
+
+    list_display = ("title", "filename", "folder", "status", "updated_at")
+    list_filter = (("knowledge_base", admin.RelatedOnlyFieldListFilter),)
+    list_select_related = ("folder", "current_version")
+    search_fields = ("title", "filename")
+    readonly_fields = ("title", "filename", "folder", "language", "created_at", "updated_at")
+    fields = readonly_fields
+
+    @admin.display(description=_("status"))
+    def status(self, document: Document) -> str:
+        newest = document.versions.order_by("-number").first()
+        return f"{newest.get_parse_status_display()} {newest.failure_reason}".strip() if newest else ""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Document | None = None) -> bool:
+        return False
+
+
+@admin.register(DocumentVersion)
+class IngestionAdmin(GuardedModelAdmin[DocumentVersion]):
+    """Ingestion health: every version with its state, attempts and reason of failure."""
+
+    list_display = (
+        "document",
+        "number",
+        "parse_status",
+        "failure_reason",
+        "attempts",
+        "queue",
+        "created_at",
+        "published_at",
+    )
+    list_filter = ("parse_status", "queue")
+    list_select_related = ("document",)
+    ordering = ("-created_at",)
+    fields = readonly_fields = list_display
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[DocumentVersion]:
+        return super().get_queryset(request).select_related("document")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: DocumentVersion | None = None) -> bool:
+        return False

@@ -1,0 +1,83 @@
+"""The configured models of this process: made once, on first use."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from django.conf import settings
+from numpy.typing import NDArray
+
+from knowledge.embedding import build_embedder
+from knowledge.embedding.base import Embedder, LateInteraction
+from knowledge.models import EmbeddingSpace
+from knowledge.retrieval.fusion import POOLED_WEIGHT, SENTENCE_WEIGHT
+from knowledge.retrieval.rerank.base import Question, Reranker
+from knowledge.retrieval.rerank.cross_encoder import CrossEncoderReranker
+from knowledge.retrieval.rerank.maxsim import MaxSimReranker, pack
+from knowledge.retrieval.token_vectors import POOLING, SENTENCE_SCALE, pooled
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An embedder and the row of its vector space.
+
+    lexical_weight: what a lexical score of 1 counts beside the cosines of this space. scale: (offset, slope) that puts
+    those cosines on the line of sentence vectors, which the weights of the reader are fitted on.
+    """
+
+    embedder: Embedder
+    space_id: int
+    lexical_weight: float = SENTENCE_WEIGHT
+    scale: tuple[float, float] = (0.0, 1.0)
+
+    def sentence_cosine(self, cosine: float) -> float:
+        """A cosine of this space as sentence vectors would have it."""
+        offset, slope = self.scale
+        return offset + slope * cosine
+
+    def encode(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[bytes | None]]:
+        """Vectors (n, dimensions) and packed token vectors of passages, None each where the embedder has none."""
+        if not isinstance(self.embedder, LateInteraction):
+            return self.embedder.embed_passages(texts), [None] * len(texts)
+        tokens = self.embedder.passage_tokens(texts)
+        weights = self.embedder.token_weights(texts)
+        vectors = [pooled(rows, heavy) for rows, heavy in zip(tokens, weights, strict=True)]
+        return np.array(vectors, np.float32).reshape(len(texts), self.embedder.dimensions), [
+            pack(rows) for rows in tokens
+        ]
+
+    def ask(self, text: str) -> tuple[NDArray[np.float32], Question]:
+        """The vector (dimensions,) of a question, and the question as rerankers read it."""
+        if not isinstance(self.embedder, LateInteraction):
+            return self.embedder.embed_query(text), Question(text)
+        tokens = self.embedder.query_tokens(text)
+        # those of a passage: it has a shorter prefix and so room for a token more
+        weights = self.embedder.token_weights([text])[0][: len(tokens)]
+        return pooled(tokens, weights), Question(text, tokens, weights)
+
+
+def engine() -> Engine:
+    """The engine of this process, as the settings say. Raises EmbedderMisconfigured, EmbedderUnavailable."""
+    embedder = _embedder()
+    pools = isinstance(embedder, LateInteraction)
+    space, _created = EmbeddingSpace.objects.get_or_create(
+        name=f"{embedder.space}/{POOLING}" if pools else embedder.space, defaults={"dimensions": embedder.dimensions}
+    )
+    return Engine(embedder, space.pk, POOLED_WEIGHT, SENTENCE_SCALE) if pools else Engine(embedder, space.pk)
+
+
+@cache
+def _embedder() -> Embedder:
+    return build_embedder(settings.EMBEDDER, **settings.EMBEDDER_OPTIONS)
+
+
+@cache
+def reranker() -> Reranker | None:
+    """The configured reranker; None when the settings say `none`. A cross-encoder is loaded at its first question."""
+    if settings.RERANKER == "none":
+        return None
+    if settings.RERANKER == "cross_encoder":
+        options = settings.EMBEDDER_OPTIONS
+        return CrossEncoderReranker(settings.RERANKER_MODEL, cache_dir=options["cache_dir"], threads=options["threads"])
+    return MaxSimReranker()

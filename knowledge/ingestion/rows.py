@@ -1,0 +1,100 @@
+"""Index rows into the database, by COPY: vectors go as binary, a batch is one round trip."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from django.db import connection
+from numpy.typing import NDArray
+from pgvector import HalfVector, SparseVector
+from pgvector.psycopg import register_vector
+
+from knowledge.retrieval.terms import TERM_SPACE
+
+INDEX_COLUMNS = (
+    "knowledge_base_id", "chunk_id", "space_id", "folder_id", "document_id", "version_id",
+    "language", "live", "term_total", "vector", "lexical", "term_ids",
+)  # fmt: skip
+INDEX_TYPES = (
+    "uuid",
+    "uuid",
+    "int2",
+    "uuid",
+    "uuid",
+    "uuid",
+    "varchar",
+    "bool",
+    "int4",
+    "halfvec",
+    "sparsevec",
+    "int4[]",
+)
+TOKEN_COLUMNS = ("knowledge_base_id", "chunk_id", "space_id", "version_id", "packed")
+TOKEN_TYPES = ("uuid", "uuid", "int2", "uuid", "bytea")
+LEXICAL_DIMENSIONS = TERM_SPACE + 1
+
+
+@dataclass(frozen=True)
+class IndexRow:
+    """One passage in one embedding space, ready to be written.
+
+    vector: (dimensions,), unit length. lexical: {term id: weight}. packed: token vectors, None without late interaction.
+    """
+
+    knowledge_base_id: UUID
+    chunk_id: UUID
+    space_id: int
+    folder_id: UUID
+    document_id: UUID
+    version_id: UUID
+    language: str
+    live: bool
+    term_total: int
+    vector: NDArray[np.float32]
+    lexical: Mapping[int, float]
+    packed: bytes | None
+
+
+def write_index_rows(rows: Sequence[IndexRow]) -> None:
+    """Write the rows and their token vectors; runs inside the caller's transaction."""
+    connection.ensure_connection()
+    register_vector(connection.connection)
+    _copy(
+        "knowledge_chunkindex",
+        INDEX_COLUMNS,
+        INDEX_TYPES,
+        [
+            (
+                row.knowledge_base_id, row.chunk_id, row.space_id, row.folder_id, row.document_id, row.version_id,
+                row.language, row.live, row.term_total, HalfVector(row.vector), sparse(row.lexical), sorted(row.lexical),
+            )
+            for row in rows
+        ],
+    )  # fmt: skip
+    _copy(
+        "knowledge_chunktokens",
+        TOKEN_COLUMNS,
+        TOKEN_TYPES,
+        [
+            (row.knowledge_base_id, row.chunk_id, row.space_id, row.version_id, row.packed)
+            for row in rows
+            if row.packed is not None
+        ],
+    )
+
+
+def sparse(weights: Mapping[int, float]) -> SparseVector:
+    """Term weights as pgvector takes them; its dimensions count from 0 here and from 1 in SQL."""
+    return SparseVector(dict(weights), LEXICAL_DIMENSIONS)
+
+
+def _copy(table: str, columns: Sequence[str], types: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
+    if not rows:
+        return
+    statement = f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT BINARY)"
+    with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        copy.set_types(types)
+        for row in rows:
+            copy.write_row(row)

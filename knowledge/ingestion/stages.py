@@ -1,0 +1,108 @@
+"""The stages before publishing: read the file, split it, index the passages."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePath
+from tempfile import NamedTemporaryFile
+from uuid import UUID, uuid5
+
+from django.conf import settings
+from django.core.files.base import ContentFile
+
+from knowledge.engine import engine
+from knowledge.ingestion.chunking import chunk_document
+from knowledge.ingestion.indexing import Report, index_missing
+from knowledge.ingestion.language import language_of
+from knowledge.ingestion.lease import fenced
+from knowledge.models import Chunk, Document, DocumentVersion
+from knowledge.parsers.base import ParsedDocument, Rejected
+from knowledge.parsers.detect import parser_for_name
+from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.sandbox import parse_in_child
+
+
+def parse(version: DocumentVersion, report: Report) -> None:
+    """Read the original in a child process and keep its blocks beside it. Raises Rejected, ParseFailed."""
+    report(0, 1)
+    with local_copy(version) as path:
+        limits = ParseLimits(file_bytes=settings.UPLOAD_MAX_BYTES)
+        parsed = parse_in_child(path, filename=version.document.filename, limits=limits)
+    if not any(block.text.strip() for block in parsed.blocks):
+        raise Rejected("no_text_in_pages" if parsed.page_count else "no_text")
+    with fenced(version):
+        save_parsed(version, parsed)
+        DocumentVersion.unscoped.filter(pk=version.pk).update(
+            mime_type=parser_for_name(version.document.filename).mime_types[0], page_count=parsed.page_count
+        )
+        describe(version.document, parsed)
+    report(1, 1)
+
+
+def describe(document: Document, parsed: ParsedDocument) -> None:
+    """Take title and language from the document itself, where nobody gave them."""
+    if parsed.title and document.title == PurePath(document.filename).stem:
+        document.title = parsed.title[:300]
+    document.language = document.language or language_of(parsed.text)
+    document.save(update_fields=["title", "language", "updated_at"])
+
+
+def chunk(version: DocumentVersion, report: Report) -> None:
+    """Split the blocks into passages; writing them again gives the same rows."""
+    parsed = load_parsed(version)
+    drafts = chunk_document(parsed, count_tokens=engine().embedder.count_tokens)
+    rows = [
+        Chunk(
+            id=chunk_id(version.pk, draft.ordinal),
+            knowledge_base_id=version.document.knowledge_base_id,
+            document=version.document,
+            version=version,
+            position=draft.ordinal,
+            text=draft.text,
+            heading_path=list(draft.heading_path),
+            kind=draft.kind,
+            page_from=draft.page_from,
+            page_to=draft.page_to,
+            start=draft.start,
+            end=draft.end,
+            length_tokens=draft.length_tokens,
+        )
+        for draft in drafts
+    ]
+    with fenced(version):
+        Chunk.unscoped.filter(version=version).delete()
+        Chunk.unscoped.bulk_create(rows, batch_size=500)
+    report(len(rows), len(rows))
+
+
+def embed(version: DocumentVersion, report: Report) -> None:
+    """Index the passages that the configured embedding space does not hold yet, a batch at a time."""
+    index_missing(version, engine(), writing=lambda: fenced(version), report=report, live=False)
+
+
+def chunk_id(version_id: UUID, position: int) -> UUID:
+    """The id of a passage is its place: a stage that runs again writes the same rows."""
+    return uuid5(version_id, str(position))
+
+
+@contextmanager
+def local_copy(version: DocumentVersion) -> Iterator[Path]:
+    """The original as a file on this machine, under a name of ours; storages may be far away."""
+    with NamedTemporaryFile(prefix="original-") as copy:
+        with version.file.open("rb") as original:
+            shutil.copyfileobj(original, copy)
+        copy.flush()
+        yield Path(copy.name)
+
+
+def save_parsed(version: DocumentVersion, parsed: ParsedDocument) -> None:
+    storage, name = version.file.storage, version.parsed_name
+    storage.delete(name)
+    storage.save(name, ContentFile(json.dumps(parsed.to_json(), ensure_ascii=False).encode()))
+
+
+def load_parsed(version: DocumentVersion) -> ParsedDocument:
+    """The blocks that `parse` kept; raises FileNotFoundError when they are gone."""
+    with version.file.storage.open(version.parsed_name) as file:
+        return ParsedDocument.from_json(json.load(file))

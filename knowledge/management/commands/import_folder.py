@@ -1,0 +1,106 @@
+"""`manage.py import_folder PATH --kb NAME [--folder F] --as USER`: bring a folder of files in, keeping its tree."""
+
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from django.core.files import File
+from django.core.management.base import BaseCommand, CommandParser
+from django.db.models import Count
+from tqdm import tqdm
+
+from authz.checks import get_visible, require
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.commands import one_sentence
+from copilot_site.lib.errors import InvalidInput
+from knowledge.models import DocumentVersion, Folder, KnowledgeBase, ParseStatus
+from knowledge.services.folders import ensure_path, root_folder
+from knowledge.services.uploads import upload_document
+
+POLL_S = 1.0
+
+
+class Command(BaseCommand):
+    help = "Import a folder of files into a knowledge base. Safe to repeat: unchanged files are skipped, changed ones become a new version."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("path", type=Path)
+        parser.add_argument("--kb", required=True, help="name of the knowledge base")
+        parser.add_argument("--folder", default="", help="folder in it, like A/B; made when missing")
+        parser.add_argument("--as", dest="username", required=True, help="who imports; needs the right to add there")
+        parser.add_argument("--no-wait", action="store_true", help="return when all is queued")
+
+    def handle(self, *, path: Path, kb: str, folder: str, username: str, no_wait: bool, **options: Any) -> None:
+        with one_sentence():
+            principal = Principal.named(username)
+            files = _files_of(path)
+            base = get_visible(KnowledgeBase, principal, name=kb)
+            top = get_visible(Folder, principal, pk=root_folder(base).pk)
+            require(principal, Right.ADD, top)
+            top = ensure_path(principal, top, tuple(part for part in folder.split("/") if part))
+            versions = self._bring(principal, path, files, top)
+            if not no_wait:
+                self._wait(versions)
+
+    def _bring(self, principal: Principal, path: Path, files: list[Path], top: Folder) -> list[DocumentVersion]:
+        outcomes: Counter[str] = Counter()
+        refused: list[tuple[str, str]] = []
+        versions = []
+        folders: dict[tuple[str, ...], Folder] = {(): top}
+        for file in tqdm(files, desc="upload", unit="file", disable=None):
+            parts = file.relative_to(path).parts[:-1]
+            try:
+                if parts not in folders:
+                    folders[parts] = ensure_path(principal, top, parts)
+                with file.open("rb") as content:
+                    upload = upload_document(
+                        principal, folder_id=folders[parts].pk, filename=file.name, file=File(content), queue="bulk"
+                    )
+                outcomes[upload.outcome] += 1
+                versions.append(upload.version)
+            except InvalidInput as problem:
+                refused.append((str(file.relative_to(path)), str(problem)))
+        self.stdout.write(
+            f"{len(files)} files: {outcomes['created']} new, {outcomes['new_version']} changed, "
+            f"{outcomes['unchanged']} unchanged, {len(refused)} refused."
+        )
+        for name, why in refused:
+            self.stdout.write(f"  refused {name}: {why}")
+        return versions
+
+    def _wait(self, versions: list[DocumentVersion]) -> None:
+        """Until every version is completed or failed; the workers do the work."""
+        ids = [version.pk for version in versions]
+        with tqdm(total=len(ids), desc="ingest", unit="document", disable=None) as bar:
+            while True:
+                counts = dict(
+                    DocumentVersion.unscoped.filter(pk__in=ids)
+                    .order_by()
+                    .values_list("parse_status")
+                    .annotate(n=Count("pk"))
+                )
+                finished = counts.get(ParseStatus.COMPLETED, 0) + counts.get(ParseStatus.FAILED, 0)
+                bar.update(finished - bar.n)
+                if finished == sum(counts.values()):
+                    break
+                time.sleep(POLL_S)
+        self.stdout.write(
+            f"{counts.get(ParseStatus.COMPLETED, 0)} completed, {counts.get(ParseStatus.FAILED, 0)} failed."
+        )
+        for version in DocumentVersion.unscoped.filter(pk__in=ids, parse_status=ParseStatus.FAILED).select_related(
+            "document"
+        ):
+            self.stdout.write(f"  failed {version.document.filename}: {version.failure_reason}")
+
+
+def _files_of(path: Path) -> list[Path]:
+    """Regular files below `path`, sorted; hidden ones and links are left out. Raises InvalidInput."""
+    if not path.is_dir():
+        raise InvalidInput(f"{path} is not a folder; name the folder whose files shall be imported.")
+    files = [file for file in sorted(path.rglob("*")) if file.is_file() and not file.is_symlink()]
+    files = [file for file in files if not any(part.startswith(".") for part in file.relative_to(path).parts)]
+    if not files:
+        raise InvalidInput(f"There are no files in {path}.")
+    return files

@@ -1,0 +1,21 @@
+from knowledge.models.bases import KnowledgeBase
+from knowledge.models.chunks import Chunk, ChunkIndex, ChunkTokens, EmbeddingSpace, TermFrequency
+from knowledge.models.documents import Document, DocumentVersion, ParseStatus, Stage, StageName, StageStatus
+from knowledge.models.folders import Folder, FolderLink
+
+__all__ = [
+    "Chunk",
+    "ChunkIndex",
+    "ChunkTokens",
+    "Document",
+    "DocumentVersion",
+    "EmbeddingSpace",
+    "Folder",
+    "FolderLink",
+    "KnowledgeBase",
+    "ParseStatus",
+    "Stage",
+    "StageName",
+    "StageStatus",
+    "TermFrequency",
+]

@@ -1,0 +1,47 @@
+import uuid
+
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from authz.folders import folder_ids_with, knowledge_base_ids_with
+from authz.managers import GuardedManager
+from authz.permissions import Right, extra_permissions
+from authz.principal import Principal
+
+
+class KnowledgeBase(models.Model):
+    """A body of documents with one folder tree. Seen by whoever may see it, or any folder in it."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    name = models.CharField(_("name"), max_length=200, unique=True)
+    description = models.TextField(_("description"), blank=True)
+    average_terms = models.FloatField(default=250.0, editable=False)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    unscoped = models.Manager()
+    objects = GuardedManager["KnowledgeBase"]()
+
+    class Meta:
+        verbose_name = _("knowledge base")
+        verbose_name_plural = _("knowledge bases")
+        ordering = ("name",)
+        default_manager_name = "unscoped"
+        base_manager_name = "unscoped"
+        permissions = extra_permissions("knowledgebase", "knowledge base")
+
+    def __str__(self) -> str:
+        return self.name
+
+    @classmethod
+    def reach(cls, principal: Principal, right: Right) -> Q:
+        reached = Q(pk__in=knowledge_base_ids_with(principal, right))
+        if right is Right.VIEW:
+            reached |= Q(pk__in=models.Subquery(_bases_of_visible_folders(principal)))
+        return reached
+
+
+def _bases_of_visible_folders(principal: Principal) -> models.QuerySet:  # type: ignore[type-arg]
+    from knowledge.models.folders import Folder
+
+    return Folder.unscoped.filter(pk__in=folder_ids_with(principal, Right.VIEW)).values("knowledge_base_id")

@@ -1,0 +1,139 @@
+import uuid
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+from pgvector.django import HalfVectorField, SparseVectorField
+
+from authz.folders import folder_ids_with
+from authz.managers import GuardedManager
+from authz.permissions import Right
+from authz.principal import Principal
+from knowledge.models.bases import KnowledgeBase
+from knowledge.models.documents import Document, DocumentVersion
+from knowledge.models.folders import Folder
+
+
+class EmbeddingSpace(models.Model):
+    """A vector space that chunks are embedded in; spaces live side by side, one of them answers."""
+
+    id = models.SmallAutoField(primary_key=True)
+    name = models.CharField(_("name"), max_length=200, unique=True)
+    dimensions = models.PositiveIntegerField(_("dimensions"))
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Chunk(models.Model):
+    """A passage of one version of a document, as it is shown and cited.
+
+    `start` and `end` are character offsets into the version's text. The id is made from version and position, so that doing a
+    stage again writes the same rows. The knowledge base is part of the key: the table can be partitioned or distributed by it.
+    """
+
+    pk = models.CompositePrimaryKey("knowledge_base_id", "id")
+    id = models.UUIDField(default=uuid.uuid4, editable=False)
+    knowledge_base = models.ForeignKey(KnowledgeBase, models.CASCADE, related_name="+")
+    document = models.ForeignKey(Document, models.CASCADE, related_name="+")
+    version = models.ForeignKey(DocumentVersion, models.CASCADE, related_name="+")
+    position = models.PositiveIntegerField()
+    text = models.TextField()
+    heading_path = ArrayField(models.TextField(), default=list)
+    kind = models.CharField(max_length=16)
+    page_from = models.PositiveIntegerField(null=True)
+    page_to = models.PositiveIntegerField(null=True)
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+    length_tokens = models.PositiveIntegerField()
+
+    unscoped = models.Manager()
+    objects = GuardedManager["Chunk"]()
+
+    class Meta:
+        verbose_name = _("passage")
+        verbose_name_plural = _("passages")
+        ordering = ("position",)
+        default_manager_name = "unscoped"
+        base_manager_name = "unscoped"
+        indexes = [models.Index("version", "position", name="chunk_in_version")]
+
+    def __str__(self) -> str:
+        return f"{self.document_id} #{self.position}"
+
+    @classmethod
+    def reach(cls, principal: Principal, right: Right) -> Q:
+        return Q(document__folder_id__in=folder_ids_with(principal, right))
+
+
+class ChunkIndex(models.Model):
+    """What a search reads of a chunk: its vector, its term weights, and where it lies.
+
+    `live` is set by the flip that publishes a version. Folder and language are copied here so that the filter and the order
+    are one scan of one table.
+    """
+
+    pk = models.CompositePrimaryKey("knowledge_base_id", "chunk_id", "space_id")
+    knowledge_base = models.ForeignKey(KnowledgeBase, models.CASCADE, related_name="+")
+    chunk_id = models.UUIDField()
+    space = models.ForeignKey(EmbeddingSpace, models.PROTECT, related_name="+")
+    folder = models.ForeignKey(Folder, models.CASCADE, related_name="+", db_index=False)
+    document = models.ForeignKey(Document, models.CASCADE, related_name="+")
+    version = models.ForeignKey(DocumentVersion, models.CASCADE, related_name="+")
+    language = models.CharField(max_length=8, blank=True)
+    live = models.BooleanField(default=False)
+    term_total = models.PositiveIntegerField()
+    vector = HalfVectorField()
+    lexical = SparseVectorField()
+    term_ids = ArrayField(models.IntegerField())
+
+    unscoped = models.Manager()
+    objects = GuardedManager["ChunkIndex"]()
+
+    class Meta:
+        default_manager_name = "unscoped"
+        base_manager_name = "unscoped"
+        indexes = [models.Index("folder", "space", condition=Q(live=True), name="live_chunks_of_folder")]
+
+    @classmethod
+    def reach(cls, principal: Principal, right: Right) -> Q:
+        return Q(folder_id__in=folder_ids_with(principal, right))
+
+
+class ChunkTokens(models.Model):
+    """Packed token vectors of a chunk, for late interaction; a table of its own, so that scans of the index stay small."""
+
+    pk = models.CompositePrimaryKey("knowledge_base_id", "chunk_id", "space_id")
+    knowledge_base = models.ForeignKey(KnowledgeBase, models.CASCADE, related_name="+")
+    chunk_id = models.UUIDField()
+    space = models.ForeignKey(EmbeddingSpace, models.PROTECT, related_name="+")
+    version = models.ForeignKey(DocumentVersion, models.CASCADE, related_name="+")
+    packed = models.BinaryField()
+
+    unscoped = models.Manager()
+    objects = GuardedManager["ChunkTokens"]()
+
+    class Meta:
+        default_manager_name = "unscoped"
+        base_manager_name = "unscoped"
+
+    @classmethod
+    def reach(cls, principal: Principal, right: Right) -> Q:
+        return Q(version__document__folder_id__in=folder_ids_with(principal, right))
+
+
+class TermFrequency(models.Model):
+    """In how many live chunks of a knowledge base a term occurs: the idf of exact BM25."""
+
+    pk = models.CompositePrimaryKey("knowledge_base_id", "term_id")
+    knowledge_base = models.ForeignKey(KnowledgeBase, models.CASCADE, related_name="+")
+    term_id = models.IntegerField()
+    chunks = models.IntegerField()
+
+    unscoped = models.Manager()
+
+    class Meta:
+        default_manager_name = "unscoped"
+        base_manager_name = "unscoped"

@@ -1,0 +1,156 @@
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from authz.folders import folder_ids_with
+from authz.managers import GuardedManager
+from authz.permissions import Right
+from authz.principal import Principal
+from knowledge.models.bases import KnowledgeBase
+from knowledge.models.folders import Folder
+
+
+class ParseStatus(models.TextChoices):
+    """Where a version stands, in the specification's four words."""
+
+    PENDING = "pending", _("waiting")
+    PROCESSING = "processing", _("in work")
+    COMPLETED = "completed", _("ready")
+    FAILED = "failed", _("failed")
+
+
+class StageName(models.TextChoices):
+    PARSE = "parse", _("read")
+    CHUNK = "chunk", _("split")
+    EMBED = "embed", _("index")
+    PUBLISH = "publish", _("publish")
+
+
+class StageStatus(models.TextChoices):
+    PENDING = "pending", _("waiting")
+    RUNNING = "running", _("running")
+    DONE = "done", _("done")
+    FAILED = "failed", _("failed")
+
+
+def reason_text(code: str, params: dict[str, str | int | float]) -> str:
+    """The sentence for a stored failure, in the reader's language."""
+    from knowledge.parsers.reasons import REASONS
+
+    return gettext(REASONS[code]) % params
+
+
+def stored_name(version: "DocumentVersion", filename: str) -> str:
+    """Where the original lies in the storage: ids only, a person's file name is never a path."""
+    return f"originals/{version.document.knowledge_base_id}/{version.pk}"
+
+
+class Document(models.Model):
+    """A named thing in a folder, with versions. `current_version` is the one that answers."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    knowledge_base = models.ForeignKey(KnowledgeBase, models.CASCADE, related_name="+")
+    folder = models.ForeignKey(Folder, models.CASCADE, related_name="+", verbose_name=_("folder"))
+    filename = models.CharField(_("file name"), max_length=255)
+    title = models.CharField(_("title"), max_length=300)
+    language = models.CharField(_("language"), max_length=8, blank=True)
+    current_version = models.ForeignKey("DocumentVersion", models.SET_NULL, null=True, blank=True, related_name="+")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    updated_at = models.DateTimeField(_("changed"), auto_now=True)
+
+    unscoped = models.Manager()
+    objects = GuardedManager["Document"]()
+
+    class Meta:
+        verbose_name = _("document")
+        verbose_name_plural = _("documents")
+        ordering = ("filename",)
+        default_manager_name = "unscoped"
+        base_manager_name = "unscoped"
+        constraints = [models.UniqueConstraint("folder", "filename", name="file_name_once_in_folder")]
+        indexes = [models.Index("knowledge_base", "folder", name="document_place")]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @classmethod
+    def reach(cls, principal: Principal, right: Right) -> Q:
+        return Q(folder_id__in=folder_ids_with(principal, right))
+
+
+class DocumentVersion(models.Model):
+    """One stored file of a document and how far its ingestion is.
+
+    The lease says which worker holds the version: whoever writes names its `lease` and is refused when another one took over.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    document = models.ForeignKey(Document, models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField(_("version"))
+    file = models.FileField(_("file"), upload_to=stored_name, max_length=200)
+    sha256 = models.CharField(max_length=64)
+    size_bytes = models.BigIntegerField(_("size"))
+    mime_type = models.CharField(_("type"), max_length=100, blank=True)
+    page_count = models.PositiveIntegerField(_("pages"), null=True)
+    parse_status = models.CharField(
+        _("status"), max_length=12, choices=ParseStatus.choices, default=ParseStatus.PENDING, db_index=True
+    )
+    failure = models.JSONField(_("failure"), null=True, editable=False)
+    queue = models.CharField(max_length=20, default="interactive")
+    queued_at = models.DateTimeField(null=True, editable=False)
+    attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
+    lease = models.UUIDField(null=True, editable=False)
+    lease_expires_at = models.DateTimeField(null=True, editable=False)
+    uploaded_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(_("uploaded"), auto_now_add=True)
+    published_at = models.DateTimeField(_("published"), null=True)
+
+    unscoped = models.Manager()
+    objects = GuardedManager["DocumentVersion"]()
+
+    class Meta:
+        verbose_name = _("version")
+        verbose_name_plural = _("versions")
+        ordering = ("-number",)
+        default_manager_name = "unscoped"
+        base_manager_name = "unscoped"
+        constraints = [models.UniqueConstraint("document", "number", name="version_number_once")]
+
+    def __str__(self) -> str:
+        return f"{self.document} v{self.number}"
+
+    @classmethod
+    def reach(cls, principal: Principal, right: Right) -> Q:
+        return Q(document__folder_id__in=folder_ids_with(principal, right))
+
+    @property
+    def failure_reason(self) -> str:
+        """Why ingestion failed, in the reader's language; empty when it did not."""
+        return reason_text(self.failure["code"], self.failure["params"]) if self.failure else ""
+
+    @property
+    def parsed_name(self) -> str:
+        """Where the parsed blocks lie in the storage."""
+        return f"parsed/{self.document.knowledge_base_id}/{self.pk}.json"
+
+
+class Stage(models.Model):
+    """One of the four steps of a version's ingestion, for the page that shows them and the worker that resumes them."""
+
+    version = models.ForeignKey(DocumentVersion, models.CASCADE, related_name="stages")
+    name = models.CharField(max_length=8, choices=StageName.choices)
+    position = models.PositiveSmallIntegerField()
+    status = models.CharField(max_length=8, choices=StageStatus.choices, default=StageStatus.PENDING)
+    items_done = models.PositiveIntegerField(default=0)
+    items_total = models.PositiveIntegerField(null=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("position",)
+        constraints = [models.UniqueConstraint("version", "name", name="stage_once_in_version")]

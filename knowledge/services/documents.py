@@ -1,0 +1,72 @@
+"""What else is done to a document: retry, download, open, delete."""
+
+from uuid import UUID
+
+from django.core.files.storage import Storage
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from audit.actions import Action
+from audit.record import record
+from authz.checks import get_visible, require
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
+from knowledge.ingestion.publish import withdraw
+from knowledge.models import Document, DocumentVersion, ParseStatus, Stage, StageStatus
+from knowledge.tasks import queue_ingestion
+
+
+@transaction.atomic
+def retry_document(principal: Principal, *, document_id: UUID) -> DocumentVersion:
+    """Start the newest version's ingestion again, from the stage that failed.
+
+    Raises NotFound, PermissionDenied (no `change`), InvalidInput (nothing failed).
+    """
+    document = get_visible(Document, principal, pk=document_id)
+    require(principal, Right.CHANGE, document)
+    version = document.versions.select_for_update().order_by("-number").first()
+    if version is None or version.parse_status != ParseStatus.FAILED:
+        raise InvalidInput(_("Only a failed document can be tried again; this one has not failed."))
+    version.parse_status = ParseStatus.PENDING
+    version.failure, version.attempts, version.lease, version.queue = None, 0, None, "interactive"
+    version.save(update_fields=["parse_status", "failure", "attempts", "lease", "queue"])
+    Stage.objects.filter(version=version).exclude(status=StageStatus.DONE).update(status=StageStatus.PENDING)
+    record(principal, Action.DOCUMENT_RETRIED, document, detail={"version": version.number})
+    queue_ingestion(version)
+    return version
+
+
+@transaction.atomic
+def open_original(principal: Principal, *, document_id: UUID) -> DocumentVersion:
+    """The version whose file is handed out for download; raises NotFound, PermissionDenied (no `download`)."""
+    document = get_visible(Document, principal, pk=document_id)
+    require(principal, Right.DOWNLOAD, document)
+    version = document.current_version or document.versions.order_by("-number").get()
+    record(principal, Action.DOCUMENT_DOWNLOADED, document, detail={"version": version.number})
+    return version
+
+
+@transaction.atomic
+def delete_document(principal: Principal, *, document_id: UUID) -> None:
+    """Delete a document with all its versions and files; raises NotFound, PermissionDenied (no `change`)."""
+    document = get_visible(Document, principal, pk=document_id)
+    require(principal, Right.CHANGE, document)
+    remove_document(principal, document)
+
+
+@transaction.atomic
+def remove_document(by: Principal | None, document: Document) -> None:
+    """`delete_document` after its checks. Locks as publishing does, versions first: one of the two sees the other's work."""
+    list(document.versions.select_for_update())
+    document = Document.unscoped.select_for_update(of=("self",)).select_related("current_version").get(pk=document.pk)
+    record(by, Action.DOCUMENT_DELETED, document, detail={"versions": document.versions.count()})
+    files = [(v.file.storage, name) for v in document.versions.all() for name in (v.file.name, v.parsed_name) if name]
+    withdraw(document)
+    document.delete()
+    transaction.on_commit(lambda: _delete_files(files))
+
+
+def _delete_files(files: list[tuple[Storage, str]]) -> None:
+    for storage, name in files:
+        storage.delete(name)

@@ -1,0 +1,189 @@
+"""Changes to knowledge bases and their folder trees."""
+
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, connection, transaction
+from django.utils.translation import gettext as _
+
+from audit.actions import Action
+from audit.record import record
+from authz.checks import get_visible, require
+from authz.grants import give
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.errors import Conflict, InvalidInput
+from knowledge.models import Document, Folder, FolderLink, KnowledgeBase
+
+NAME_LENGTH = 200
+
+
+@transaction.atomic
+def create_knowledge_base(by: Principal | None, *, name: str, description: str = "") -> KnowledgeBase:
+    """Make a knowledge base with its root folder. The caller has checked that `by` may; None sets a system up.
+
+    Whoever makes it holds every right on it, or nobody could go on from there.
+
+    Raises InvalidInput (no usable name), Conflict (the name is taken).
+    """
+    name = clean_name(name)
+    if KnowledgeBase.unscoped.filter(name=name).exists():
+        raise Conflict(_("There is a knowledge base called “%(name)s” already.") % {"name": name})
+    base = KnowledgeBase.unscoped.create(name=name, description=description)
+    root = Folder.unscoped.create(knowledge_base=base, parent=None, name=name)
+    FolderLink.objects.create(ancestor=root, descendant=root, depth=0)
+    record(by, Action.KNOWLEDGE_BASE_CREATED, base)
+    if by is not None:
+        give(by, Right, base, to=User.objects.get(pk=by.user_id))
+    return base
+
+
+def root_folder(base: KnowledgeBase) -> Folder:
+    """The folder that carries the knowledge base's own documents."""
+    return Folder.unscoped.get(knowledge_base=base, parent=None)
+
+
+@transaction.atomic
+def create_folder(principal: Principal, *, parent_id: UUID, name: str) -> Folder:
+    """Make a folder below `parent_id`.
+
+    Raises NotFound (parent not visible), PermissionDenied (no `add`), InvalidInput, Conflict (the name is taken there).
+    """
+    parent = get_visible(Folder, principal, pk=parent_id)
+    require(principal, Right.ADD, parent)
+    return add_folder(principal, parent, name)
+
+
+@transaction.atomic
+def add_folder(by: Principal | None, parent: Folder, name: str) -> Folder:
+    """`create_folder` after its checks; None as `by` sets a system up."""
+    name = clean_name(name)
+    try:
+        with transaction.atomic():
+            folder = Folder.unscoped.create(knowledge_base_id=parent.knowledge_base_id, parent=parent, name=name)
+    except IntegrityError as error:
+        raise Conflict(
+            _("There is a folder called “%(name)s” in “%(parent)s” already.") % {"name": name, "parent": parent}
+        ) from error
+    above = FolderLink.objects.filter(descendant=parent)
+    FolderLink.objects.bulk_create(
+        [
+            FolderLink(ancestor=folder, descendant=folder, depth=0),
+            *(FolderLink(ancestor_id=link.ancestor_id, descendant=folder, depth=link.depth + 1) for link in above),
+        ]
+    )
+    record(by, Action.FOLDER_CREATED, folder)
+    return folder
+
+
+@transaction.atomic
+def rename_folder(principal: Principal, *, folder_id: UUID, name: str) -> Folder:
+    """Raises NotFound, PermissionDenied (no `change`), InvalidInput, Conflict."""
+    folder = get_visible(Folder, principal, pk=folder_id)
+    require(principal, Right.CHANGE, folder)
+    return _rename(principal, folder, name)
+
+
+@transaction.atomic
+def move_folder(principal: Principal, *, folder_id: UUID, parent_id: UUID) -> Folder:
+    """Hang a folder, with everything below it, under another one of the same knowledge base.
+
+    Raises NotFound, PermissionDenied (no `change` on the folder, no `add` on the new parent), InvalidInput (a root folder,
+    another knowledge base, a folder below itself), Conflict.
+    """
+    folder = get_visible(Folder, principal, pk=folder_id)
+    parent = get_visible(Folder, principal, pk=parent_id)
+    require(principal, Right.CHANGE, folder)
+    require(principal, Right.ADD, parent)
+    return _move(principal, folder, parent)
+
+
+@transaction.atomic
+def govern_folder(by: Principal, *, folder_id: UUID, name: str, parent_id: UUID | None) -> Folder:
+    """Rename and move for whoever manages the tree; the admin page has checked that. Raises InvalidInput, Conflict."""
+    folder = Folder.unscoped.get(pk=folder_id)
+    if folder.name != name:
+        folder = _rename(by, folder, name)
+    if parent_id is not None and folder.parent_id != parent_id:
+        folder = _move(by, folder, Folder.unscoped.get(pk=parent_id))
+    return folder
+
+
+def _rename(by: Principal, folder: Folder, name: str) -> Folder:
+    folder.name = clean_name(name)
+    _refuse_twin(folder, folder.parent_id)
+    folder.save(update_fields=["name"])
+    record(by, Action.FOLDER_RENAMED, folder)
+    return folder
+
+
+def _move(by: Principal, folder: Folder, parent: Folder) -> Folder:
+    if folder.parent_id is None:
+        raise InvalidInput(_("The root folder of a knowledge base cannot be moved."))
+    if folder.knowledge_base_id != parent.knowledge_base_id:
+        raise InvalidInput(
+            _("A folder moves within its knowledge base; “%(name)s” is in another one.") % {"name": parent}
+        )
+    _lock_tree(folder.knowledge_base_id)
+    if FolderLink.objects.filter(ancestor=folder, descendant=parent).exists():
+        raise InvalidInput(_("“%(name)s” cannot be moved below itself.") % {"name": folder})
+    _refuse_twin(folder, parent.pk)
+    moved = list(FolderLink.objects.filter(ancestor=folder).values_list("descendant_id", "depth"))
+    above = list(FolderLink.objects.filter(descendant=parent).values_list("ancestor_id", "depth"))
+    inside = [pk for pk, _depth in moved]
+    FolderLink.objects.filter(descendant_id__in=inside).exclude(ancestor_id__in=inside).delete()
+    FolderLink.objects.bulk_create(
+        FolderLink(ancestor_id=top, descendant_id=bottom, depth=up + 1 + down)
+        for top, up in above
+        for bottom, down in moved
+    )
+    folder.parent = parent
+    folder.save(update_fields=["parent"])
+    record(by, Action.FOLDER_MOVED, folder, detail={"parent": str(parent.pk)})
+    return folder
+
+
+@transaction.atomic
+def ensure_path(by: Principal | None, folder: Folder, names: tuple[str, ...]) -> Folder:
+    """The folder `names` deep below `folder`, made where it is missing; the caller has checked `add` on `folder`."""
+    for name in names:
+        child = Folder.unscoped.filter(parent=folder, name=clean_name(name)).first()
+        folder = child or add_folder(by, folder, name)
+    return folder
+
+
+def clean_name(name: str) -> str:
+    """A name as it is stored: one line, trimmed. Raises InvalidInput when nothing is left, or it is too long."""
+    cleaned = " ".join("".join(c if c.isprintable() else " " for c in name).split())
+    if not cleaned:
+        raise InvalidInput(_("A name needs at least one visible character."))
+    if len(cleaned) > NAME_LENGTH:
+        raise InvalidInput(
+            _("A name has at most %(most)s characters; this one has %(count)s.")
+            % {"most": NAME_LENGTH, "count": len(cleaned)}
+        )
+    return cleaned
+
+
+def _refuse_twin(folder: Folder, parent_id: UUID | None) -> None:
+    if Folder.unscoped.filter(parent_id=parent_id, name=folder.name).exclude(pk=folder.pk).exists():
+        raise Conflict(_("There is a folder called “%(name)s” there already.") % {"name": folder.name})
+
+
+def _lock_tree(knowledge_base_id: UUID) -> None:
+    """Two moves at once could close a circle that neither sees: one at a time in a knowledge base."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"tree:{knowledge_base_id}"])
+
+
+@transaction.atomic
+def delete_folder(principal: Principal, *, folder_id: UUID) -> None:
+    """Delete an empty folder; raises NotFound, PermissionDenied (no `change`), InvalidInput (a root, or not empty)."""
+    folder = get_visible(Folder, principal, pk=folder_id)
+    require(principal, Right.CHANGE, folder)
+    if folder.parent_id is None:
+        raise InvalidInput(_("The root folder of a knowledge base cannot be deleted."))
+    if folder.children.exists() or Document.unscoped.filter(folder=folder).exists():
+        raise InvalidInput(_("“%(name)s” is not empty. Move or delete what is in it first.") % {"name": folder})
+    record(principal, Action.FOLDER_DELETED, folder)
+    folder.delete()

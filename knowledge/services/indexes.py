@@ -1,0 +1,51 @@
+"""The indexes of large collections: built when one exact pass would read too much, and not before."""
+
+from django.conf import settings
+from django.db import connection
+
+from knowledge.models import ChunkIndex, EmbeddingSpace
+
+# m and ef_construction are pgvector's defaults; the memory keeps the graph of a million half-precision vectors.
+_DENSE = """
+CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON knowledge_chunkindex
+USING hnsw ((vector::halfvec({dimensions})) halfvec_ip_ops) WITH (m = 16, ef_construction = 64)
+WHERE live AND space_id = {space}
+"""
+_LEXICAL = """
+CREATE INDEX CONCURRENTLY IF NOT EXISTS chunk_terms ON knowledge_chunkindex USING gin (term_ids) WHERE live
+"""
+BUILD_MEMORY = "SET maintenance_work_mem = '1GB'"
+
+
+def tend_indexes() -> list[str]:
+    """Build what is missing for embedding spaces past the limit of exact search; returns the names of the indexes built.
+
+    Runs outside a transaction, for minutes on large collections, without locking anybody out.
+    """
+    built = []
+    for space in EmbeddingSpace.objects.all():
+        live = ChunkIndex.unscoped.filter(space=space, live=True)
+        if not live[settings.SEARCH_EXACT_LIMIT : settings.SEARCH_EXACT_LIMIT + 1].exists():
+            continue
+        name = f"chunk_vectors_{space.pk}"
+        built += [index for index, statement in _statements(space, name).items() if _build(index, statement)]
+    return built
+
+
+def _statements(space: EmbeddingSpace, name: str) -> dict[str, str]:
+    return {name: _DENSE.format(name=name, dimensions=space.dimensions, space=space.pk), "chunk_terms": _LEXICAL}
+
+
+def _build(name: str, statement: str) -> bool:
+    """Whether the index had to be built. One that a broken build left invalid is dropped first."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [name])
+        found = cursor.fetchone()
+        if found == (True,):
+            return False
+        if found:
+            cursor.execute(f"DROP INDEX {name}")
+        cursor.execute(BUILD_MEMORY)
+        cursor.execute(statement)
+        cursor.execute("RESET maintenance_work_mem")
+    return True

@@ -1,0 +1,158 @@
+"""One way in for files, whether a page, the API or a command brings them."""
+
+import hashlib
+import unicodedata
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import PurePath
+from uuid import UUID
+
+from django.conf import settings
+from django.core.files import File
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from audit.actions import Action
+from audit.record import record
+from authz.checks import get_visible, require
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
+from knowledge.models import Document, DocumentVersion, Folder, Stage, StageName
+from knowledge.parsers.base import accepted_extensions, load
+from knowledge.tasks import queue_ingestion
+
+FILENAME_BYTES = 200  # stays below every file system's 255 with room for a suffix
+
+
+class UploadOutcome(StrEnum):
+    CREATED = "created"
+    NEW_VERSION = "new_version"
+    UNCHANGED = "unchanged"
+
+
+@dataclass(frozen=True)
+class Upload:
+    """What became of one file."""
+
+    document: Document
+    version: DocumentVersion
+    outcome: UploadOutcome
+
+
+@dataclass(frozen=True)
+class IncomingFile:
+    """A file on its way in. title: "" takes the document's own, or its file name. language: "" detects it.
+
+    queue: `interactive` for a person who waits, `bulk` for an import.
+    """
+
+    filename: str
+    file: "File[bytes]"
+    title: str = ""
+    language: str = ""
+    queue: str = "interactive"
+
+
+def upload_document(
+    principal: Principal,
+    *,
+    folder_id: UUID,
+    filename: str,
+    file: "File[bytes]",
+    title: str = "",
+    language: str = "",
+    queue: str = "interactive",
+) -> Upload:
+    """Store a file and queue its ingestion. The same bytes under the same name change nothing; other bytes are a new version.
+
+    The keywords are the fields of IncomingFile.
+    Raises NotFound (folder not visible), PermissionDenied (no `add`), InvalidInput (name, type, size, empty).
+    """
+    folder = get_visible(Folder, principal, pk=folder_id)
+    require(principal, Right.ADD, folder)
+    return add_document(principal, folder, IncomingFile(filename, file, title, language, queue))
+
+
+def add_document(by: Principal | None, folder: Folder, incoming: IncomingFile) -> Upload:
+    """`upload_document` after its checks of rights; None as `by` sets a system up. Raises InvalidInput."""
+    name = clean_filename(incoming.filename)
+    check_acceptable(name, incoming.file.size)
+    version = DocumentVersion(
+        sha256=_sha256(incoming.file),
+        size_bytes=incoming.file.size,
+        uploaded_by_id=by.user_id if by else None,
+        queue=incoming.queue,
+    )
+    try:
+        with transaction.atomic():
+            return _store(by, folder, name, incoming, version)
+    except BaseException:
+        if version.file:  # the rows are rolled back; the file must not stay behind
+            version.file.storage.delete(version.file.name or "")
+        raise
+
+
+def clean_filename(filename: str) -> str:
+    """The last part of a name as one harmless line. Raises InvalidInput when nothing usable is left."""
+    last = PurePath(filename.replace("\\", "/")).name
+    name = unicodedata.normalize("NFC", "".join(c for c in last if c.isprintable())).strip()
+    if name in {"", ".", ".."}:
+        raise InvalidInput(_("The file has no usable name."))
+    if len(name.encode("utf-8", "replace")) > FILENAME_BYTES:
+        raise InvalidInput(
+            _("The file name is longer than %(most)s bytes. Give it a shorter one.") % {"most": FILENAME_BYTES}
+        )
+    return name
+
+
+def check_acceptable(name: str, size_bytes: int) -> None:
+    """Raises InvalidInput for what can be refused before a byte is read: type, size, emptiness."""
+    load()
+    if PurePath(name).suffix.lower() not in accepted_extensions():
+        known = ", ".join(accepted_extensions())
+        raise InvalidInput(
+            _("“%(name)s” is of a type that is not read. Accepted are: %(known)s.") % {"name": name, "known": known}
+        )
+    if size_bytes == 0:
+        raise InvalidInput(_("“%(name)s” is empty.") % {"name": name})
+    if size_bytes > settings.UPLOAD_MAX_BYTES:
+        raise InvalidInput(
+            _("“%(name)s” has %(size)s MB; the limit is %(most)s MB.")
+            % {"name": name, "size": -(-size_bytes // 1_000_000), "most": settings.UPLOAD_MAX_BYTES // 1_000_000}
+        )
+
+
+def _store(by: Principal | None, folder: Folder, name: str, incoming: IncomingFile, version: DocumentVersion) -> Upload:
+    document, is_new = Document.unscoped.select_for_update().get_or_create(
+        folder=folder,
+        filename=name,
+        defaults={
+            "knowledge_base_id": folder.knowledge_base_id,
+            "title": incoming.title or PurePath(name).stem,
+            "language": incoming.language,
+            "created_by_id": version.uploaded_by_id,
+        },
+    )
+    newest = document.versions.order_by("-number").first()
+    if newest is not None and newest.sha256 == version.sha256:
+        return Upload(document, newest, UploadOutcome.UNCHANGED)
+    version.document = document
+    version.number = newest.number + 1 if newest else 1
+    incoming.file.seek(0)
+    version.file.save(name, incoming.file, save=False)
+    version.save()
+    Stage.objects.bulk_create(
+        Stage(version=version, name=stage, position=place) for place, stage in enumerate(StageName.values)
+    )
+    action = Action.DOCUMENT_UPLOADED if is_new else Action.DOCUMENT_VERSION_ADDED
+    record(by, action, document, detail={"version": version.number, "size_bytes": version.size_bytes})
+    queue_ingestion(version)
+    return Upload(document, version, UploadOutcome.CREATED if is_new else UploadOutcome.NEW_VERSION)
+
+
+def _sha256(file: "File[bytes]") -> str:
+    digest = hashlib.sha256()
+    for part in file.chunks():
+        digest.update(part)
+    return digest.hexdigest()

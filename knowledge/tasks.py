@@ -1,0 +1,58 @@
+"""What the workers do. Ids in, one service call each; progress and failures live on the rows."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from celery import shared_task
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from knowledge.ingestion.lease import MAX_ATTEMPTS
+from knowledge.ingestion.pipeline import TEMPORARY, give_up, ingest
+from knowledge.ingestion.statistics import refresh_statistics
+from knowledge.models import DocumentVersion, KnowledgeBase, ParseStatus
+from knowledge.services import indexes
+
+# A waiting version that no worker took by then may have been lost on the way; sending it again costs one claim that fails.
+OVERDUE = {"interactive": timedelta(minutes=1), "bulk": timedelta(minutes=20)}
+
+
+@shared_task(
+    name="knowledge.ingest_version", autoretry_for=TEMPORARY, retry_backoff=2, retry_backoff_max=30, max_retries=3
+)
+def ingest_version(version_id: str) -> None:
+    ingest(UUID(version_id))
+
+
+@shared_task(name="knowledge.reap_ingestion")
+def reap_ingestion() -> None:
+    """Bring back what a dead worker or a lost message left: the guarantee behind the queue's speed."""
+    now = timezone.now()
+    waited = Q(queued_at=None) | Q(queued_at__lt=now - OVERDUE["interactive"])  # once a minute, not at each beat
+    left = Q(parse_status=ParseStatus.PROCESSING, lease_expires_at__lt=now) & waited
+    for queue, overdue in OVERDUE.items():
+        left |= Q(parse_status=ParseStatus.PENDING, queue=queue, queued_at__lt=now - overdue)
+    stale = DocumentVersion.unscoped.filter(left)
+    for version in stale.filter(attempts__gte=MAX_ATTEMPTS):
+        give_up(version)
+    for version in stale.filter(attempts__lt=MAX_ATTEMPTS):
+        queue_ingestion(version)
+
+
+def queue_ingestion(version: DocumentVersion) -> None:
+    """Hand a version to its queue when the transaction commits."""
+    DocumentVersion.unscoped.filter(pk=version.pk).update(queued_at=timezone.now())
+    transaction.on_commit(lambda: _send(version), robust=True)  # the queue may be down: the reaper sends it
+
+
+def _send(version: DocumentVersion) -> None:
+    ingest_version.apply_async(args=(str(version.pk),), queue=version.queue)
+
+
+@shared_task(name="knowledge.tend_indexes")
+def tend_indexes() -> None:
+    """Statistics and indexes follow the collection as it grows."""
+    for base in KnowledgeBase.unscoped.all():
+        refresh_statistics(base)
+    indexes.tend_indexes()

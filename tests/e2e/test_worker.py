@@ -1,0 +1,89 @@
+"""A real Celery worker: what it takes on it finishes, and what it leaves behind when it is killed is finished by the next."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+
+from copilot_site.embedded.process import wait_until
+from knowledge.models import DocumentVersion, ParseStatus, StageName
+from knowledge.tasks import reap_ingestion
+from tests.factories import make_base, make_document, newest_version, prepare_embedder
+from tests.homes import ROOT
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LONG = "\n\n".join(f"## Case {number}\n\n" + f"Case {number} is unlike the one before. " * 40 for number in range(60))
+
+
+@contextmanager
+def worker() -> Iterator["subprocess.Popen[bytes]"]:
+    """A worker of the interactive queue on the database of this test."""
+    name = connection.settings_dict["NAME"]
+    before, _, options = os.environ["DATABASE_URL"].partition("?")
+    url = f"{before.rsplit('/', 1)[0]}/{name}{'?' if options else ''}{options}"
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "celery",
+            "-A",
+            "copilot_site",
+            "worker",
+            "-Q",
+            "interactive",
+            "-c",
+            "1",
+            "-l",
+            "WARNING",
+        ],
+        cwd=ROOT,
+        env={**os.environ, "DATABASE_URL": url, "REDIS_URL": settings.REDIS_URL},
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(30)
+
+
+def status(version: DocumentVersion) -> str:
+    version.refresh_from_db()
+    return version.parse_status
+
+
+def test_a_worker_takes_an_upload_to_its_end() -> None:
+    prepare_embedder()
+    version = newest_version(make_document(make_base()))
+    with worker():
+        wait_until(lambda: status(version) in {ParseStatus.COMPLETED, ParseStatus.FAILED}, timeout_s=120)
+    assert (status(version), version.attempts) == (ParseStatus.COMPLETED, 1)
+
+
+def test_what_a_killed_worker_leaves_is_finished_by_the_next() -> None:
+    prepare_embedder()
+    version = newest_version(make_document(make_base(), "long.md", LONG))
+    with worker() as killed:
+        embedding = version.stages.filter(name=StageName.EMBED, status="running")
+        wait_until(embedding.exists, timeout_s=120)
+        os.killpg(killed.pid, signal.SIGKILL)
+    assert status(version) == ParseStatus.PROCESSING
+    parsed_at = version.stages.get(name=StageName.PARSE).finished_at
+
+    # what would happen 45 s later
+    DocumentVersion.unscoped.filter(pk=version.pk).update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+    reap_ingestion()
+    with worker():
+        wait_until(lambda: status(version) in {ParseStatus.COMPLETED, ParseStatus.FAILED}, timeout_s=300)
+    assert (status(version), version.attempts) == (ParseStatus.COMPLETED, 2)
+    assert version.stages.get(name=StageName.PARSE).finished_at == parsed_at

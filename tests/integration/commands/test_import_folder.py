@@ -1,0 +1,96 @@
+"""`manage.py import_folder`: the tree is kept, a repetition changes nothing, and what cannot be read is named."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+
+from authz.permissions import Right
+from knowledge.ingestion.pipeline import ingest
+from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase
+from tests.factories import allow, make_base, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def base() -> KnowledgeBase:
+    return make_base("Handbook")
+
+
+@pytest.fixture
+def editor(base: KnowledgeBase) -> User:
+    editor = make_user("editor")
+    allow(editor, base, Right.VIEW, Right.ADD)
+    return editor
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Two pages in two folders, a hidden file, and one of a kind that is not read."""
+    (tmp_path / "rules" / "deep").mkdir(parents=True)
+    (tmp_path / "rules" / "leave.md").write_text("# Leave\n\nThirty days.\n")
+    (tmp_path / "rules" / "deep" / "差旅.md").write_text("# 差旅\n\n每日上限 300 元。\n")
+    (tmp_path / "rules" / ".hidden.md").write_text("# No\n")
+    (tmp_path / "rules" / "song.mp3").write_bytes(b"la")
+    return tmp_path
+
+
+def run(tree: Path, *words: str, wait: bool = False) -> str:
+    out = StringIO()
+    call_command("import_folder", str(tree), "--kb", "Handbook", "--as", "editor", *words, no_wait=not wait, stdout=out)
+    return out.getvalue()
+
+
+def test_the_tree_is_kept_and_what_is_not_read_is_named(editor: User, tree: Path) -> None:
+    said = run(tree, "--folder", "Imported/2026")
+    assert "3 files: 2 new, 0 changed, 0 unchanged, 1 refused." in said
+    assert "refused rules/song.mp3:" in said
+    paths = {
+        document.filename: [
+            link.ancestor.name for link in document.folder.ancestor_links.order_by("-depth").select_related("ancestor")
+        ]
+        for document in Document.unscoped.select_related("folder")
+    }
+    assert paths == {
+        "leave.md": ["Handbook", "Imported", "2026", "rules"],
+        "差旅.md": ["Handbook", "Imported", "2026", "rules", "deep"],
+    }
+    assert set(DocumentVersion.unscoped.values_list("queue", flat=True)) == {"bulk"}
+
+
+def test_a_repetition_changes_nothing_and_a_changed_file_is_a_new_version(editor: User, tree: Path) -> None:
+    run(tree)
+    for version in DocumentVersion.unscoped.all():
+        ingest(version.pk)
+    assert "0 new, 0 changed, 2 unchanged" in run(tree, wait=True)
+    (tree / "rules" / "leave.md").write_text("# Leave\n\nThirty-one days.\n")
+    assert "0 new, 1 changed, 1 unchanged" in run(tree)
+    assert sorted(DocumentVersion.unscoped.values_list("number", flat=True)) == [1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["/nowhere", "--kb", "Handbook", "--as", "editor"], "/nowhere is not a folder"),
+        ([".", "--kb", "Handbook", "--as", "nobody"], "no active user 'nobody'"),
+        ([".", "--kb", "Other", "--as", "editor"], "There is no such knowledge base, or you may not see it."),
+        ([".", "--kb", "Handbook", "--as", "reader"], "but not add documents and folders here"),
+    ],
+)
+def test_a_wrong_word_is_one_sentence_and_changes_nothing(
+    base: KnowledgeBase, editor: User, tree: Path, words: list[str], said: str
+) -> None:
+    allow(make_user("reader"), base)
+    before = Folder.unscoped.count()
+    with pytest.raises(CommandError, match=said) as caught:
+        call_command("import_folder", *[str(tree) if word == "." else word for word in words])
+    assert "\n" not in str(caught.value)
+    assert (Folder.unscoped.count(), Document.unscoped.count()) == (before, 0)
+
+
+def test_a_folder_without_files_is_named(editor: User, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="There are no files in"):
+        call_command("import_folder", str(tmp_path), "--kb", "Handbook", "--as", "editor")

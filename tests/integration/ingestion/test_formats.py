@@ -1,0 +1,75 @@
+"""A file of every format, from the upload to the answer: completed, covered by its passages, and to be found."""
+
+import pytest
+
+from authz.principal import Principal
+from knowledge.ingestion.stages import load_parsed
+from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, Folder, ParseStatus, StageStatus
+from knowledge.retrieval.search import search
+from tests.contract.test_parsers import FORMATS, PROSE, SAMPLES, name_of
+from tests.factories import allow, make_base, make_document, make_user, newest_version
+
+pytestmark = pytest.mark.django_db
+
+
+def chunks_of(document: Document) -> list[Chunk]:
+    return list(Chunk.unscoped.filter(version=document.current_version).order_by("position"))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_file_is_read_split_indexed_and_published(name: str) -> None:
+    base = make_base()
+    document = make_document(base, name_of(name), SAMPLES[name], ingested=True)
+    version = newest_version(document)
+    assert (version.parse_status, version.failure, version.attempts) == (ParseStatus.COMPLETED, None, 1)
+    assert document.current_version == version
+    assert {stage.status for stage in version.stages.all()} == {StageStatus.DONE}
+    assert all(stage.items_done == stage.items_total for stage in version.stages.all())
+
+    text = load_parsed(version).text
+    chunks = chunks_of(document)
+    assert "".join(text[chunk.start : chunk.end] for chunk in chunks) == text
+    assert [chunk.position for chunk in chunks] == list(range(len(chunks)))
+    assert PROSE in " ".join(" ".join(chunk.text for chunk in chunks).split())
+
+    ids = {chunk.id for chunk in chunks}
+    assert set(ChunkIndex.unscoped.filter(version=version, live=True).values_list("chunk_id", flat=True)) == ids
+    assert set(ChunkTokens.unscoped.filter(version=version).values_list("chunk_id", flat=True)) == ids
+    assert Folder.unscoped.get(pk=document.folder_id).chunk_count == len(ids)
+
+    reader = make_user()
+    allow(reader, base)
+    hits = search(Principal.of(reader), "员工出差应优先选择什么?").hits
+    assert {hit.passage.document_id for hit in hits} == {document.pk}
+
+
+@pytest.mark.parametrize(("name", "last_page"), [("pdf", 2), ("pptx", 1)])
+def test_passages_of_pages_say_which(name: str, last_page: int) -> None:
+    document = make_document(make_base(), name_of(name), SAMPLES[name], ingested=True)
+    chunks = chunks_of(document)
+    assert chunks[0].page_from == 1
+    assert max(chunk.page_to or 0 for chunk in chunks) == last_page
+    assert newest_version(document).page_count == last_page
+
+
+@pytest.mark.parametrize("name", ["markdown", "html", "docx"])
+def test_title_and_language_come_from_the_document_itself(name: str) -> None:
+    document = make_document(make_base(), name_of(name), SAMPLES[name], ingested=True)
+    assert document.title == "Travel 差旅"
+    assert document.language == "zh"
+
+
+def test_a_title_and_a_language_that_a_person_gave_stay() -> None:
+    document = make_document(
+        make_base(), "a.md", SAMPLES["markdown"], title="Our journeys", language="en", ingested=True
+    )
+    assert (document.title, document.language) == ("Our journeys", "en")
+
+
+def test_passages_know_the_headings_above_them() -> None:
+    long = "A sentence that takes its place in a section of some length. " * 40
+    source = f"# Leave\n\n## Annual\n\n{long}\n\n## Sick\n\n### Notice\n\n{long}\n"
+    document = make_document(make_base(), "leave.md", source, ingested=True)
+    paths = {tuple(chunk.heading_path) for chunk in chunks_of(document)}
+    assert {path[-1] for path in paths if path} >= {"Annual", "Notice"}
+    assert any("Sick" in path and path[-1] == "Notice" for path in paths)

@@ -1,0 +1,214 @@
+"""Workers that are late, dead or doubled: one of them works on a version, and only that one writes."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from audit.actions import Action
+from audit.models import Entry
+from knowledge.ingestion import pipeline
+from knowledge.ingestion.lease import LEASE, MAX_ATTEMPTS, LeaseLost, claim, fenced, kept, let_go
+from knowledge.ingestion.pipeline import Step, ingest
+from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, DocumentVersion, ParseStatus, Stage, StageName
+from knowledge.tasks import OVERDUE, reap_ingestion
+from tests.factories import make_base, make_document, newest_version, prepare_embedder
+from tests.integration.ingestion.queues import drained
+
+pytestmark = pytest.mark.django_db
+
+Commit = Callable[..., Any]
+STEPS = pipeline.STEPS
+
+
+class Killed(BaseException):
+    """What ends a worker without a word: nothing in the product catches it."""
+
+
+@pytest.fixture
+def version() -> DocumentVersion:
+    prepare_embedder()
+    return newest_version(make_document(make_base()))
+
+
+def change(version: DocumentVersion, **values: Any) -> None:
+    DocumentVersion.unscoped.filter(pk=version.pk).update(**values)
+
+
+def expire(version: DocumentVersion) -> None:
+    change(version, lease_expires_at=timezone.now() - timedelta(seconds=1))
+
+
+def before(stage: str, happens: Callable[[DocumentVersion], None]) -> tuple[Step, ...]:
+    """The steps, with something that happens when one of them begins."""
+
+    def wrapped(step: Step) -> Step:
+        def run(version: DocumentVersion, report: Any) -> None:
+            happens(version)
+            step.run(version, report)
+
+        return Step(step.name, run) if step.name == stage else step
+
+    return tuple(wrapped(step) for step in STEPS)
+
+
+def die(version: DocumentVersion) -> None:
+    raise Killed
+
+
+def steal(version: DocumentVersion) -> None:
+    change(version, lease=uuid4(), lease_expires_at=timezone.now() + LEASE)
+
+
+def everything(version: DocumentVersion) -> dict[str, list[Any]]:
+    """Every row that ingestion writes for a version."""
+    return {
+        "version": list(DocumentVersion.unscoped.filter(pk=version.pk).values()),
+        "document": list(
+            Document.unscoped.filter(pk=version.document_id).values("title", "current_version", "language")
+        ),
+        "stages": list(Stage.objects.filter(version=version).values()),
+        "chunks": list(Chunk.unscoped.filter(version=version).values("id", "text")),
+        "index": list(ChunkIndex.unscoped.filter(version=version).values("chunk_id", "live")),
+        "tokens": list(ChunkTokens.unscoped.filter(version=version).values("chunk_id")),
+        "audit": list(Entry.objects.values_list("pk", flat=True)),
+    }
+
+
+def test_one_claim_wins_and_counts_the_attempt(version: DocumentVersion) -> None:
+    claimed = claim(version.pk)
+    assert claimed is not None
+    assert (claimed.parse_status, claimed.attempts) == (ParseStatus.PROCESSING, 1)
+    assert claim(version.pk) is None
+    ingest(version.pk)  # a second delivery of the same message
+    version.refresh_from_db()
+    assert (version.parse_status, version.lease, version.attempts) == (ParseStatus.PROCESSING, claimed.lease, 1)
+
+
+def test_an_expired_lease_is_free_and_the_old_holder_is_refused(version: DocumentVersion) -> None:
+    slow = claim(version.pk)
+    assert slow is not None
+    expire(version)
+    quick = claim(version.pk)
+    assert quick is not None
+    assert quick.lease != slow.lease
+    with pytest.raises(LeaseLost), fenced(slow):
+        change(version, page_count=99)
+    with fenced(quick):
+        pass
+    let_go(slow)
+    version.refresh_from_db()
+    assert (version.lease, version.page_count, version.attempts) == (quick.lease, None, 2)
+
+
+@pytest.mark.parametrize("gone", [ParseStatus.COMPLETED, ParseStatus.FAILED])
+def test_a_finished_version_cannot_be_claimed(version: DocumentVersion, gone: ParseStatus) -> None:
+    change(version, parse_status=gone)
+    assert claim(version.pk) is None
+    assert claim(uuid4()) is None
+
+
+@pytest.mark.parametrize("stage", StageName.values)
+def test_a_worker_that_lost_its_lease_writes_nothing(
+    version: DocumentVersion, stage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_theft: dict[str, Any] = {}
+
+    def stolen(version: DocumentVersion) -> None:
+        steal(version)
+        at_theft.update(everything(version))
+
+    monkeypatch.setattr(pipeline, "STEPS", before(stage, stolen))
+    ingest(version.pk)
+    assert at_theft
+    assert everything(version) == at_theft
+
+
+def test_a_worker_that_lost_its_lease_does_not_call_the_file_bad(monkeypatch: pytest.MonkeyPatch) -> None:
+    version = newest_version(make_document(make_base(), "blank.md", b" "))
+    monkeypatch.setattr(pipeline, "STEPS", before(StageName.PARSE, steal))
+    ingest(version.pk)
+    version.refresh_from_db()
+    assert (version.parse_status, version.failure) == (ParseStatus.PROCESSING, None)
+    assert not Entry.objects.filter(action=Action.DOCUMENT_FAILED).exists()
+
+
+def test_without_the_theft_the_same_steps_finish(version: DocumentVersion, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "STEPS", before(StageName.PUBLISH, lambda version: None))
+    ingest(version.pk)
+    version.refresh_from_db()
+    assert version.parse_status == ParseStatus.COMPLETED
+
+
+@pytest.mark.parametrize("stage", StageName.values)
+def test_the_work_of_a_killed_worker_goes_on_where_it_stopped(
+    version: DocumentVersion,
+    stage: str,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Commit,
+) -> None:
+    drained("interactive")
+    monkeypatch.setattr(pipeline, "STEPS", before(stage, die))
+    with pytest.raises(Killed):
+        ingest(version.pk)
+    version.refresh_from_db()
+    assert version.parse_status == ParseStatus.PROCESSING
+    finished = dict(version.stages.filter(finished_at__isnull=False).values_list("name", "finished_at"))
+    assert set(finished) == set(StageName.values[: StageName.values.index(stage)])
+
+    with django_capture_on_commit_callbacks(execute=True):
+        reap_ingestion()
+    assert drained("interactive") == [], "its lease has not run out yet"
+    expire(version)
+    with django_capture_on_commit_callbacks(execute=True):
+        reap_ingestion()
+    assert drained("interactive") == [version.pk]
+
+    monkeypatch.setattr(pipeline, "STEPS", STEPS)
+    ingest(version.pk)
+    version.refresh_from_db()
+    assert (version.parse_status, version.attempts) == (ParseStatus.COMPLETED, 2)
+    assert {name: version.stages.get(name=name).finished_at for name in finished} == finished
+    assert Entry.objects.filter(action=Action.DOCUMENT_PUBLISHED).count() == 1
+
+
+def test_a_file_that_kills_every_worker_is_given_up(version: DocumentVersion, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "STEPS", before(StageName.PARSE, die))
+    for _attempt in range(MAX_ATTEMPTS):
+        with pytest.raises(Killed):
+            ingest(version.pk)
+        expire(version)
+    ingest(version.pk)  # nobody takes it a fourth time
+    reap_ingestion()
+    version.refresh_from_db()
+    assert (version.parse_status, version.attempts) == (ParseStatus.FAILED, MAX_ATTEMPTS)
+    assert version.failure == {"code": "gave_up", "params": {"count": MAX_ATTEMPTS, "error": "WorkerLost"}}
+    assert version.stages.get(name="parse").status == "failed"
+
+
+@pytest.mark.parametrize("queue", OVERDUE)
+def test_a_message_that_was_lost_is_sent_again_when_it_is_overdue(
+    version: DocumentVersion, queue: str, django_capture_on_commit_callbacks: Commit
+) -> None:
+    drained(queue)
+    sent: list[int] = []
+    for age in (OVERDUE[queue] - timedelta(seconds=5), OVERDUE[queue] + timedelta(seconds=5), timedelta(0)):
+        if age:
+            change(version, queue=queue, queued_at=timezone.now() - age)
+        with django_capture_on_commit_callbacks(execute=True):
+            reap_ingestion()
+        sent.append(len(drained(queue)))
+    assert sent == [0, 1, 0], "once when overdue, and then it is fresh again"
+
+
+def test_a_lease_is_kept_while_work_goes_on_and_its_thread_ends_with_it(version: DocumentVersion) -> None:
+    import threading
+
+    claimed = claim(version.pk)
+    assert claimed is not None
+    with kept(claimed):
+        assert any(thread.name == "lease" for thread in threading.enumerate())
+    assert not any(thread.name == "lease" for thread in threading.enumerate())
