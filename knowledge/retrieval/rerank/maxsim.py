@@ -1,0 +1,104 @@
+"""MaxSim late interaction over stored token vectors of the bundled embedder: exact enough in 128 bytes a token.
+
+256 rotated dimensions of 4 bits rank like 384 of 32, once the direction that all token vectors share is gone (see
+`token_vectors`). ADR 0004 has what was measured.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knowledge.retrieval.rerank.base import Candidate, Question
+from knowledge.retrieval.token_vectors import Floats, calibration, centred
+
+TOKEN_BYTES = 128  # two of the 256 dimensions in each byte
+MIDDLE = np.float32(7.5)  # of the 16 levels
+BLOCK = 16  # tokens; a window is two neighbouring blocks, about a sentence
+MOST_TOKENS = 64  # of a question; the heaviest are kept, which bounds the time
+LEXICAL_SHARE = np.float32(0.05)  # of the lexical score beside the cover; ADR 0004
+
+
+def pack(tokens: Floats) -> bytes:
+    """(tokens, 384) unit vectors → 128 bytes each: dimension d in the low and d + 128 in the high half of byte d."""
+    if not len(tokens):
+        return b""
+    levels = np.floor(centred(tokens) @ calibration().rotation / calibration().step) + 8
+    nibbles = np.clip(levels, 0, 15).astype(np.uint8)
+    return bytes((nibbles[:, :TOKEN_BYTES] | nibbles[:, TOKEN_BYTES:] << 4).tobytes())
+
+
+def unpack(packed: bytes) -> Floats:
+    """(tokens, 256): the rotated vectors as they were kept, each value the middle of its level."""
+    levels = np.frombuffer(packed, np.uint8).reshape(-1, TOKEN_BYTES)
+    values = np.concatenate([levels & 0x0F, levels >> 4], axis=1).astype(np.float32)
+    return (values - MIDDLE) * calibration().step
+
+
+def maxsim(question: Question, packed: Sequence[bytes]) -> Floats:
+    """How well each passage covers the question's tokens: (passages,), in -1 … 1, higher is better.
+
+    A token is covered as well as its best cosine in the passage says; the mean over the tokens is by weight. Half of
+    the score is the whole passage's, half its best window's, which rewards what stands together. -1 for a passage
+    without vectors and for a question without tokens.
+    Source: Khattab and Zaharia, ColBERT, SIGIR 2020; packing and windows are ours.
+    """
+    scores = np.full(len(packed), -1.0, np.float32)
+    filled = [index for index, one in enumerate(packed) if one]
+    if question.tokens is None or not len(question.tokens) or not filled:
+        return scores
+    tokens, weights = _heaviest(question)
+    similar = _similarities(tokens, b"".join(packed[index] for index in filled))
+    lengths = np.array([len(packed[index]) // TOKEN_BYTES for index in filled])
+    scores[filled] = _coverage(similar, lengths, weights / weights.sum())
+    return scores
+
+
+def _similarities(tokens: Floats, packed: bytes) -> Floats:
+    """Cosines of every packed token with every token of the question: (packed tokens, tokens)."""
+    asked = (centred(tokens) @ calibration().rotation * calibration().step).T  # steps here: levels stay small integers
+    levels = np.frombuffer(packed, np.uint8).reshape(-1, TOKEN_BYTES)
+    similar = (levels & 0x0F).astype(np.float32) @ asked[:TOKEN_BYTES]
+    similar += (levels >> 4).astype(np.float32) @ asked[TOKEN_BYTES:]
+    similar -= MIDDLE * asked.sum(axis=0)
+    return similar
+
+
+def _coverage(similar: Floats, lengths: NDArray[np.int_], weights: Floats) -> Floats:
+    """The mean of the whole passage's cover and its best window's: (passages,).
+
+    similar: (tokens of all passages, tokens of the question). lengths: (passages,), all > 0. weights: sum to 1.
+    """
+    blocks = -(-lengths // BLOCK)
+    first = np.cumsum(blocks) - blocks  # of each passage, among all blocks
+    passage = np.repeat(np.arange(len(lengths)), blocks)
+    starts = (np.cumsum(lengths) - lengths)[passage] + (np.arange(len(passage)) - first[passage]) * BLOCK
+    best = np.maximum.reduceat(similar, starts, axis=0)
+    whole = np.maximum.reduceat(best, first, axis=0) @ weights
+    windows = best.copy()
+    together = passage[1:] == passage[:-1]
+    windows[:-1][together] = np.maximum(best[:-1][together], best[1:][together])
+    densest = np.maximum.reduceat(windows @ weights, first)
+    covered: Floats = ((whole + densest) / 2).astype(np.float32)
+    return covered
+
+
+def _heaviest(question: Question) -> tuple[Floats, Floats]:
+    assert question.tokens is not None
+    weights = np.ones(len(question.tokens), np.float32) if question.weights is None else question.weights
+    if not weights.any():
+        weights = np.ones_like(weights)
+    kept = np.argsort(-weights, kind="stable")[:MOST_TOKENS]
+    return question.tokens[kept], weights[kept]
+
+
+class MaxSimReranker:
+    """Late interaction over the token vectors that were kept at ingestion; needs no model but the embedder's own."""
+
+    depth = 50
+    needs_text = False
+    needs_tokens = True
+
+    def rerank(self, question: Question, candidates: Sequence[Candidate]) -> Floats:
+        lexical = np.array([candidate.lexical for candidate in candidates], np.float32)
+        return maxsim(question, [candidate.tokens for candidate in candidates]) + LEXICAL_SHARE * lexical

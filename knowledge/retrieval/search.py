@@ -1,0 +1,65 @@
+"""One question → the passages that answer it, out of what this person may read.
+
+Plan → candidates (dense and lexical, in SQL, under the permission filter) → fuse → rerank → one document cannot crowd out
+the rest.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from authz.principal import Principal
+from knowledge.retrieval.plan import Scope
+from knowledge.retrieval.ranking import Ranked, Scores, rank
+from knowledge.selectors import ShownPassage, passages
+
+__all__ = ["Found", "Hit", "Scope", "Scores", "search"]
+
+PER_DOCUMENT = 3  # passages of one document in the first places
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A passage with where it stands, and why it is here."""
+
+    passage: ShownPassage
+    scores: Scores
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search brings: hits, best first; how many passages the person could see in the scope; and
+    weights, {term id: share of the question's idf}, for whoever reads on.
+    """
+
+    hits: list[Hit]
+    visible: int
+    weights: Mapping[int, float]
+
+
+def search(principal: Principal, query: str, *, scope: Scope | None = None, top_k: int = 10) -> Found:
+    """The `top_k` passages that answer `query` best, out of what this person may read within the scope.
+
+    At most `PER_DOCUMENT` passages of one document stand in the first places; more of them follow only where nothing else does.
+    Raises InvalidInput (no question, too long), EmbedderUnavailable.
+    """
+    ranking = rank(principal, query, scope=scope or Scope())
+    return Found(_fill(principal, spread(ranking.ranked, top_k)), ranking.visible, ranking.weights)
+
+
+def spread(ranked: Sequence[Ranked], top_k: int) -> list[Ranked]:
+    """The first `top_k`, with at most PER_DOCUMENT of one document as long as others follow."""
+    counts: Counter[UUID] = Counter()
+    first: list[Ranked] = []
+    later: list[Ranked] = []
+    for row in ranked:
+        counts[row.document_id] += 1
+        (first if counts[row.document_id] <= PER_DOCUMENT else later).append(row)
+    return (first + later)[:top_k]
+
+
+def _fill(principal: Principal, ranked: Sequence[Ranked]) -> list[Hit]:
+    """The rows behind a ranking, read under the person's rights once more; a row that is gone by now is left out."""
+    shown = {passage.chunk_id: passage for passage in passages(principal, [row.chunk_id for row in ranked])}
+    return [Hit(shown[row.chunk_id], row.scores) for row in ranked if row.chunk_id in shown]

@@ -1,0 +1,65 @@
+"""The indexes of large collections, and moving to another embedding space."""
+
+import pytest
+from django.conf import LazySettings
+from django.core.management import call_command
+from django.db import connection
+
+from authz.principal import Principal
+from copilot_site import doctor
+from knowledge import engine
+from knowledge.models import ChunkIndex, EmbeddingSpace
+from knowledge.retrieval.search import search
+from knowledge.services.indexes import tend_indexes
+from tests.factories import allow, make_base, make_document, make_user
+
+QUESTION = "How long is the notice period?"
+
+
+@pytest.fixture
+def reader() -> Principal:
+    """Who may see one of two documents that answer."""
+    base, hidden = make_base(), make_base()
+    make_document(base, "seen.md", "# Notice\n\nThe notice period is three weeks.\n", ingested=True)
+    make_document(hidden, "hidden.md", "# Notice\n\nThe notice period is nine weeks.\n", ingested=True)
+    user = make_user()
+    allow(user, base)
+    return Principal.of(user)
+
+
+def index_names() -> set[str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT indexname FROM pg_indexes WHERE tablename = 'knowledge_chunkindex'")
+        return {name for (name,) in cursor.fetchall()}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("emptied_audit_log")
+def test_indexes_are_built_once_past_the_limit_and_search_stays_within_rights(
+    reader: Principal, settings: LazySettings
+) -> None:
+    assert tend_indexes() == []
+    settings.SEARCH_EXACT_LIMIT = 0
+    space = EmbeddingSpace.objects.get()
+    try:
+        assert set(tend_indexes()) == {f"chunk_vectors_{space.pk}", "chunk_terms"} <= index_names()
+        assert tend_indexes() == []
+        assert [hit.passage.filename for hit in search(reader, QUESTION).hits] == ["seen.md"]
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP INDEX IF EXISTS chunk_vectors_{space.pk}, chunk_terms")
+
+
+@pytest.mark.django_db
+def test_another_space_finds_nothing_until_it_is_filled_and_the_doctor_says_so(
+    reader: Principal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert doctor.index().ok
+    monkeypatch.setattr(engine, "POOLING", "tokens-2")
+    assert search(reader, QUESTION).hits == []
+    assert not doctor.index().ok
+    assert "2 published documents" in doctor.index().detail
+    call_command("reindex")
+    assert doctor.index().ok
+    assert [hit.passage.filename for hit in search(reader, QUESTION).hits] == ["seen.md"]
+    assert ChunkIndex.unscoped.values("space").distinct().count() == 2

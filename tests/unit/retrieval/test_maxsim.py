@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from knowledge.retrieval.rerank.base import Candidate, Question
+from knowledge.retrieval.rerank.maxsim import TOKEN_BYTES, MaxSimReranker, maxsim, pack, unpack
+from knowledge.retrieval.token_vectors import calibration, centred, pooled
+
+Floats = NDArray[np.float32]
+
+
+def token_vectors(count: int, seed: int) -> Floats:
+    """Vectors spread as those of the embedder: the shared direction and something of one's own."""
+    own = np.random.default_rng(seed).normal(size=(count, 384)).astype(np.float32)
+    own = own / np.linalg.norm(own, axis=1, keepdims=True) * 0.6 + calibration().mean
+    vectors: Floats = (own / np.linalg.norm(own, axis=1, keepdims=True)).astype(np.float32)
+    return vectors
+
+
+def test_packed_token_takes_128_bytes_and_keeps_its_direction() -> None:
+    tokens = token_vectors(50, seed=1)
+    packed = pack(tokens)
+    assert len(packed) == 50 * TOKEN_BYTES
+    kept, before = unpack(packed), centred(tokens) @ calibration().rotation
+    cosines = (kept * before).sum(axis=1) / np.linalg.norm(kept, axis=1) / np.linalg.norm(before, axis=1)
+    assert cosines.min() > 0.9
+
+
+def test_passage_that_holds_the_asked_tokens_wins_whatever_its_length() -> None:
+    asked = token_vectors(6, seed=2)
+    long = np.concatenate([token_vectors(200, seed=3), asked, token_vectors(60, seed=4)])
+    scores = maxsim(Question("", asked), [pack(token_vectors(300, seed=5)), pack(long), pack(token_vectors(9, seed=6))])
+    assert scores.argmax() == 1
+
+
+def test_score_equals_that_of_unpacked_vectors_for_a_passage_of_one_window() -> None:
+    asked, passage = token_vectors(5, seed=7), token_vectors(20, seed=8)
+    weights = np.array([1, 2, 3, 4, 5], np.float32)
+    best = (centred(asked) @ calibration().rotation @ unpack(pack(passage)).T).max(axis=1)
+    expected = float(best @ weights / weights.sum())
+    assert maxsim(Question("", asked, weights), [pack(passage)])[0] == pytest.approx(expected, abs=1e-5)
+
+
+def test_tokens_that_stand_together_beat_scattered_ones() -> None:
+    asked, filler = token_vectors(4, seed=9), token_vectors(240, seed=10)
+    scattered, together = filler.copy(), filler.copy()
+    scattered[[10, 80, 150, 220]] = asked
+    together[100:104] = asked
+    scores = maxsim(Question("", asked), [pack(scattered), pack(together)])
+    assert scores[1] > scores[0]
+
+
+def test_scores_do_not_depend_on_the_other_passages() -> None:
+    question = Question("", token_vectors(8, seed=11))
+    passages = [pack(token_vectors(length, seed=length)) for length in (1, 16, 17, 33, 200)]
+    together = maxsim(question, passages)
+    alone = np.concatenate([maxsim(question, [passage]) for passage in passages])
+    np.testing.assert_allclose(together, alone, atol=1e-5)
+
+
+def test_heavy_token_of_the_question_decides() -> None:
+    asked = token_vectors(2, seed=12)
+    passages = [pack(asked[:1]), pack(asked[1:])]
+    assert maxsim(Question("", asked, np.array([1, 9], np.float32)), passages).argmax() == 1
+    assert maxsim(Question("", asked, np.array([9, 1], np.float32)), passages).argmax() == 0
+
+
+def test_nothing_to_compare_scores_lowest() -> None:
+    passage = pack(token_vectors(3, seed=13))
+    assert pack(np.zeros((0, 384), np.float32)) == b""
+    assert maxsim(Question("", None), [passage]).tolist() == [-1]
+    assert maxsim(Question("", token_vectors(2, seed=14)), [b"", passage])[0] == -1
+    assert maxsim(Question("", token_vectors(2, seed=14)), []).shape == (0,)
+
+
+def test_reranker_lets_words_decide_between_equals() -> None:
+    passage = pack(token_vectors(30, seed=15))
+    candidates = [Candidate(1.0, 0.0, tokens=passage), Candidate(0.5, 1.0, tokens=passage)]
+    scores = MaxSimReranker().rerank(Question("", token_vectors(4, seed=16)), candidates)
+    assert scores[1] > scores[0]
+
+
+def test_pooled_vector_is_of_unit_length_and_leans_to_heavy_tokens() -> None:
+    tokens = token_vectors(2, seed=17)
+    vector = pooled(tokens, np.array([9, 1], np.float32))
+    near = centred(tokens) @ vector
+    assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
+    assert near[0] > near[1]
+    assert not pooled(tokens[:0], np.zeros(0, np.float32)).any()
