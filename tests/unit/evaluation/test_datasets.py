@@ -1,0 +1,84 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from knowledge.evaluation.datasets import DatasetError, load_dataset
+
+CORPUS = [
+    {"id": "d1", "title": "Leave", "text": "15 days", "path": "hr/leave.md", "lang": "en"},
+    {"id": "d2", "text": ""},
+]
+QUERIES = [
+    {"id": "q1", "text": "年假？", "lang": "zh", "target_lang": "en", "exclude_ids": ["d2"], "answers": ["15 days"]},
+    {"id": "q2", "text": "", "answerable": False},
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write(tmp_path / "corpus.jsonl", *map(json.dumps, CORPUS))
+    write(tmp_path / "queries.dev.jsonl", *map(json.dumps, QUERIES))
+    write(tmp_path / "qrels.dev.tsv", "query-id\tcorpus-id\tscore", "q1\td1\t2", "q1\td2\t0")
+    return tmp_path
+
+
+def write(file: Path, *lines: str) -> None:
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def test_set_is_read(folder: Path) -> None:
+    dataset = load_dataset(folder)
+    query, unanswerable = dataset.queries
+    assert [(d.id, d.title, d.path, d.language) for d in dataset.corpus] == [
+        ("d1", "Leave", "hr/leave.md", "en"),
+        ("d2", "", None, None),
+    ]
+    assert (query.target_language, query.exclude_ids) == ("en", frozenset({"d2"}))
+    assert query.answers == ("15 days",)
+    assert (unanswerable.text, unanswerable.answerable) == ("", False)
+    assert dataset.qrels == {"q1": {"d1": 2, "d2": 0}}
+
+
+def test_another_corpus_takes_the_place_of_the_first(folder: Path) -> None:
+    write(folder / "masked.jsonl", json.dumps({"id": "d1", "text": "masked"}), json.dumps({"id": "d2", "text": "b"}))
+    assert load_dataset(folder, corpus=folder / "masked.jsonl").corpus[0].text == "masked"
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "message"),
+    [
+        ("corpus.jsonl", "{", r"corpus\.jsonl, line 3: is not JSON"),
+        ("corpus.jsonl", "[]", r"corpus\.jsonl, line 3: must be a JSON object"),
+        ("corpus.jsonl", '{"id": "d1", "text": "again"}', r"line 3: the id 'd1' is used twice"),
+        ("corpus.jsonl", '{"id": 7, "text": "a"}', r"line 3: needs 'id', a text"),
+        ("corpus.jsonl", '{"id": "d3", "text": "a", "title": 1}', r"line 3: 'title' must be a text"),
+        (
+            "queries.dev.jsonl",
+            '{"id": "q3", "text": "a", "exclude_ids": "d1"}',
+            r"line 3: 'exclude_ids' must be a list",
+        ),
+        (
+            "queries.dev.jsonl",
+            '{"id": "q3", "text": "a", "answerable": 1}',
+            r"line 3: 'answerable' must be true or false",
+        ),
+        ("qrels.dev.tsv", "q1 d1 1", r"qrels\.dev\.tsv, line 4: must have three fields"),
+        ("qrels.dev.tsv", "q1\td1\thigh", r"line 4: the grade must be a whole number, not 'high'"),
+        ("qrels.dev.tsv", "q9\td1\t1", r"line 4: the query 'q9' is not in the queries file"),
+        ("qrels.dev.tsv", "q1\td9\t1", r"line 4: the document 'd9' is not in the corpus"),
+    ],
+)
+def test_bad_line_is_named(folder: Path, name: str, line: str, message: str) -> None:
+    with (folder / name).open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
+    with pytest.raises(DatasetError, match=message):
+        load_dataset(folder)
+
+
+def test_missing_or_foreign_file_is_named(folder: Path) -> None:
+    with pytest.raises(DatasetError, match=r"queries\.test\.jsonl: cannot be read"):
+        load_dataset(folder, split="test")
+    (folder / "corpus.jsonl").write_bytes(b'{"id": "\xff"}')
+    with pytest.raises(DatasetError, match=r"corpus\.jsonl: is not UTF-8"):
+        load_dataset(folder)
