@@ -1,0 +1,140 @@
+"""Every sentence of the passages with what is measured of it.
+
+Measures are shares in [0, 1] where nothing else is said. The same code serves an answer and the fit of the weights.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.extractive.passages import Passage
+from agent.extractive.questions import AnswerKind, Question, asks_only, has_answer_of
+from agent.extractive.sentences import Sentence, split
+from knowledge.retrieval.terms import term_id, terms
+
+Vector = NDArray[np.float32]
+TermShares = Mapping[int, float]
+
+MEASURES = (
+    "in_sentence",  # the question's idf that the sentence says
+    "in_titled",  # … with title and headings
+    "in_context",  # … with title, headings and the neighbouring sentences
+    "in_passage",  # … anywhere in the passage
+    "in_focus",  # share of what title and headings leave open that the sentence says; 0 where they say it all
+    "dense",  # cosine of the passage
+    "lexical",  # absolute BM25 of the passage, 0 … 2.2
+    "coverage",  # MaxSim of the passage; 0 where it is not known
+    "rank",  # 1 / place of the passage
+    "has_kind",  # the question expects a kind of answer, and the sentence holds one
+    "lacks_kind",  # the question expects a kind of answer, and the sentence holds none
+    "givens",  # names and numbers of the question that the sentence repeats; 0.5 where there are none
+    "title_asked",  # share of the title's terms that the question names: the page about the thing, not one that uses it
+    "new_terms",  # log(1 + terms that the question does not have)
+    "length",  # log(1 + characters)
+    "position",  # 0 for the first sentence of the passage, towards 1 for the last
+    "is_question",  # the sentence is a question itself
+    "similarity",  # cosine of question and sentence
+)
+LEAST_FOCUS = 0.1  # share of the idf below which what is left open counts for less
+_NAMED_VALUE = re.compile(r"[^:=\s]+\s*[:=]\s*\S")
+SIMILARITY = MEASURES.index("similarity")
+TITLE_ASKED = MEASURES.index("title_asked")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One sentence that may answer.
+
+    passage: index into the passages given. position: place among its sentences. terms: what it says. context: what it
+    and its neighbours say under their headings. measures: in the order of MEASURES.
+    """
+
+    passage: int
+    position: int
+    sentence: Sentence
+    terms: frozenset[int]
+    context: frozenset[int]
+    measures: Vector
+
+
+def shares_of(question: str) -> dict[int, float]:
+    """Equal shares for the terms of a question, for callers without document frequencies."""
+    found = {term_id(term) for term in terms(question)}
+    return dict.fromkeys(found, 1 / len(found)) if found else {}
+
+
+def of_the_matter(question: str, shares: TermShares) -> dict[int, float]:
+    """The shares without the words that only ask, raised so that they sum to what they did."""
+    asking = {term_id(term) for term in terms(question) if asks_only(term)}
+    kept = {term: share for term, share in shares.items() if term not in asking}
+    left = sum(kept.values())
+    return {term: share * sum(shares.values()) / left for term, share in kept.items()} if left else dict(shares)
+
+
+def candidates_in(question: Question, passages: Sequence[Passage], shares: TermShares) -> list[Candidate]:
+    """The sentences of all passages in order, measured but for their similarity. Headings do not answer."""
+    asked = term_ids(question.text)
+    found: list[Candidate] = []
+    for number, passage in enumerate(passages):
+        headings = {passage.title, *passage.heading_path}
+        sentences = [s for s in split(passage.text) if s.kind != "heading" and s.text not in headings]
+        said = [term_ids(sentence.text) for sentence in sentences]
+        heading = term_ids(passage.heading)
+        everywhere = heading.union(*said)
+        title = term_ids(passage.title)
+        title_asked = len(title & asked) / max(len(title), 1)
+        focus = {term: share for term, share in shares.items() if term not in heading}
+        of_passage = (passage.dense, passage.lexical, passage.coverage or 0.0, 1 / (number + 1))
+        for position, sentence in enumerate(sentences):
+            near = heading.union(*said[max(0, position - 1) : position + 2])
+            own = said[position]
+            measures = [
+                covered(shares, own),
+                covered(shares, own | heading),
+                covered(shares, near),
+                covered(shares, everywhere),
+                covered(focus, own) / max(sum(focus.values()), LEAST_FOCUS),
+                *of_passage,
+                *_of_kind(question, sentence.text),
+                said_givens(question, sentence.text),
+                title_asked,
+                math.log1p(len(own - asked)),
+                math.log1p(len(sentence.text)),
+                position / len(sentences),
+                float(sentence.text.endswith(("?", "？"))),
+                0.0,
+            ]
+            found.append(Candidate(number, position, sentence, own, near, np.array(measures, np.float32)))
+    return found
+
+
+def is_command(sentence: Sentence) -> bool:
+    """Whether a sentence is a line of code that sets or reports nothing by name (`kubectl get pods`)."""
+    return sentence.kind == "code" and not _NAMED_VALUE.match(sentence.text)
+
+
+def term_ids(text: str) -> frozenset[int]:
+    return frozenset(map(term_id, terms(text)))
+
+
+def covered(shares: TermShares, said: frozenset[int]) -> float:
+    """Share of the question's idf among the terms said."""
+    return sum(share for term, share in shares.items() if term in said)
+
+
+def said_givens(question: Question, text: str) -> float:
+    """Share of the question's names and numbers that the text repeats; 0.5 where the question has none."""
+    if not question.givens:
+        return 0.5
+    lower = text.lower()
+    return sum(given in lower for given in question.givens) / len(question.givens)
+
+
+def _of_kind(question: Question, sentence: str) -> tuple[float, float]:
+    if question.kind is AnswerKind.ANY:
+        return 0.0, 0.0
+    return (1.0, 0.0) if has_answer_of(question, sentence) else (0.0, 1.0)

@@ -1,0 +1,26 @@
+"""A passage that retrieval brought, as the extractive reader sees it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One chunk with what retrieval knows of it. A list of them comes best first.
+
+    dense: cosine of question and chunk. lexical: BM25 divided by the sum of the question's idf (0 … 2.2).
+    coverage: MaxSim of the question's tokens (-1 … 1) as `knowledge.retrieval.rerank.maxsim` gives it; None where another
+    reranker, or none, put the passages in order.
+    """
+
+    evidence_id: str
+    text: str
+    title: str = ""
+    heading_path: tuple[str, ...] = ()
+    dense: float = 0.0
+    lexical: float = 0.0
+    coverage: float | None = None
+
+    @property
+    def heading(self) -> str:
+        """Title and headings on one line: what the text takes for granted."""
+        return " > ".join(part for part in (self.title, *self.heading_path) if part)

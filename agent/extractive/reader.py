@@ -1,0 +1,166 @@
+"""Which sentences answer: measure every sentence, embed the likely ones, keep the best three."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.extractive import weights as fitted
+from agent.extractive.candidates import (
+    SIMILARITY,
+    TITLE_ASKED,
+    Candidate,
+    TermShares,
+    Vector,
+    candidates_in,
+    is_command,
+    of_the_matter,
+    shares_of,
+)
+from agent.extractive.passages import Passage
+from agent.extractive.questions import AnswerKind, Question, analyse
+from knowledge.embedding.base import Embedder
+
+PER_PASSAGE = 2  # sentences of an answer out of one passage: the third is worth more from another
+ENOUGH = 0.97  # of support: what is likely enough answered needs no further sentence
+EMBEDDED = 12  # sentences embedded for a question, most of the time; 24 change no figure by more than 0.2
+# By hand, in log-odds, on top of the fitted weight of title_asked: in the question sets nearly every passage found is about
+# the thing asked; in a manual many pages use what one page is about.
+ABOUT_BONUS = 3.5
+COMMAND_MALUS = 3.0  # log-odds; set by hand, for the question sets hold no code: a bare command rarely answers
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A sentence of the answer. passage: index into the passages given. start, end: span in the passage's text.
+
+    score: log-odds scale, comparable within one question. support: the reader's probability that this sentence, of all
+    it read, is the one that answers.
+    """
+
+    text: str
+    passage: int
+    start: int
+    end: int
+    score: float
+    support: float
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was read for a question.
+
+    candidates: the sentences that were compared. quotes: the answer, in the order to show. best: the likeliest of them.
+    """
+
+    question: Question
+    passages: Sequence[Passage]
+    candidates: Sequence[Candidate]
+    shares: TermShares
+    quotes: tuple[Quote, ...]
+    best: Candidate | None
+
+
+def read(
+    question: str,
+    passages: Sequence[Passage],
+    embedder: Embedder,
+    *,
+    shares: TermShares | None = None,
+    sentences: int = 3,
+) -> Reading:
+    """Choose the sentences of `passages` that answer the question.
+
+    passages: best first, in the scale of `Passage`. shares: {term id: share of the question's idf} as `query_weights`
+    gives it; without it every term counts alike. Raises what the embedder raises.
+    """
+    asked = analyse(question)
+    weighed = of_the_matter(question, shares if shares is not None else shares_of(question))
+    found = measured(asked, passages, weighed, embedder)
+    if not found:
+        return Reading(asked, passages, (), weighed, (), None)
+    weights = fitted.SENTENCE_WEIGHTS if are_covered(passages) else fitted.SENTENCE_WEIGHTS_WITHOUT_COVERAGE
+    scores = _scores(found, weights)
+    chosen = _best(found, scores, sentences)
+    support = np.exp(scores - scores.max())
+    support /= support.sum()
+    kept = chosen[: _enough(asked, support[chosen])]
+    quotes = tuple(_quote(found[index], float(scores[index]), float(support[index])) for index in _shown(found, kept))
+    return Reading(asked, passages, found, weighed, quotes, found[chosen[0]])
+
+
+def _enough(question: Question, support: Vector) -> int:
+    """How many of the chosen sentences to show. support: of each, best first. A question for one fact ends with it; one
+    that asks what something is, why, or what holds by default, is answered in full.
+    """
+    if question.kind in {AnswerKind.ANY, AnswerKind.REASON, AnswerKind.DEFAULT}:
+        return len(support)
+    return 1 + int(np.searchsorted(np.cumsum(support), ENOUGH))
+
+
+def _best(candidates: Sequence[Candidate], scores: NDArray[np.float64], count: int) -> list[int]:
+    """The `count` best candidates, best first; a passage gives no more than PER_PASSAGE as long as others follow.
+
+    What two passages say in the same words is said once.
+    """
+    taken: Counter[int] = Counter()
+    words: set[str] = set()
+    first: list[int] = []
+    later: list[int] = []
+    for index in np.argsort(-scores, kind="stable").tolist():
+        if candidates[index].sentence.text in words:
+            continue
+        words.add(candidates[index].sentence.text)
+        taken[candidates[index].passage] += 1
+        (first if taken[candidates[index].passage] <= PER_PASSAGE else later).append(index)
+    return (first + later)[:count]
+
+
+def measured(
+    question: Question, passages: Sequence[Passage], shares: TermShares, embedder: Embedder
+) -> list[Candidate]:
+    """The most likely sentences by their words, with the similarity of each to the question filled in."""
+    found = candidates_in(question, passages, shares)
+    if not found:
+        return []
+    by_words = _scores(found, fitted.LEXICAL_WEIGHTS)
+    kept = [found[index] for index in sorted(np.argsort(-by_words, kind="stable")[:EMBEDDED])]
+    vectors = embedder.embed_passages([in_its_place(candidate, passages) for candidate in kept])
+    similarity: Vector = vectors @ embedder.embed_query(question.text)
+    for candidate, value in zip(kept, similarity, strict=True):
+        candidate.measures[SIMILARITY] = value
+    return kept
+
+
+def _scores(candidates: Sequence[Candidate], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Log-odds of each candidate, up to a constant of the question."""
+    by_hand = [
+        ABOUT_BONUS * candidate.measures[TITLE_ASKED] - COMMAND_MALUS * is_command(candidate.sentence)
+        for candidate in candidates
+    ]
+    rows = np.array([candidate.measures for candidate in candidates], float)
+    return np.asarray(rows @ weights + by_hand)
+
+
+def are_covered(passages: Sequence[Passage]) -> bool:
+    """Whether late interaction has judged all of the passages, so that its score can be weighed; -1: it had no vectors."""
+    return all(passage.coverage is not None and passage.coverage > -1 for passage in passages)
+
+
+def in_its_place(candidate: Candidate, passages: Sequence[Passage]) -> str:
+    """The sentence under its headings, as chunks are embedded: a sentence alone often lacks its subject."""
+    heading = passages[candidate.passage].heading
+    return f"{heading}\n{candidate.sentence.text}" if heading else candidate.sentence.text
+
+
+def _shown(candidates: Sequence[Candidate], chosen: Sequence[int]) -> list[int]:
+    """Passages in the order of their best sentence, the sentences of each as they stand in it."""
+    passages = list(dict.fromkeys(candidates[index].passage for index in chosen))
+    return sorted(chosen, key=lambda index: (passages.index(candidates[index].passage), candidates[index].position))
+
+
+def _quote(candidate: Candidate, score: float, support: float) -> Quote:
+    sentence = candidate.sentence
+    return Quote(sentence.text, candidate.passage, sentence.start, sentence.end, score, support)

@@ -1,0 +1,129 @@
+"""Whether what was read answers the question, or only resembles it: a calibrated yes or an honest no.
+
+Retrieval always brings something. A neighbouring paragraph of the same article shares the subject and most of the words,
+so no single similarity tells the answer from its neighbour. What tells is the detail: which part of the question nobody
+says, how far the best passage stands out, whether the sentence holds the kind of thing asked for. These signals go into
+logistic models, one for questions in Chinese and one for the others, because shares of characters and shares of words are
+different scales (weights and curves: tests/benchmarks/fit_abstention.py, docs/adr/0006-abstention.md).
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.extractive.candidates import MEASURES, TermShares, covered, said_givens, term_ids
+from agent.extractive.reader import Reading, are_covered
+from agent.grounding_weights import THRESHOLD, WEIGHTS
+
+SIGNALS: Final = (
+    "score",  # of the best sentence, as the reader weighs it
+    "support",  # the reader's probability of the best sentence among all it compared
+    "in_sentence",  # share of the question's idf in the best sentence,
+    "in_context",  # … with its neighbours and headings,
+    "in_passage",  # … in its passage,
+    "in_any",  # … in the passage that says most
+    "rare_in_context",  # the same of the rarest third of the question alone
+    "rare_in_passage",
+    "gap",  # largest share of one term that the passage does not say
+    "unknown",  # share of the question's idf that no document at all says
+    "dense",
+    "dense_lead",  # cosine of the passage less the best of the others
+    "lexical",
+    "lexical_lead",
+    "coverage",
+    "coverage_lead",
+    "coverage_height",  # MaxSim of the passage less the mean of the others
+    "similarity",
+    "similarity_lead",  # of the best sentence, less the best of another passage
+    "has_kind",
+    "lacks_kind",
+    "givens_in_sentence",
+    "givens_in_passage",
+    "title_asked",
+    "terms",  # log(1 + different terms in the question)
+)
+COVERAGE_SIGNALS: Final = tuple(place for place, name in enumerate(SIGNALS) if name.startswith("coverage"))
+
+
+class Doubt(StrEnum):
+    """Why an answer is not given; for the audit and the trace, not for the person asking."""
+
+    NO_EVIDENCE = "no_evidence"  # nothing was found
+    NOT_COVERED = "not_covered"  # much of what is asked is said by no passage
+    UNCONFIRMED = "unconfirmed"  # the passages speak of it, and no sentence confirms it
+
+
+MOSTLY_COVERED = 0.6  # share of the question's idf in one passage, below which the doubt is called NOT_COVERED
+KEYWORDS_THRESHOLD = 0.2  # words to look up expect a place to read, not a confirmed statement; by hand: no set has them
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether to answer. score: probability, on the scale of the dev halves, that the passages hold the answer."""
+
+    ok: bool
+    doubt: Doubt | None
+    score: float
+
+
+def judge(reading: Reading) -> Verdict:
+    """Whether the reading confirms an answer; the threshold is the point of the curve chosen in ADR 0006."""
+    if reading.best is None:
+        return Verdict(False, Doubt.NO_EVIDENCE, 0.0)
+    values = signals(reading)
+    bias, *weights = WEIGHTS["zh" if reading.question.is_chinese else "other", are_covered(reading.passages)]
+    score = float(1 / (1 + np.exp(-np.clip(bias + values @ np.array(weights), -50, 50))))
+    threshold = KEYWORDS_THRESHOLD if reading.question.is_keywords else THRESHOLD
+    if score >= threshold:
+        return Verdict(True, None, score)
+    is_covered = values[SIGNALS.index("in_any")] >= MOSTLY_COVERED
+    return Verdict(False, Doubt.UNCONFIRMED if is_covered else Doubt.NOT_COVERED, score)
+
+
+def signals(reading: Reading) -> NDArray[np.float64]:
+    """The numbers the judgement rests on, in the order of SIGNALS. Raises ValueError where no sentence was read."""
+    best = reading.best
+    if best is None:
+        raise ValueError("there is nothing to judge: no sentence was read")
+    shares = reading.shares
+    measure = dict(zip(MEASURES, best.measures.tolist(), strict=True))
+    passage = reading.passages[best.passage]
+    others = [other for other in reading.passages if other is not passage]
+    said = [term_ids(f"{other.heading}\n{other.text}") for other in reading.passages]
+    rare = rarest(shares)
+    coverages = [other.coverage or 0.0 for other in others] or [0.0]
+    elsewhere = [c.measures[MEASURES.index("similarity")] for c in reading.candidates if c.passage != best.passage]
+    values = {
+        **{name: measure[name] for name in SIGNALS if name in measure},
+        "score": max(quote.score for quote in reading.quotes),
+        "support": max(quote.support for quote in reading.quotes),
+        "in_any": max(covered(shares, terms) for terms in said),
+        "rare_in_context": covered(rare, best.context),
+        "rare_in_passage": covered(rare, said[best.passage]),
+        "gap": max((share for term, share in shares.items() if term not in said[best.passage]), default=0.0),
+        "unknown": max(0.0, 1.0 - sum(shares.values())),
+        "dense_lead": passage.dense - max((other.dense for other in others), default=0.0),
+        "lexical_lead": passage.lexical - max((other.lexical for other in others), default=0.0),
+        "coverage_lead": measure["coverage"] - max(coverages),
+        "coverage_height": measure["coverage"] - sum(coverages) / len(coverages),
+        "similarity_lead": measure["similarity"] - max(elsewhere, default=0.0),
+        "givens_in_sentence": measure["givens"],
+        "givens_in_passage": said_givens(reading.question, f"{passage.heading}\n{passage.text}"),
+        "terms": float(np.log1p(len(term_ids(reading.question.text)))),
+    }
+    return np.array([values[name] for name in SIGNALS], float)
+
+
+def rarest(shares: TermShares) -> dict[int, float]:
+    """The rarest terms of a question that together make up a third of its idf, with shares that sum to 1."""
+    chosen: dict[int, float] = {}
+    known = sum(shares.values())
+    for term, share in sorted(shares.items(), key=lambda item: -item[1]):
+        if sum(chosen.values()) >= known / 3:
+            break
+        chosen[term] = share
+    total = sum(chosen.values())
+    return {term: share / total for term, share in chosen.items()}

@@ -1,0 +1,54 @@
+"""`manage.py ask "…" --as USER`: one question from the command line, with sources."""
+
+import json
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.core.management.base import BaseCommand, CommandParser
+
+from agent.runs import ask
+from agent.sessions import ShownMessage, create_session, get_message
+from authz.checks import get_visible
+from authz.principal import Principal
+from copilot_site.lib.commands import one_sentence
+from knowledge.models import KnowledgeBase
+from knowledge.retrieval.search import Scope
+
+
+class Command(BaseCommand):
+    help = "Ask a question as a person; the answer is made only from what this person may read."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("question")
+        parser.add_argument("--as", dest="username", required=True, help="who asks")
+        parser.add_argument("--kb", default="", help="only this knowledge base")
+        parser.add_argument("--language", choices=("en", "zh-hans"), default="en", help="of our own words")
+        parser.add_argument("--json", action="store_true", help="print the events, one JSON object a line")
+
+    def handle(self, *, question: str, username: str, kb: str, language: str, json: bool, **options: Any) -> None:
+        with one_sentence():
+            principal = Principal.named(username)
+            scope = Scope(knowledge_base_ids=(get_visible(KnowledgeBase, principal, name=kb).pk,)) if kb else Scope()
+            session = create_session(principal)
+            events = async_to_sync(_collect)(
+                ask(principal, session_id=session.pk, question=question, scope=scope, language=language)
+            )
+        if json:
+            self._print_events(events)
+            return
+        self._print_answer(get_message(principal, session, events[-1].assistant_message_id))
+
+    def _print_events(self, events: list[Any]) -> None:
+        for event in events:
+            self.stdout.write(json.dumps(event.model_dump(mode="json"), ensure_ascii=False))
+
+    def _print_answer(self, message: ShownMessage) -> None:
+        self.stdout.write(message.content)
+        for citation in message.citations:
+            place = " > ".join((citation.passage.title, *citation.passage.heading_path))
+            page = f", p. {citation.passage.page}" if citation.passage.page else ""
+            self.stdout.write(f"  [{citation.number}] {place}{page}")
+
+
+async def _collect(events: Any) -> list[Any]:
+    return [event async for event in events]

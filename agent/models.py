@@ -1,0 +1,86 @@
+"""Conversations: sessions, messages, and the passages an answer stood on."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class StopReason(models.TextChoices):
+    """How a run ended, in the specification's words."""
+
+    OK = "ok", _("answered")
+    NO_EVIDENCE = "no_evidence", _("could not be confirmed")
+    TOOL_ERROR = "tool_error", _("a tool failed")
+
+
+class Session(models.Model):
+    """One conversation of one person."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    title = models.CharField(_("title"), max_length=200, blank=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    updated_at = models.DateTimeField(_("changed"), auto_now=True)
+
+    class Meta:
+        verbose_name = _("conversation")
+        verbose_name_plural = _("conversations")
+        ordering = ("-updated_at",)
+
+    def __str__(self) -> str:
+        return str(self.pk)  # never the title, which is a question: names of rows go into the audit log
+
+
+class Role(models.TextChoices):
+    USER = "user", _("question")
+    ASSISTANT = "assistant", _("answer")
+
+
+class Message(models.Model):
+    """A question or an answer. An answer keeps its sentences with the numbers they cite, so that each can be shown or masked.
+
+    sentences: [{"text": str, "citations": [number, …]}], empty for questions and for answers that only say no.
+    state: the run's state as the specification has it, for the answer; without text of documents.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    session = models.ForeignKey(Session, models.CASCADE, related_name="messages")
+    role = models.CharField(max_length=10, choices=Role.choices)
+    content = models.TextField(blank=True)
+    sentences = models.JSONField(default=list)
+    stop_reason = models.CharField(max_length=20, choices=StopReason.choices, blank=True)
+    is_complete = models.BooleanField(default=True)
+    provider = models.CharField(max_length=40, blank=True)
+    state = models.JSONField(default=dict)
+    duration_ms = models.PositiveIntegerField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("message")
+        verbose_name_plural = _("messages")
+        ordering = ("created_at", "id")
+
+
+class Citation(models.Model):
+    """The passage behind a number of an answer: where it is, never what it says. Text is read again, under today's rights.
+
+    start, end: the cited span, as character offsets into the passage.
+    """
+
+    message = models.ForeignKey(Message, models.CASCADE, related_name="citations")
+    number = models.PositiveSmallIntegerField()
+    evidence_id = models.CharField(max_length=200)
+    knowledge_base_id = models.UUIDField()
+    document_id = models.UUIDField()
+    version_id = models.UUIDField()
+    chunk_id = models.UUIDField()
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+    score = models.FloatField()
+    text_hash = models.CharField(max_length=64)
+
+    class Meta:
+        ordering = ("number",)
+        constraints = [models.UniqueConstraint("message", "number", name="citation_number_once")]

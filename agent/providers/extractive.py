@@ -1,0 +1,68 @@
+"""Answers without a language model: sentences of the documents themselves, each with the passage it comes from."""
+
+from collections.abc import Sequence
+
+from django.conf import settings
+
+from agent.answer import CitedAnswer, CitedSentence, CitedSpan
+from agent.evidence import evidence_id, text_hash
+from agent.extractive.passages import Passage
+from agent.extractive.reader import Quote, read
+from agent.grounding import Verdict, judge
+from knowledge.embedding.base import Embedder
+from knowledge.retrieval.search import Found, Hit
+
+NAME = "extractive"
+
+
+def quote(question: str, found: Found, embedder: Embedder) -> tuple[CitedAnswer | None, Verdict]:
+    """The at most three sentences that answer, cited in the order they are shown; None where the verdict is no.
+
+    Raises what the embedder raises.
+    """
+    quotes, verdict = read_and_judge(question, found, embedder)
+    return (_cited(quotes, found) if verdict.ok else None), verdict
+
+
+def read_and_judge(question: str, found: Found, embedder: Embedder) -> tuple[tuple[Quote, ...], Verdict]:
+    """The best sentences, whatever the verdict, and the verdict: what an evaluation measures."""
+    reading = read(question, [_passage(hit) for hit in found.hits], embedder, shares=found.weights)
+    return reading.quotes, judge(reading)
+
+
+def _passage(hit: Hit) -> Passage:
+    return Passage(
+        evidence_id=evidence_id(hit.passage),
+        text=hit.passage.text,
+        title=hit.passage.title,
+        heading_path=hit.passage.heading_path,
+        dense=hit.scores.dense,
+        lexical=hit.scores.lexical,
+        coverage=hit.scores.rerank if settings.RERANKER == "maxsim" else None,
+    )
+
+
+def _cited(quotes: Sequence[Quote], found: Found) -> CitedAnswer:
+    """Sentences of one passage that stand together share a number; a number's span reaches from the first to the last."""
+    numbers = {index: place for place, index in enumerate(dict.fromkeys(q.passage for q in quotes), start=1)}
+    sentences = tuple(CitedSentence(q.text, (numbers[q.passage],)) for q in quotes)
+    spans = tuple(
+        _span(number, found.hits[index], [q for q in quotes if q.passage == index]) for index, number in numbers.items()
+    )
+    return CitedAnswer(NAME, sentences, spans)
+
+
+def _span(number: int, hit: Hit, quotes: list[Quote]) -> CitedSpan:
+    passage = hit.passage
+    return CitedSpan(
+        number=number,
+        evidence_id=evidence_id(passage),
+        knowledge_base_id=passage.knowledge_base_id,
+        document_id=passage.document_id,
+        version_id=passage.version_id,
+        chunk_id=passage.chunk_id,
+        start=min(q.start for q in quotes),
+        end=max(q.end for q in quotes),
+        score=hit.scores.final,
+        text_hash=text_hash(passage.text),
+    )

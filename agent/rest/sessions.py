@@ -1,0 +1,104 @@
+"""Conversations of the person asking."""
+
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from django.db.models import QuerySet
+from django.utils.translation import get_language
+from rest_framework import serializers, status
+from rest_framework.mixins import ListModelMixin
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agent.models import Session
+from agent.rest.serializers import MessageSerializer, SessionSerializer
+from agent.runs import ask
+from agent.sessions import create_session, delete_session, get_message, get_session, sessions_of, shown_messages
+from authz.principal import Principal
+from authz.rest.views import PrincipalView
+from copilot_site.lib.inputs import Filters, Input
+from copilot_site.lib.openapi import operation
+from copilot_site.lib.pagination import CappedCursor
+from knowledge.rest.search import Within, scope_of
+from knowledge.retrieval.search import Scope
+
+INTERFACE_LANGUAGES = ("en", "zh-hans")
+
+
+class NewSession(Input):
+    """Nothing: a conversation takes its title from its first question."""
+
+
+class Question(Within):
+    query = serializers.CharField(help_text="The question, Chinese or English.")
+    language = serializers.ChoiceField(
+        choices=INTERFACE_LANGUAGES,
+        required=False,
+        help_text="Of the words that are not from documents; else the request's `Accept-Language`.",
+    )
+
+
+class Sessions(ListModelMixin, PrincipalView):
+    serializer_class = SessionSerializer
+
+    def get_queryset(self) -> QuerySet[Session]:
+        return sessions_of(self.principal)
+
+    @operation("List your conversations, latest first", answer=SessionSerializer(many=True), problems=(400, 401))
+    def get(self, request: Request) -> Response:
+        Filters.checked(request.query_params)
+        return self.list(request)
+
+    @operation("Begin a conversation", answer=SessionSerializer, status=201, problems=(400, 401))
+    def post(self, request: Request) -> Response:
+        NewSession.checked(request.data)
+        return Response(self.get_serializer(create_session(self.principal)).data, status.HTTP_201_CREATED)
+
+
+class SessionDetail(PrincipalView):
+    serializer_class = SessionSerializer
+
+    @operation("Read a conversation's facts", answer=SessionSerializer, problems=(401, 404))
+    def get(self, request: Request, pk: UUID) -> Response:
+        return Response(self.get_serializer(get_session(self.principal, pk)).data)
+
+    @operation("Delete a conversation", status=204, problems=(401, 404))
+    def delete(self, request: Request, pk: UUID) -> Response:
+        delete_session(self.principal, pk)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class Messages(PrincipalView):
+    serializer_class = MessageSerializer
+    pagination_class = CappedCursor
+
+    @operation("Read a conversation, in order", answer=MessageSerializer(many=True), problems=(400, 401, 404))
+    def get(self, request: Request, pk: UUID) -> Response:
+        Filters.checked(request.query_params)
+        session = get_session(self.principal, pk)
+        rows = self.paginate_queryset(session.messages.prefetch_related("citations"))
+        shown = self.get_serializer(shown_messages(self.principal, rows or []), many=True)
+        return self.get_paginated_response(shown.data)
+
+    @operation(
+        "Ask a question; the answer comes when it is complete",
+        body=Question,
+        answer=MessageSerializer,
+        status=201,
+        problems=(400, 401, 404),
+    )
+    def post(self, request: Request, pk: UUID) -> Response:
+        given = Question.checked(request.data)
+        answer_id = async_to_sync(_ask_to_the_end)(
+            self.principal, pk, given["query"], scope_of(given, language=""), given.get("language") or get_language()
+        )
+        answer = get_message(self.principal, get_session(self.principal, pk), answer_id)
+        return Response(self.get_serializer(answer).data, status.HTTP_201_CREATED)
+
+
+async def _ask_to_the_end(principal: Principal, session_id: UUID, question: str, scope: Scope, language: str) -> UUID:
+    """The id of the stored answer. A run that failed has one, too: it says so in its `stop_reason`."""
+    answer_id = ""
+    async for event in ask(principal, session_id=session_id, question=question, scope=scope, language=language):
+        answer_id = event.assistant_message_id
+    return UUID(answer_id)

@@ -1,0 +1,9 @@
+from django.urls import path
+
+from agent.rest import sessions
+
+urlpatterns = [
+    path("sessions", sessions.Sessions.as_view(), name="sessions"),
+    path("sessions/<uuid:pk>", sessions.SessionDetail.as_view(), name="session"),
+    path("sessions/<uuid:pk>/messages", sessions.Messages.as_view(), name="messages"),
+]

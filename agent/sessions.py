@@ -1,0 +1,138 @@
+"""Conversations and what is shown of them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from agent.models import Citation, Message, Role, Session
+from authz.principal import Principal
+from copilot_site.lib.errors import NotFound
+from knowledge.selectors import ShownPassage, passages
+
+TITLE_LENGTH = 60
+
+
+def create_session(principal: Principal) -> Session:
+    return Session.objects.create(user_id=principal.user_id)
+
+
+def sessions_of(principal: Principal) -> QuerySet[Session]:
+    """The person's own conversations, the latest first."""
+    return Session.objects.filter(user_id=principal.user_id)
+
+
+def get_session(principal: Principal, session_id: UUID) -> Session:
+    """Raises NotFound for anybody else's conversation, in the words for a missing one."""
+    session = sessions_of(principal).filter(pk=session_id).first()
+    if session is None:
+        raise NotFound(_("There is no such conversation, or it is not yours."))
+    return session
+
+
+@transaction.atomic
+def delete_session(principal: Principal, session_id: UUID) -> None:
+    """Raises NotFound."""
+    get_session(principal, session_id).delete()
+
+
+def title_from(question: str) -> str:
+    """A conversation's title: its first question, cut at a word."""
+    line = " ".join(question.split())
+    if len(line) <= TITLE_LENGTH:
+        return line
+    cut = line[:TITLE_LENGTH]
+    return f"{cut.rsplit(' ', 1)[0] if ' ' in cut[20:] else cut}…"
+
+
+@dataclass(frozen=True)
+class ShownSentence:
+    """A sentence of an answer. Masked: it stood on a passage that this person may not see any more, so it says nothing."""
+
+    text: str
+    citations: tuple[int, ...]
+    is_masked: bool = False
+
+
+@dataclass(frozen=True)
+class ShownCitation:
+    """A numbered source, if the person may still see it; start and end are offsets into the passage."""
+
+    number: int
+    evidence_id: str
+    start: int
+    end: int
+    passage: ShownPassage
+
+    @property
+    def snippet(self) -> str:
+        return self.passage.text[self.start : self.end]
+
+
+@dataclass(frozen=True)
+class ShownMessage:
+    """A message as this person may see it now."""
+
+    id: UUID
+    role: str
+    created_at: datetime
+    content: str
+    stop_reason: str
+    provider: str
+    is_complete: bool
+    sentences: tuple[ShownSentence, ...] = ()
+    citations: tuple[ShownCitation, ...] = field(default=())
+
+    @property
+    def masked_count(self) -> int:
+        return sum(sentence.is_masked for sentence in self.sentences)
+
+
+def messages_of(principal: Principal, session: Session) -> list[ShownMessage]:
+    """The conversation in order, under today's rights."""
+    return shown_messages(principal, session.messages.prefetch_related("citations"))
+
+
+def get_message(principal: Principal, session: Session, message_id: UUID) -> ShownMessage:
+    """One message; raises NotFound."""
+    found = shown_messages(principal, session.messages.filter(pk=message_id).prefetch_related("citations"))
+    if not found:
+        raise NotFound(_("There is no such message in this conversation."))
+    return found[0]
+
+
+def shown_messages(principal: Principal, messages: Iterable[Message]) -> list[ShownMessage]:
+    """These messages in their order, under today's rights; have their citations fetched with them."""
+    rows = list(messages)
+    wanted = {citation.chunk_id for row in rows for citation in row.citations.all()}
+    visible = {passage.chunk_id: passage for passage in passages(principal, wanted)}
+    return [_show(row, [c for c in row.citations.all() if c.chunk_id in visible], visible) for row in rows]
+
+
+def _show(row: Message, citations: Sequence[Citation], visible: dict[UUID, ShownPassage]) -> ShownMessage:
+    seen = {citation.number for citation in citations}
+    sentences = tuple(_sentence(entry["text"], entry["citations"], seen) for entry in row.sentences)
+    content = row.content
+    if sentences and row.role == Role.ASSISTANT:
+        content = " ".join(sentence.text for sentence in sentences if not sentence.is_masked)
+    return ShownMessage(
+        id=row.pk,
+        role=row.role,
+        created_at=row.created_at,
+        content=content,
+        stop_reason=row.stop_reason,
+        provider=row.provider,
+        is_complete=row.is_complete,
+        sentences=sentences,
+        citations=tuple(ShownCitation(c.number, c.evidence_id, c.start, c.end, visible[c.chunk_id]) for c in citations),
+    )
+
+
+def _sentence(text: str, citations: Sequence[int], seen: set[int]) -> ShownSentence:
+    if set(citations) <= seen:
+        return ShownSentence(text, tuple(citations))
+    return ShownSentence("", (), is_masked=True)

@@ -1,0 +1,21 @@
+"""The states of a run, one file each."""
+
+from collections.abc import Mapping
+
+from agent.state import State
+from agent.states.load_authz import load_authz
+from agent.states.preprocess import preprocess
+from agent.states.refuse import refuse
+from agent.states.retrieve import retrieve
+from agent.states.synthesize import synthesize
+from agent.states.validate_evidence import validate_evidence
+from agent.workflow import Step
+
+STATES: Mapping[State, Step] = {
+    State.PREPROCESS: preprocess,
+    State.LOAD_AUTHZ: load_authz,
+    State.RETRIEVE: retrieve,
+    State.VALIDATE_EVIDENCE: validate_evidence,
+    State.SYNTHESIZE: synthesize,
+    State.REFUSE: refuse,
+}

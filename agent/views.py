@@ -1,0 +1,61 @@
+"""The chat page. The answer itself comes over the socket; these views show what is stored."""
+
+from collections.abc import Callable, Sequence
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from agent.runs import QUESTION_LENGTH
+from agent.sessions import create_session, delete_session, get_message, get_session, messages_of
+from authz.pages import signed_in
+from authz.principal import Principal
+from knowledge.models import KnowledgeBase
+
+Suggest = Callable[[Principal], Sequence[str]]
+
+
+@require_GET
+@signed_in
+def chat(
+    request: HttpRequest, principal: Principal, session_id: UUID | None = None, suggest: Suggest | None = None
+) -> HttpResponseBase:
+    """A conversation, or the empty page that begins one. suggest: questions to try, for the empty page."""
+    session = get_session(principal, session_id) if session_id else None
+    shown = messages_of(principal, session) if session else []
+    context = {
+        "session": session,
+        "shown": shown,
+        "suggestions": suggest(principal) if suggest and not shown else (),
+        "knowledge_bases": KnowledgeBase.objects.visible_to(principal),
+        "question_length": QUESTION_LENGTH,
+    }
+    return render(request, "agent/chat.html", context)
+
+
+@require_POST
+@signed_in
+def begin(_request: HttpRequest, principal: Principal) -> JsonResponse:
+    """A new conversation, made when its first question is sent."""
+    session = create_session(principal)
+    return JsonResponse({"id": str(session.pk), "url": reverse("conversation", args=[session.pk])}, status=201)
+
+
+@require_GET
+@signed_in
+def message(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
+    """One message as HTML, to take the place of what was streamed."""
+    shown = get_message(principal, get_session(principal, session_id), message_id)
+    return render(request, "agent/_message.html", {"message": shown})
+
+
+@require_POST
+@signed_in
+def delete(request: HttpRequest, principal: Principal, session_id: UUID) -> HttpResponseBase:
+    delete_session(principal, session_id)
+    messages.success(request, _("The conversation is deleted."))
+    return redirect("chat")

@@ -1,0 +1,173 @@
+"""The socket of the chat page: who may open it, what it refuses, and that a refusal leaves it open."""
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from asgiref.sync import async_to_sync, sync_to_async
+from asgiref.testing import ApplicationCommunicator
+from channels.routing import URLRouter
+from django.contrib.auth.models import AnonymousUser, User
+
+from agent.consumers import NOT_YOURS, SIGNED_OUT
+from agent.models import Message
+from agent.routing import websocket_urlpatterns
+from agent.sessions import create_session
+from authz.principal import Principal
+from tests.factories import make_user
+from tests.integration.agent.conversations import LEAVE, SALARY, make_library, make_reader
+
+pytestmark = pytest.mark.django_db(transaction=True)  # Channels closes the connection of an open transaction
+
+APPLICATION = URLRouter(websocket_urlpatterns)
+
+
+class Socket:
+    """The client's end of a socket. (`channels.testing` has one, and imports Daphne, which we do not need.)"""
+
+    def __init__(self, user: User | AnonymousUser | None, session_id: UUID) -> None:
+        path = f"/ws/chat/{session_id}/"
+        communicator: Any = ApplicationCommunicator
+        self.client = communicator(
+            APPLICATION, {"type": "websocket", "path": path, "headers": [], "subprotocols": [], "user": user}
+        )
+
+    async def connect(self) -> None:
+        await self.client.send_input({"type": "websocket.connect"})
+        assert (await self.client.receive_output(10))["type"] == "websocket.accept"
+
+    async def send(self, text: str) -> None:
+        await self.client.send_input({"type": "websocket.receive", "text": text})
+
+    async def receive(self) -> dict[str, Any]:
+        message = await self.client.receive_output(30)
+        assert message["type"] == "websocket.send", message
+        event: dict[str, Any] = json.loads(message["text"])
+        return event
+
+    async def close_code(self) -> int:
+        message = await self.client.receive_output(10)
+        assert message["type"] == "websocket.close", message
+        code: int = message["code"]
+        return code
+
+    async def disconnect(self) -> None:
+        await self.client.send_input({"type": "websocket.disconnect", "code": 1000})
+        await self.client.wait(10)
+
+
+Talk = Callable[[Socket], Awaitable[Any]]
+
+
+def talked(user: User | AnonymousUser | None, session_id: UUID, talk: Talk) -> Any:
+    """Open the socket as somebody, talk, and close it again; returns what `talk` does."""
+
+    async def run() -> Any:
+        socket = Socket(user, session_id)
+        await socket.connect()
+        said = await talk(socket)
+        await socket.disconnect()
+        return said
+
+    return async_to_sync(run)()
+
+
+async def answer_to(socket: Socket, text: str) -> list[dict[str, Any]]:
+    """Send one message; the events up to the one that ends the run."""
+    await socket.send(text)
+    events = [await socket.receive()]
+    while events[-1]["response_type"] not in {"complete", "error"}:
+        events.append(await socket.receive())
+    return events
+
+
+def session_of(user: User) -> UUID:
+    return create_session(Principal.of(user)).pk
+
+
+def test_a_question_is_answered_event_by_event() -> None:
+    base, _manual, _secret = make_library()
+    reader = make_reader(base)
+    session_id = session_of(reader)
+    events = talked(reader, session_id, lambda socket: answer_to(socket, json.dumps({"query": LEAVE})))
+    assert [event["seq"] for event in events] == list(range(len(events)))
+    assert {event["session_id"] for event in events} == {str(session_id)}
+    assert "30 days" in "".join(event["content"] for event in events if event["response_type"] == "answer")
+    assert events[-1]["data"] == {"stop_reason": "ok"}
+
+
+@pytest.mark.parametrize("user", [None, AnonymousUser()])
+def test_nobody_is_sent_away(user: AnonymousUser | None) -> None:
+    session_id = session_of(make_user())
+    assert talked(user, session_id, Socket.close_code) == SIGNED_OUT
+
+
+def test_a_disabled_account_is_sent_away() -> None:
+    user = make_user()
+    session_id = session_of(user)
+    User.objects.filter(pk=user.pk).update(is_active=False)
+    assert talked(user, session_id, Socket.close_code) == SIGNED_OUT
+
+
+def test_a_conversation_of_somebody_else_is_closed_like_a_missing_one() -> None:
+    theirs = session_of(make_user())
+    assert [talked(make_user(), session_id, Socket.close_code) for session_id in (theirs, uuid4())] == [NOT_YOURS] * 2
+
+
+WRONG = {
+    "no JSON": "hello",
+    "half of it": '{"query": "',
+    "nothing": "",
+    "a list": '["query"]',
+    "a number": "7",
+    "null": "null",
+    "no question": "{}",
+    "an empty question": '{"query": "  "}',
+    "a question that is no text": '{"query": 7}',
+    "an unknown field": '{"query": "a", "user_id": 1}',
+    "an id that is none": '{"query": "a", "knowledge_ids": ["x"]}',
+    "too many letters": json.dumps({"query": "x" * 20_000}),
+    "an unknown language": '{"query": "a", "language": "xx"}',
+    "a surrogate": '{"query": "\\ud800"}',
+    "very deep": "[" * 100_000,
+}
+
+
+def test_a_wrong_message_is_refused_in_one_sentence_and_the_socket_stays_open() -> None:
+    user = make_user()
+
+    async def talk(socket: Socket) -> Any:
+        refused = {what: await answer_to(socket, text) for what, text in WRONG.items()}
+        return refused, await answer_to(socket, json.dumps({"query": LEAVE}))
+
+    refused, after = talked(user, session_of(user), talk)
+    for what, events in refused.items():
+        assert [event["response_type"] for event in events] == ["error"], what
+        assert events[0]["content"], what
+    assert after[-1]["response_type"] == "complete"
+    assert Message.objects.count() == 2, "only the good question was stored"
+
+
+def test_an_account_disabled_while_the_socket_is_open_gets_no_answer() -> None:
+    base, _manual, _secret = make_library()
+    reader = make_reader(base)
+
+    async def talk(socket: Socket) -> int:
+        assert (await answer_to(socket, json.dumps({"query": LEAVE})))[-1]["response_type"] == "complete"
+        await sync_to_async(User.objects.filter(pk=reader.pk).update)(is_active=False)
+        await socket.send(json.dumps({"query": LEAVE}))
+        return await socket.close_code()
+
+    assert talked(reader, session_of(reader), talk) == SIGNED_OUT
+    assert Message.objects.count() == 2
+
+
+def test_a_scope_from_the_client_never_widens() -> None:
+    base, _manual, secret = make_library()
+    reader = make_reader(base)
+    asked = json.dumps({"query": SALARY, "knowledge_ids": [str(secret.pk)]})
+    events = talked(reader, session_of(reader), lambda socket: answer_to(socket, asked))
+    assert events[-1]["data"] == {"stop_reason": "no_evidence"}
+    assert "420,000" not in str(events)

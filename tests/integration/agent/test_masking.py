@@ -1,0 +1,135 @@
+"""An answer is shown under today's rights: what stood on a passage that is not theirs any more says nothing."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from agent.models import Message, Session
+from agent.sessions import create_session, delete_session, get_message, get_session, messages_of
+from authz.grants import take_back
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.errors import NotFound
+from knowledge.models import Document, KnowledgeBase
+from knowledge.services.documents import remove_document
+from tests.factories import allow, make_base, make_document, make_user
+from tests.integration.agent.conversations import LEAVE, SALARY, asked, make_reader, stored
+
+pytestmark = pytest.mark.django_db
+
+LINES = {"first": "The notice period is four weeks.", "second": "The notice period in the trial time is two weeks."}
+NOTICE = "How long is the notice period?"
+
+
+@pytest.fixture
+def two() -> tuple[User, Session, dict[str, Document], Message]:
+    """An answer of one reader that stands on two documents of two knowledge bases, a sentence on each."""
+    reader = make_user()
+    documents = {}
+    for name, line in LINES.items():
+        base = make_base()
+        allow(reader, base)
+        documents[name] = make_document(base, f"{name}.md", f"# {name}\n\n{line}\n", ingested=True)
+    session = create_session(Principal.of(reader))
+    answer = stored(asked(reader, NOTICE, session))
+    assert {citation.document_id for citation in answer.citations.all()} == {d.pk for d in documents.values()}
+    return reader, session, documents, answer
+
+
+def standing_on(answer: Message, document: Document) -> int:
+    """How many sentences of an answer stand on a document."""
+    numbers = set(answer.citations.filter(document_id=document.pk).values_list("number", flat=True))
+    return sum(bool(numbers & set(sentence["citations"])) for sentence in answer.sentences)
+
+
+def shown(reader: User, session: Session) -> Any:
+    """The answer as its reader sees it now."""
+    return messages_of(Principal.of(reader), session)[-1]
+
+
+def test_all_is_shown_while_all_may_be_read(two: Any) -> None:
+    reader, session, _documents, answer = two
+    message = shown(reader, session)
+    assert message.masked_count == 0
+    assert len(message.citations) == answer.citations.count()
+    for line in LINES.values():
+        assert line in message.content
+    for sentence in message.sentences:
+        spans = {citation.number: citation.snippet for citation in message.citations}
+        assert all(sentence.text in spans[number] for number in sentence.citations)
+
+
+@pytest.mark.parametrize("gone", LINES)
+def test_after_a_revocation_its_sentence_its_source_and_its_number_vanish(two: Any, gone: str) -> None:
+    reader, session, documents, answer = two
+    take_back(None, [Right.VIEW], documents[gone].knowledge_base, of=reader)
+    message = shown(reader, session)
+    kept = next(name for name in LINES if name != gone)
+    assert message.masked_count == standing_on(answer, documents[gone]) > 0
+    assert LINES[kept] in message.content
+    assert LINES[gone] not in str(message)
+    assert gone not in {citation.passage.title for citation in message.citations}
+    assert {citation.passage.document_id for citation in message.citations} == {documents[kept].pk}
+    assert get_message(Principal.of(reader), session, message.id) == message
+
+
+def test_a_right_that_comes_back_brings_the_sentence_back(two: Any) -> None:
+    reader, session, documents, _answer = two
+    before = shown(reader, session)
+    take_back(None, [Right.VIEW], documents["first"].knowledge_base, of=reader)
+    allow(reader, documents["first"].knowledge_base)
+    assert shown(reader, session) == before
+
+
+def test_with_every_right_gone_nothing_of_the_documents_is_left(two: Any) -> None:
+    reader, session, documents, _answer = two
+    for document in documents.values():
+        take_back(None, [Right.VIEW], document.knowledge_base, of=reader)
+    message = shown(reader, session)
+    assert (message.content, message.citations, message.masked_count) == ("", (), len(message.sentences))
+    assert "weeks" not in str(message)
+    assert messages_of(Principal.of(reader), session)[0].content == NOTICE, "what they asked is theirs"
+
+
+def test_a_deleted_document_is_masked_like_a_forbidden_one(two: Any) -> None:
+    reader, session, documents, answer = two
+    gone = standing_on(answer, documents["first"])
+    remove_document(None, documents["first"])
+    message = shown(reader, session)
+    assert message.masked_count == gone > 0
+    assert LINES["first"] not in str(message)
+
+
+def test_a_disabled_reader_reads_nothing(two: Any) -> None:
+    reader, session, _documents, _answer = two
+    opened = Principal.of(reader)
+    User.objects.filter(pk=reader.pk).update(is_active=False)
+    message = messages_of(opened, session)[-1]
+    assert (message.content, message.citations) == ("", ())
+
+
+def test_an_old_version_is_still_cited_after_a_new_one(two: Any) -> None:
+    reader, session, documents, _answer = two
+    make_document(documents["first"].folder, "first.md", "# first\n\nThere is no notice period.\n", ingested=True)
+    message = shown(reader, session)
+    assert LINES["first"] in message.content
+    cited = {citation.passage.title: citation.passage.is_current for citation in message.citations}
+    assert cited == {"first": False, "second": True}
+
+
+def test_conversations_are_their_owner_s_alone() -> None:
+    base: KnowledgeBase = make_base()
+    anna, bert = make_reader(base), make_user(is_superuser=True)
+    session = create_session(Principal.of(anna))
+    asked(anna, LEAVE, session)
+    answer = asked(anna, SALARY, session)[-1].assistant_message_id
+    for call in (get_session, delete_session):
+        with pytest.raises(NotFound):
+            call(Principal.of(bert), session.pk)
+    own = create_session(Principal.of(bert))
+    with pytest.raises(NotFound):
+        get_message(Principal.of(bert), own, stored(asked(bert, LEAVE, own)).__class__(pk=answer).pk)
+    assert Session.objects.filter(pk=session.pk).exists()
+    delete_session(Principal.of(anna), session.pk)
+    assert not Message.objects.filter(session_id=session.pk).exists()

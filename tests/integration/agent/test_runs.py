@@ -1,0 +1,280 @@
+"""One question becomes one answer with evidence, or an honest no; streamed and stored are the same."""
+
+import logging
+from collections.abc import AsyncIterator, Iterator
+from uuid import uuid4
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.conf import LazySettings
+
+from agent import runs
+from agent.events import Complete, Error, Event, SessionTitle, StreamEvent
+from agent.models import Citation, Message, StopReason
+from agent.runs import ask
+from agent.sessions import create_session, messages_of
+from agent.state import Goto, Run, State
+from agent.states import STATES
+from agent.workflow import NEXT, IllegalTransition, allowed_next
+from audit.actions import Action, Outcome
+from audit.models import Entry
+from authz.principal import Principal
+from copilot_site.embedded.process import free_port
+from copilot_site.lib.errors import InvalidInput, NotFound
+from knowledge import engine
+from knowledge.models import Chunk
+from knowledge.retrieval.search import Scope
+from tests.factories import make_base, make_user
+from tests.integration.agent.conversations import (
+    LEAVE,
+    SALARY,
+    UNKNOWN,
+    Judged,
+    asked,
+    kinds,
+    make_library,
+    make_reader,
+    sources,
+    stored,
+    words,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def test_events_are_gapless_and_end_once() -> None:
+    base, _manual, _secret = make_library()
+    events = asked(make_reader(base), LEAVE)
+    assert [event.seq for event in events] == list(range(len(events)))
+    assert kinds(events) == ["agent_query", "references", "answer", "session_title", "complete"]
+    assert len({(event.session_id, event.assistant_message_id, event.id) for event in events}) == 1
+    assert [isinstance(event, Complete | Error) for event in events].index(True) == len(events) - 1
+
+
+def test_what_is_streamed_is_what_is_stored() -> None:
+    base, _manual, _secret = make_library()
+    events = asked(make_reader(base), LEAVE)
+    row = stored(events)
+    assert "30 days" in words(events)
+    assert row.content == words(events)
+    assert (row.stop_reason, row.is_complete, row.provider) == (StopReason.OK, True, "extractive")
+    assert row.duration_ms is not None
+    assert isinstance(events[-1], Complete)
+    assert events[-1].data == {"stop_reason": "ok"}
+
+
+def test_every_sentence_stands_in_the_span_it_cites() -> None:
+    base, manual, _secret = make_library()
+    events = asked(make_reader(base), LEAVE)
+    row = stored(events)
+    citations = {citation.number: citation for citation in row.citations.all()}
+    assert row.sentences
+    for sentence in row.sentences:
+        assert sentence["citations"]
+        for number in sentence["citations"]:
+            cited: Citation = citations[number]
+            chunk = Chunk.unscoped.get(id=cited.chunk_id)
+            assert cited.document_id == manual.pk
+            assert sentence["text"] in chunk.text[cited.start : cited.end]
+    assert sources(events) == ["Leave"] * len(citations)
+
+
+def test_what_is_kept_of_a_run_has_no_text_of_documents() -> None:
+    base, _manual, _secret = make_library()
+    row = stored(asked(make_reader(base), LEAVE))
+    assert [step["node"] for step in row.state["trace_steps"]] == [
+        "Preprocess", "LoadAuthz", "DocRAGTool", "ValidateEvidence", "Synthesize",
+    ]  # fmt: skip
+    for part in ("evidence_items", "trace_steps", "tools"):
+        assert "30 days" not in str(row.state[part])
+
+
+def test_question_and_answer_are_in_the_audit_log_with_their_evidence() -> None:
+    base, manual, _secret = make_library()
+    reader = make_reader(base)
+    row = stored(asked(reader, LEAVE))
+    question = Entry.objects.get(action=Action.QUESTION_ASKED)
+    answer = Entry.objects.get(action=Action.QUESTION_ANSWERED)
+    for entry in (question, answer):
+        assert (entry.actor_id, entry.run_id, entry.target_type) == (reader.pk, str(row.pk), "session")
+    assert question.detail == {"characters": len(LEAVE)}
+    assert answer.outcome == Outcome.ALLOW
+    assert answer.detail["cited"] == [citation.evidence_id for citation in row.citations.all()]
+    assert set(answer.detail["cited"]) <= set(answer.detail["evidence"])
+    assert all(str(manual.pk) in evidence for evidence in answer.detail["evidence"])
+    assert "30 days" not in str(answer.detail)
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_no_right_and_no_such_matter_are_refused_in_the_same_words(language: str, judged: Judged) -> None:
+    base, _manual, secret = make_library()
+    assert "420,000" in words(asked(make_reader(secret.knowledge_base), SALARY)), "who may read it is answered"
+    reader, nobody = make_reader(base), make_user()
+    judged(confirms=False)
+    refusals = [
+        asked(reader, SALARY, language=language),  # it is there and not theirs
+        asked(reader, UNKNOWN, language=language),  # it is nowhere
+        asked(nobody, LEAVE, language=language),  # they may read nothing at all
+    ]
+    judged(confirms=True)
+    refusals.append(asked(nobody, LEAVE, language=language))
+    assert len({words(events) for events in refusals}) == 1
+    assert words(refusals[0])
+    for events in refusals:
+        assert kinds(events) == ["agent_query", "answer", "session_title", "complete"]
+        assert isinstance(events[-1], Complete)
+        assert events[-1].data == {"stop_reason": "no_evidence"}
+        row = stored(events)
+        assert (row.stop_reason, row.sentences, row.citations.count()) == (StopReason.NO_EVIDENCE, [], 0)
+        assert row.content == words(events)
+    denied = Entry.objects.filter(action=Action.QUESTION_ANSWERED, outcome=Outcome.DENY)
+    assert [entry.reason for entry in denied] == ["no_evidence"] * 4
+
+
+def test_a_scope_narrows_an_answer_and_never_widens_it() -> None:
+    base, manual, secret = make_library()
+    reader = make_reader(base)
+    assert "30 days" in words(asked(reader, LEAVE, scope=Scope(document_ids=(manual.pk,))))
+    for scope in (
+        Scope(document_ids=(secret.pk,)),
+        Scope(knowledge_base_ids=(secret.knowledge_base_id,)),
+        Scope(folder_ids=(secret.folder_id,)),
+        Scope(knowledge_base_ids=(uuid4(),)),
+    ):
+        assert stored(asked(reader, SALARY, scope=scope)).stop_reason == StopReason.NO_EVIDENCE
+
+
+def test_the_first_question_names_the_conversation_and_the_second_does_not() -> None:
+    base, _manual, _secret = make_library()
+    reader = Principal.of(make_reader(base))
+    session = create_session(reader)
+    first, second = asked(reader, LEAVE, session), asked(reader, UNKNOWN, session)
+    assert [event.content for event in first if isinstance(event, SessionTitle)] == [LEAVE]
+    assert not any(isinstance(event, SessionTitle) for event in second)
+    session.refresh_from_db()
+    assert session.title == LEAVE
+    assert [message.role for message in messages_of(reader, session)] == ["user", "assistant"] * 2
+
+
+@pytest.mark.parametrize("question", ["", "  \n", "\u200b", "x" * 4_001, "x" * 20_000])
+def test_a_question_that_is_none_is_refused_before_anything_is_stored(question: str) -> None:
+    reader = Principal.of(make_user())
+    session = create_session(reader)
+    with pytest.raises(InvalidInput):
+        asked(reader, question, session)
+    assert not Message.objects.exists()
+    assert not Entry.objects.filter(action=Action.QUESTION_ASKED).exists()
+
+
+def test_a_conversation_of_somebody_else_is_not_there() -> None:
+    anna, bert = Principal.of(make_user()), Principal.of(make_user())
+    theirs = create_session(anna)
+    said = set()
+    for session_id in (theirs.pk, uuid4()):
+        with pytest.raises(NotFound) as refusal:
+            asked(bert, LEAVE, type(theirs)(pk=session_id))
+        said.add(str(refusal.value))
+    assert len(said) == 1
+    assert not Message.objects.exists()
+
+
+def test_rights_are_read_when_the_run_runs_and_not_when_the_page_was_opened() -> None:
+    base, _manual, _secret = make_library()
+    reader = make_reader(base)
+    opened = Principal.of(reader)
+    reader.is_active = False
+    reader.save()
+    events = asked(opened, LEAVE)
+    assert kinds(events) == ["agent_query", "error"]
+    assert "30 days" not in str([event.model_dump() for event in events])
+    assert stored(events).stop_reason == StopReason.TOOL_ERROR
+
+
+@pytest.fixture
+def no_embedder(settings: LazySettings) -> Iterator[None]:
+    """A served embedder that nobody serves; a wrong address is not tried again."""
+    settings.EMBEDDER = "openai_compatible"
+    settings.EMBEDDER_OPTIONS = {
+        **settings.EMBEDDER_OPTIONS,
+        "base_url": f"http://127.0.0.1:{free_port()}/v1",
+        "model": None,
+    }
+    engine._embedder.cache_clear()
+    yield
+    engine._embedder.cache_clear()
+
+
+def test_an_answer_that_is_stored_stays_when_the_reader_goes_away_before_its_last_event() -> None:
+    base, _manual, _secret = make_library()
+    principal = Principal.of(make_reader(base))
+    session_id = create_session(principal).pk
+
+    async def leave_at_the_title() -> None:
+        events = ask(principal, session_id=session_id, question=LEAVE)
+        async for event in events:
+            if isinstance(event, SessionTitle):
+                break
+        await events.aclose()  # type: ignore[attr-defined]
+
+    async_to_sync(leave_at_the_title)()
+    (entry,) = Entry.objects.filter(action=Action.QUESTION_ANSWERED)
+    assert entry.outcome == Outcome.ALLOW
+    assert Message.objects.get(pk=entry.run_id).stop_reason == StopReason.OK
+
+
+def test_a_failing_engine_ends_the_run_and_closes_the_answer(
+    request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture
+) -> None:
+    base, _manual, _secret = make_library()
+    reader = make_reader(base)
+    request.getfixturevalue("no_embedder")
+    with caplog.at_level(logging.ERROR):
+        events = asked(reader, LEAVE)
+    assert kinds(events) == ["agent_query", "error"]
+    assert [event.seq for event in events] == [0, 1]
+    row = stored(events)
+    assert (row.stop_reason, row.is_complete, row.content) == (StopReason.TOOL_ERROR, True, events[-1].content)
+    entry = Entry.objects.get(action=Action.QUESTION_ANSWERED)
+    assert (entry.outcome, entry.reason, entry.run_id) == (Outcome.ERROR, "EmbedderMisconfigured", str(row.pk))
+    assert str(row.pk) in caplog.text, "the log names the run"
+    assert not Message.objects.filter(is_complete=False).exists()
+
+
+def test_a_reader_who_goes_away_leaves_no_answer_that_spins() -> None:
+    base, _manual, _secret = make_library()
+    principal = Principal.of(make_reader(base))
+    session_id = create_session(principal).pk
+
+    async def leave_after_the_first_event() -> None:
+        events = ask(principal, session_id=session_id, question=LEAVE)
+        await anext(events)
+        await events.aclose()  # type: ignore[attr-defined]
+
+    async_to_sync(leave_after_the_first_event)()
+    assert not Message.objects.filter(is_complete=False).exists()
+    assert Entry.objects.filter(action=Action.QUESTION_ANSWERED, outcome=Outcome.ERROR).count() == 1
+
+
+@pytest.mark.parametrize("state", NEXT)
+def test_a_state_goes_where_the_table_leads_and_nowhere_else(state: State) -> None:
+    for after in State:
+        if after in NEXT[state]:
+            assert allowed_next(state, after) is after
+        else:
+            with pytest.raises(IllegalTransition):
+                allowed_next(state, after)
+    with pytest.raises(IllegalTransition):
+        allowed_next(state, None)
+
+
+@pytest.mark.parametrize("goes_to", [State.SYNTHESIZE, State.DONE, None])
+def test_a_run_that_leaves_the_table_ends_with_an_error(goes_to: State | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def astray(run: Run) -> AsyncIterator[StreamEvent | Goto]:
+        if goes_to is not None:
+            yield Goto(goes_to)
+
+    monkeypatch.setattr(runs, "STATES", {**STATES, State.LOAD_AUTHZ: astray})
+    events: list[Event] = asked(make_user(), LEAVE)
+    assert kinds(events) == ["agent_query", "error"]
+    assert Entry.objects.get(action=Action.QUESTION_ANSWERED).reason == "IllegalTransition"
+    make_base()  # the transaction is usable: nothing of the run hangs in it

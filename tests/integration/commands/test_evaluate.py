@@ -1,0 +1,95 @@
+"""The evaluation commands on a small set whose right numbers are known."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from knowledge.models import KnowledgeBase
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db
+
+CORPUS = [
+    {"id": "leave", "lang": "en", "title": "Leave", "text": "Employees have thirty days of annual leave."},
+    {"id": "travel", "lang": "en", "title": "Travel", "text": "Flights are booked in economy class by the office."},
+    {"id": "假期", "lang": "zh", "title": "假期", "text": "员工每年有三十天年假。"},
+    {"id": "empty", "lang": "en", "title": "Empty", "text": ""},
+]
+QUERIES: list[dict[str, Any]] = [
+    {
+        "id": "q1",
+        "lang": "en",
+        "kind": "fact",
+        "text": "How many days of annual leave do employees have?",
+        "answers": ["thirty"],
+    },
+    {"id": "q2", "lang": "en", "kind": "fact", "text": "In which class are flights booked?", "answers": ["economy"]},
+    {"id": "q3", "lang": "zh", "kind": "fact", "text": "员工每年有几天年假？", "answers": ["三十天"]},
+    {"id": "q4", "lang": "en", "kind": "fact", "text": "Who founded Rome?", "answers": [], "answerable": False},
+]
+QRELS = [("q1", "leave"), ("q1", "假期"), ("q2", "travel"), ("q3", "假期")]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    (folder / "corpus.jsonl").write_text("\n".join(json.dumps(row) for row in CORPUS))
+    (folder / "queries.dev.jsonl").write_text("\n".join(json.dumps(row) for row in QUERIES))
+    lines = ["query-id\tcorpus-id\tscore", *(f"{query}\t{document}\t1" for query, document in QRELS)]
+    (folder / "qrels.dev.tsv").write_text("\n".join(lines) + "\n")
+    make_user("eva")
+    return folder
+
+
+def report(command: str, folder: Path, *words: str) -> dict[str, Any]:
+    out = folder / "report.json"
+    call_command(command, str(folder), "--as", "eva", "--json", str(out), *words)
+    found: dict[str, Any] = json.loads(out.read_text())
+    return found
+
+
+def test_retrieval_is_reported_stage_by_stage_within_the_language_searched(folder: Path) -> None:
+    found = report("evaluate_retrieval", folder)
+    assert (found["dataset"], found["split"], found["queries"]) == ("tiny", "dev", 3)
+    assert list(found["stages"]) == ["dense", "lexical", "fused", "reranked"]
+    perfect = {"recall_at_1": 1, "recall_at_5": 1, "recall_at_10": 1, "mrr_at_10": 1, "ndcg_at_10": 1}
+    assert found["stages"]["reranked"] == {
+        "all": perfect,
+        "groups": {"en/fact": {"n": 2, **perfect}, "zh/fact": {"n": 1, **perfect}},
+    }
+    assert 0 < found["latency_ms"]["p50"] <= found["latency_ms"]["p95"]
+
+
+def test_across_languages_the_other_language_is_searched_and_judged(folder: Path) -> None:
+    found = report("evaluate_retrieval", folder, "--other-language")
+    assert found["queries"] == 1, "only q1 has a judged document in the other language"
+    assert found["stages"]["reranked"]["all"]["ndcg_at_10"] == 1
+
+
+def test_a_repetition_reads_nothing_again_and_another_corpus_has_a_base_of_its_own(folder: Path) -> None:
+    report("evaluate_retrieval", folder)
+    report("evaluate_retrieval", folder)
+    assert [base.name for base in KnowledgeBase.unscoped.all()] == ["evaluation tiny"]
+    (folder / "corpus.masked.jsonl").write_text((folder / "corpus.jsonl").read_text())
+    report("evaluate_retrieval", folder, "--corpus", str(folder / "corpus.masked.jsonl"))
+    assert KnowledgeBase.unscoped.count() == 2
+
+
+def test_answers_are_reported_with_what_is_hidden(folder: Path) -> None:
+    found = report("evaluate_answers", folder, "--hide-relevant")
+    assert (found["queries"], found["answerable"]) == (4, 3)
+    assert found["contains_gold"] == found["cites_gold"] == 1
+    assert found["abstained"] == 1, "nothing says who founded Rome"
+    assert {"abstained_hidden", "auc_hidden", "curve_hidden"} <= set(found)
+
+
+@pytest.mark.parametrize("command", ["evaluate_retrieval", "evaluate_answers"])
+def test_a_line_that_is_no_json_is_named_and_nothing_is_imported(folder: Path, command: str) -> None:
+    (folder / "corpus.jsonl").write_text(json.dumps(CORPUS[0]) + "\n{broken\n")
+    with pytest.raises(CommandError, match=r"corpus\.jsonl, line 2: is not JSON"):
+        report(command, folder)
+    assert not KnowledgeBase.unscoped.exists()

@@ -1,0 +1,106 @@
+"""The extractive reader with the bundled model: quotes stand in the passage they cite, and weak evidence is refused."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agent.extractive.candidates import shares_of
+from agent.extractive.passages import Passage
+from agent.extractive.reader import read
+from agent.grounding import SIGNALS, Doubt, judge, signals
+from knowledge.embedding.base import Embedder
+from tests.embedders import bundled
+
+LEAVE = Passage(
+    "leave",
+    "Annual leave follows the grade of the employee.\n\n| Grade | Days of leave |\n|---|---|\n| A | 15 |\n| B | 18 |\n\n"
+    "Unused leave expires in March. Ask your manager before you book a journey.",
+    title="Staff handbook",
+    dense=0.86,
+    lexical=0.9,
+)
+DEPLOYMENT = Passage(
+    "deployment",
+    "Deployment 可确保在更新时仅关闭一定数量的 Pod。默认情况下，它确保至少所需 Pod 的 75% 处于运行状态（最大不可用比例为 25%）。"
+    "控制器会创建新的 ReplicaSet。",
+    title="Deployments",
+    heading_path=("更新 Deployment",),
+    dense=0.85,
+    lexical=0.5,
+)
+TRAVEL = Passage(
+    "travel", "Flights are booked by the travel desk. Hotels may cost 120 euros.", title="Travel", dense=0.78
+)
+
+
+@pytest.fixture(scope="module")
+def embedder() -> Embedder:
+    return bundled()
+
+
+def test_the_quote_is_cut_from_the_passage_it_names(embedder: Embedder) -> None:
+    passages = [DEPLOYMENT, TRAVEL]
+    reading = read("Deployment 默认最大不可用比例是多少？", passages, embedder)
+    assert any("25%" in quote.text and quote.passage == 0 for quote in reading.quotes)
+    for quote in reading.quotes:
+        assert passages[quote.passage].text[quote.start : quote.end] == quote.text
+
+
+def test_a_row_of_a_table_answers_with_its_header(embedder: Embedder) -> None:
+    reading = read("How many days of leave has grade B?", [LEAVE, TRAVEL], embedder, sentences=1)
+    [quote] = reading.quotes
+    assert quote.text == "Grade: B; Days of leave: 18"
+    assert LEAVE.text[quote.start : quote.end] == "| B | 18 |"
+
+
+def test_at_most_three_sentences_and_those_of_a_passage_in_its_order(embedder: Embedder) -> None:
+    quotes = read("leave and travel", [LEAVE, TRAVEL], embedder).quotes
+    assert len(quotes) == 3
+    for passage in (0, 1):
+        starts = [quote.start for quote in quotes if quote.passage == passage]
+        assert starts == sorted(starts)
+        assert len(starts) <= 2, "the third sentence is worth more from another passage"
+
+
+def test_a_question_for_one_fact_ends_with_it(embedder: Embedder) -> None:
+    quotes = read("When does unused leave expire?", [LEAVE, TRAVEL], embedder).quotes
+    assert [quote.text for quote in quotes] == ["Unused leave expires in March."]
+
+
+def test_support_is_a_probability(embedder: Embedder) -> None:
+    quotes = read("When does unused leave expire?", [LEAVE, TRAVEL], embedder).quotes
+    assert 0 < sum(quote.support for quote in quotes) <= 1.0001
+    assert max(quotes, key=lambda quote: quote.support).text == "Unused leave expires in March."
+
+
+@pytest.mark.parametrize("passages", [[], [replace(LEAVE, text="")], [replace(LEAVE, text="# Only a heading")]])
+def test_without_a_sentence_there_is_no_evidence(embedder: Embedder, passages: list[Passage]) -> None:
+    reading = read("Anything?", passages, embedder)
+    assert reading.quotes == ()
+    assert judge(reading).doubt is Doubt.NO_EVIDENCE
+    with pytest.raises(ValueError, match="nothing to judge"):
+        signals(reading)
+
+
+def test_what_the_passages_say_is_confirmed_and_what_they_do_not_is_refused(embedder: Embedder) -> None:
+    question = "When does unused annual leave expire?"
+    confirmed = judge(read(question, [LEAVE, TRAVEL], embedder, shares=shares_of(question)))
+    other = replace(
+        LEAVE, text="Grades are agreed with the works council. Ask your manager first.", dense=0.79, lexical=0.1
+    )
+    refused = judge(read(question, [other, TRAVEL], embedder, shares=shares_of(question)))
+    assert (confirmed.ok, confirmed.doubt) == (True, None)
+    assert not refused.ok
+    assert refused.doubt is not None
+    assert 0 <= refused.score < confirmed.score <= 1
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(question=st.text(max_size=60), text=st.text(max_size=120))
+def test_no_text_raises(question: str, text: str) -> None:
+    reading = read(question, [Passage("one", text)], bundled())
+    assert 0 <= judge(reading).score <= 1
+    if reading.best is not None:
+        assert len(signals(reading)) == len(SIGNALS)

@@ -1,0 +1,97 @@
+"""Sentences are what a reader would quote, and their spans cover the text."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.extractive.sentences import MAX_LENGTH, split
+from tests.evaluation_data import data_folder
+
+
+def texts(text: str) -> list[str]:
+    return [sentence.text for sentence in split(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        (
+            "Dr. Smith met J. K. Rowling in the U.S. The rest left.",
+            ["Dr. Smith met J. K. Rowling in the U.S.", "The rest left."],
+        ),
+        (
+            "Acme Inc. in Paris paid $3.5 million. It grew 2.4%.",
+            ["Acme Inc. in Paris paid $3.5 million.", "It grew 2.4%."],
+        ),
+        ("See https://a.example/b.c?d=1. Next one!", ["See https://a.example/b.c?d=1.", "Next one!"]),
+        ('"Really?" he said. Done.[1] More.', ['"Really?" he said.', "Done.[1]", "More."]),
+        ("他说：“好。”然后走了。", ["他说：“好。”", "然后走了。"]),
+        ("《你好？》是一部2.5小时的电影！很长。", ["《你好？》是一部2.5小时的电影！", "很长。"]),
+        ("甲（见第1条。）乙。丙。", ["甲（见第1条。）乙。", "丙。"]),
+        ("他们问?是的!好。", ["他们问?", "是的!", "好。"]),
+        ("一行没有\n写完的句子。Two lines\nof one sentence.", ["一行没有写完的句子。", "Two lines of one sentence."]),
+        ("- one. And more\n- two\n3. three", ["one.", "And more", "two", "3. three"]),
+        ("", []),
+        (" \n\t\n", []),
+    ],
+)
+def test_sentences_end_where_a_reader_sees_them_end(text: str, sentences: list[str]) -> None:
+    assert texts(text) == sentences
+
+
+def test_without_the_abbreviation_the_same_full_stop_ends_the_sentence() -> None:
+    assert texts("He met Smith. Adams left.") == ["He met Smith.", "Adams left."]
+    assert texts("He met Dr. Adams left.") == ["He met Dr. Adams left."]
+
+
+def test_a_table_row_is_said_with_its_header() -> None:
+    rows = split("| Grade | Days |\n|---|---|\n| A | 15 |\n| B | |\n\n| C | 9 |")
+    assert [(row.kind, row.text) for row in rows] == [
+        ("heading", "| Grade | Days |"),
+        ("row", "Grade: A; Days: 15"),
+        ("row", "Grade: B"),
+        ("heading", "| C | 9 |"),
+    ]
+
+
+def test_a_line_of_code_is_not_prose() -> None:
+    kinds = [
+        (sentence.kind, sentence.text) for sentence in split("# Title\nRun it:\n```sh\nkubectl get. Pods\n```\nDone.")
+    ]
+    assert kinds == [("heading", "# Title"), ("prose", "Run it:"), ("code", "kubectl get. Pods"), ("prose", "Done.")]
+
+
+def test_a_long_sentence_is_cut_at_a_comma() -> None:
+    pieces = split("这是很长的一句话，" * 60)
+    assert all(len(piece.text) <= MAX_LENGTH for piece in pieces)
+    assert all(piece.text.endswith("，") for piece in pieces)
+
+
+def assert_spans_cover(text: str) -> None:
+    at = 0
+    for sentence in split(text):
+        assert at <= sentence.start < sentence.end <= len(text)
+        assert not any(character.isalnum() for character in text[at : sentence.start])
+        assert text[sentence.start : sentence.end].strip() == text[sentence.start : sentence.end] != ""
+        at = sentence.end
+    assert not any(character.isalnum() for character in text[at:])
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(alphabet="aB1. 。！?“”《》（）()|-#`\n，,;；中文 :/", max_size=400))
+def test_the_spans_cover_what_can_be_read(text: str) -> None:
+    assert_spans_cover(text.replace("```", "`"))  # what stands behind a code fence names the language of the code
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=300))
+def test_any_text_has_sentences(text: str) -> None:
+    assert_spans_cover(text.replace("```", "").replace("~~~", ""))
+
+
+@pytest.mark.data
+def test_naughty_strings_have_sentences() -> None:
+    for text in json.loads((data_folder("cases") / "naughty_strings.json").read_text()):
+        assert_spans_cover(str(text))
