@@ -1,0 +1,62 @@
+"""Knowledge bases."""
+
+from uuid import UUID
+
+from django.db.models import QuerySet
+from rest_framework import serializers, status
+from rest_framework.mixins import ListModelMixin
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from authz.checks import get_visible
+from authz.rest.permissions import WrittenBySuperusers
+from authz.rest.views import PrincipalView
+from copilot_site.lib.inputs import Filters, Input
+from copilot_site.lib.openapi import operation
+from knowledge.models import KnowledgeBase
+from knowledge.services.folders import NAME_LENGTH, create_knowledge_base
+
+
+class NewKnowledgeBase(Input):
+    name = serializers.CharField(max_length=NAME_LENGTH)
+    description = serializers.CharField(default="", allow_blank=True, max_length=2_000)
+
+
+class KnowledgeBaseSerializer(serializers.ModelSerializer[KnowledgeBase]):
+    class Meta:
+        model = KnowledgeBase
+        fields = ("id", "name", "description", "created_at")
+        read_only_fields = fields
+
+
+class KnowledgeBases(ListModelMixin, PrincipalView):
+    serializer_class = KnowledgeBaseSerializer
+    permission_classes = [IsAuthenticated, WrittenBySuperusers]
+
+    def get_queryset(self) -> QuerySet[KnowledgeBase]:
+        return KnowledgeBase.objects.visible_to(self.principal)
+
+    @operation("List the knowledge bases you may see", answer=KnowledgeBaseSerializer(many=True), problems=(400, 401))
+    def get(self, request: Request) -> Response:
+        Filters.checked(request.query_params)
+        return self.list(request)
+
+    @operation(
+        "Create a knowledge base; for administrators of the system",
+        body=NewKnowledgeBase,
+        answer=KnowledgeBaseSerializer,
+        status=201,
+        problems=(400, 401, 403, 409),
+    )
+    def post(self, request: Request) -> Response:
+        base = create_knowledge_base(self.principal, **NewKnowledgeBase.checked(request.data))
+        return Response(self.get_serializer(base).data, status.HTTP_201_CREATED)
+
+
+class KnowledgeBaseDetail(PrincipalView):
+    serializer_class = KnowledgeBaseSerializer
+
+    @operation("Read a knowledge base", answer=KnowledgeBaseSerializer, problems=(401, 404))
+    def get(self, request: Request, pk: UUID) -> Response:
+        return Response(self.get_serializer(get_visible(KnowledgeBase, self.principal, pk=pk)).data)

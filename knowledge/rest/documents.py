@@ -1,0 +1,213 @@
+"""Documents, their versions and passages."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, OuterRef, QuerySet, Subquery
+from rest_framework import serializers, status
+from rest_framework.mixins import ListModelMixin
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import MultiPartParser
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from authz.checks import get_visible
+from authz.principal import Principal
+from authz.rest.views import PrincipalView
+from copilot_site.lib.files import StreamedFile
+from copilot_site.lib.inputs import Filters, Input
+from copilot_site.lib.openapi import BINARY, operation
+from copilot_site.lib.pagination import CappedOffsets
+from knowledge.models import Chunk, Document, DocumentVersion, ParseStatus
+from knowledge.rest.serializers import (
+    LANGUAGES,
+    ChunkSerializer,
+    DocumentSerializer,
+    UploadSerializer,
+    VersionSerializer,
+)
+from knowledge.services.documents import delete_document, open_original, retry_document
+from knowledge.services.uploads import UploadOutcome, upload_document
+
+UPLOAD_STATUS = {
+    UploadOutcome.CREATED: status.HTTP_201_CREATED,
+    UploadOutcome.NEW_VERSION: status.HTTP_201_CREATED,
+    UploadOutcome.UNCHANGED: status.HTTP_200_OK,
+}
+
+
+class DocumentFilters(Filters):
+    knowledge_base = serializers.UUIDField(required=False, help_text="Only documents of this knowledge base.")
+    folder = serializers.UUIDField(required=False, help_text="Only documents directly in this folder.")
+    parse_status = serializers.ChoiceField(
+        choices=ParseStatus.choices, required=False, help_text="Only documents whose newest version stands there."
+    )
+
+
+class ChunkFilters(Filters):
+    version = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        source="version__number",
+        help_text="A version's number; else the one that answers.",
+    )
+
+
+class NewDocument(Input):
+    file = serializers.FileField(allow_empty_file=True)  # an empty one is refused in our own words
+    title = serializers.CharField(default="", allow_blank=True, max_length=300, help_text="Else from the document.")
+    language = serializers.ChoiceField(
+        choices=LANGUAGES, default="", allow_blank=True, help_text="Else found out from the text."
+    )
+
+
+def shown_documents(principal: Principal) -> QuerySet[Document]:
+    """The visible documents with number and status of their newest version."""
+    newest = DocumentVersion.objects.visible_to(principal).filter(document=OuterRef("pk")).order_by("-number")[:1]
+    return (
+        Document.objects.visible_to(principal)
+        .select_related("current_version")
+        .annotate(
+            newest_version=Subquery(newest.values("number")), parse_status=Subquery(newest.values("parse_status"))
+        )
+        .order_by("filename", "id")
+    )
+
+
+def shown_document(principal: Principal, pk: UUID) -> Document:
+    """Raises NotFound."""
+    return shown_documents(principal).get(pk=get_visible(Document, principal, pk=pk).pk)
+
+
+def shown_versions(principal: Principal, pk: UUID) -> QuerySet[DocumentVersion]:
+    """The versions of a document, newest first. Raises NotFound."""
+    document = get_visible(Document, principal, pk=pk)
+    versions = DocumentVersion.objects.visible_to(principal).filter(document=document)
+    return versions.select_related("document").prefetch_related("stages").order_by("-number")
+
+
+class Documents(ListModelMixin, PrincipalView):
+    serializer_class = DocumentSerializer
+
+    def get_queryset(self) -> QuerySet[Document]:
+        chosen = DocumentFilters.checked(self.request.query_params)
+        return shown_documents(self.principal).filter(**chosen)
+
+    @operation(
+        "List the documents you may see",
+        answer=DocumentSerializer(many=True),
+        query=DocumentFilters,
+        problems=(400, 401),
+    )
+    def get(self, request: Request) -> Response:
+        return self.list(request)
+
+
+class FolderDocuments(PrincipalView):
+    serializer_class = UploadSerializer
+    parser_classes = [MultiPartParser]
+
+    @operation(
+        "Upload a document; the same file name makes a new version",
+        body={"multipart/form-data": NewDocument},
+        answer=UploadSerializer,
+        status=201,
+        also=(200,),
+    )
+    def post(self, request: Request, pk: UUID) -> Response:
+        given = NewDocument.checked(request.data)
+        file = given.pop("file")
+        upload = upload_document(self.principal, folder_id=pk, filename=file.name, file=file, **given)
+        shown = {
+            "outcome": upload.outcome,
+            "document": shown_document(self.principal, upload.document.pk),
+            "version": shown_versions(self.principal, upload.document.pk)[0],
+        }
+        return Response(self.get_serializer(shown).data, UPLOAD_STATUS[upload.outcome])
+
+
+class DocumentDetail(PrincipalView):
+    serializer_class = DocumentSerializer
+
+    @operation("Read a document's facts", answer=DocumentSerializer, problems=(401, 404))
+    def get(self, request: Request, pk: UUID) -> Response:
+        return Response(self.get_serializer(shown_document(self.principal, pk)).data)
+
+    @operation("Delete a document with all its versions", status=204, problems=(401, 403, 404))
+    def delete(self, request: Request, pk: UUID) -> Response:
+        delete_document(self.principal, document_id=pk)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class DocumentStatus(PrincipalView):
+    serializer_class = VersionSerializer
+
+    @operation("Follow the ingestion of the newest version", answer=VersionSerializer, problems=(401, 404))
+    def get(self, request: Request, pk: UUID) -> Response:
+        return Response(self.get_serializer(shown_versions(self.principal, pk)[0]).data)
+
+
+class DocumentVersions(ListModelMixin, PrincipalView):
+    serializer_class = VersionSerializer
+
+    def get_queryset(self) -> QuerySet[DocumentVersion]:
+        Filters.checked(self.request.query_params)
+        return shown_versions(self.principal, self.kwargs["pk"])
+
+    @operation("List the versions of a document, newest first", answer=VersionSerializer(many=True))
+    def get(self, request: Request, pk: UUID) -> Response:
+        return self.list(request)
+
+
+class DocumentChunks(ListModelMixin, PrincipalView):
+    serializer_class = ChunkSerializer
+    pagination_class = CappedOffsets
+
+    def get_queryset(self) -> QuerySet[Chunk]:
+        document = get_visible(Document, self.principal, pk=self.kwargs["pk"])
+        version = ChunkFilters.checked(self.request.query_params) or {"version": F("document__current_version")}
+        return Chunk.objects.visible_to(self.principal).filter(document=document, **version).order_by("position")
+
+    @operation("List the passages of a document, in order", answer=ChunkSerializer(many=True), query=ChunkFilters)
+    def get(self, request: Request, pk: UUID) -> Response:
+        return self.list(request)
+
+
+class AnyType(BaseContentNegotiation):
+    """A download is of the type it is: what the caller would rather have does not matter."""
+
+    def select_renderer(
+        self, request: Request, renderers: Any, format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        return renderers[0], renderers[0].media_type
+
+
+class DocumentDownload(PrincipalView):
+    content_negotiation_class = AnyType
+
+    @operation(
+        "Download the original of the version that answers",
+        answer=BINARY,
+        media_type="application/octet-stream",
+        problems=(401, 403, 404),
+    )
+    def get(self, request: Request, pk: UUID) -> StreamedFile:
+        version = open_original(self.principal, document_id=pk)
+        return StreamedFile(
+            version.file.open("rb"),
+            as_attachment=True,
+            filename=version.document.filename,
+            content_type=version.mime_type or "application/octet-stream",
+        )
+
+
+class DocumentRetry(PrincipalView):
+    serializer_class = VersionSerializer
+
+    @operation("Start a failed ingestion again", answer=VersionSerializer, status=202)
+    def post(self, request: Request, pk: UUID) -> Response:
+        retry_document(self.principal, document_id=pk)
+        return Response(
+            self.get_serializer(shown_versions(self.principal, pk)[0]).data, status=status.HTTP_202_ACCEPTED
+        )

@@ -1,0 +1,107 @@
+"""The folder tree of a knowledge base."""
+
+from uuid import UUID
+
+from django.db.models import QuerySet
+from rest_framework import serializers, status
+from rest_framework.mixins import ListModelMixin
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from authz.checks import get_visible
+from authz.rest.views import PrincipalView
+from copilot_site.lib.inputs import Filters, Input
+from copilot_site.lib.openapi import operation
+from knowledge.models import Folder
+from knowledge.services.folders import NAME_LENGTH, create_folder, delete_folder, move_folder, rename_folder
+
+
+class FolderFilters(Filters):
+    knowledge_base = serializers.UUIDField(required=False, help_text="Only folders of this knowledge base.")
+    parent = serializers.UUIDField(  # type: ignore[assignment]  # a declared field leaves the class
+        required=False, help_text="Only folders directly below this one."
+    )
+
+
+class FolderName(Input):
+    name = serializers.CharField(max_length=NAME_LENGTH)
+
+
+class FolderPlace(Input):
+    parent = serializers.UUIDField(  # type: ignore[assignment]  # a declared field leaves the class
+        help_text="The folder it hangs below, in the same knowledge base."
+    )
+
+
+class NewFolder(FolderName, FolderPlace):
+    pass
+
+
+class FolderSerializer(serializers.ModelSerializer[Folder]):
+    class Meta:
+        model = Folder
+        fields = ("id", "knowledge_base", "parent", "name", "created_at")
+        read_only_fields = fields
+
+
+class Folders(ListModelMixin, PrincipalView):
+    serializer_class = FolderSerializer
+
+    def get_queryset(self) -> QuerySet[Folder]:
+        chosen = FolderFilters.checked(self.request.query_params)
+        return Folder.objects.visible_to(self.principal).filter(**chosen).order_by("name", "id")
+
+    @operation(
+        "List the folders you may see", answer=FolderSerializer(many=True), query=FolderFilters, problems=(400, 401)
+    )
+    def get(self, request: Request) -> Response:
+        return self.list(request)
+
+    @operation(
+        "Create a folder below another one",
+        body=NewFolder,
+        answer=FolderSerializer,
+        status=201,
+        problems=(400, 401, 403, 404, 409),
+    )
+    def post(self, request: Request) -> Response:
+        given = NewFolder.checked(request.data)
+        folder = create_folder(self.principal, parent_id=given["parent"], name=given["name"])
+        return Response(self.get_serializer(folder).data, status.HTTP_201_CREATED)
+
+
+class FolderDetail(PrincipalView):
+    serializer_class = FolderSerializer
+
+    @operation("Read a folder", answer=FolderSerializer, problems=(401, 404))
+    def get(self, request: Request, pk: UUID) -> Response:
+        return Response(self.get_serializer(get_visible(Folder, self.principal, pk=pk)).data)
+
+    @operation("Delete an empty folder", status=204)
+    def delete(self, request: Request, pk: UUID) -> Response:
+        delete_folder(self.principal, folder_id=pk)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class FolderRename(PrincipalView):
+    serializer_class = FolderSerializer
+
+    @operation("Rename a folder", body=FolderName, answer=FolderSerializer, problems=(400, 401, 403, 404, 409))
+    def post(self, request: Request, pk: UUID) -> Response:
+        folder = rename_folder(self.principal, folder_id=pk, **FolderName.checked(request.data))
+        return Response(self.get_serializer(folder).data)
+
+
+class FolderMove(PrincipalView):
+    serializer_class = FolderSerializer
+
+    @operation(
+        "Move a folder with everything below it",
+        body=FolderPlace,
+        answer=FolderSerializer,
+        problems=(400, 401, 403, 404, 409),
+    )
+    def post(self, request: Request, pk: UUID) -> Response:
+        parent_id = FolderPlace.checked(request.data)["parent"]
+        folder = move_folder(self.principal, folder_id=pk, parent_id=parent_id)
+        return Response(self.get_serializer(folder).data)

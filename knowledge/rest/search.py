@@ -1,0 +1,115 @@
+"""Search without an answer: the passages themselves, each with how it came to its place."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import structlog
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from authz.rest.views import PrincipalView
+from copilot_site.lib.inputs import Input
+from copilot_site.lib.openapi import operation
+from knowledge.embedding.base import EmbeddingError
+from knowledge.rest.serializers import LANGUAGES
+from knowledge.retrieval.search import Found, Hit, Scope, Scores
+from knowledge.services.searches import search_knowledge
+
+log = structlog.get_logger(__name__)
+
+TOP_K, MOST_TOP_K = 10, 50
+MOST_IDS = 100
+
+
+class Unavailable(APIException):
+    status_code = 503
+    default_code = "unavailable"
+
+
+def ids(help_text: str) -> serializers.ListField:
+    return serializers.ListField(
+        child=serializers.UUIDField(), default=list, max_length=MOST_IDS, help_text=f"{help_text} Empty: no limit."
+    )
+
+
+class Within(Input):
+    """Narrows to a part of what the caller may see."""
+
+    knowledge_base_ids = ids("Only these knowledge bases.")
+    knowledge_ids = ids("Only these documents.")
+    folder_ids = ids("Only these folders, with everything below them.")
+
+
+class SearchRequest(Within):
+    query = serializers.CharField(help_text="A question or words, Chinese or English.")
+    language = serializers.ChoiceField(
+        choices=LANGUAGES, default="", allow_blank=True, help_text="Only documents in this language."
+    )
+    top_k = serializers.IntegerField(default=TOP_K, min_value=1, max_value=MOST_TOP_K)
+
+
+class ScoresSerializer(serializers.Serializer[Scores]):
+    """Score (higher is better) and rank (from 1) of each stage; null where a stage did not see the passage."""
+
+    dense = serializers.FloatField()
+    dense_rank = serializers.IntegerField(allow_null=True)
+    lexical = serializers.FloatField()
+    lexical_rank = serializers.IntegerField(allow_null=True)
+    fused = serializers.FloatField()
+    fused_rank = serializers.IntegerField(allow_null=True)
+    rerank = serializers.FloatField(allow_null=True)
+    rerank_rank = serializers.IntegerField(allow_null=True)
+
+
+class HitSerializer(serializers.Serializer[Hit]):
+    """A passage. `knowledge_id` is its document; `start` and `end` are character offsets into the version's text."""
+
+    chunk_id = serializers.UUIDField(source="passage.chunk_id")
+    knowledge_base_id = serializers.UUIDField(source="passage.knowledge_base_id")
+    knowledge_id = serializers.UUIDField(source="passage.document_id")
+    version_id = serializers.UUIDField(source="passage.version_id")
+    title = serializers.CharField(source="passage.title")
+    filename = serializers.CharField(source="passage.filename")
+    heading_path = serializers.ListField(source="passage.heading_path", child=serializers.CharField())
+    content = serializers.CharField(source="passage.text")
+    page = serializers.IntegerField(source="passage.page", allow_null=True)
+    start = serializers.IntegerField(source="passage.start")
+    end = serializers.IntegerField(source="passage.end")
+    language = serializers.CharField(source="passage.language")
+    score = serializers.FloatField(source="scores.final", help_text="What the order follows.")
+    scores = ScoresSerializer()
+
+
+class SearchAnswer(serializers.Serializer[Found]):
+    hits = HitSerializer(many=True)
+    visible = serializers.IntegerField(help_text="Passages the caller could have been answered from.")
+
+
+def scope_of(given: Mapping[str, Any], *, language: str) -> Scope:
+    """The scope that a `Within` names, among documents of one language or, when it is empty, of all."""
+    return Scope(
+        knowledge_base_ids=tuple(given["knowledge_base_ids"]),
+        folder_ids=tuple(given["folder_ids"]),
+        document_ids=tuple(given["knowledge_ids"]),
+        language=language,
+    )
+
+
+class KnowledgeSearch(PrincipalView):
+    serializer_class = SearchAnswer
+
+    @operation("Search the passages you may read", body=SearchRequest, answer=SearchAnswer, problems=(400, 401, 503))
+    def post(self, request: Request) -> Response:
+        given = SearchRequest.checked(request.data)
+        try:
+            scope = scope_of(given, language=given["language"])
+            found = search_knowledge(self.principal, given["query"], scope=scope, top_k=given["top_k"])
+        except EmbeddingError as error:
+            log.warning("search.without_model", exc_info=True)
+            raise Unavailable(
+                _("The search model does not work now. Try again in a moment, or tell your administrator.")
+            ) from error
+        return Response(self.get_serializer(found).data)

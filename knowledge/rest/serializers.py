@@ -1,0 +1,71 @@
+"""What the API shows of documents."""
+
+from rest_framework import serializers
+
+from knowledge.models import Chunk, Document, DocumentVersion, ParseStatus, Stage
+from knowledge.services.uploads import Upload, UploadOutcome
+
+LANGUAGES = ("en", "zh", "ja", "ko")  # what documents are filed under
+
+
+class StageSerializer(serializers.ModelSerializer[Stage]):
+    class Meta:
+        model = Stage
+        fields = ("name", "status", "items_done", "items_total", "started_at", "finished_at")
+        read_only_fields = fields
+
+
+class VersionSerializer(serializers.ModelSerializer[DocumentVersion]):
+    """One stored file of a document and how far its ingestion is."""
+
+    failure_code = serializers.CharField(source="failure.code", default="", read_only=True)
+    failure_reason = serializers.CharField(read_only=True, help_text="A sentence in the reader's language.")
+    is_current = serializers.SerializerMethodField(help_text="Whether this is the version that answers.")
+    stages = StageSerializer(many=True, read_only=True)
+
+    class Meta:
+        model = DocumentVersion
+        fields = (
+            "id", "number", "is_current", "parse_status", "failure_code", "failure_reason", "stages", "attempts",
+            "size_bytes", "mime_type", "page_count", "created_at", "published_at",
+        )  # fmt: skip
+        read_only_fields = fields
+
+    def get_is_current(self, version: DocumentVersion) -> bool:
+        return version.pk == version.document.current_version_id
+
+
+class DocumentSerializer(serializers.ModelSerializer[Document]):
+    """A document; `parse_status` is that of its newest version, `current_version` the number of the one that answers."""
+
+    parse_status = serializers.ChoiceField(choices=ParseStatus.choices, read_only=True)
+    newest_version = serializers.IntegerField(read_only=True)
+    current_version = serializers.IntegerField(source="current_version.number", default=None, read_only=True)
+
+    class Meta:
+        model = Document
+        fields = (
+            "id", "knowledge_base", "folder", "filename", "title", "language", "parse_status", "newest_version",
+            "current_version", "created_at", "updated_at",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class ChunkSerializer(serializers.ModelSerializer[Chunk]):
+    """A passage; `start` and `end` are character offsets into the text of its version."""
+
+    class Meta:
+        model = Chunk
+        fields = (
+            "id", "version", "position", "kind", "heading_path", "text", "page_from", "page_to", "start", "end",
+            "length_tokens",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class UploadSerializer(serializers.Serializer[Upload]):
+    """What became of an uploaded file."""
+
+    outcome = serializers.ChoiceField(choices=[outcome.value for outcome in UploadOutcome])
+    document = DocumentSerializer()
+    version = VersionSerializer()

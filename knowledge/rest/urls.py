@@ -1,0 +1,21 @@
+from django.urls import path
+
+from knowledge.rest import bases, documents, folders, search
+
+urlpatterns = [
+    path("knowledge-bases", bases.KnowledgeBases.as_view(), name="knowledge-bases"),
+    path("knowledge-bases/<uuid:pk>", bases.KnowledgeBaseDetail.as_view(), name="knowledge-base"),
+    path("folders", folders.Folders.as_view(), name="folders"),
+    path("folders/<uuid:pk>", folders.FolderDetail.as_view(), name="folder"),
+    path("folders/<uuid:pk>/rename", folders.FolderRename.as_view(), name="folder-rename"),
+    path("folders/<uuid:pk>/move", folders.FolderMove.as_view(), name="folder-move"),
+    path("folders/<uuid:pk>/documents", documents.FolderDocuments.as_view(), name="folder-documents"),
+    path("documents", documents.Documents.as_view(), name="documents"),
+    path("documents/<uuid:pk>", documents.DocumentDetail.as_view(), name="document"),
+    path("documents/<uuid:pk>/status", documents.DocumentStatus.as_view(), name="document-status"),
+    path("documents/<uuid:pk>/versions", documents.DocumentVersions.as_view(), name="document-versions"),
+    path("documents/<uuid:pk>/chunks", documents.DocumentChunks.as_view(), name="document-chunks"),
+    path("documents/<uuid:pk>/download", documents.DocumentDownload.as_view(), name="document-download"),
+    path("documents/<uuid:pk>/retry", documents.DocumentRetry.as_view(), name="document-retry"),
+    path("knowledge-search", search.KnowledgeSearch.as_view(), name="knowledge-search"),
+]

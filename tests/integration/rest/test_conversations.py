@@ -1,0 +1,138 @@
+"""Sessions and messages: a question over HTTP walks the same run as one over the socket."""
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from rest_framework.test import APIClient
+
+from agent.models import Message
+from audit.actions import Action
+from audit.models import Entry
+from authz.grants import take_back
+from authz.permissions import Right
+from tests.factories import allow, make_base, make_document, make_folder, make_user
+from tests.integration.rest.world import signed_in
+
+pytestmark = pytest.mark.django_db
+
+TRAVEL = "# Travel expenses\n\nThe daily limit for taxis is 300 yuan. Receipts are handed in within ten days."
+OTHER = (
+    "# Canteen\n\nThe canteen opens at eleven and serves soup and rice.",
+    "# Printers\n\nThe printer on the third floor takes A4 paper only.",
+    "# Meeting rooms\n\nBook a room in the calendar before noon.",
+)
+
+
+class Desk:
+    """A reader with a conversation, and a folder of four documents, one of which is about travel."""
+
+    def __init__(self) -> None:
+        self.base = make_base()
+        self.folder = make_folder(self.base)
+        self.document = make_document(self.folder, "travel.md", TRAVEL, ingested=True)
+        for text in OTHER:
+            make_document(self.folder, content=text, ingested=True)
+        self.reader = make_user("reader")
+        allow(self.reader, self.folder)
+        self.client: APIClient = signed_in(self.reader)
+        self.session = self.client.post("/api/v1/sessions").json()
+        self.messages = f"/api/v1/sessions/{self.session['id']}/messages"
+
+    def ask(self, query: str = "What is the daily limit for taxis?", **more: Any) -> dict[str, Any]:
+        answer = self.client.post(self.messages, {"query": query, **more}, format="json")
+        assert answer.status_code == 201, answer.content
+        return dict(answer.json())
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+def test_an_answer_cites_the_passage_it_comes_from(desk: Desk) -> None:
+    answer = desk.ask()
+    assert (answer["role"], answer["stop_reason"], answer["is_complete"]) == ("assistant", "ok", True)
+    assert "300" in answer["content"]
+    citation = answer["citations"][0]
+    assert (citation["number"], citation["knowledge_id"]) == (1, str(desk.document.pk))
+    assert "300" in citation["snippet"]
+    assert citation["is_current"]
+    assert any(1 in sentence["citations"] for sentence in answer["sentences"])
+
+
+def test_without_the_right_the_answer_is_an_honest_no(desk: Desk) -> None:
+    take_back(None, [Right.VIEW], desk.folder, of=desk.reader)
+    answer = desk.ask()
+    assert (answer["stop_reason"], answer["citations"]) == ("no_evidence", [])
+    assert "300" not in answer["content"]
+
+
+def test_an_old_answer_is_masked_when_the_right_is_gone(desk: Desk) -> None:
+    desk.ask()
+    take_back(None, [Right.VIEW], desk.folder, of=desk.reader)
+    answer = desk.client.get(desk.messages).json()["results"][1]
+    assert "300" not in str(answer)
+    assert answer["citations"] == []
+    assert all(sentence["is_masked"] for sentence in answer["sentences"])
+
+
+def test_a_scope_is_kept_in_a_conversation(desk: Desk) -> None:
+    assert desk.ask(knowledge_base_ids=[str(make_base().pk)])["stop_reason"] == "no_evidence"
+    assert desk.ask(knowledge_ids=[str(desk.document.pk)])["stop_reason"] == "ok"
+
+
+def test_the_conversation_is_read_in_order_and_has_a_title(desk: Desk) -> None:
+    questions = [f"What is the daily limit for taxis, question {number}?" for number in range(3)]
+    for question in questions:
+        desk.ask(question)
+    path, rows = f"{desk.messages}?page_size=4", []
+    while path:
+        page = desk.client.get(path).json()
+        rows += page["results"]
+        path = page["next"]
+    assert [row["role"] for row in rows] == ["user", "assistant"] * 3
+    assert [row["content"] for row in rows[::2]] == questions
+    assert desk.client.get(f"/api/v1/sessions/{desk.session['id']}").json()["title"] == questions[0]
+
+
+def test_question_and_answer_are_recorded(desk: Desk) -> None:
+    answer = desk.ask()
+    entries = Entry.objects.filter(run_id=answer["id"]).order_by("id")
+    assert [entry.action for entry in entries] == [Action.QUESTION_ASKED, Action.QUESTION_ANSWERED]
+    assert entries[1].detail["cited"] == [citation["evidence_id"] for citation in answer["citations"]]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "query"),
+        ({"query": "x", "language": "klingon"}, "language"),
+        ({"query": "x", "knowledge_ids": ["x"]}, "knowledge_ids.0"),
+        ({"query": "x", "agent_enabled": True}, "agent_enabled"),
+    ],
+)
+def test_a_wrong_question_is_refused_naming_the_field_and_leaves_nothing(body: dict[str, Any], field: str) -> None:
+    client = signed_in(make_user())
+    session = client.post("/api/v1/sessions").json()
+    answer = client.post(f"/api/v1/sessions/{session['id']}/messages", body, format="json")
+    assert answer.status_code == 400
+    assert [error["field"] for error in answer.json()["errors"]] == [field]
+    assert not Message.objects.exists()
+
+
+@pytest.mark.parametrize(("query", "says"), [("\u200b", "empty"), ("字" * 20_000, "at most 4000 characters")])
+def test_a_question_of_no_or_too_many_characters_leaves_nothing(query: str, says: str) -> None:
+    client = signed_in(make_user())
+    session = client.post("/api/v1/sessions").json()
+    answer = client.post(f"/api/v1/sessions/{session['id']}/messages", {"query": query}, format="json")
+    assert (answer.status_code, says in answer.json()["detail"]) == (400, True), answer.json()
+    assert not Message.objects.exists()
+
+
+def test_a_deleted_conversation_is_gone_with_its_messages(desk: Desk) -> None:
+    desk.ask()
+    assert desk.client.delete(f"/api/v1/sessions/{desk.session['id']}").status_code == 204
+    assert not Message.objects.exists()
+    gone, never = (desk.client.get(f"/api/v1/sessions/{pk}") for pk in (desk.session["id"], uuid4()))
+    assert (gone.status_code, gone.content) == (404, never.content)

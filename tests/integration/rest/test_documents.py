@@ -1,0 +1,217 @@
+"""Uploading, following, reading, downloading and deleting a document."""
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+from uuid import uuid4
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+
+from audit.actions import Action
+from audit.models import Entry
+from knowledge.ingestion.stages import load_parsed
+from knowledge.models import Document
+from tests.factories import make_document, newest_version
+from tests.integration.rest.world import Answer, World
+
+
+def upload(
+    world: World, *, role: str = "all", name: str = "new.md", data: bytes = b"# New\n\nText.", **more: Any
+) -> Answer:
+    body = {"file": SimpleUploadedFile(name, data), **more}
+    return world.client(role).post(f"/api/v1/folders/{world.folder.pk}/documents", body, format="multipart")
+
+
+def problem(answer: Answer, status: int) -> str:
+    """The sentence of a problem document."""
+    assert answer["Content-Type"] == "application/problem+json"
+    body = answer.json()
+    assert (answer.status_code, body["status"]) == (status, status), body
+    return str(body["detail"])
+
+
+def test_an_upload_is_stored_and_waits_for_ingestion(world: World) -> None:
+    answer = upload(world, title="Travel", language="zh")
+    body = answer.json()
+    assert (answer.status_code, body["outcome"]) == (201, "created")
+    assert body["document"] == body["document"] | {
+        "filename": "new.md",
+        "title": "Travel",
+        "language": "zh",
+        "folder": str(world.folder.pk),
+        "knowledge_base": str(world.base.pk),
+        "parse_status": "pending",
+        "newest_version": 1,
+        "current_version": None,
+    }
+    assert [stage["name"] for stage in body["version"]["stages"]] == ["parse", "chunk", "embed", "publish"]
+    assert {stage["status"] for stage in body["version"]["stages"]} == {"pending"}
+
+
+def test_the_same_bytes_change_nothing_and_other_bytes_are_a_new_version(world: World) -> None:
+    assert upload(world).json()["version"]["number"] == 1
+    again = upload(world)
+    assert (again.status_code, again.json()["outcome"], again.json()["version"]["number"]) == (200, "unchanged", 1)
+    changed = upload(world, data=b"# New\n\nOther text.")
+    assert (changed.status_code, changed.json()["outcome"]) == (201, "new_version")
+    assert changed.json()["version"]["number"] == 2
+
+
+def test_a_file_name_is_never_a_path(world: World) -> None:
+    assert upload(world, name="../../etc/报销 制度.md").json()["document"]["filename"] == "报销 制度.md"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        ("empty.md", b"", "“empty.md” is empty."),
+        ("tool.exe", b"MZ", "“tool.exe” is of a type that is not read."),
+        ("no-suffix", b"text", "“no-suffix” is of a type that is not read."),
+        ("large.md", b"x" * 1_000_001, "“large.md” has 2 MB; the limit is 1 MB."),
+        (f"{'長' * 80}.md", b"text", "The file name is longer than 200 bytes."),
+    ],
+    ids=["empty", "unknown type", "no suffix", "over the limit", "long name"],
+)
+def test_a_file_that_cannot_be_taken_is_refused_and_leaves_nothing(
+    world: World, settings: Settings, name: str, data: bytes, says: str
+) -> None:
+    settings.UPLOAD_MAX_BYTES = 1_000_000
+    uploads = Entry.objects.filter(action=Action.DOCUMENT_UPLOADED)
+    before = (Document.unscoped.count(), uploads.count(), stored_files(settings))
+    assert problem(upload(world, name=name, data=data), 400).startswith(says)
+    assert (Document.unscoped.count(), uploads.count(), stored_files(settings)) == before
+
+
+def stored_files(settings: Settings) -> int:
+    return sum(path.is_file() for path in Path(settings.MEDIA_ROOT).rglob("*"))
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "file"),
+        ({"file": "text"}, "file"),
+        ({"file": SimpleUploadedFile("a.md", b"text"), "language": "klingon"}, "language"),
+        ({"file": SimpleUploadedFile("a.md", b"text"), "title": "x" * 301}, "title"),
+        ({"file": SimpleUploadedFile("a.md", b"text"), "folder": "x"}, "folder"),
+    ],
+)
+def test_a_wrong_form_is_refused_naming_the_field(world: World, body: dict[str, Any], field: str) -> None:
+    answer = world.client("all").post(f"/api/v1/folders/{world.folder.pk}/documents", body, format="multipart")
+    assert problem(answer, 400).startswith(f"{field}: ")
+
+
+def test_an_upload_as_json_is_refused(world: World) -> None:
+    answer = world.client("all").post(f"/api/v1/folders/{world.folder.pk}/documents", {"file": "x"}, format="json")
+    assert "application/json" in problem(answer, 415)
+
+
+def test_an_upload_without_the_right_stores_nothing(world: World) -> None:
+    before = Document.unscoped.count()
+    assert "add documents and folders" in problem(upload(world, role="view"), 403)
+    assert problem(upload(world, role="nobody"), 404) == "There is no such folder, or you may not see it."
+    assert Document.unscoped.count() == before
+
+
+def test_status_tells_the_stages_and_the_reason_of_a_failure(world: World) -> None:
+    body = world.client("view").get(f"/api/v1/documents/{world.document.pk}/status").json()
+    assert (body["parse_status"], body["failure_code"], body["is_current"]) == ("failed", "gave_up", False)
+    assert body["failure_reason"]
+    ready = make_document(world.folder, "ready.md", ingested=True)
+    body = world.client("view").get(f"/api/v1/documents/{ready.pk}/status").json()
+    assert (body["parse_status"], body["failure_code"], body["failure_reason"]) == ("completed", "", "")
+    assert body["is_current"]
+    assert [(stage["name"], stage["status"]) for stage in body["stages"]] == [
+        ("parse", "done"), ("chunk", "done"), ("embed", "done"), ("publish", "done"),
+    ]  # fmt: skip
+
+
+def test_versions_come_newest_first_and_one_of_them_answers(world: World) -> None:
+    document = make_document(world.folder, "plan.md", "# Plan\n\nOld.", ingested=True)
+    make_document(world.folder, "plan.md", "# Plan\n\nNew.")
+    client = world.client("view")
+    rows = client.get(f"/api/v1/documents/{document.pk}/versions").json()["results"]
+    assert [(row["number"], row["is_current"], row["parse_status"]) for row in rows] == [
+        (2, False, "pending"),
+        (1, True, "completed"),
+    ]
+    detail = client.get(f"/api/v1/documents/{document.pk}").json()
+    assert (detail["newest_version"], detail["current_version"], detail["parse_status"]) == (2, 1, "pending")
+
+
+def test_passages_stand_where_their_offsets_say(world: World) -> None:
+    text = "\n\n".join(f"## 第{number}节\n\n" + "每一条规则都足够长,可以单独成段。" * 40 for number in range(5))
+    document = make_document(world.folder, "规则.md", text, ingested=True)
+    client, path, rows = world.client("view"), f"/api/v1/documents/{document.pk}/chunks?limit=2", []
+    while path:
+        page = client.get(path).json()
+        rows += page["results"]
+        path = page["next"]
+    whole = load_parsed(newest_version(document)).text
+    assert len(rows) == page["count"] > 2
+    assert [row["position"] for row in rows] == list(range(len(rows)))
+    assert "".join(whole[row["start"] : row["end"]] for row in rows) == whole
+    assert all(row["text"].strip() in whole[row["start"] : row["end"]] for row in rows)
+
+
+def test_passages_of_a_version_are_asked_for_by_its_number(world: World) -> None:
+    document = make_document(world.folder, "plan.md", "# Plan\n\nOld.", ingested=True)
+    make_document(world.folder, "plan.md", "# Plan\n\nNew.", ingested=True)
+    client = world.client("view")
+
+    def texts(query: str) -> str:
+        rows = client.get(f"/api/v1/documents/{document.pk}/chunks{query}").json()["results"]
+        return " ".join(row["text"] for row in rows)
+
+    assert "New." in texts("")
+    assert "New." in texts("?version=2")
+    assert "Old." in texts("?version=1")
+    assert texts("?version=3") == ""
+
+
+@pytest.mark.parametrize("accept", ["*/*", "text/markdown", "application/pdf"])
+def test_a_download_is_the_original_under_its_own_name_and_recorded(world: World, accept: str) -> None:
+    name, data = '报销; "v2" \u202e制度.md', "# 报销\n\n每日上限 300 元。".encode()
+    document = make_document(world.folder, name, data)
+    answer: Answer = world.client("download").get(
+        f"/api/v1/documents/{document.pk}/download", headers={"Accept": accept}
+    )
+    assert answer.status_code == 200
+    assert b"".join(answer.streaming_content) == data
+    assert answer["Content-Disposition"] == f"attachment; filename*=utf-8''{quote(document.filename)}"
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    entry = Entry.objects.get(action=Action.DOCUMENT_DOWNLOADED)
+    assert (entry.actor_name, entry.target_id) == ("download", str(document.pk))
+
+
+def test_a_refused_download_is_not_recorded_as_one(world: World) -> None:
+    path = f"/api/v1/documents/{world.document.pk}/download"
+    assert "download the original" in problem(world.client("view").get(path), 403)
+    assert not Entry.objects.filter(action=Action.DOCUMENT_DOWNLOADED).exists()
+
+
+def test_a_retry_queues_a_failed_document_once(world: World) -> None:
+    path = f"/api/v1/documents/{world.document.pk}/retry"
+    answer = world.client("change").post(path)
+    assert (answer.status_code, answer.json()["parse_status"], answer.json()["attempts"]) == (202, "pending", 0)
+    assert "has not failed" in problem(world.client("change").post(path), 400)
+
+
+def test_a_deleted_document_is_gone_with_its_files(
+    world: World, settings: Settings, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    before = stored_files(settings)
+    document = make_document(world.folder, "short-lived.md", ingested=True)
+    assert stored_files(settings) == before + 2
+    with django_capture_on_commit_callbacks(execute=True):
+        assert world.client("change").delete(f"/api/v1/documents/{document.pk}").status_code == 204
+    assert stored_files(settings) == before
+    assert world.client("change").get(f"/api/v1/documents/{document.pk}").status_code == 404
+
+
+def test_a_document_that_never_was_reads_like_a_deleted_one(world: World) -> None:
+    assert problem(world.client("all").get(f"/api/v1/documents/{uuid4()}"), 404) == (
+        "There is no such document, or you may not see it."
+    )

@@ -1,0 +1,88 @@
+"""Creating bases and changing the folder tree."""
+
+from typing import Any
+
+import pytest
+
+from authz.permissions import Right
+from knowledge.models import Folder, KnowledgeBase
+from knowledge.services.folders import root_folder
+from tests.factories import allow, make_base, make_folder
+from tests.integration.rest.world import Answer, World
+
+
+def post(world: World, path: str, body: Any, role: str = "all") -> Answer:
+    return world.client(role).post(f"/api/v1/{path}", body, format="json")
+
+
+def test_a_new_base_has_a_root_folder_and_its_maker_may_see_it(world: World) -> None:
+    body = post(world, "knowledge-bases", {"name": " Sales ", "description": "Prices"}, "superuser").json()
+    assert (body["name"], body["description"]) == ("Sales", "Prices")
+    client = world.client("superuser")
+    assert client.get(f"/api/v1/knowledge-bases/{body['id']}").json() == body
+    (root,) = client.get(f"/api/v1/folders?knowledge_base={body['id']}").json()["results"]
+    assert (root["name"], root["parent"]) == ("Sales", None)
+
+
+def test_a_name_is_taken_once(world: World) -> None:
+    answers = [
+        post(world, "knowledge-bases", {"name": "Handbook"}, "superuser"),
+        post(world, "folders", {"parent": str(world.folder.pk), "name": "Empty"}),
+    ]
+    for answer in answers:
+        assert (answer.status_code, answer.json()["code"]) == (409, "conflict")
+        assert "already" in answer.json()["detail"]
+
+
+def test_a_folder_is_made_renamed_moved_and_deleted(world: World) -> None:
+    made = post(world, "folders", {"parent": str(world.folder.pk), "name": "2026"}).json()
+    renamed = post(world, f"folders/{made['id']}/rename", {"name": "2027"}).json()
+    assert renamed == made | {"name": "2027"}
+    moved = post(world, f"folders/{made['id']}/move", {"parent": str(world.empty.pk)}).json()
+    assert moved == renamed | {"parent": str(world.empty.pk)}
+    assert world.client("all").get(f"/api/v1/folders/{made['id']}").json() == moved
+    assert world.client("all").delete(f"/api/v1/folders/{made['id']}").status_code == 204
+    assert not Folder.unscoped.filter(pk=made["id"]).exists()
+
+
+def test_what_the_tree_does_not_allow_is_refused_in_words(world: World) -> None:
+    everything = make_folder(world.base, "Other")
+    allow(world.people["all"], world.base)
+    other_base = make_folder(make_base("Third"))
+    allow(world.people["all"], other_base, Right.VIEW, Right.ADD)
+    into_itself = post(world, f"folders/{world.folder.pk}/move", {"parent": str(world.empty.pk)})
+    assert (into_itself.status_code, into_itself.json()["detail"]) == (400, "“Rules” cannot be moved below itself.")
+    across = post(world, f"folders/{world.folder.pk}/move", {"parent": str(other_base.pk)})
+    assert (across.status_code, "within its knowledge base" in across.json()["detail"]) == (400, True)
+    full = world.client("all").delete(f"/api/v1/folders/{world.folder.pk}")
+    assert (full.status_code, "is not empty" in full.json()["detail"]) == (400, True)
+    without_add = post(world, f"folders/{world.folder.pk}/move", {"parent": str(everything.pk)})
+    assert without_add.status_code == 403
+    root = root_folder(KnowledgeBase.unscoped.get(pk=world.base.pk))
+    assert world.client("all").delete(f"/api/v1/folders/{root.pk}").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        ("folders", {"name": "x"}, "parent"),
+        ("folders", {"parent": "not-an-id", "name": "x"}, "parent"),
+        ("folders", {"parent": "{folder}"}, "name"),
+        ("folders", {"parent": "{folder}", "name": ""}, "name"),
+        ("folders", {"parent": "{folder}", "name": "x" * 201}, "name"),
+        ("folders", {"parent": "{folder}", "name": ["x"]}, "name"),
+        ("folders", {"parent": "{folder}", "name": "a\u0000b"}, "name"),
+        ("folders", {"parent": "{folder}", "name": "x", "colour": "red"}, "colour"),
+        ("folders/{folder}/rename", {}, "name"),
+        ("folders/{folder}/move", {"parent": None}, "parent"),
+        ("folders/{folder}/move", {"parrent": "{folder}"}, "parrent"),
+    ],
+)
+def test_a_wrong_body_is_refused_naming_the_field(world: World, path: str, body: dict[str, Any], field: str) -> None:
+    filled = {
+        key: value.format(folder=world.folder.pk) if isinstance(value, str) else value for key, value in body.items()
+    }
+    answer = post(world, path.format(folder=world.folder.pk), filled)
+    assert answer.status_code == 400
+    assert [error["field"] for error in answer.json()["errors"]] == [field]
+    assert Folder.unscoped.filter(pk=world.folder.pk, name="Rules").exists()

@@ -1,0 +1,149 @@
+"""`POST /api/v1/knowledge-search`: passages with how they came to their place, out of what the caller may read."""
+
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from pytest_django import Settings
+
+from audit.actions import Action
+from audit.models import Entry
+from authz.grants import take_back
+from authz.permissions import Right
+from knowledge import engine as engine_module
+from tests.factories import PASSAGE, allow, make_base, make_document, make_folder, make_user
+from tests.integration.rest.world import Answer, signed_in
+
+pytestmark = pytest.mark.django_db
+
+TRAVEL = "# Travel\n\nTaxis are refunded up to 300 yuan a day; keep the receipt."
+PAY = "# Pay\n\nThe bonus of a department head is two monthly salaries."
+
+
+class Shelf:
+    """HR holds `pay.md`; Ops, beside it, holds `update.md` and, in Trips below it, `travel.md`. The reader may read Ops."""
+
+    def __init__(self) -> None:
+        self.base = make_base()
+        self.hr, self.ops = make_folder(self.base, "HR"), make_folder(self.base, "Ops")
+        self.trips = make_folder(self.ops, "Trips")
+        self.pay = make_document(self.hr, "pay.md", PAY, ingested=True)
+        self.update = make_document(self.ops, "update.md", PASSAGE, language="zh", ingested=True)
+        self.travel = make_document(self.trips, "travel.md", TRAVEL, language="en", ingested=True)
+        self.reader = make_user("reader")
+        allow(self.reader, self.ops)
+
+    def search(self, query: str = "bonus of a department head", **more: Any) -> Answer:
+        return signed_in(self.reader).post("/api/v1/knowledge-search", {"query": query, **more}, format="json")
+
+    def found(self, **more: Any) -> set[str]:
+        answer = self.search(**more)
+        assert answer.status_code == 200, answer.content
+        return {hit["filename"] for hit in answer.json()["hits"]}
+
+
+@pytest.fixture
+def shelf() -> Shelf:
+    return Shelf()
+
+
+def test_only_what_the_reader_may_read_is_found(shelf: Shelf) -> None:
+    assert shelf.found() == {"update.md", "travel.md"}
+    allow(shelf.reader, shelf.hr)
+    assert shelf.found() == {"update.md", "travel.md", "pay.md"}
+
+
+def test_the_best_passage_comes_first_and_explains_itself(shelf: Shelf) -> None:
+    body = shelf.search("How much of a taxi is refunded?").json()
+    first = body["hits"][0]
+    assert (first["knowledge_id"], first["title"], first["language"]) == (str(shelf.travel.pk), "Travel", "en")
+    assert "300 yuan" in first["content"]
+    assert body["visible"] == 2
+    assert first["score"] == max(hit["score"] for hit in body["hits"])
+    assert {"dense", "lexical", "fused", "rerank"} | {f"{n}_rank" for n in ("dense", "lexical", "fused", "rerank")} == (
+        set(first["scores"])
+    )
+    assert first["scores"]["dense_rank"] == first["scores"]["fused_rank"] == 1
+    assert sorted(hit["scores"]["fused_rank"] for hit in body["hits"]) == [1, 2]
+
+
+def test_a_scope_narrows_and_never_widens(shelf: Shelf) -> None:
+    assert shelf.found(folder_ids=[str(shelf.trips.pk)]) == {"travel.md"}
+    assert shelf.found(folder_ids=[str(shelf.ops.pk)]) == {"update.md", "travel.md"}
+    assert shelf.found(knowledge_ids=[str(shelf.update.pk)]) == {"update.md"}
+    assert shelf.found(knowledge_base_ids=[str(shelf.base.pk)]) == {"update.md", "travel.md"}
+    assert shelf.found(language="en") == {"travel.md"}
+    assert shelf.found(knowledge_base_ids=[]) == {"update.md", "travel.md"}
+
+
+def test_a_forbidden_scope_finds_what_a_missing_one_finds(shelf: Shelf) -> None:
+    for field, forbidden in (
+        ("folder_ids", shelf.hr.pk),
+        ("knowledge_ids", shelf.pay.pk),
+        ("knowledge_base_ids", make_base().pk),
+    ):
+        scopes: list[dict[str, Any]] = [{field: [str(pk)]} for pk in (forbidden, uuid4())]
+        answers = [shelf.search(**scope) for scope in scopes]
+        assert answers[0].content == answers[1].content
+        assert answers[0].json()["hits"] == []
+
+
+def test_a_right_taken_back_is_gone_for_the_next_search(shelf: Shelf) -> None:
+    assert shelf.found() == {"update.md", "travel.md"}
+    take_back(None, [Right.VIEW], shelf.ops, of=shelf.reader)
+    assert shelf.search().json() == {"hits": [], "visible": 0}
+
+
+def test_top_k_cuts_the_list(shelf: Shelf) -> None:
+    assert len(shelf.search(top_k=1).json()["hits"]) == 1
+
+
+def test_a_search_is_recorded_without_its_words(shelf: Shelf) -> None:
+    hits = shelf.search("bonus").json()["hits"]
+    entry = Entry.objects.get(action=Action.SEARCHED)
+    assert (entry.actor_name, entry.detail["characters"]) == ("reader", 5)
+    assert entry.detail["chunks"] == [hit["chunk_id"] for hit in hits]
+    assert "bonus" not in str(vars(entry))
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "query"),
+        ({"query": ""}, "query"),
+        ({"query": ["x"]}, "query"),
+        ({"query": "x", "top_k": 51}, "top_k"),
+        ({"query": "x", "top_k": 0}, "top_k"),
+        ({"query": "x", "top_k": "ten"}, "top_k"),
+        ({"query": "x", "language": "klingon"}, "language"),
+        ({"query": "x", "knowledge_base_ids": "x"}, "knowledge_base_ids"),
+        ({"query": "x", "knowledge_base_ids": ["x"]}, "knowledge_base_ids.0"),
+        ({"query": "x", "folder_ids": None}, "folder_ids"),
+        ({"query": "x", "knowledge_ids": [str(uuid4()) for _ in range(101)]}, "knowledge_ids"),
+        ({"query": "x", "knowledge_base_id": str(uuid4())}, "knowledge_base_id"),
+    ],
+)
+def test_a_wrong_search_is_refused_naming_the_field(body: dict[str, Any], field: str) -> None:
+    answer = signed_in(make_user()).post("/api/v1/knowledge-search", body, format="json")
+    assert answer.status_code == 400
+    assert [error["field"] for error in answer.json()["errors"]] == [field]
+
+
+@pytest.mark.parametrize(
+    ("query", "says"), [("\u200b", "the text is empty"), ("字" * 20_000, "at most 4000 characters; this one has 20000")]
+)
+def test_a_question_of_no_or_too_many_characters_is_refused(shelf: Shelf, query: str, says: str) -> None:
+    answer = shelf.search(query)
+    assert (answer.status_code, says in answer.json()["detail"]) == (400, True), answer.json()
+
+
+def test_a_search_without_a_working_model_says_so(shelf: Shelf, settings: Settings, tmp_path: Path) -> None:
+    settings.EMBEDDER_OPTIONS = settings.EMBEDDER_OPTIONS | {"cache_dir": tmp_path}
+    engine_module._embedder.cache_clear()
+    try:
+        answer = shelf.search()
+    finally:
+        engine_module._embedder.cache_clear()
+    assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
+    assert str(tmp_path) not in answer.content.decode()

@@ -1,0 +1,128 @@
+"""API tokens: shown once, hashed, expiring, revocable, and no way to live for ever."""
+
+from datetime import datetime, timedelta
+
+import pytest
+import time_machine
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from authz.models import ApiToken
+from authz.principal import Principal
+from authz.tokens import issue_token
+from tests.integration.rest.world import Answer, World
+
+
+def ask_with(secret: str, scheme: str = "Bearer") -> Answer:
+    return APIClient().get("/api/v1/folders", headers={"Authorization": f"{scheme} {secret}"})
+
+
+def secret_of(world: World, role: str = "view", days: int = 1) -> tuple[ApiToken, str]:
+    return issue_token(Principal.of(world.people[role]), name="script", days=days)
+
+
+def test_a_secret_is_shown_once_and_kept_as_a_hash(world: World) -> None:
+    body = world.client("view").post("/api/v1/tokens", {"name": "nightly", "days": 30}, format="json").json()
+    secret = body["secret"]
+    assert secret.startswith(body["prefix"])
+    row = ApiToken.objects.get(pk=body["id"])
+    assert secret not in {str(value) for value in vars(row).values()}
+    assert timedelta(days=29) < row.expires_at - timezone.now() <= timedelta(days=30)
+    (listed,) = world.client("view").get("/api/v1/tokens").json()["results"]
+    assert "secret" not in listed
+    assert "sha256" not in listed
+    assert ask_with(secret).status_code == 200
+
+
+def test_a_token_sees_what_its_owner_sees(world: World) -> None:
+    names = {role: {row["name"] for row in ask_with(secret_of(world, role)[1]).json()["results"]} for role in
+             ("view", "nobody")}  # fmt: skip
+    assert names == {"view": {"Rules", "Empty"}, "nobody": set()}
+
+
+def test_last_use_is_noted(world: World) -> None:
+    row, secret = secret_of(world)
+    assert last_use(row) is None
+    ask_with(secret)
+    first = last_use(row)
+    assert first is not None
+    with time_machine.travel(timezone.now() + timedelta(minutes=5)):
+        ask_with(secret)
+    second = last_use(row)
+    assert second is not None
+    assert second - first > timedelta(minutes=4)
+
+
+def last_use(row: ApiToken) -> datetime | None:
+    return ApiToken.objects.get(pk=row.pk).last_used_at
+
+
+def refused(answer: Answer) -> bool:
+    return (answer.status_code, answer["WWW-Authenticate"], answer["Content-Type"]) == (
+        401, "Bearer", "application/problem+json",
+    )  # fmt: skip
+
+
+def test_an_expired_token_is_refused(world: World) -> None:
+    _row, secret = secret_of(world, days=1)
+    with time_machine.travel(timezone.now() + timedelta(days=1, seconds=1)):
+        assert refused(ask_with(secret))
+
+
+def test_a_revoked_token_is_refused(world: World) -> None:
+    row, secret = secret_of(world)
+    assert ask_with(secret).status_code == 200
+    assert world.client("view").delete(f"/api/v1/tokens/{row.pk}").status_code == 204
+    assert refused(ask_with(secret))
+
+
+def test_the_token_of_a_disabled_person_is_refused(world: World) -> None:
+    _row, secret = secret_of(world)
+    world.people["view"].is_active = False
+    world.people["view"].save()
+    assert refused(ask_with(secret))
+
+
+@pytest.mark.parametrize("change", [lambda s: s[:-1], lambda s: s[:12], lambda s: "", lambda s: s + "x", lambda s: "é"])
+def test_a_secret_that_is_not_quite_right_is_refused(world: World, change: object) -> None:
+    _row, secret = secret_of(world)
+    assert refused(ask_with(change(secret)))  # type: ignore[operator]
+
+
+def test_another_scheme_is_nobody(world: World) -> None:
+    assert refused(ask_with(secret_of(world)[1], scheme="Basic"))
+
+
+def test_a_token_cannot_make_a_token(world: World) -> None:
+    _row, secret = secret_of(world)
+    client = APIClient(headers={"Authorization": f"Bearer {secret}"})
+    answer = client.post("/api/v1/tokens", {"name": "longer life", "days": 366}, format="json")
+    assert (answer.status_code, "cannot make tokens" in answer.json()["detail"]) == (403, True)
+    assert client.get("/api/v1/tokens").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "name"),
+        ({"name": "  "}, "name"),
+        ({"name": "x" * 101}, "name"),
+        ({"name": "x", "days": 0}, "days"),
+        ({"name": "x", "days": 367}, "days"),
+        ({"name": "x", "days": "soon"}, "days"),
+        ({"name": "x", "day": 3}, "day"),
+    ],
+)
+def test_a_wrong_order_for_a_token_is_refused_naming_the_field(
+    world: World, body: dict[str, object], field: str
+) -> None:
+    answer = world.client("view").post("/api/v1/tokens", body, format="json")
+    assert answer.status_code == 400
+    assert [error["field"] for error in answer.json()["errors"]] == [field]
+
+
+def test_a_session_cookie_needs_the_csrf_token_to_write(world: World) -> None:
+    client = APIClient(enforce_csrf_checks=True)
+    client.force_login(world.people["view"])
+    answer = client.post("/api/v1/sessions")
+    assert (answer.status_code, "CSRF" in answer.json()["detail"]) == (403, True)
