@@ -1,0 +1,198 @@
+"""What the library's pages show: the tree of folders, the documents in one, and how far their ingestion is."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+from uuid import UUID
+
+from django.conf import settings
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, Prefetch, Q, QuerySet
+
+from authz.checks import can
+from authz.permissions import Right
+from authz.principal import Principal
+from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus, Stage, StageStatus
+from knowledge.parsers.base import accepted_extensions, load, parsers
+
+PAGE_SIZE = 100  # documents in a table
+UNFINISHED = (ParseStatus.PENDING, ParseStatus.PROCESSING)
+
+
+@dataclass(frozen=True)
+class TreeFolder:
+    """A folder in the tree at the side. children: shown only along the way to the current folder."""
+
+    id: UUID
+    name: str
+    is_current: bool
+    is_open: bool
+    has_children: bool
+    children: tuple["TreeFolder", ...] = ()
+
+
+@dataclass(frozen=True)
+class DocumentRow:
+    """A document in a table, with the newest of its versions: the one that the person uploaded last."""
+
+    document: Document
+    version: DocumentVersion
+
+    @property
+    def type(self) -> str:
+        return PurePath(self.document.filename).suffix.lstrip(".").upper()
+
+    @property
+    def is_unfinished(self) -> bool:
+        return self.version.parse_status in UNFINISHED
+
+    @property
+    def stage(self) -> "ShownStage | None":
+        """The stage that is being worked on."""
+        return next((stage for stage in stages_of(self.version) if stage.status == StageStatus.RUNNING), None)
+
+
+@dataclass(frozen=True)
+class ShownStage:
+    """One of the four steps of ingestion. duration_s: None until it ended."""
+
+    name: str
+    label: str
+    status: str
+    status_label: str
+    done: int
+    total: int | None
+    duration_s: float | None
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """Formats by their usual names (PDF, DOCX, …), all their extensions (.htm), and the largest file."""
+
+    names: tuple[str, ...]
+    extensions: tuple[str, ...]
+    most_bytes: int
+
+    @property
+    def most_mb(self) -> int:
+        return self.most_bytes // 1_000_000
+
+
+def knowledge_bases_of(principal: Principal) -> QuerySet[KnowledgeBase]:
+    """The knowledge bases this person may see something of; `documents` counts what they may see in each."""
+    counted = Document.objects.visible_to(principal).order_by().values("knowledge_base_id").annotate(count=Count("pk"))
+    counts = {row["knowledge_base_id"]: row["count"] for row in counted}
+    bases = KnowledgeBase.objects.visible_to(principal)
+    for base in bases:
+        base.documents = counts.get(base.pk, 0)  # type: ignore[attr-defined]
+    return bases
+
+
+def top_folders(principal: Principal, base: KnowledgeBase) -> list[Folder]:
+    """The visible folders of a base with no visible folder above them: its root, for most people."""
+    visible = Folder.objects.visible_to(principal).filter(knowledge_base=base)
+    return list(visible.exclude(parent__in=Folder.objects.visible_to(principal)))
+
+
+def folder_tree(principal: Principal, base: KnowledgeBase, current: Folder | None) -> tuple[TreeFolder, ...]:
+    """The visible folders of a base as a tree, open along the way to the current one."""
+    folders = list(Folder.objects.visible_to(principal).filter(knowledge_base=base).only("id", "name", "parent_id"))
+    visible = {folder.pk for folder in folders}
+    below: defaultdict[UUID | None, list[Folder]] = defaultdict(list)
+    for folder in folders:
+        below[folder.parent_id if folder.parent_id in visible else None].append(folder)
+    parents = {folder.pk: folder.parent_id for folder in folders}
+    way = set(_way_up(parents, current.pk if current else None))
+
+    def node(folder: Folder) -> TreeFolder:
+        is_open = folder.pk in way
+        children = tuple(map(node, below[folder.pk])) if is_open else ()
+        is_current = current is not None and folder.pk == current.pk
+        return TreeFolder(folder.pk, folder.name, is_current, is_open, bool(below[folder.pk]), children)
+
+    return tuple(map(node, below[None]))
+
+
+def _way_up(parents: dict[UUID, UUID | None], start: UUID | None) -> Iterator[UUID]:
+    step = start
+    while step is not None and step in parents:
+        yield step
+        step = parents[step]
+
+
+def breadcrumbs(principal: Principal, folder: Folder) -> list[Folder]:
+    """The visible folders from the top down to this one."""
+    above = Folder.objects.visible_to(principal).filter(descendant_links__descendant=folder)
+    return list(above.order_by("-descendant_links__depth"))
+
+
+def documents_in(principal: Principal, folder: Folder, number: int | str = 1) -> Page[DocumentRow]:
+    """A page of the documents in a folder, by file name. number: from 1; what is no page gives the nearest one."""
+    documents = Document.objects.visible_to(principal).filter(folder=folder)
+    paginator = Paginator(_with_versions(principal, documents), PAGE_SIZE)
+    page = paginator.get_page(number)
+    return Page(list(_rows(page.object_list)), page.number, paginator)  # type: ignore[arg-type]  # rows for documents
+
+
+def document_rows(principal: Principal, folder: Folder, ids: Iterable[UUID]) -> list[DocumentRow]:
+    """Those of the documents that this person may see in this folder."""
+    documents = Document.objects.visible_to(principal).filter(folder=folder, pk__in=list(ids))
+    return list(_rows(_with_versions(principal, documents)))
+
+
+def accepted() -> Accepted:
+    """What may be uploaded."""
+    load()
+    names = [parser.extensions[0].lstrip(".").upper() for parser in parsers]
+    return Accepted(tuple(names), tuple(accepted_extensions()), settings.UPLOAD_MAX_BYTES)
+
+
+def unfinished_in(principal: Principal, folder: Folder) -> int:
+    """How many documents in this folder and below it are still being ingested."""
+    return (
+        DocumentVersion.objects.visible_to(principal)
+        .filter(document__folder__ancestor_links__ancestor=folder, parse_status__in=UNFINISHED)
+        .count()
+    )
+
+
+def versions_of(principal: Principal, document: Document) -> list[DocumentVersion]:
+    """All versions, the newest first, with their stages."""
+    versions = DocumentVersion.objects.visible_to(principal).filter(document=document)
+    return list(versions.select_related("document").prefetch_related("stages").order_by("-number"))
+
+
+def stages_of(version: DocumentVersion) -> list[ShownStage]:
+    """The four stages in order."""
+    return [_stage(stage) for stage in version.stages.all()]
+
+
+def rights_on(principal: Principal, row: Folder | Document) -> dict[str, bool]:
+    """Which actions a page may offer: right → held."""
+    return {right.value: can(principal, right, row) for right in Right}
+
+
+def _with_versions(principal: Principal, documents: QuerySet[Document]) -> QuerySet[Document]:
+    newest = DocumentVersion.objects.visible_to(principal).order_by("-number").prefetch_related("stages")
+    has_version = documents.filter(Q(versions__isnull=False)).distinct()
+    return has_version.prefetch_related(Prefetch("versions", newest, to_attr="newest_first"))
+
+
+def _rows(documents: Iterable[Document]) -> Iterator[DocumentRow]:
+    for document in documents:
+        newest: list[DocumentVersion] = document.newest_first  # type: ignore[attr-defined]
+        yield DocumentRow(document, newest[0])
+
+
+def _stage(stage: Stage) -> ShownStage:
+    ended = stage.started_at and stage.finished_at
+    return ShownStage(
+        name=stage.name,
+        label=stage.get_name_display(),
+        status=stage.status,
+        status_label=stage.get_status_display(),
+        done=stage.items_done,
+        total=stage.items_total,
+        duration_s=(stage.finished_at - stage.started_at).total_seconds() if ended else None,  # type: ignore[operator]
+    )

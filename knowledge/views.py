@@ -1,0 +1,226 @@
+"""The library: knowledge bases, folders, documents, and the passage behind a citation."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from authz.checks import get_visible
+from authz.pages import signed_in
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
+from knowledge import library, reader
+from knowledge.models import Document, Folder, KnowledgeBase
+from knowledge.reading import Span
+from knowledge.services.documents import delete_document, open_original, retry_document
+from knowledge.services.folders import create_folder, delete_folder
+from knowledge.services.paths import upload_at
+
+
+@require_GET
+@signed_in
+def bases(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    return render(request, "knowledge/bases.html", {"bases": library.knowledge_bases_of(principal)})
+
+
+@require_GET
+@signed_in
+def base(request: HttpRequest, principal: Principal, base_id: UUID) -> HttpResponseBase:
+    """A knowledge base opens at its one visible top folder; with several, the person chooses."""
+    row = get_visible(KnowledgeBase, principal, pk=base_id)
+    tops = library.top_folders(principal, row)
+    if len(tops) == 1:
+        return redirect("folder", tops[0].pk)
+    context = {"base": row, "folders": tops, "tree": library.folder_tree(principal, row, None)}
+    return render(request, "knowledge/base.html", context)
+
+
+@require_GET
+@signed_in
+def folder(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponseBase:
+    row = get_visible(Folder, principal, pk=folder_id)
+    context = {
+        "folder": row,
+        "base": row.knowledge_base,
+        "breadcrumbs": library.breadcrumbs(principal, row),
+        "tree": library.folder_tree(principal, row.knowledge_base, row),
+        "subfolders": Folder.objects.visible_to(principal).filter(parent=row),
+        "page": library.documents_in(principal, row, request.GET.get("page", 1)),
+        "unfinished": library.unfinished_in(principal, row),
+        "rights": library.rights_on(principal, row),
+        "accepted": library.accepted(),
+    }
+    return render(request, "knowledge/folder.html", context)
+
+
+@require_GET
+@signed_in
+def folder_progress(request: HttpRequest, principal: Principal, folder_id: UUID) -> JsonResponse:
+    """How many documents are unfinished at and below a folder, and the rows of those that `?id=` names, as HTML."""
+    row = get_visible(Folder, principal, pk=folder_id)
+    asked = list(_uuids(request.GET.getlist("id")))[: library.PAGE_SIZE]
+    rows = [
+        {
+            "id": str(shown.document.pk),
+            "is_unfinished": shown.is_unfinished,
+            "html": render_to_string("knowledge/_row.html", {"row": shown}, request),
+        }
+        for shown in library.document_rows(principal, row, asked)
+    ]
+    return JsonResponse({"unfinished": library.unfinished_in(principal, row), "rows": rows})
+
+
+@require_POST
+@signed_in
+def upload(request: HttpRequest, principal: Principal, folder_id: UUID) -> JsonResponse:
+    """One file (`file`) with the folders it came in (`path`, "" for none); 201 with what became of it."""
+    file = request.FILES.get("file")
+    if file is None:
+        raise InvalidInput(_("Choose a file: none came with this request."))
+    done = upload_at(
+        principal, folder_id=folder_id, path=request.POST.get("path", ""), filename=file.name or "", file=file
+    )
+    body = {
+        "outcome": done.outcome,
+        "document_id": str(done.document.pk),
+        "folder_id": str(done.document.folder_id),
+        "url": reverse("document", args=[done.document.pk]),
+    }
+    return JsonResponse(body, status=201)
+
+
+@require_POST
+@signed_in
+def new_folder(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponse:
+    try:
+        made = create_folder(principal, parent_id=folder_id, name=request.POST.get("name", ""))
+    except InvalidInput as problem:
+        messages.error(request, str(problem))
+        return redirect("folder", folder_id)
+    return redirect("folder", made.pk)
+
+
+@require_POST
+@signed_in
+def remove_folder(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponse:
+    """Back to the folder above; with the reason, when the folder has to stay."""
+    row = get_visible(Folder, principal, pk=folder_id)
+    try:
+        delete_folder(principal, folder_id=folder_id)
+    except InvalidInput as problem:
+        messages.error(request, str(problem))
+        return redirect("folder", folder_id)
+    messages.success(request, _("The folder “%(name)s” is deleted.") % {"name": row.name})
+    return redirect("base", row.knowledge_base_id)
+
+
+@require_GET
+@signed_in
+def document(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
+    """`?chunk=&start=&end=` or `?part=` says where it opens; what cannot be read opens it at its beginning."""
+    opened = reader.open_document(
+        principal, document_id, cited=_cited(request), part=_number(request.GET.get("part", ""))
+    )
+    context = {
+        "reader": opened,
+        "document": opened.document,
+        "base": opened.document.knowledge_base,
+        "breadcrumbs": library.breadcrumbs(principal, opened.document.folder),
+        "row": library.DocumentRow(opened.document, opened.newest),
+        "stages": library.stages_of(opened.newest),
+        "rights": library.rights_on(principal, opened.document),
+    }
+    return render(request, "knowledge/document.html", context)
+
+
+@require_GET
+@signed_in
+def document_progress(request: HttpRequest, principal: Principal, document_id: UUID) -> JsonResponse:
+    """The stages of the newest version as HTML, and whether they are still running."""
+    row = get_visible(Document, principal, pk=document_id)
+    shown = library.DocumentRow(row, library.versions_of(principal, row)[0])
+    context = {"row": shown, "stages": library.stages_of(shown.version), "rights": library.rights_on(principal, row)}
+    html = render_to_string("knowledge/_stages.html", context, request)
+    return JsonResponse({"is_unfinished": shown.is_unfinished, "html": html})
+
+
+@require_POST
+@signed_in
+def retry(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponse:
+    try:
+        retry_document(principal, document_id=document_id)
+    except InvalidInput as problem:
+        messages.error(request, str(problem))
+    return redirect("document", document_id)
+
+
+@require_POST
+@signed_in
+def remove(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponse:
+    row = get_visible(Document, principal, pk=document_id)
+    delete_document(principal, document_id=document_id)
+    messages.success(request, _("“%(name)s” is deleted with all its versions.") % {"name": row.title})
+    return redirect("folder", row.folder_id)
+
+
+@require_GET
+@signed_in
+def download(_request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
+    """The original, always as a download: a file of a stranger is never shown inside our own origin."""
+    version = open_original(principal, document_id=document_id)
+    return FileResponse(
+        version.file.open("rb"),
+        as_attachment=True,
+        filename=version.document.filename,
+        content_type="application/octet-stream",
+    )
+
+
+@require_GET
+@signed_in
+def page_image(
+    request: HttpRequest, principal: Principal, document_id: UUID, version_number: int, page: int
+) -> HttpResponseBase:
+    """A page as PNG. The browser keeps it and asks again each time, so that a right taken back counts at once."""
+    version = reader.page_version(principal, document_id, version_number)
+    etag = f'"{version.pk}-{page}"'
+    headers = {"ETag": etag, "Cache-Control": "private, no-cache"}
+    if request.headers.get("If-None-Match") == etag:
+        return HttpResponse(status=304, headers=headers)
+    png = reader.open_page(principal, document_id, version_number, page)
+    return HttpResponse(png, content_type="image/png", headers=headers)
+
+
+@require_GET
+@signed_in
+def source(request: HttpRequest, principal: Principal, base_id: UUID, chunk_id: UUID) -> HttpResponseBase:
+    """The passage behind a citation, for the drawer; `?start=&end=` are offsets into it."""
+    opened = reader.open_source(principal, base_id, chunk_id, _span(request))
+    return render(request, "knowledge/_source.html", {"source": opened, "query": request.GET.urlencode()})
+
+
+def _cited(request: HttpRequest) -> reader.Cited | None:
+    return next((reader.Cited(chunk_id, _span(request)) for chunk_id in _uuids([request.GET.get("chunk", "")])), None)
+
+
+def _span(request: HttpRequest) -> Span | None:
+    start, end = (_number(request.GET.get(name, "")) for name in ("start", "end"))
+    return Span(start, end) if start is not None and end is not None and start < end else None
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else None
+
+
+def _uuids(texts: Iterable[str]) -> Iterator[UUID]:
+    """The ids among the texts; what is none names nothing."""
+    for text in texts:
+        with suppress(ValueError):
+            yield UUID(text)

@@ -1,0 +1,272 @@
+// The conversation: sends a question over the socket, shows the answer as it comes, then the stored message in its place.
+
+import { openSource } from "./drawer.js";
+import { copyText } from "./site.js";
+
+const chat = document.getElementById("chat");
+const text = chat.dataset;
+const thread = document.getElementById("thread");
+const form = document.getElementById("composer");
+const question = document.getElementById("question");
+const send = document.getElementById("send");
+const counter = document.getElementById("counter");
+const connection = document.getElementById("connection");
+const announce = document.getElementById("announce");
+const limit = Number(text.limit);
+const COUNT_FROM = limit - 500; // characters; before that a counter is only noise
+const RETRY_MS = [500, 1000, 2000, 4000, 8000];
+const FINAL_CODES = [4401, 4404]; // signed out; not this person's conversation
+
+let session = text.session;
+let socket = null;
+let tries = 0;
+let live = null; // the answer that is coming: {item, state, body, references, text, question}
+
+// --- the socket ---
+
+function connect() {
+  const scheme = location.protocol === "https:" ? "wss" : "ws";
+  socket = new WebSocket(`${scheme}://${location.host}/ws/chat/${session}/`);
+  socket.addEventListener("open", () => {
+    tries = 0;
+    connection.hidden = true;
+  });
+  socket.addEventListener("message", (message) => receive(JSON.parse(message.data)));
+  socket.addEventListener("close", (event) => {
+    socket = null;
+    if (live) fail(text.textBroken);
+    if (FINAL_CODES.includes(event.code)) say(text.textGone);
+    else reconnect();
+  });
+}
+
+function reconnect() {
+  say(text.textOffline);
+  const wait = RETRY_MS[Math.min(tries, RETRY_MS.length - 1)];
+  tries += 1;
+  setTimeout(connect, wait);
+}
+
+function say(sentence) {
+  connection.textContent = sentence;
+  connection.hidden = false;
+}
+
+function whenOpen() {
+  if (!socket) connect();
+  if (socket.readyState === WebSocket.OPEN) return Promise.resolve(socket);
+  return new Promise((resolve, reject) => {
+    socket.addEventListener("open", (event) => resolve(event.target), { once: true });
+    socket.addEventListener("close", () => reject(new Error("closed")), { once: true });
+  });
+}
+
+// --- asking ---
+
+async function begin() {
+  const answer = await fetch(text.newUrl, {
+    method: "POST",
+    headers: { Accept: "application/json", "X-CSRFToken": token() },
+  });
+  if (!answer.ok) throw new Error(answer.status);
+  const made = await answer.json();
+  session = made.id;
+  history.replaceState(null, "", made.url);
+  document.getElementById("confirm-delete").action = `${made.url}delete/`;
+  document.getElementById("delete").hidden = false;
+}
+
+async function ask(query) {
+  document.getElementById("welcome")?.remove();
+  thread.append(questionItem(query));
+  live = answerItem(query);
+  thread.append(live.item);
+  live.item.scrollIntoView({ block: "end", behavior: "instant" });
+  announce.textContent = text.textLooking;
+  refresh();
+  try {
+    if (!session) await begin();
+    const open = await whenOpen();
+    const scope = document.getElementById("scope")?.value;
+    open.send(JSON.stringify({ query, knowledge_base_ids: scope ? [scope] : [], language: text.language }));
+  } catch {
+    fail(text.textFailed);
+  }
+}
+
+function receive(event) {
+  if (!live) return;
+  const handlers = { references, answer: piece, session_title: title, complete, error };
+  handlers[event.response_type]?.(event);
+}
+
+function references(event) {
+  live.references = new Map(event.knowledge_references.map((reference) => [reference.number, reference]));
+  live.state.textContent = text.textWriting;
+}
+
+function piece(event) {
+  live.text += event.content;
+  live.body.lang = script(live.text);
+  live.body.replaceChildren(...cited(live.text));
+  keepInView();
+}
+
+function title(event) {
+  document.getElementById("chat-title").textContent = event.content;
+  document.title = document.title.replace(/^.* · /, `${event.content} · `);
+  const list = document.getElementById("conversations");
+  const link = document.createElement("a");
+  link.className = "rail-link rail-conversation";
+  link.href = location.pathname;
+  link.lang = script(event.content);
+  link.setAttribute("aria-current", "page");
+  link.append(element("span", "", event.content));
+  const item = document.createElement("li");
+  item.append(link);
+  list.querySelector(".rail-empty")?.remove();
+  list.prepend(item);
+}
+
+function error(event) {
+  if (!event.assistant_message_id) return fail(event.content); // refused before anything was stored
+  giveBack();
+  complete(event);
+}
+
+async function complete(event) {
+  const done = live;
+  live = null;
+  refresh();
+  const answer = await fetch(`/chat/${session}/messages/${event.assistant_message_id}/`).catch(() => null);
+  if (!answer?.ok) {
+    done.state.remove(); // what was streamed stays; it is the same text
+    return;
+  }
+  const page = new DOMParser().parseFromString(`<ol>${await answer.text()}</ol>`, "text/html");
+  const stored = page.querySelector("li");
+  done.item.replaceWith(stored);
+  announce.textContent = stored.querySelector(".answer-text")?.textContent ?? "";
+  stored.scrollIntoView({ block: "nearest" });
+}
+
+function fail(sentence) {
+  const { item } = live;
+  giveBack();
+  live = null;
+  item.classList.add("is-failed");
+  const alert = element("p", "answer-text", sentence);
+  alert.setAttribute("role", "alert");
+  item.replaceChildren(alert);
+  refresh();
+}
+
+function giveBack() {
+  if (!question.value) question.value = live.question; // nothing that was typed is lost
+}
+
+// --- what is on the page ---
+
+function questionItem(query) {
+  const item = element("li", "message question");
+  const body = element("p", "", query);
+  body.lang = script(query);
+  item.append(element("h2", "unseen", text.textAsked), body);
+  return item;
+}
+
+function answerItem(query) {
+  const item = element("li", "message answer");
+  const state = element("p", "pending", text.textLooking);
+  const body = element("p", "answer-text");
+  item.append(state, body);
+  return { item, state, body, references: new Map(), text: "", question: query };
+}
+
+function cited(content) {
+  return content.split(/(\[\d+\])/).map((part) => {
+    const reference = live.references.get(Number(/^\[(\d+)\]$/.exec(part)?.[1]));
+    return reference ? citeButton(reference) : document.createTextNode(part);
+  });
+}
+
+function citeButton(reference) {
+  const button = element("button", "cite", reference.number);
+  button.type = "button";
+  button.dataset.source = `/sources/${reference.knowledge_base_id}/${reference.chunk_id}/`;
+  button.setAttribute("aria-label", `${text.textSource} ${reference.number}: ${reference.title}`);
+  return button;
+}
+
+function element(name, className, content = "") {
+  const made = document.createElement(name);
+  if (className) made.className = className;
+  made.textContent = content;
+  return made;
+}
+
+function script(words) {
+  return /[\u3400-\u9fff]/.test(words) ? "zh" : "en";
+}
+
+function keepInView() {
+  const below = document.documentElement.scrollHeight - innerHeight - scrollY;
+  if (below < 240) scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
+}
+
+function token() {
+  return document.querySelector("[name=csrfmiddlewaretoken]").value;
+}
+
+// --- the composer ---
+
+function refresh() {
+  const length = question.value.trim().length;
+  counter.hidden = length < COUNT_FROM;
+  counter.textContent = `${length.toLocaleString(text.language)} / ${limit.toLocaleString(text.language)}`;
+  counter.classList.toggle("is-over", length > limit);
+  send.disabled = live !== null || length === 0 || length > limit;
+}
+
+function submit() {
+  refresh();
+  if (send.disabled) return;
+  const query = question.value.trim();
+  question.value = "";
+  ask(query);
+}
+
+question.addEventListener("input", refresh);
+question.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    event.preventDefault();
+    submit();
+  }
+});
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  submit();
+});
+for (const suggestion of document.querySelectorAll(".suggestion")) {
+  suggestion.addEventListener("click", () => ask(suggestion.textContent.trim()));
+}
+thread.addEventListener("click", (event) => {
+  const source = event.target.closest("[data-source]");
+  if (source) openSource(source, text.textSourceFailed);
+  const copy = event.target.closest("[data-copy-answer]");
+  if (copy) copyText(answerAsText(copy.closest(".answer")), copy);
+});
+
+function answerAsText(answer) {
+  const sentences = [...answer.querySelectorAll(".answer-text > *, .answer-text:not(:has(*))")];
+  const body = sentences.map((part) => (part.matches(".cite") ? `[${part.textContent}]` : part.textContent)).join("");
+  const sources = [...answer.querySelectorAll(".source")].map((source) =>
+    [...source.children].map((part) => part.textContent.trim()).filter(Boolean).join(" · "),
+  );
+  return [body, ...sources].join("\n");
+}
+
+refresh();
+if (session) connect();
+if (thread.lastElementChild) scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
+if (matchMedia("(hover: hover)").matches) question.focus();

@@ -1,0 +1,18 @@
+// A document: its stages while they run, and the cited passage in view.
+
+const stages = document.getElementById("stages");
+const POLL_MS = 1500;
+
+async function poll() {
+  const answer = await fetch(stages.dataset.url, { headers: { Accept: "application/json" } }).catch(() => null);
+  if (answer && !answer.ok) return; // signed out, or the document is gone
+  if (answer) {
+    const progress = await answer.json();
+    if (!progress.is_unfinished) return location.reload();
+    if (stages.innerHTML !== progress.html) stages.innerHTML = progress.html; // our own template, escaped by the server
+  }
+  setTimeout(poll, POLL_MS);
+}
+
+if ("unfinished" in stages.dataset) setTimeout(poll, POLL_MS);
+document.getElementById("cited")?.scrollIntoView({ block: "center" });

@@ -1,0 +1,189 @@
+// A folder: uploads by button or drag and drop, with the tree of dragged folders, and the progress of ingestion.
+
+const folder = document.getElementById("folder");
+const rows = document.getElementById("rows");
+const working = document.getElementById("working");
+const POLL_MS = 1500;
+const AT_ONCE = 2; // uploads; more would only share the same line
+
+// --- ingestion ---
+
+const shown = new Map(); // document id → the HTML its row was last made from
+let timer = null;
+
+async function poll(extra = []) {
+  clearTimeout(timer);
+  const unfinished = [...rows.querySelectorAll("[data-unfinished]")].map((row) => row.dataset.id);
+  const query = new URLSearchParams([...new Set([...unfinished, ...extra])].map((id) => ["id", id]));
+  const answer = await fetch(`${folder.dataset.progressUrl}?${query}`, { headers: { Accept: "application/json" } }).catch(() => null);
+  if (answer?.ok) {
+    const progress = await answer.json();
+    progress.rows.forEach(place);
+    working.hidden = progress.unfinished === 0;
+    document.getElementById("unfinished").textContent = progress.unfinished;
+    if (progress.unfinished === 0 && !uploading()) return;
+  } else if (answer) return; // signed out, or the folder is gone
+  timer = setTimeout(poll, POLL_MS);
+}
+
+function place({ id, html }) {
+  if (shown.get(id) === html) return;
+  shown.set(id, html);
+  const made = document.createElement("tbody");
+  made.innerHTML = html; // our own template, escaped by the server
+  const old = document.getElementById(`d-${id}`);
+  if (old) old.replaceWith(made.firstElementChild);
+  else rows.prepend(made.firstElementChild);
+  document.getElementById("documents").hidden = false;
+  document.getElementById("no-documents")?.remove();
+}
+
+if (Number(folder.dataset.unfinished)) timer = setTimeout(poll, POLL_MS);
+
+// --- uploads ---
+
+const drop = document.getElementById("drop");
+const list = document.getElementById("uploads-list");
+const waiting = [];
+let hasFolders = false;
+const counts = { all: 0, done: 0, refused: 0, running: 0 };
+
+function uploading() {
+  return counts.running + waiting.length > 0;
+}
+
+function add(file, path) {
+  const item = document.createElement("li");
+  const name = document.createElement("span");
+  name.textContent = path ? `${path}/${file.name}` : file.name;
+  const state = document.createElement("span");
+  state.className = "upload-state";
+  state.textContent = drop.dataset.textWaiting;
+  item.append(name, state);
+  list.append(item);
+  list.scrollTop = list.scrollHeight;
+  document.getElementById("uploads").hidden = false;
+  counts.all += 1;
+  const reason = refusal(file);
+  if (reason) refuse(item, reason);
+  else waiting.push({ file, path, item });
+  hasFolders ||= path !== "";
+}
+
+function reloadLink() {
+  const link = document.createElement("a");
+  link.href = location.href;
+  link.textContent = drop.dataset.textReload;
+  return link;
+}
+
+function refusal(file) {
+  const types = drop.dataset.accepted.split(",");
+  if (!types.some((type) => file.name.toLowerCase().endsWith(type))) return drop.dataset.textType;
+  if (file.size > Number(drop.dataset.most)) return drop.dataset.textLarge;
+  return file.size === 0 ? drop.dataset.textEmpty : "";
+}
+
+function refuse(item, reason) {
+  counts.refused += 1;
+  item.classList.add("is-refused");
+  item.querySelector("progress")?.remove();
+  item.querySelector(".upload-state").textContent = reason;
+}
+
+function next() {
+  summarise();
+  while (counts.running < AT_ONCE && waiting.length) start(waiting.shift());
+}
+
+function start({ file, path, item }) {
+  const state = item.querySelector(".upload-state");
+  const bar = document.createElement("progress");
+  bar.max = file.size;
+  bar.value = 0;
+  bar.setAttribute("aria-label", file.name);
+  item.append(bar);
+  state.textContent = drop.dataset.textSending;
+  counts.running += 1;
+  const request = new XMLHttpRequest();
+  request.open("POST", drop.dataset.url);
+  request.setRequestHeader("Accept", "application/json");
+  request.setRequestHeader("X-CSRFToken", drop.querySelector("[name=csrfmiddlewaretoken]").value);
+  request.responseType = "json";
+  request.upload.addEventListener("progress", (event) => {
+    bar.value = Math.min(event.loaded, file.size);
+  });
+  request.addEventListener("loadend", () => {
+    counts.running -= 1;
+    const answer = request.response;
+    if (request.status === 201) {
+      counts.done += 1;
+      bar.remove();
+      state.textContent = drop.dataset[{ created: "textCreated", new_version: "textNewVersion", unchanged: "textUnchanged" }[answer.outcome]];
+      poll([answer.document_id]);
+    } else {
+      refuse(item, answer?.detail ?? drop.dataset.textNetwork);
+    }
+    next();
+  });
+  const data = new FormData();
+  data.append("path", path);
+  data.append("file", file);
+  request.send(data);
+}
+
+function summarise() {
+  const parts = [drop.dataset.textDone.replace("DONE", counts.done).replace("ALL", counts.all)];
+  if (counts.refused) parts.push(drop.dataset.textRefused.replace("COUNT", counts.refused));
+  const summary = document.getElementById("uploads-summary");
+  summary.textContent = parts.join(" · ");
+  if (counts.done && hasFolders && !uploading()) summary.append(" · ", reloadLink());
+}
+
+async function walk(entry, path) {
+  if (entry.isFile) {
+    const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
+    if (!file.name.startsWith(".")) add(file, path);
+    return;
+  }
+  const reader = entry.createReader();
+  const below = path ? `${path}/${entry.name}` : entry.name;
+  for (;;) {
+    const batch = await new Promise((resolve, reject) => reader.readEntries(resolve, reject)); // at most 100 at a time
+    if (!batch.length) return;
+    for (const child of batch) await walk(child, below);
+  }
+}
+
+function listen() {
+  const over = (event) => {
+    event.preventDefault();
+    drop.classList.add("is-over");
+  };
+  drop.addEventListener("dragenter", over);
+  drop.addEventListener("dragover", over);
+  drop.addEventListener("dragleave", (event) => {
+    if (!drop.contains(event.relatedTarget)) drop.classList.remove("is-over");
+  });
+  drop.addEventListener("drop", async (event) => {
+    event.preventDefault();
+    drop.classList.remove("is-over");
+    const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
+    for (const entry of entries) await walk(entry, "");
+    next();
+  });
+  for (const id of ["choose-files", "choose-folder"]) {
+    document.getElementById(id).addEventListener("change", (event) => {
+      for (const file of event.target.files) {
+        if (!file.name.startsWith(".")) add(file, file.webkitRelativePath.split("/").slice(0, -1).join("/"));
+      }
+      event.target.value = "";
+      next();
+    });
+  }
+  addEventListener("beforeunload", (event) => {
+    if (uploading()) event.preventDefault();
+  });
+}
+
+if (drop) listen();

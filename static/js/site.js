@@ -1,0 +1,56 @@
+// Every page: appearance, the folded rail, copying, the demo's logins, details that are open where there is room.
+
+const root = document.documentElement;
+const YEAR_S = 365 * 24 * 3600;
+
+export function remember(name, value) {
+  const age = value ? YEAR_S : 0;
+  document.cookie = `${name}=${value}; path=/; max-age=${age}; samesite=lax`;
+}
+
+export async function copyText(text, button) {
+  await navigator.clipboard.writeText(text);
+  const label = button.querySelector("span") ?? button.appendChild(document.createElement("span"));
+  const before = label.textContent;
+  label.textContent = button.dataset.copied;
+  label.className = before ? "" : "unseen";
+  label.setAttribute("role", "status");
+  button.classList.add("is-done");
+  setTimeout(() => {
+    label.textContent = before;
+    button.classList.remove("is-done");
+  }, 2000);
+}
+
+for (const choice of document.querySelectorAll("[data-theme-choice]")) {
+  choice.addEventListener("change", (event) => {
+    const theme = event.target.value;
+    remember("theme", theme);
+    if (theme) root.dataset.theme = theme;
+    else delete root.dataset.theme;
+  });
+}
+
+document.querySelector("[data-fold]")?.addEventListener("click", (event) => {
+  const folded = root.dataset.rail !== "folded";
+  if (folded) root.dataset.rail = "folded";
+  else delete root.dataset.rail;
+  remember("rail", folded ? "folded" : "");
+  event.currentTarget.setAttribute("aria-expanded", String(!folded));
+});
+
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.addEventListener("click", () => copyText(document.querySelector(button.dataset.copy).textContent, button));
+}
+
+for (const hint of document.querySelectorAll(".hint")) {
+  hint.addEventListener("click", () => {
+    document.getElementById("id_username").value = hint.dataset.username;
+    document.getElementById("id_password").value = hint.dataset.password;
+    document.querySelector(".sign-in form .button-main").focus();
+  });
+}
+
+if (matchMedia("(width >= 900px)").matches) {
+  for (const details of document.querySelectorAll("[data-open-wide]")) details.open = true;
+}

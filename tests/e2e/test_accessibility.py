@@ -1,0 +1,61 @@
+"""The pages for people who do not see them, or use no mouse: axe finds nothing, and every control can be hit."""
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+from demo.company import load_company
+from tests.e2e.conftest import System
+
+pytestmark = pytest.mark.browser
+TARGET_PX = 40
+SMALL = """px => [...document.querySelectorAll("a, button, select, summary, input:not(.unseen, [type=hidden])")]
+    .filter(control => control.checkVisibility() && !control.matches(".skip, .cite"))
+    .map(control => [control.outerHTML.slice(0, 120), control.getBoundingClientRect().height])
+    .filter(([, height]) => height > 0 && height < px)"""
+
+
+def faults_of(page: Page) -> list[str]:
+    """What axe finds, one line a rule and place."""
+    found = Axe().run(page).response["violations"]
+    return [f"{rule['id']}: {node['target']}" for rule in found for node in rule["nodes"]]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_page_has_a_fault_or_a_small_target(system: System, chromium: Browser, width: int, scheme: str) -> None:
+    person = next(person for person in load_company().people if person.username == "chen")
+    context = chromium.new_context(
+        viewport={"width": width, "height": 800}, color_scheme="dark" if scheme == "dark" else "light", locale="en"
+    )
+    page = context.new_page()
+    faults: dict[str, list[object]] = {}
+
+    def look(name: str) -> None:
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        found = [*faults_of(page), *page.evaluate(SMALL, TARGET_PX), *([f"{wide} px wide"] if wide > width else [])]
+        if found:
+            faults[name] = found
+
+    page.goto(f"{system.url}/sign-in/")
+    look("sign-in")
+    page.fill("#id_username", person.username)
+    page.fill("#id_password", load_company().password)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.get_by_text("What would you like to know?").wait_for()
+    look("empty conversation")
+    for path in ("/library/", "/tokens/", "/documents/00000000-0000-0000-0000-000000000000/"):
+        page.goto(system.url + path)
+        look(path)
+    page.goto(f"{system.url}/library/")
+    page.get_by_role("link", name=re.compile("Engineering")).first.click()
+    page.get_by_role("link", name=re.compile("Runbooks")).last.click()
+    page.locator("#documents").wait_for()
+    look("folder")
+    page.locator("#rows a").first.click()
+    page.locator("#stages").wait_for()
+    look("document")
+    context.close()
+    assert faults == {}

@@ -1,0 +1,138 @@
+"""Conversations as pages: what is stored is shown under today's rights, to its owner alone."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from agent.models import Message, Role, Session, StopReason
+from authz.grants import take_back
+from authz.permissions import Right
+from tests.factories import make_user
+from tests.integration.pages.house import SENTENCE, House, chunk_with, client_of, plain
+
+
+def conversation(house: House, who: Any = None) -> str:
+    url = reverse("conversation", args=[house.session.pk])
+    return plain(client_of(who or house.reader).get(url).content)
+
+
+def test_an_answer_cites_by_buttons_that_open_the_passage(house: House) -> None:
+    body = conversation(house)
+    assert SENTENCE in body
+    button = re.search(r'<button class="cite"[^>]*data-source="([^"]+)"[^>]*aria-label="([^"]+)"', body)
+    assert button
+    assert button[2] == f"Source 1: {house.document.title}"
+    source = client_of(house.reader).get(button[1].replace("&amp;", "&"))
+    assert f">{SENTENCE}</mark>" in plain(source.content)
+
+
+def test_an_extractive_answer_says_that_it_is_quoted(house: House) -> None:
+    said = "Quoted from your documents, no language model"
+    assert said in conversation(house)
+    Message.objects.filter(session=house.session).update(provider="openai_compatible")
+    assert said not in conversation(house)
+
+
+def test_a_sentence_whose_source_is_forbidden_by_now_is_masked(house: House) -> None:
+    assert "One sentence is hidden" not in conversation(house)
+    take_back(None, [Right.VIEW], house.folder, of=house.reader)
+    body = conversation(house)
+    assert "One sentence is hidden" in body
+    assert SENTENCE not in body
+    assert house.document.title not in body
+
+
+def test_a_no_is_called_a_no_and_cites_nothing(house: House) -> None:
+    session = Session.objects.create(user=house.reader, title="Pay")
+    text = "I cannot confirm this from the documents you may read."
+    Message.objects.create(session=session, role=Role.ASSISTANT, content=text, stop_reason=StopReason.NO_EVIDENCE)
+    body = plain(client_of(house.reader).get(reverse("conversation", args=[session.pk])).content)
+    assert text in body
+    assert "is-unconfirmed" in body
+    assert 'class="cite"' not in body
+
+
+def test_a_failed_and_an_unfinished_answer_say_what_happened(house: House) -> None:
+    session = Session.objects.create(user=house.reader, title="Pay")
+    Message.objects.create(session=session, role=Role.ASSISTANT, content="It broke.", stop_reason=StopReason.TOOL_ERROR)
+    Message.objects.create(session=session, role=Role.ASSISTANT, is_complete=False)
+    body = plain(client_of(house.reader).get(reverse("conversation", args=[session.pk])).content)
+    assert "It broke." in body
+    assert "This answer was not finished" in body
+
+
+def test_words_of_a_question_are_shown_and_not_obeyed(house: House) -> None:
+    evil = "<script>alert(1)</script>"
+    session = Session.objects.create(user=house.reader, title=evil)
+    Message.objects.create(session=session, role=Role.USER, content=evil)
+    body = plain(client_of(house.reader).get(reverse("conversation", args=[session.pk])).content)
+    assert evil not in body
+
+
+def test_a_message_alone_is_the_same_html_as_in_its_conversation(house: House) -> None:
+    answer = house.session.messages.get(role=Role.ASSISTANT)
+    client = client_of(house.reader)
+    alone = plain(client.get(reverse("message", args=[house.session.pk, answer.pk])).content).strip()
+    assert alone in conversation(house)
+
+
+def test_a_conversation_begins_ends_and_is_ones_own(house: House) -> None:
+    client = client_of(house.reader)
+    made = client.post(reverse("conversation-new"))
+    assert made.status_code == 201
+    url = made.json()["url"]
+    assert client.get(url).status_code == 200
+    assert client_of(house.keeper).get(url).status_code == 404
+    assert client_of(house.keeper).post(f"{url}delete/").status_code == 404
+    assert "The conversation is deleted." in plain(client.post(f"{url}delete/", follow=True).content)
+    assert not Session.objects.filter(pk=made.json()["id"]).exists()
+
+
+def test_a_script_that_is_signed_out_is_told_so_and_makes_nothing(house: House) -> None:
+    answer = Client().post(reverse("conversation-new"), headers={"Accept": "application/json"})
+    assert (answer.status_code, answer.json()["detail"]) == (401, "You are signed out. Sign in again.")
+    assert not Session.objects.exists()
+
+
+def test_forged_forms_are_refused(house: House) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(house.reader)
+    answer = client.post(reverse("conversation-new"))
+    assert answer.status_code == 403
+    assert "The form is out of date" in plain(answer.content)
+
+
+def test_the_rail_lists_ones_own_conversations(house: House) -> None:
+    link = reverse("conversation", args=[house.session.pk])
+    assert link in plain(client_of(house.reader).get("/").content)
+    assert link not in plain(client_of(house.keeper).get("/").content)
+
+
+def test_the_empty_page_names_the_knowledge_bases_and_nothing_else(house: House) -> None:
+    assert chunk_with(house.document, SENTENCE)
+    nothing = "You cannot read any documents yet"
+    assert nothing not in plain(client_of(house.reader).get("/").content)
+    assert nothing in plain(client_of(house.stranger).get("/").content)
+
+
+@pytest.mark.parametrize("path", ["/", "/library/", "/tokens/", "/sign-in/", "/no-such-page/"])
+def test_no_page_needs_inline_script_or_style(house: House, path: str) -> None:
+    client = client_of(None if path == "/sign-in/" else house.keeper)
+    answer = client.get(path)
+    body = plain(answer.content)
+    assert not re.search(r"<script(?![^>]*src=)", body)
+    assert not re.search(r"<style|\sstyle=|\son\w+=|javascript:", body)
+    policy = answer["Content-Security-Policy"]
+    assert "script-src 'self';" in f"{policy};"
+    assert "style-src 'self';" in f"{policy};"
+    assert "unsafe" not in policy
+
+
+def test_staff_get_the_way_to_the_administration_and_back(house: House) -> None:
+    admin = make_user("boss", is_superuser=True)
+    assert reverse("admin:index") in plain(client_of(admin).get("/").content)
+    assert reverse("admin:index") not in plain(client_of(house.reader).get("/").content)
+    assert "Back to the conversations" in plain(client_of(admin).get(reverse("admin:index")).content)

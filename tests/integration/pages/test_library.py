@@ -1,0 +1,168 @@
+"""Folders: what is listed, how files come in with their folders, and how far ingestion is."""
+
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from audit.actions import Action
+from audit.models import Entry
+from knowledge.models import Document, DocumentVersion, Folder
+from tests.factories import allow, make_document, make_folder
+from tests.integration.pages.house import House, client_of, plain, stored_files
+
+JSON = {"Accept": "application/json"}
+
+
+def upload(house: House, name: str = "a.md", content: bytes = b"# A", path: str = "") -> Any:
+    file = SimpleUploadedFile(name, content)
+    url = reverse("folder-upload", args=[house.folder.pk])
+    return client_of(house.keeper).post(url, {"file": file, "path": path}, headers=JSON)
+
+
+def test_a_file_is_stored_queued_and_recorded(house: House) -> None:
+    answer = upload(house)
+    assert answer.status_code == 201
+    document = Document.unscoped.get(pk=answer.json()["document_id"])
+    assert (answer.json()["outcome"], document.folder, document.filename) == ("created", house.folder, "a.md")
+    assert answer.json()["url"] == reverse("document", args=[document.pk])
+    assert Entry.objects.filter(action=Action.DOCUMENT_UPLOADED, target_id=str(document.pk)).exists()
+    assert len(stored_files(house.base)) == 1
+
+
+def test_the_same_bytes_again_change_nothing_and_others_make_a_version(house: House) -> None:
+    assert [upload(house, content=data).json()["outcome"] for data in (b"# A", b"# A", b"# B")] == [
+        "created",
+        "unchanged",
+        "new_version",
+    ]
+
+
+def test_a_dragged_folder_keeps_its_tree(house: House) -> None:
+    upload(house, path="2026/十月")
+    upload(house, "b.md", path="2026/十月")
+    upload(house, "c.md", path="2026")
+    year = Folder.unscoped.get(parent=house.folder, name="2026")
+    month = Folder.unscoped.get(parent=year)
+    assert set(Document.unscoped.values_list("filename", "folder__name")) == {
+        ("a.md", "十月"),
+        ("b.md", "十月"),
+        ("c.md", "2026"),
+    }
+    body = plain(client_of(house.reader).get(reverse("folder", args=[month.pk])).content)
+    assert 'aria-current="page">十月<' in body
+
+
+@pytest.mark.parametrize("path", ["../../etc", "..\\..", "/", "./.", "a/../.."])
+def test_a_path_never_leads_out_of_the_folder(house: House, path: str) -> None:
+    assert upload(house, path=path).status_code == 201
+    document = Document.unscoped.get()
+    assert house.folder.pk in document.folder.ancestor_links.values_list("ancestor_id", flat=True)
+    assert "/" not in document.folder.name
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "path", "words"),
+    [
+        ("tool.exe", b"MZ", "new", "type"),
+        ("a.md", b"", "new", "empty"),
+        ("a.md", b"x", "/".join("abcdefghijklmnopqrstuvw"), "at most 20 folders"),
+        ("a.md", b"x", "n" * 300, "at most 200 characters"),
+    ],
+)
+def test_a_refused_file_leaves_nothing_behind(house: House, name: str, content: bytes, path: str, words: str) -> None:
+    answer = upload(house, name, content, path)
+    assert answer.status_code == 400
+    assert words in answer.json()["detail"]
+    assert not Document.unscoped.exists()
+    assert set(Folder.unscoped.filter(parent=house.folder)) == {house.below}
+    assert stored_files(house.base) == set()
+
+
+def test_a_request_without_a_file_says_so(house: House) -> None:
+    url = reverse("folder-upload", args=[house.folder.pk])
+    answer = client_of(house.keeper).post(url, {"path": ""}, headers=JSON)
+    assert (answer.status_code, answer.json()["detail"]) == (400, "Choose a file: none came with this request.")
+
+
+def test_a_file_over_the_limit_is_refused(house: House, settings: Any) -> None:
+    settings.UPLOAD_MAX_BYTES = 10
+    answer = upload(house, content=b"# " + b"x" * 20)
+    assert answer.status_code == 400
+    assert "limit" in answer.json()["detail"]
+    assert not Document.unscoped.exists()
+
+
+def test_progress_names_what_is_unfinished_here_and_below(house: House) -> None:
+    here, below = make_document(house.folder), make_document(house.below)
+    make_document(house.sibling)
+    url = reverse("folder-progress", args=[house.folder.pk])
+    query = f"?id={here.pk}&id={below.pk}&id={house.base.pk}&id=nonsense"
+    progress = client_of(house.reader).get(url + query, headers=JSON).json()
+    assert progress["unfinished"] == 2
+    assert [(row["id"], row["is_unfinished"]) for row in progress["rows"]] == [(str(here.pk), True)]
+    assert here.title in progress["rows"][0]["html"]
+
+
+def test_a_failed_document_shows_its_reason_and_a_retry_to_those_who_may(house: House) -> None:
+    document = make_document(house.folder, "scan.pdf", b"%PDF-1.4\nnothing", ingested=True)
+    version = DocumentVersion.unscoped.get(document=document)
+    assert version.parse_status == "failed"
+    url, retry = reverse("document", args=[document.pk]), reverse("document-retry", args=[document.pk])
+    for person, may in ((house.reader, False), (house.keeper, True)):
+        body = plain(client_of(person).get(url).content)
+        assert version.failure_reason in body
+        assert (retry in body) is may
+    client_of(house.keeper).post(retry)
+    version.refresh_from_db()
+    assert (version.parse_status, version.failure) == ("pending", None)
+
+
+def test_only_rights_that_are_held_are_offered(house: House) -> None:
+    url = reverse("folder", args=[house.folder.pk])
+    offered = [reverse(name, args=[house.folder.pk]) for name in ("folder-upload", "folder-new")]
+    reader, keeper = (plain(client_of(person).get(url).content) for person in (house.reader, house.keeper))
+    assert [path for path in offered if path in reader] == []
+    assert [path for path in offered if path not in keeper] == []
+
+
+def test_a_new_folder_opens_and_a_taken_name_is_said(house: House) -> None:
+    client, url = client_of(house.keeper), reverse("folder-new", args=[house.folder.pk])
+    made = client.post(url, {"name": "Plans"}, follow=True)
+    assert "<h1" in plain(made.content)
+    assert Folder.unscoped.get(name="Plans").parent == house.folder
+    again = client.post(url, {"name": "Plans"}, follow=True)
+    assert "There is a folder called “Plans”" in plain(again.content)
+    assert "at least one visible character" in plain(client.post(url, {"name": " \n"}, follow=True).content)
+
+
+def test_an_empty_folder_can_be_deleted_and_a_full_one_says_why_not(house: House) -> None:
+    client, url = client_of(house.keeper), reverse("folder-delete", args=[house.below.pk])
+    document = make_document(house.below)
+    assert "is not empty" in plain(client.post(url, follow=True).content)
+    document.delete()
+    client.post(url)
+    assert not Folder.unscoped.filter(pk=house.below.pk).exists()
+
+
+def test_without_the_folder_above_a_base_opens_at_what_is_visible(house: House) -> None:
+    first = client_of(house.reader).get(reverse("base", args=[house.base.pk]))
+    assert first["Location"] == reverse("folder", args=[house.folder.pk])
+    other = make_folder(house.sibling, "Public")
+    allow(house.reader, other)
+    body = plain(client_of(house.reader).get(reverse("base", args=[house.base.pk])).content)
+    assert house.folder.name in body
+    assert other.name in body
+    assert house.sibling.name not in body
+
+
+def test_a_long_list_has_pages_and_odd_numbers_give_the_nearest(house: House, monkeypatch: Any) -> None:
+    monkeypatch.setattr("knowledge.library.PAGE_SIZE", 2)
+    for name in ("a.md", "b.md", "c.md"):
+        make_document(house.folder, name)
+    url, client = reverse("folder", args=[house.folder.pk]), client_of(house.reader)
+    shown = {
+        page: [n for n in "abc" if f"{n}.md" in plain(client.get(f"{url}?page={page}").content)] for page in "129x"
+    }
+    assert shown == {"1": ["a", "b"], "2": ["c"], "9": ["c"], "x": ["a", "b"]}

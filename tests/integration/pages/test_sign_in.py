@@ -1,0 +1,111 @@
+"""Signing in and out, the language and appearance of the pages, API tokens."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from audit.actions import Action
+from audit.models import Entry
+from authz.models import ApiToken
+from authz.tokens import issue_token, user_of
+from demo.company import load_company
+from tests.factories import make_user
+from tests.integration.pages.house import House, client_of, plain, principal_of
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "a password of a test"
+
+
+def test_a_person_signs_in_goes_where_they_wanted_and_out_again() -> None:
+    make_user("reader", password=PASSWORD)
+    client = Client()
+    wanted = client.get("/library/")
+    answer = client.post(wanted["Location"], {"username": "reader", "password": PASSWORD, "next": "/library/"})
+    assert answer["Location"] == "/library/"
+    assert client.get("/library/").status_code == 200
+    assert client.post(reverse("logout"))["Location"] == "/sign-in/"
+    assert client.get("/library/").status_code == 302
+    assert set(Entry.objects.values_list("action", flat=True)) >= {Action.SIGNED_IN, Action.SIGNED_OUT}
+
+
+@pytest.mark.parametrize("username", ["reader", "nobody", "disabled"])
+def test_a_wrong_password_and_an_unknown_name_read_the_same(username: str) -> None:
+    make_user("reader", password=PASSWORD)
+    make_user("disabled", password=PASSWORD, is_active=False)
+    password = PASSWORD if username == "disabled" else "wrong"
+    answer = Client().post("/sign-in/", {"username": username, "password": password})
+    assert "The name or the password is not right." in plain(answer.content)
+    assert Entry.objects.filter(action=Action.SIGN_IN_FAILED).exists()
+
+
+def test_the_way_back_never_leads_to_another_site() -> None:
+    make_user("reader", password=PASSWORD)
+    form = {"username": "reader", "password": PASSWORD, "next": "https://evil.example/"}
+    assert Client().post("/sign-in/", form)["Location"] == "/"
+
+
+def test_logins_of_the_demo_are_shown_only_where_its_people_are() -> None:
+    company = load_company()
+    assert company.password not in plain(Client().get("/sign-in/").content)
+    make_user(company.people[0].username)
+    body = plain(Client().get("/sign-in/").content)
+    assert company.password in body
+    assert company.people[0].role.en in body
+    assert company.people[1].role.en not in body
+
+
+def test_the_language_is_chosen_and_kept() -> None:
+    client = Client()
+    assert '<html lang="en"' in plain(client.get("/sign-in/").content)
+    client.post(reverse("set_language"), {"language": "zh-hans", "next": "/sign-in/"})
+    assert '<html lang="zh-Hans"' in plain(client.get("/sign-in/").content)
+
+
+@pytest.mark.parametrize(
+    ("cookie", "attribute"), [("dark", ' data-theme="dark"'), ("light", ' data-theme="light"'), ('"><script>', "")]
+)
+def test_the_appearance_comes_with_the_page(cookie: str, attribute: str) -> None:
+    client = Client()
+    client.cookies["theme"] = cookie
+    assert f'<html lang="en"{attribute}>' in plain(client.get("/sign-in/").content)
+
+
+def test_a_token_is_shown_once_and_works_until_it_is_revoked(house: House) -> None:
+    client, url = client_of(house.reader), reverse("tokens")
+    made = client.post(url, {"name": "nightly report", "days": "30"})
+    token = ApiToken.objects.get()
+    secret = next(
+        word for word in plain(made.content).replace("<", " ").replace(">", " ").split() if word.startswith("ekc_")
+    )
+    assert user_of(secret) == house.reader
+    assert "no-store" in made["Cache-Control"]
+    later = plain(client.get(url).content)
+    assert secret not in later
+    assert token.prefix in later
+    client.post(reverse("token-revoke", args=[token.pk]))
+    assert user_of(secret) is None
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ({"name": "", "days": "30"}, "Give the token a name"),
+        ({"name": "x", "days": "0"}, "1 to 366 days"),
+        ({"name": "x", "days": "many"}, "whole number between 1 and 366"),
+        ({"name": "x", "days": "-3"}, "whole number between 1 and 366"),
+        ({}, "whole number between 1 and 366"),
+    ],
+)
+def test_a_wrong_token_form_says_what_would_be_right(house: House, form: dict[str, str], words: str) -> None:
+    answer = client_of(house.reader).post(reverse("tokens"), form)
+    assert answer.status_code == 400
+    assert words in plain(answer.content)
+    assert not ApiToken.objects.exists()
+
+
+def test_a_token_of_somebody_else_is_not_shown_and_not_revoked(house: House) -> None:
+    token, _secret = issue_token(principal_of(house.keeper), name="mine", days=1)
+    client = client_of(house.reader)
+    assert token.prefix not in plain(client.get(reverse("tokens")).content)
+    assert client.post(reverse("token-revoke", args=[token.pk])).status_code == 404
+    assert ApiToken.objects.filter(pk=token.pk).exists()

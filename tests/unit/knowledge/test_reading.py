@@ -1,0 +1,145 @@
+"""Blocks as HTML: what is highlighted is exactly what was cited, and nothing of a document becomes markup of the page."""
+
+import re
+from html import unescape
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from knowledge.page_images import cited_boxes
+from knowledge.parsers.base import Block, ParsedDocument
+from knowledge.reading import PART_LENGTH, Span, as_html, excerpt, part_at, parts, placed
+
+TABLE = "| Step | Minutes |\n| --- | --- |\n| Rinse | 5 |\n| Boil \\| cool | 12 |"
+LIST = "1. fill water\n2. run program 3\n   - twice"
+CODE = "```bash\necho 'a < b'\nexit 0\n```"
+
+
+def document(*blocks: Block, page_count: int | None = None) -> ParsedDocument:
+    return ParsedDocument(blocks=blocks, page_count=page_count)
+
+
+def marked(html: str) -> list[str]:
+    """What stands in <mark>, without tags."""
+    return [unescape(found) for found in re.findall(r"<mark[^>]*>([^<]*)</mark>", html)]
+
+
+def cite(parsed: ParsedDocument, words: str) -> Span:
+    start = parsed.text.index(words)
+    return Span(start, start + len(words))
+
+
+@pytest.mark.parametrize(
+    ("block", "words", "expected"),
+    [
+        (Block("paragraph", "One. Two & two. Three."), "Two & two.", ["Two & two."]),
+        (Block("heading", "Rolling updates", level=1), "Rolling", ["Rolling"]),
+        (Block("paragraph", "first line\nsecond line"), "line\nsecond", ["line", "second"]),
+        (Block("code", CODE), "echo 'a < b'", ["echo 'a < b'"]),
+        (Block("code", CODE), CODE, ["echo 'a < b'", "exit 0"]),
+        (Block("list", LIST), "run program", ["run program"]),
+        (Block("list", LIST), "2. run program 3", ["run program 3"]),
+        (Block("list", LIST), LIST, ["fill water", "run program 3", "twice"]),
+        (Block("table", TABLE), "| Rinse | 5 |", ["Rinse", "5"]),
+        (Block("table", TABLE), "Minutes", ["Minutes"]),
+        (Block("table", TABLE), "Minutes |\n| ---", ["Minutes"]),
+        (Block("list", "1. 1 egg\n2. 2 eggs"), "2 eggs", ["2 eggs"]),
+        (Block("list", "- boil:\n  ```sh\n  run --now\n  ```\n- eat"), "run --now", ["run --now"]),
+        (Block("table", TABLE), TABLE, ["Step", "Minutes", "Rinse", "5", "Boil | cool", "12"]),
+    ],
+)
+def test_the_cited_words_are_marked(block: Block, words: str, expected: list[str]) -> None:
+    parsed = document(Block("paragraph", "Before."), block, Block("paragraph", "After."))
+    html = as_html(placed(parsed), cite(parsed, words))
+    assert marked(html) == expected
+    assert html.count('id="cited"') == 1
+
+
+def test_without_a_citation_nothing_is_marked() -> None:
+    parsed = document(Block("table", TABLE), Block("list", LIST), Block("code", CODE))
+    assert "<mark" not in as_html(placed(parsed))
+
+
+def test_a_span_over_several_blocks_marks_each_of_them() -> None:
+    parsed = document(Block("heading", "Leave", level=2), Block("paragraph", "Ten days."), Block("list", "- more"))
+    assert marked(as_html(placed(parsed), Span(0, len(parsed.text)))) == ["Leave", "Ten days.", "more"]
+
+
+@pytest.mark.parametrize("kind", ["paragraph", "heading", "list", "table", "code"])
+def test_markup_in_a_document_is_shown_and_not_obeyed(kind: str) -> None:
+    evil = '<script>alert(1)</script><img src=x onerror="alert(1)"> ![i](http://evil.example/i.png) [a](javascript:x)'
+    text = {
+        "list": f"- {evil}",
+        "table": f"| a |\n| --- |\n| {evil} |",
+        "code": f"```\n{evil}\n```",
+    }.get(kind, evil)
+    html = as_html(placed(document(Block(kind, text, level=1 if kind == "heading" else None))))  # type: ignore[arg-type]
+    assert "<script" not in html
+    assert "<img" not in html
+    assert "<a " not in html
+    assert "&lt;script&gt;" in html
+
+
+def test_signs_of_our_own_in_a_document_mark_nothing() -> None:
+    assert "<mark" not in as_html(placed(document(Block("paragraph", "a \ue000b\ue001 c"))))
+
+
+BLOCKS = st.lists(
+    st.one_of(
+        st.text("ab <&\n。", min_size=1).filter(str.strip).map(lambda t: Block("paragraph", t)),
+        st.sampled_from([Block("table", TABLE), Block("list", LIST), Block("code", CODE)]),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(BLOCKS, st.integers(0, 200), st.integers(1, 200))
+def test_marks_add_nothing_to_the_page(blocks: list[Block], start: int, length: int) -> None:
+    """Property: taking the marks out again gives the page without a citation, whatever was cited."""
+    parsed = document(*blocks)
+    cited = as_html(placed(parsed), Span(start, start + length))
+    assert re.sub(r"</?mark[^>]*>", "", cited) == as_html(placed(parsed))
+
+
+def test_an_excerpt_of_a_table_keeps_its_header_row_and_offsets() -> None:
+    parsed = document(Block("paragraph", "Before."), Block("table", TABLE))
+    row = cite(parsed, "| Boil \\| cool | 12 |")
+    (piece,) = excerpt(parsed, row)
+    assert piece.block.text == "| Step | Minutes |\n| --- | --- |\n| Boil \\| cool | 12 |"
+    assert marked(as_html([piece], row)) == ["Boil | cool", "12"]
+
+
+def test_an_excerpt_of_code_keeps_its_fences() -> None:
+    parsed = document(Block("code", CODE))
+    (piece,) = excerpt(parsed, cite(parsed, "exit 0"))
+    assert piece.block.text == "```bash\nexit 0\n```"
+
+
+def test_a_long_text_comes_in_parts_and_a_character_is_found_in_its_part() -> None:
+    words = "x" * (PART_LENGTH // 2)
+    parsed = document(*(Block("paragraph", words) for _ in range(5)))
+    found = parts(parsed)
+    assert [len(part) for part in found] == [1, 1, 1, 1, 1]
+    assert part_at(found, 0) == 0
+    assert part_at(found, len(parsed.text) - 1) == 4
+    assert parts(document()) == [[]]
+
+
+def test_pages_of_a_pdf_are_its_parts_also_the_empty_ones() -> None:
+    first = Block("paragraph", "one", page=1, boxes=((0.1, 0.1, 0.9, 0.12),))
+    third = Block("paragraph", "three", page=3, boxes=((0.1, 0.1, 0.9, 0.12),))
+    found = parts(document(first, third, page_count=3))
+    assert [[block.block.text for block in part] for part in found] == [["one"], [], ["three"]]
+    assert part_at(found, len("one\n\n") + 1) == 2
+
+
+def test_boxes_are_those_of_the_cited_lines() -> None:
+    lines = tuple((0.1, 0.1 * i, 0.9, 0.1 * i + 0.05) for i in range(1, 5))
+    block = Block("paragraph", "a" * 100 + "b" * 100 + "c" * 100 + "d" * 100, page=1, boxes=lines)
+    parsed = document(block, page_count=1)
+    assert cited_boxes(placed(parsed), Span(120, 180)) == [lines[1]]
+    assert cited_boxes(placed(parsed), Span(150, 250)) == [lines[1], lines[2]]
+    assert cited_boxes(placed(parsed), Span(0, 400)) == list(lines)
+    assert cited_boxes(placed(parsed), None) == []
