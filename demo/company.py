@@ -1,0 +1,216 @@
+"""Reads `company.yaml`: the people, groups, folders, grants and sample questions of the demo company.
+
+The file is checked as a whole when it is loaded, so that the seeding command meets only names that exist.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from pathlib import Path, PurePosixPath
+from typing import Literal, Self
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic_core import ErrorDetails
+
+COMPANY_FILE = Path(__file__).with_name("company.yaml")
+DOCUMENTS = Path(__file__).with_name("documents")
+
+Language = Literal["zh-hans", "en"]
+Permission = Literal["view", "download", "add", "change", "manage"]
+
+
+class CompanyError(ValueError):
+    """The company file is wrong; the message is one sentence that names the place."""
+
+
+class _Spec(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class BilingualText(_Spec):
+    """The same text in both languages of the company."""
+
+    zh: str
+    en: str
+
+
+class Group(_Spec):
+    """A department, a team inside one, or a role that people of several departments have."""
+
+    key: str
+    kind: Literal["department", "team", "role"]
+    name: BilingualText
+    parent: str | None = None
+
+
+class Person(_Spec):
+    """Somebody who can sign in; `staff` opens the administration pages."""
+
+    username: str
+    name: BilingualText
+    role: BilingualText
+    email: str
+    language: Language
+    staff: bool
+    groups: tuple[str, ...]
+
+
+class FolderSpec(_Spec):
+    """A folder and the folders in it; `key` is the name of its directory under `documents/`."""
+
+    key: str
+    name: BilingualText
+    folders: tuple["FolderSpec", ...] = ()
+
+
+class KnowledgeBaseSpec(_Spec):
+    """A knowledge base with its folder tree."""
+
+    key: str
+    name: BilingualText
+    about: BilingualText
+    folders: tuple[FolderSpec, ...]
+
+
+class GrantSpec(_Spec):
+    """What one group or one person may do in a place ("people" or "people/handbook") and in everything below it."""
+
+    where: str
+    may: tuple[Permission, ...]
+    group: str | None = None
+    user: str | None = None
+
+    @model_validator(mode="after")
+    def _names_one_grantee(self) -> Self:
+        if (self.group is None) == (self.user is None):
+            raise ValueError("a grant names either a group or a user")
+        return self
+
+
+class SampleQuestion(_Spec):
+    """A question for the chat page. `readers` find `contains` in `document`; for everybody else it cannot be confirmed.
+
+    Without a document nobody has an answer, and `readers` is empty.
+    """
+
+    ask: str
+    language: Language
+    document: str | None = None
+    contains: str | None = None
+    readers: tuple[str, ...] = ()
+
+
+class Company(_Spec):
+    """The whole company, checked: every name that one part uses is declared by another."""
+
+    name: BilingualText
+    about: BilingualText
+    password: str
+    groups: tuple[Group, ...]
+    people: tuple[Person, ...]
+    knowledge_bases: tuple[KnowledgeBaseSpec, ...]
+    grants: tuple[GrantSpec, ...]
+    questions: tuple[SampleQuestion, ...]
+
+    @cached_property
+    def places(self) -> frozenset[str]:
+        """Every path a grant may name: knowledge bases and folders."""
+        bases = ((base.key, base.folders) for base in self.knowledge_bases)
+        return frozenset(chain.from_iterable(_paths(key, folders) for key, folders in bases))
+
+    def readers(self, path: str) -> frozenset[str]:
+        """The usernames that a grant on `path` or on a place above it lets view the folder or document."""
+        above = {path, *map(str, PurePosixPath(path).parents)}
+        grants = [grant for grant in self.grants if grant.where in above and "view" in grant.may]
+        return frozenset(
+            person.username
+            for person in self.people
+            for grant in grants
+            if grant.user == person.username or grant.group in person.groups
+        )
+
+    @model_validator(mode="after")
+    def _names_exist(self) -> Self:
+        groups = _once("groups", [group.key for group in self.groups])
+        people = _once("people", [person.username for person in self.people])
+        _once("knowledge_bases", [base.key for base in self.knowledge_bases])
+        for group in self.groups:
+            _known(f"group {group.key}", [group.parent] if group.parent else [], groups, "group")
+        for person in self.people:
+            _known(f"person {person.username}", person.groups, groups, "group")
+        for grant in self.grants:
+            _known(f"grant on {grant.where}", [grant.where], self.places, "place")
+            _known(f"grant on {grant.where}", [grant.group] if grant.group else [], groups, "group")
+            _known(f"grant on {grant.where}", [grant.user] if grant.user else [], people, "person")
+        for question in self.questions:
+            expected = self.readers(question.document) if question.document else frozenset()
+            if set(question.readers) != expected:
+                raise ValueError(
+                    f"question {question.ask!r} names other readers than the grants, which give {sorted(expected)}"
+                )
+        return self
+
+
+@dataclass(frozen=True)
+class DemoDocument:
+    """A file to upload into `folder`, a place such as "people/confidential/reviews"."""
+
+    folder: str
+    file: Path
+
+
+def load_company(file: Path = COMPANY_FILE) -> Company:
+    """Read and check a company file. Raises CompanyError with one sentence, OSError when the file cannot be read."""
+    try:
+        return Company.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
+    except yaml.YAMLError as error:
+        raise CompanyError(f"{file.name} is not YAML: {' '.join(str(error).split())}") from error
+    except ValidationError as error:
+        raise CompanyError(f"{file.name}: {_sentence(error.errors()[0])}") from error
+
+
+def documents(company: Company, root: Path = DOCUMENTS) -> list[DemoDocument]:
+    """Every document with its folder, sorted by path. Raises CompanyError for a file outside the declared folders."""
+    found = [
+        DemoDocument(folder=file.parent.relative_to(root).as_posix(), file=file)
+        for file in sorted(root.rglob("*"))
+        if file.is_file()
+    ]
+    for document in found:
+        if document.folder not in company.places:
+            raise CompanyError(
+                f"{document.file.name} lies in {document.folder}, which is no folder of the company file"
+            )
+    return found
+
+
+def _paths(parent: str, folders: Sequence[FolderSpec]) -> Iterator[str]:
+    yield parent
+    for folder in folders:
+        yield from _paths(f"{parent}/{folder.key}", folder.folders)
+
+
+def _once(where: str, keys: Sequence[str]) -> frozenset[str]:
+    for key in keys:
+        if keys.count(key) > 1:
+            raise ValueError(f"{where} has {key!r} twice")
+    return frozenset(keys)
+
+
+def _known(where: str, names: Sequence[str], known: frozenset[str], kind: str) -> None:
+    for name in names:
+        if name not in known:
+            raise ValueError(f"{where} names the {kind} {name!r}, which is not declared")
+
+
+def _sentence(error: ErrorDetails) -> str:
+    """One sentence for the first thing that is wrong, with its place such as people[2].email."""
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"]).removeprefix(".")
+    if error["type"] == "extra_forbidden":
+        return f"{place} is not a known key"
+    if error["type"] == "missing":
+        return f"{place} is missing"
+    message = error["msg"].removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message

@@ -1,0 +1,28 @@
+"""Who can sign in to the demo, and with what: printed when it starts."""
+
+from typing import NamedTuple
+
+from demo.company import load_company
+
+ADMINISTRATOR = "admin"
+
+
+class Login(NamedTuple):
+    """A username, the password, and in English what this person may do."""
+
+    username: str
+    password: str
+    role: str
+
+    def __str__(self) -> str:
+        return f"{self.username:<8} {self.password}   {self.role}"
+
+
+def logins() -> list[Login]:
+    """Everybody who can sign in, in the order of the company file."""
+    company = load_company()
+    people = [Login(person.username, company.password, person.role.en) for person in company.people]
+    return [
+        *people,
+        Login(ADMINISTRATOR, company.password, "Administrator: governs bases, folders and rights, reads nothing"),
+    ]

@@ -1,0 +1,91 @@
+"""The way from a document to a cited answer, in a real browser on the real system, and the honest "no" for who may not read."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.conftest import System
+from tests.evaluation_data import data_folder
+
+PASSWORD = "keel-demo-2026"
+PAGES = "docs/concepts/workloads/controllers"
+ANSWER_MS = 60_000  # the first question loads the model, on a busy machine
+QUESTION_ZH = "Kubernetes 中 Deployment 的 rolling update 默认策略是什么？"
+QUESTION_EN = "What is the default rolling update strategy of a Deployment?"
+
+
+@pytest.fixture(scope="module")
+def kubernetes(system: System, tmp_path_factory: pytest.TempPathFactory) -> System:
+    """The system with the pages on workloads of both languages imported; engineers may read them, product managers may not."""
+    raw = data_folder("k8s_docs") / "raw"
+    tree = tmp_path_factory.mktemp("kubernetes")
+    for language in ("en", "zh-cn"):
+        shutil.copytree(raw / language / PAGES, tree / language / PAGES)
+    done = _import(system, tree)
+    assert "0 failed" in done, done
+    return system
+
+
+def test_import_can_be_repeated_without_change(kubernetes: System, tmp_path: Path) -> None:
+    shutil.copytree(data_folder("k8s_docs") / "raw" / "en" / PAGES, tmp_path / "en" / PAGES)
+    assert "0 new, 0 changed" in _import(kubernetes, tmp_path)
+
+
+@pytest.mark.data
+@pytest.mark.browser
+@pytest.mark.parametrize("question", [QUESTION_ZH, QUESTION_EN])
+def test_engineer_gets_the_default_strategy_with_its_source(kubernetes: System, page: Page, question: str) -> None:
+    _sign_in(page, kubernetes, "chen")
+    page.get_by_role("combobox").select_option("Kubernetes")
+    answer = _ask(page, question)
+    expect(answer.locator(".answer-text")).to_contain_text("25%")
+    answer.locator("button.cite").first.click()
+    drawer = page.get_by_role("dialog").or_(page.locator(".drawer")).first
+    expect(drawer).to_contain_text("Deployment")
+    expect(drawer.locator("mark").first).to_be_visible()
+
+
+@pytest.mark.data
+@pytest.mark.browser
+@pytest.mark.parametrize("question", [QUESTION_ZH, QUESTION_EN])
+def test_product_manager_is_told_that_it_cannot_be_confirmed(kubernetes: System, page: Page, question: str) -> None:
+    _sign_in(page, kubernetes, "emma")
+    answer = _ask(page, question)
+    expect(answer).to_contain_text("cannot confirm")
+    expect(answer).not_to_contain_text("25%")
+    expect(answer.locator("button.cite")).to_have_count(0)
+
+
+@pytest.mark.browser
+def test_conversation_survives_an_idle_minute_of_the_socket(system: System, page: Page) -> None:
+    _sign_in(page, system, "chen")
+    _ask(page, "How long do access tokens of our API live?")
+    page.wait_for_timeout(8_000)  # longer than the channel layer waits for a message
+    answer = _ask(page, "内部服务之间 HTTP 调用的默认超时时间是多少？", place=1)
+    expect(answer.locator(".answer-text")).to_contain_text("3 秒")
+
+
+def _import(system: System, tree: Path) -> str:
+    done = system.checkout.manage("import_folder", str(tree), "--kb", "Kubernetes", "--as", "pieter", timeout_s=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def _sign_in(page: Page, system: System, username: str) -> None:
+    page.goto(system.url)
+    page.locator("input[name=username]").fill(username)
+    page.locator("input[name=password]").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("textbox")).to_be_visible()
+    page.wait_for_load_state()  # with it the page's own script runs
+
+
+def _ask(page: Page, question: str, *, place: int = 0) -> Locator:
+    """Ask, and wait until the answer stands as the server renders it."""
+    page.get_by_role("textbox").fill(question)
+    page.keyboard.press("Enter")
+    answer = page.locator("li.message.answer[id^=m-]").nth(place)
+    expect(answer.locator(".answer-foot").or_(answer.locator(".answer-state"))).to_be_visible(timeout=ANSWER_MS)
+    return answer

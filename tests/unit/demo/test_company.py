@@ -1,0 +1,169 @@
+"""The demo company: its file, its documents, who may read them, and the questions that the chat page suggests."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from demo.build.__main__ import SOURCES
+from demo.company import COMPANY_FILE, DOCUMENTS, Company, CompanyError, SampleQuestion, documents, load_company
+from demo.logins import logins
+
+EVERYBODY = {"chen", "emma", "lin", "pieter", "sofia", "zhao"}
+RESTRICTED = {
+    "engineering/security-incidents": {"pieter"},
+    "people/confidential": {"lin"},
+    "people/confidential/compensation": {"lin"},
+    "people/confidential/reviews": {"lin"},
+    "people/recruitment": {"lin", "pieter"},
+    "company/confidential": {"pieter", "sofia"},
+    "company/confidential/board": {"pieter", "sofia"},
+    "company/confidential/finance": {"pieter", "sofia"},
+    "product-sales/customers": {"zhao"},
+    "product-sales/pricing": {"emma", "sofia", "zhao"},
+}
+COMPANY = load_company()
+ANSWERED = [question for question in COMPANY.questions if question.document]
+
+
+def text_of(document: str) -> str:
+    """The readable text of a document: its own, or that of the source it was built from; HTML without its tags."""
+    source = SOURCES / f"{document}.md"
+    text = (source if source.exists() else DOCUMENTS / document).read_text(encoding="utf-8")
+    return re.sub(r"<[^>]+>", "", text) if document.endswith(".html") else text
+
+
+def changed(tmp_path: Path, old: str, new: str) -> Path:
+    """A copy of the company file with its first `old` replaced."""
+    text = COMPANY_FILE.read_text(encoding="utf-8")
+    assert old in text
+    file = tmp_path / "company.yaml"
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+    return file
+
+
+def test_company_has_six_people_with_different_rights() -> None:
+    rights = {
+        person.username: {place for place in COMPANY.places if person.username in COMPANY.readers(place)}
+        for person in COMPANY.people
+    }
+    assert set(rights) == EVERYBODY
+    assert len({frozenset(places) for places in rights.values()}) == 6
+
+
+def test_company_has_three_departments() -> None:
+    assert [group.key for group in COMPANY.groups if group.kind == "department"] == [
+        "engineering",
+        "sales-product",
+        "people-finance",
+    ]
+
+
+def test_logins_name_everybody_with_the_one_password() -> None:
+    assert {login.username for login in logins()} == EVERYBODY | {"admin"}
+    assert {login.password for login in logins()} == {COMPANY.password}
+    assert str(logins()[0]).split()[:2] == ["lin", COMPANY.password]
+
+
+def test_documents_come_in_every_format() -> None:
+    formats = Counter(document.file.suffix for document in documents(COMPANY))
+    assert formats.total() >= 40
+    assert set(formats) == {".pdf", ".md", ".txt", ".docx", ".xlsx", ".csv", ".html", ".pptx"}
+
+
+def test_documents_are_half_chinese_half_english() -> None:
+    chinese = sum(bool(re.search(r"[\u4e00-\u9fff]", document.file.name)) for document in documents(COMPANY))
+    assert 0.4 <= chinese / len(documents(COMPANY)) <= 0.6
+
+
+def test_documents_stay_small() -> None:
+    sizes = [document.file.stat().st_size for document in documents(COMPANY)]
+    assert max(sizes) < 300_000
+    assert sum(sizes) < 6_000_000
+
+
+def test_documents_fill_every_folder_without_subfolders() -> None:
+    leaves = {place for place in COMPANY.places if not any(other.startswith(f"{place}/") for other in COMPANY.places)}
+    assert {document.folder for document in documents(COMPANY)} == leaves - {"kubernetes"}  # made for an import
+
+
+def test_documents_refuses_a_file_outside_the_declared_folders(tmp_path: Path) -> None:
+    (tmp_path / "people" / "secret").mkdir(parents=True)
+    (tmp_path / "people" / "secret" / "note.txt").write_text("x", encoding="utf-8")
+    with pytest.raises(CompanyError, match=r"note\.txt lies in people/secret, which is no folder of the company file"):
+        documents(COMPANY, tmp_path)
+
+
+@pytest.mark.parametrize(("place", "readers"), RESTRICTED.items(), ids=list(RESTRICTED))
+def test_restricted_folder_is_read_by_exactly(place: str, readers: set[str]) -> None:
+    assert COMPANY.readers(place) == readers
+
+
+def test_open_folders_are_read_by_everybody() -> None:
+    assert {place for place in COMPANY.places if COMPANY.readers(place) == EVERYBODY} == {
+        "company/expenses-travel",
+        "company/meetings",
+        "company/plans",
+        "company/policies",
+        "people/benefits",
+        "people/handbook",
+        "people/onboarding",
+        "product-sales/products",
+    }
+
+
+def test_nobody_but_hr_reads_salaries_through_a_second_grant() -> None:
+    above = {"people", "people/confidential", "people/confidential/compensation", "people/confidential/reviews"}
+    assert [(grant.group, grant.user) for grant in COMPANY.grants if grant.where in above] == [("hr", None)]
+
+
+@pytest.mark.parametrize("question", ANSWERED, ids=[question.ask for question in ANSWERED])
+def test_sample_question_is_answered_by_its_document(question: SampleQuestion) -> None:
+    assert question.document is not None
+    assert question.contains is not None
+    assert (DOCUMENTS / question.document).is_file()
+    assert question.contains in text_of(question.document)
+
+
+def test_sample_questions_show_both_languages_and_both_outcomes() -> None:
+    for language in ("zh-hans", "en"):
+        asked = [question for question in COMPANY.questions if question.language == language]
+        assert any(set(question.readers) == EVERYBODY for question in asked)
+        assert any(0 < len(question.readers) < 6 for question in asked)
+        assert any(not question.readers for question in asked)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("    email: chen.wei", "    emial: chen.wei", r"people\[1\].email is missing"),
+        ("    staff: true", "    staff: true\n    boss: xu", r"people\[0\].boss is not a known key"),
+        ("language: zh-hans", "language: fr", r"people\[0\].language: Input should be 'zh-hans' or 'en'"),
+        (
+            "where: people/handbook",
+            "where: people/hand",
+            "grant on people/hand names the place 'people/hand', which is not declared",
+        ),
+        ("{group: all-staff, may", "{group: all, may", "names the group 'all', which is not declared"),
+        ("{user: emma, may", "{user: emmy, may", "names the person 'emmy', which is not declared"),
+        ("{group: hr, may", "{group: hr, user: lin, may", r"grants\[21\]: a grant names either a group or a user"),
+        ("username: chen", "username: lin", "people has 'lin' twice"),
+        ("readers: [chen, pieter]", "readers: [chen, zhao]", "names other readers than the grants"),
+        ("name: {zh: 衡舟科技", "name: {zh: [", "company.yaml is not YAML: .*line 4"),
+    ],
+)
+def test_load_company_refuses_a_wrong_file_in_one_sentence(tmp_path: Path, old: str, new: str, message: str) -> None:
+    with pytest.raises(CompanyError, match=message) as caught:
+        load_company(changed(tmp_path, old, new))
+    assert "\n" not in str(caught.value)
+
+
+def test_readers_follows_a_grant_down_the_tree_only(tmp_path: Path) -> None:
+    file = changed(tmp_path, "where: people/handbook", "where: people/confidential/reviews").read_text(encoding="utf-8")
+    wider = tmp_path / "wider.yaml"
+    wider.write_text(file.partition("questions:")[0] + "questions: []\n", encoding="utf-8")
+    company: Company = load_company(wider)
+    assert company.readers("people/confidential/reviews/x.pdf") == EVERYBODY
+    assert company.readers("people/confidential/compensation") == {"lin"}
+    assert company.readers("people/handbook") == {"lin"}
