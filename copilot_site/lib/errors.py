@@ -1,5 +1,7 @@
 """The errors a person can act on; every edge (page, API, command, admin) turns them into one clear sentence."""
 
+from http import HTTPStatus
+
 
 class CopilotError(Exception):
     """Root of the errors whose text is meant for people."""
@@ -19,3 +21,16 @@ class InvalidInput(CopilotError):
 
 class Conflict(InvalidInput):
     """What was given is fine by itself and collides with what is there."""
+
+
+STATUS: dict[type[CopilotError], HTTPStatus] = {
+    NotFound: HTTPStatus.NOT_FOUND,
+    PermissionDenied: HTTPStatus.FORBIDDEN,
+    Conflict: HTTPStatus.CONFLICT,
+    InvalidInput: HTTPStatus.BAD_REQUEST,
+}
+
+
+def status_of(error: Exception) -> HTTPStatus | None:
+    """How a page or the API answers this error; None for what is not meant for people. Most special class first."""
+    return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), None)

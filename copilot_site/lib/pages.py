@@ -4,16 +4,14 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.deprecation import MiddlewareMixin
 
-from copilot_site.lib.errors import Conflict, CopilotError, InvalidInput, NotFound, PermissionDenied
-
-STATUS: dict[type[CopilotError], int] = {NotFound: 404, PermissionDenied: 403, Conflict: 409, InvalidInput: 400}
+from copilot_site.lib.errors import status_of
 
 
 class ErrorPages(MiddlewareMixin):
     """Answers what a view raises with one clear sentence; other errors are bugs and stay Django's to log."""
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        status = next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), None)
+        status = status_of(error)
         return None if status is None else error_page(request, status, str(error))
 
 

@@ -8,14 +8,8 @@ from rest_framework.exceptions import APIException, ErrorDetail, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from copilot_site.lib.errors import Conflict, CopilotError, InvalidInput, NotFound, PermissionDenied
+from copilot_site.lib.errors import CopilotError, status_of
 
-STATUS: dict[type[CopilotError], HTTPStatus] = {
-    NotFound: HTTPStatus.NOT_FOUND,
-    PermissionDenied: HTTPStatus.FORBIDDEN,
-    Conflict: HTTPStatus.CONFLICT,
-    InvalidInput: HTTPStatus.BAD_REQUEST,
-}
 CODES = {
     HTTPStatus.NOT_FOUND: "not_found",
     HTTPStatus.FORBIDDEN: "permission_denied",
@@ -65,11 +59,9 @@ def problem_handler(error: Exception, context: dict[str, Any]) -> Response | Non
 
 
 def _of_ours(error: CopilotError) -> Response | None:
-    """The answer for an error of the product; its text is already the sentence. Most special class first."""
-    for kind in type(error).__mro__:
-        if kind in STATUS:
-            return problem(STATUS[kind], str(error), code=CODES[STATUS[kind]])
-    return None
+    """The answer for an error of the product; its text is already the sentence."""
+    status = status_of(error)
+    return None if status is None else problem(status, str(error), code=CODES[status])
 
 
 def _sentence(error: dict[str, str]) -> str:
