@@ -16,7 +16,7 @@ from knowledge.parsers.base import ParseFailed, UnreadableFile, parsers
 from knowledge.parsers.limits import MIB, ParseLimits
 from knowledge.parsers.sandbox import parse_in_child, server_pids, stop_servers
 
-LIMITS = ParseLimits(cpu_s=1, wall_s=5.0, memory_bytes=200 * MIB, written_bytes=8 * MIB, result_bytes=4 * MIB)
+LIMITS = ParseLimits(cpu_s=60, wall_s=120.0, memory_bytes=200 * MIB, written_bytes=8 * MIB, result_bytes=4 * MIB)
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -62,11 +62,15 @@ def children_of(pid: int) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("action", "code"),
-    [("spin", "time"), ("allocate", "memory"), ("crash", "crashed"), ("leave", "crashed"), ("talk", "too_much_text")],
+    ("action", "code"), [("allocate", "memory"), ("crash", "crashed"), ("leave", "crashed"), ("talk", "too_much_text")]
 )
 def test_harmful_parser_is_stopped_and_the_next_file_is_read(act: Callable[..., str], action: str, code: str) -> None:
     assert code_of(act, action) == code
+    assert act("say") == "said"
+
+
+def test_busy_parser_is_stopped_by_its_processor_time(act: Callable[..., str]) -> None:
+    assert code_of(act, "spin", replace(LIMITS, cpu_s=1)) == "time"
     assert act("say") == "said"
 
 
