@@ -1,21 +1,44 @@
+"""The reading room of the audit log: nothing here adds, changes or deletes an entry."""
+
+from dataclasses import dataclass
 from typing import Any
 
-from django.contrib import admin
-from django.http import HttpRequest
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
-from audit.models import Entry
+from audit.actions import Action, Outcome
+from audit.export import export_entries, filename, format_named
+from audit.models import Checkpoint, Entry, Head, Hold
+from audit.record import record
+from audit.retention import place_hold, release_hold
+from audit.selectors import EntryFilter, timeline
+from copilot_site.lib.errors import CopilotError
+from copilot_site.lib.files import StreamedPieces
 
 
-@admin.register(Entry)
-class EntryAdmin(admin.ModelAdmin[Entry]):
-    """Reading room of the audit log: nothing here adds, changes or deletes."""
+@dataclass(frozen=True)
+class Reader:
+    """Whoever sits at the admin page."""
 
-    list_display = ("at", "actor_name", "action", "outcome", "target_name", "address")
-    list_filter = ("action", "outcome", ("at", admin.DateFieldListFilter))
-    search_fields = ("actor_name", "target_name", "target_id", "run_id", "request_id")
-    list_per_page = 50
-    show_full_result_count = False
+    user_id: int
+    username: str
 
+    @classmethod
+    def of(cls, request: HttpRequest) -> "Reader":
+        user = request.user
+        return cls(user.pk, user.username) if isinstance(user, User) else cls(0, "")
+
+
+class ReadOnlyAdmin(admin.ModelAdmin[Any]):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
@@ -24,3 +47,148 @@ class EntryAdmin(admin.ModelAdmin[Entry]):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+
+class ExportForm(forms.Form):
+    """What to export, and as what."""
+
+    file = forms.ChoiceField(
+        label=_("file"),
+        choices=[
+            ("jsonl", _("JSON lines with all hashes, for verify_export.py")),
+            ("csv-bom", _("CSV for Excel (UTF-8 with a mark)")),
+            ("csv", _("CSV")),
+            ("ocsf", _("OCSF events for a SIEM")),
+        ],
+    )
+    since = forms.DateField(label=_("from"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    until = forms.DateField(label=_("before"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    actor = forms.CharField(
+        label=_("actor"), required=False, help_text=_("A sign-in name, or the number of an account.")
+    )
+    action = forms.ChoiceField(label=_("action"), required=False, choices=[("", _("all")), *Action.choices])
+    outcome = forms.ChoiceField(label=_("outcome"), required=False, choices=[("", _("all")), *Outcome.choices])
+    run_id = forms.CharField(label=_("run id"), required=False)
+
+    def chosen(self) -> EntryFilter:
+        """The filter; days begin at midnight of the site's time zone."""
+        days = {name: forms.DateTimeField(required=False).clean(self.data.get(name)) for name in ("since", "until")}
+        return EntryFilter(**{name: value for name, value in self.cleaned_data.items() if name != "file"} | days)
+
+
+@admin.register(Entry)
+class EntryAdmin(ReadOnlyAdmin):
+    """Reading needs `audit.view_entry`, exporting `audit.export_entry`; both are recorded."""
+
+    change_list_template = "admin/audit/entry/change_list.html"
+    list_display = ("place", "at", "actor_name", "action", "outcome", "target_name", "address", "run")
+    list_display_links = ("place", "at")
+    list_filter = ("outcome", ("at", admin.DateFieldListFilter), "action")
+    list_select_related = ("link",)
+    search_fields = ("actor_name", "on_behalf_of_name", "target_name", "target_id", "run_id", "request_id", "reason")
+    list_per_page = 50
+    show_full_result_count = False
+    fields = (
+        "place", "at", "actor_id", "actor_name", "on_behalf_of_id", "on_behalf_of_name", "action", "outcome", "reason",
+        "target_type", "target_id", "target_name", "run", "request_id", "address", "detail", "hash",
+    )  # fmt: skip
+
+    @admin.display(description=_("number"), ordering="link__seq")
+    def place(self, entry: Entry) -> str:
+        return str(entry.link.seq) if hasattr(entry, "link") else "–"
+
+    @admin.display(description=_("hash of the chain"))
+    def hash(self, entry: Entry) -> str:
+        return bytes(entry.link.hash).hex() if hasattr(entry, "link") else "–"
+
+    @admin.display(description=_("run"), ordering="run_id")
+    def run(self, entry: Entry) -> str | SafeString:
+        if not entry.run_id:
+            return "–"
+        return format_html(
+            '<a href="{}" title="{}">{}…</a>',
+            reverse("admin:audit_entry_run", args=[entry.run_id]),
+            entry.run_id,
+            entry.run_id[:8],
+        )
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view
+        ours = [
+            path("run/<str:run_id>/", view(self.run_view), name="audit_entry_run"),
+            path("export/", view(self.export_view), name="audit_entry_export"),
+        ]
+        return ours + super().get_urls()
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        if self.has_view_permission(request):
+            record(Reader.of(request), Action.AUDIT_READ, detail={"filter": sorted(request.GET)})
+        state = {
+            "head": Head.objects.first(),
+            "checkpoint": Checkpoint.objects.order_by("seq").last(),
+            "may_export": request.user.has_perm("audit.export_entry"),
+        }
+        return super().changelist_view(request, state | (extra_context or {}))
+
+    def run_view(self, request: HttpRequest, run_id: str) -> HttpResponse:
+        """Everything about one run, in order."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        entries = list(timeline(run_id))
+        if not entries:
+            raise Http404
+        record(Reader.of(request), Action.AUDIT_READ, detail={"run": run_id})
+        began = entries[0].at
+        steps = [(entry, (entry.at - began).total_seconds()) for entry in entries]
+        return self._page(
+            request, "admin/audit/entry/run.html", title=_("Timeline of a run"), run_id=run_id, steps=steps
+        )
+
+    def export_view(self, request: HttpRequest) -> HttpResponseBase:
+        """A form, and the file it asks for."""
+        if not request.user.has_perm("audit.export_entry"):
+            raise PermissionDenied
+        form = ExportForm(request.POST or None)
+        if request.method == "POST" and form.is_valid():
+            made = format_named(form.cleaned_data["file"])
+            pieces = export_entries(Reader.of(request), chosen=form.chosen(), form=made)
+            return StreamedPieces(pieces, media_type=made.media_type, filename=filename(made))
+        return self._page(request, "admin/audit/entry/export.html", title=_("Export the audit log"), form=form)
+
+    def _page(self, request: HttpRequest, template: str, **context: Any) -> HttpResponse:
+        return render(request, template, self.admin_site.each_context(request) | {"opts": self.opts} | context)
+
+
+@admin.register(Checkpoint)
+class CheckpointAdmin(ReadOnlyAdmin):
+    list_display = ("seq", "kind", "at", "key")
+    list_filter = ("kind",)
+    fields = ("seq", "kind", "at", "key", "signature")
+
+
+@admin.register(Hold)
+class HoldAdmin(admin.ModelAdmin[Hold]):
+    """Holds are placed and released, never edited or deleted."""
+
+    list_display = ("reason", "person_id", "from_at", "until_at", "placed_at", "released_at")
+    readonly_fields = ("placed_at", "released_at")
+    actions = ("release",)
+
+    def has_change_permission(self, request: HttpRequest, obj: Hold | None = None) -> bool:
+        return obj is None and super().has_change_permission(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Hold | None = None) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Hold, form: Any, change: bool) -> None:
+        place_hold(Reader.of(request), obj)
+
+    @admin.action(description=_("Release the chosen legal holds"), permissions=["change"])
+    def release(self, request: HttpRequest, queryset: QuerySet[Hold]) -> None:
+        for hold in queryset:
+            try:
+                release_hold(Reader.of(request), hold)
+            except CopilotError as error:
+                messages.error(request, str(error))
+            else:
+                messages.success(request, _("Released: %(hold)s.") % {"hold": hold})

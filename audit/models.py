@@ -1,18 +1,24 @@
-"""What was done, by whom, to what, and how it ended. Rows are added and never changed."""
+"""What was done, by whom, to what, and how it ended; the chain that holds it together; the signatures under the chain.
 
-from typing import Any, NoReturn
+Rows are added and never changed. The exceptions are two and recorded: names and addresses can be erased, and old rows go
+through a signed cut. The database refuses everything else, by trigger and by role.
+"""
+
+from typing import Any, ClassVar, NoReturn
 
 from django.db import models
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from audit.actions import Action, Outcome
+from audit.content import written_time
 
 
 class AppendOnly(Exception):
     """Somebody tried to change or delete an audit entry."""
 
 
-class AppendOnlyQuerySet(models.QuerySet["Entry"]):
+class AppendOnlyQuerySet(models.QuerySet[Any]):
     def update(self, **kwargs: Any) -> NoReturn:
         raise AppendOnly("audit entries are never changed")
 
@@ -20,36 +26,13 @@ class AppendOnlyQuerySet(models.QuerySet["Entry"]):
         raise AppendOnly("audit entries are never deleted")
 
 
-class Entry(models.Model):
-    """One line of the audit log. The database refuses UPDATE, DELETE and TRUNCATE by trigger as well.
+class AppendOnlyModel(models.Model):
+    """A row that is written once."""
 
-    The actor's name is kept beside the id, so that the line still speaks when the account is gone.
-    `detail` holds ids, counts and sizes; never text of a document, never a secret.
-    """
-
-    at = models.DateTimeField(_("time"), auto_now_add=True, db_index=True)
-    actor_id = models.BigIntegerField(_("actor id"), null=True, db_index=True)
-    actor_name = models.CharField(_("actor"), max_length=150, blank=True)
-    action = models.CharField(_("action"), max_length=64, choices=Action.choices, db_index=True)
-    outcome = models.CharField(_("outcome"), max_length=16, choices=Outcome.choices, default=Outcome.ALLOW)
-    reason = models.CharField(_("reason"), max_length=500, blank=True)
-    target_type = models.CharField(_("target type"), max_length=64, blank=True)
-    target_id = models.CharField(_("target id"), max_length=64, blank=True, db_index=True)
-    target_name = models.CharField(_("target"), max_length=255, blank=True)
-    request_id = models.CharField(_("request id"), max_length=64, blank=True)
-    run_id = models.CharField(_("run id"), max_length=64, blank=True, db_index=True)
-    address = models.GenericIPAddressField(_("address"), null=True)
-    detail = models.JSONField(_("detail"), default=dict)
-
-    objects = AppendOnlyQuerySet.as_manager()
+    objects: ClassVar[models.Manager[Any]] = AppendOnlyQuerySet.as_manager()
 
     class Meta:
-        verbose_name = _("audit entry")
-        verbose_name_plural = _("audit entries")
-        ordering = ("-id",)
-
-    def __str__(self) -> str:
-        return f"{self.at:%Y-%m-%d %H:%M:%S} {self.actor_name or '-'} {self.action} {self.target_name}".rstrip()
+        abstract = True
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         if not self._state.adding:
@@ -58,3 +41,136 @@ class Entry(models.Model):
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise AppendOnly("audit entries are never deleted")
+
+
+def known_actions() -> list[tuple[str, Any]]:
+    """The vocabulary; by name, so that a new word needs no migration."""
+    return Action.choices
+
+
+class Entry(AppendOnlyModel):
+    """One line of the audit log.
+
+    The actor's name is kept beside the id, so that the line still speaks when the account is gone. `detail` holds ids, counts
+    and sizes; never text of a document, never a secret. Names and addresses are personal: the chain holds only `personal`, their
+    salted hashes, so that `erase_person` can remove text and salt.
+    """
+
+    at = models.DateTimeField(_("time"), default=timezone.now)
+    actor_id = models.BigIntegerField(_("actor id"), null=True)
+    actor_name = models.CharField(_("actor"), max_length=150, blank=True)
+    on_behalf_of_id = models.BigIntegerField(_("on behalf of, id"), null=True)
+    on_behalf_of_name = models.CharField(_("on behalf of"), max_length=150, blank=True)
+    action = models.CharField(_("action"), max_length=64, choices=known_actions)
+    outcome = models.CharField(_("outcome"), max_length=16, choices=Outcome.choices, default=Outcome.ALLOW)
+    reason = models.CharField(_("reason"), max_length=500, blank=True)
+    target_type = models.CharField(_("target type"), max_length=64, blank=True)
+    target_id = models.CharField(_("target id"), max_length=64, blank=True)
+    target_name = models.CharField(_("target"), max_length=255, blank=True)
+    request_id = models.CharField(_("request id"), max_length=64, blank=True)
+    run_id = models.CharField(_("run id"), max_length=64, blank=True)
+    address = models.GenericIPAddressField(_("address"), null=True)
+    detail = models.JSONField(_("detail"), default=dict)
+    personal = models.JSONField(_("hashes of names and addresses"), default=dict)
+    salts = models.JSONField(_("salts of names and addresses"), default=dict)
+    content_hash = models.BinaryField(_("hash of the content"), max_length=32)
+
+    class Meta:
+        verbose_name = _("audit entry")
+        verbose_name_plural = _("audit entries")
+        ordering = ("-id",)
+        # named, not db_index: that would add an index for LIKE to each text, and each costs every entry
+        indexes: ClassVar = [
+            models.Index(fields=[name], name=f"audit_entry_{name}_idx")
+            for name in ("at", "actor_id", "action", "target_id", "run_id")
+        ]
+        permissions: ClassVar = [("export_entry", "Can export the audit log")]
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M:%S} {self.actor_name or '-'} {self.action} {self.target_name}".rstrip()
+
+
+class Link(models.Model):
+    """An entry's place in the chain. The database makes it when the entry's transaction commits, and nobody else does."""
+
+    seq = models.BigIntegerField(_("sequence number"), primary_key=True)
+    entry = models.OneToOneField(
+        Entry, models.DO_NOTHING, verbose_name=_("audit entry"), related_name="link", db_constraint=False
+    )
+    hash = models.BinaryField(_("hash of the chain"), max_length=32)
+
+    def __str__(self) -> str:
+        return str(self.seq)
+
+
+class Head(models.Model):
+    """The end of the chain, one row: who appends locks it, and only while committing."""
+
+    only_one = models.BooleanField(primary_key=True, default=True)
+    seq = models.BigIntegerField()
+    hash = models.BinaryField(max_length=32)
+
+    def __str__(self) -> str:
+        return str(self.seq)
+
+
+class Kind(models.TextChoices):
+    PERIODIC = "periodic", _("periodic")
+    CUT = "cut", _("everything up to here was purged by rule")
+
+
+class Checkpoint(AppendOnlyModel):
+    """An Ed25519 signature of the chain up to `seq`; its copy lies outside the database."""
+
+    seq = models.BigIntegerField(_("sequence number"))
+    kind = models.CharField(_("kind"), max_length=16, choices=Kind.choices, default=Kind.PERIODIC)
+    hash = models.BinaryField(_("hash of the chain"), max_length=32)
+    at = models.DateTimeField(_("time"))
+    key = models.CharField(_("public key"), max_length=64)
+    signature = models.CharField(_("signature"), max_length=128)
+
+    class Meta:
+        verbose_name = _("checkpoint")
+        verbose_name_plural = _("checkpoints")
+        ordering = ("seq", "id")
+        constraints: ClassVar = [models.UniqueConstraint(fields=("seq", "kind"), name="one_checkpoint_of_a_kind")]
+
+    def __str__(self) -> str:
+        return f"{self.seq} ({self.get_kind_display()})"
+
+    def statement(self) -> dict[str, Any]:
+        """What is signed."""
+        return {
+            "v": 1,
+            "kind": str(self.kind),
+            "seq": self.seq,
+            "hash": bytes(self.hash).hex(),
+            "at": written_time(self.at),
+            "key": self.key,
+        }
+
+
+class Hold(models.Model):
+    """A legal hold: while it lasts nothing of its time, or about its person, is purged or erased."""
+
+    reason = models.CharField(
+        _("reason"), max_length=255, help_text=_("Case or file number; it appears in the audit log.")
+    )
+    person_id = models.BigIntegerField(
+        _("user id"),
+        null=True,
+        blank=True,
+        help_text=_("Empty: everybody. Otherwise this person's names and entries only."),
+    )
+    from_at = models.DateTimeField(_("from"), null=True, blank=True, help_text=_("Empty: from the first entry."))
+    until_at = models.DateTimeField(_("until"), null=True, blank=True, help_text=_("Empty: without an end."))
+    placed_at = models.DateTimeField(_("placed"), auto_now_add=True)
+    released_at = models.DateTimeField(_("released"), null=True, editable=False)
+
+    class Meta:
+        verbose_name = _("legal hold")
+        verbose_name_plural = _("legal holds")
+        ordering = ("-placed_at",)
+
+    def __str__(self) -> str:
+        return self.reason

@@ -1,12 +1,14 @@
 """Entries are added and never changed: refused by the code, and by the database behind it."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.db import DatabaseError, connection, transaction
+from django.db.models import DO_NOTHING
 
 from audit.actions import Action
-from audit.models import AppendOnly, Entry
+from audit.models import AppendOnly, Entry, Link
 from audit.record import record
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +32,9 @@ WAYS: dict[str, Callable[[Entry], object]] = {
 
 @pytest.fixture
 def entry() -> Entry:
-    return record(None, Action.SIGNED_IN)
+    made = record(None, Action.SIGNED_IN)
+    run("SET CONSTRAINTS ALL IMMEDIATE")  # it is linked now, not at a commit that never comes
+    return made
 
 
 def run(statement: str) -> None:
@@ -55,8 +59,10 @@ def test_a_statement_past_the_code_is_refused(entry: Entry, name: str) -> None:
 
 
 def test_a_cascade_does_not_reach_entries() -> None:
-    """Nothing references an entry and an entry references nothing, so no deleted row takes one with it."""
-    assert [field.name for field in Entry._meta.get_fields() if field.is_relation] == []
+    """An entry references nothing, and its link is not a foreign key of the database: no deleted row takes one with it."""
+    assert [field.name for field in Entry._meta.get_fields() if field.is_relation] == ["link"]
+    link: Any = Link._meta.get_field("entry")
+    assert (link.remote_field.on_delete, link.db_constraint) == (DO_NOTHING, False)
 
 
 @pytest.mark.parametrize("name", STATEMENTS)

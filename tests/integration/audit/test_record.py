@@ -84,7 +84,7 @@ def test_what_cannot_be_recorded_does_not_happen() -> None:
     root = root_folder(make_base("Handbook"))
     allow(anna, root, *Right)
     with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE audit_entry RENAME TO audit_entry_lost")
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE; ALTER TABLE audit_entry RENAME TO audit_entry_lost")
     with pytest.raises(DatabaseError):
         create_folder(Principal.of(anna), parent_id=root.pk, name="Rules")
     with pytest.raises(DatabaseError):

@@ -1,0 +1,104 @@
+"""Signed checkpoints of the chain: rows in the database, and the same as files outside it.
+
+Whoever rules the database can rewrite the chain behind the last checkpoint and make all hashes fit; they cannot sign, and they
+do not reach files on a write-once mount. What was recorded up to a checkpoint is safe from then on.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from audit.keys import public_key, signing_key
+from audit.models import Checkpoint, Head, Kind
+from audit.verify_export import canonical
+from copilot_site.lib.errors import Conflict
+
+HEALED = 300  # newest checkpoints whose files are written again when they are missing
+
+
+@dataclass(frozen=True)
+class Outside:
+    """A checkpoint as its file says. statement and signature are empty where the file cannot be read."""
+
+    path: Path
+    statement: dict[str, Any]
+    signature: str
+
+
+def sign_checkpoint() -> Checkpoint | None:
+    """Sign the end of the chain and copy it outside; None where nothing was recorded since the last one.
+
+    The row is on disk before the file is written: a file must never be ahead of the database. Raises KeyUnusable, and Conflict
+    where the file outside says something else about the same number.
+    """
+    key = signing_key()
+    with transaction.atomic():
+        head = Head.objects.first()
+        last = Checkpoint.objects.order_by("seq").last()
+        made = (
+            None
+            if head is None or (last and last.seq >= head.seq)
+            else signed(head.seq, bytes(head.hash), Kind.PERIODIC, key)
+        )
+    copy_outside()
+    return made
+
+
+def signed(seq: int, digest: bytes, kind: Kind, key: Any) -> Checkpoint:
+    """Add one checkpoint in the caller's transaction."""
+    checkpoint = Checkpoint(seq=seq, kind=kind, hash=digest, at=timezone.now(), key=public_key(key))
+    checkpoint.signature = key.sign(canonical(checkpoint.statement())).hex()
+    checkpoint.save(force_insert=True)
+    return checkpoint
+
+
+def copy_outside() -> None:
+    """Write the files that are missing of the newest checkpoints. Raises Conflict."""
+    for checkpoint in reversed(Checkpoint.objects.order_by("-id")[:HEALED]):
+        path = _path(checkpoint)
+        content = canonical({"checkpoint": checkpoint.statement(), "signature": checkpoint.signature}) + b"\n"
+        if not path.exists():
+            _write(path, content)
+        elif path.read_bytes() != content:
+            raise Conflict(
+                _(
+                    "%(path)s says something else about number %(seq)s than the database: was an old state restored? "
+                    "Run `manage.py verify_audit`."
+                )
+                % {"path": path, "seq": checkpoint.seq}
+            )
+
+
+def outside() -> Iterator[Outside]:
+    """Every checkpoint outside the database, by day and number."""
+    for path in sorted(settings.AUDIT_CHECKPOINTS.glob("*/*.json")):
+        try:
+            found = json.loads(path.read_bytes())
+            yield Outside(path, dict(found["checkpoint"]), str(found["signature"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            yield Outside(path, {}, "")
+
+
+def _path(checkpoint: Checkpoint) -> Path:
+    folder: Path = settings.AUDIT_CHECKPOINTS
+    return folder / f"{checkpoint.at:%Y-%m-%d}" / f"{checkpoint.seq:015d}-{checkpoint.kind}.json"
+
+
+def _write(path: Path, content: bytes) -> None:
+    """All of it or nothing, on disk before this returns, read-only."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_suffix(f".{os.getpid()}")
+    with fresh.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.chmod(0o444)
+    fresh.replace(path)

@@ -1,0 +1,100 @@
+"""The Ed25519 key that signs checkpoints: a file outside the database, so that whoever rules the database cannot sign."""
+
+import os
+import re
+from pathlib import Path
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+)
+from django.conf import settings
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from audit.actions import Action
+from audit.models import Checkpoint
+from audit.record import record
+from copilot_site.lib.errors import InvalidInput
+
+PRIVATE = "signing.pem"  # mode 600
+PUBLIC = re.compile(r"[0-9a-f]{64}\.pub")  # one empty file for each key there ever was; the name is the key
+
+
+class KeyUnusable(InvalidInput):
+    """The signing key is missing or not safe; the text says what to do."""
+
+
+def signing_key() -> Ed25519PrivateKey:
+    """Read the key. Raises KeyUnusable."""
+    path = _folder() / PRIVATE
+    try:
+        mode, content = path.stat().st_mode, path.read_bytes()
+    except OSError as error:
+        raise KeyUnusable(
+            _(
+                "The key that signs audit checkpoints is not at %(path)s: restore it from your backup, or make a new one "
+                "with `manage.py audit_key --new`."
+            )
+            % {"path": path}
+        ) from error
+    if mode & 0o077:
+        raise KeyUnusable(_("Others may read the audit key %(path)s: run `chmod 600` on it.") % {"path": path})
+    try:
+        key = load_pem_private_key(content, password=None)
+    except ValueError as error:
+        raise KeyUnusable(_("%(path)s is no Ed25519 key in PEM form.") % {"path": path}) from error
+    if not isinstance(key, Ed25519PrivateKey):
+        raise KeyUnusable(_("%(path)s is no Ed25519 key in PEM form.") % {"path": path})
+    return key
+
+
+def ensure_key() -> str:
+    """At set-up: make the key where none ever was. Returns the public key, hexadecimal. Raises KeyUnusable where one was lost."""
+    if (_folder() / PRIVATE).exists() or trusted_keys() or Checkpoint.objects.exists():
+        return public_key(signing_key())
+    return new_key()
+
+
+@transaction.atomic
+def new_key() -> str:
+    """Make a key and sign with it from now on; public keys of earlier ones stay trusted. Returns the public key, hexadecimal."""
+    key, folder = Ed25519PrivateKey.generate(), _folder()
+    name = public_key(key)
+    record(None, Action.AUDIT_KEY_MADE, detail={"key": name})
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fresh = folder / f"{PRIVATE}.{os.getpid()}"
+    fresh.touch(mode=0o600)
+    fresh.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    (folder / f"{name}.pub").touch()
+    fresh.replace(folder / PRIVATE)
+    return name
+
+
+def trusted_keys() -> set[str]:
+    """Public keys, hexadecimal, of every key this installation signed with."""
+    return {path.stem for path in _folder().glob("*.pub") if PUBLIC.fullmatch(path.name)}
+
+
+def public_key(key: Ed25519PrivateKey) -> str:
+    """Hexadecimal, 64 digits."""
+    return key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw).hex()
+
+
+def is_signed(message: bytes, signature: str, key: str) -> bool:
+    """As `verify_export.is_signed`, thirty times faster."""
+    try:
+        Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(bytes.fromhex(signature), message)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def _folder() -> Path:
+    folder: Path = settings.AUDIT_KEYS
+    return folder

@@ -1,0 +1,29 @@
+"""`manage.py purge_audit --days N`: delete old audit entries behind a signed cut."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+from django.utils import timezone
+
+from audit.retention import purge
+from copilot_site.lib.commands import one_sentence
+
+
+class Command(BaseCommand):
+    help = (
+        "Delete the oldest audit entries. The rest verifies from a signed cut; a legal hold refuses it; it is recorded."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        age = parser.add_mutually_exclusive_group(required=True)
+        age.add_argument("--days", type=int, help="keep this many days")
+        age.add_argument(
+            "--before", type=datetime.fromisoformat, help="keep what is from this day (UTC) on, e.g. 2026-01-01"
+        )
+
+    def handle(self, *, days: int | None, before: datetime | None, **options: Any) -> None:
+        limit = before.replace(tzinfo=before.tzinfo or UTC) if before else timezone.now() - timedelta(days=days or 0)
+        with one_sentence():
+            count = purge(None, before=limit)
+        self.stdout.write(f"Purged {count} entries.")

@@ -1,0 +1,48 @@
+"""`manage.py verify_audit [--json]`: is the audit log what was written? Exit code 1 names the first bad sequence number."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from audit.verification import Report, verify
+
+SHOWN = 20  # faults; the first says where to look
+
+
+class Command(BaseCommand):
+    help = "Check the audit log: contents, chain, signed checkpoints inside and outside the database, triggers."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def handle(self, *, json: bool, **options: Any) -> None:
+        report = verify()
+        if json:
+            self._print_json(report)
+        else:
+            self._print(report)
+        if report.faults:
+            first = report.first_bad
+            raise CommandError(
+                f"First bad sequence number: {first}."
+                if first is not None
+                else "The entries are right, their guards are not."
+            )
+
+    def _print_json(self, report: Report) -> None:
+        found = asdict(report) | {"ok": not report.faults, "first_bad": report.first_bad}
+        self.stdout.write(json.dumps(found, ensure_ascii=False))
+
+    def _print(self, report: Report) -> None:
+        self.stdout.write(
+            f"{report.entries} entries, {report.first} to {report.last}; {report.checkpoints} checkpoints, {report.outside} of "
+            f"them outside the database; {report.erased} erased names or addresses."
+        )
+        for fault in report.faults[:SHOWN]:
+            self.stdout.write(f"BAD {'-' if fault.seq is None else fault.seq}: {fault.sentence}.")
+        if len(report.faults) > SHOWN:
+            self.stdout.write(f"… and {len(report.faults) - SHOWN} more; --json lists them.")
+        if not report.faults:
+            self.stdout.write("Every hash and every signature is right.")

@@ -1,0 +1,82 @@
+"""The two roles of the database: the owner of the audit tables, and the application, which can only add to them.
+
+The trigger that refuses changes can be disabled by the tables' owner; the application's role is not their owner and has no
+UPDATE, DELETE or TRUNCATE on them, so it can neither.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.conf import settings
+from django.db import ProgrammingError, connection
+from django.utils.translation import gettext as _
+from psycopg import sql
+from psycopg.errors import InsufficientPrivilege
+
+from copilot_site.lib.errors import PermissionDenied
+
+# What is the application's own: every table but those of the audit, so that it can build indexes and analyse.
+OTHERS = """
+SELECT c.relname FROM pg_class c
+WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'S') AND c.relname NOT LIKE 'audit\\_%%'
+  AND pg_get_userbyid(c.relowner) <> %s
+  AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype IN ('e', 'i', 'a') AND d.classid = 'pg_class'::regclass)
+ORDER BY c.relname
+"""
+ALLOWED = """
+GRANT USAGE, CREATE ON SCHEMA public TO {role};
+REVOKE ALL ON audit_entry, audit_link, audit_head, audit_checkpoint, audit_hold FROM {role};
+GRANT SELECT ON audit_entry, audit_link, audit_head, audit_checkpoint, audit_hold TO {role};
+GRANT INSERT ON audit_entry, audit_checkpoint, audit_hold TO {role};
+GRANT UPDATE (released_at) ON audit_hold TO {role};
+GRANT USAGE ON SEQUENCE audit_entry_id_seq, audit_checkpoint_id_seq, audit_hold_id_seq TO {role};
+"""
+
+
+def give_role_its_rights(**kwargs: Any) -> None:
+    """After migrations: what the application's role (COPILOT_DB_ROLE) may do. Nothing where it has no role of its own."""
+    role = settings.DATABASE_ROLE
+    if not role:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(sql.SQL(ALLOWED).format(role=sql.Identifier(role)))
+        cursor.execute(OTHERS, [role])
+        for (name,) in cursor.fetchall():
+            cursor.execute(
+                sql.SQL("ALTER TABLE {} OWNER TO {}").format(sql.Identifier("public", name), sql.Identifier(role))
+            )
+
+
+@contextmanager
+def as_owner() -> Iterator[None]:
+    """Work under the role that signed in to the database, not the application's: migrations, erasures, purges."""
+    options = connection.settings_dict["OPTIONS"]
+    given = options.get("options", "")
+    taken_on = f"-c role={settings.DATABASE_ROLE}"
+    if taken_on not in given:
+        yield
+        return
+    connection.close()
+    options["options"] = given.replace(taken_on, "").strip()
+    try:
+        yield
+    finally:
+        connection.close()
+        options["options"] = given
+
+
+@contextmanager
+def owner_s_work() -> Iterator[None]:
+    """`as_owner`, and one sentence where the role that signed in is not the owner. Raises PermissionDenied."""
+    try:
+        with as_owner():
+            yield
+    except ProgrammingError as error:
+        if not isinstance(error.__cause__, InsufficientPrivilege):
+            raise
+        raise PermissionDenied(
+            _(
+                "This database role may only add to the audit log. Run the command with the DATABASE_URL of the tables' owner."
+            )
+        ) from error

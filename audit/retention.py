@@ -1,0 +1,109 @@
+"""How long entries are kept: legal holds, and purges that leave a signed cut instead of a hole."""
+
+from datetime import datetime
+
+from django.db import connection, transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from audit.actions import Action
+from audit.checkpoints import copy_outside, signed
+from audit.keys import signing_key
+from audit.models import Entry, Hold, Kind, Link
+from audit.owner import owner_s_work
+from audit.record import Actor, record
+from audit.verification import verify
+from copilot_site.lib.errors import Conflict, InvalidInput
+
+
+@transaction.atomic
+def place_hold(by: Actor | None, hold: Hold) -> Hold:
+    """Let nothing of a time, or about a person, be purged or erased. hold: unsaved. Raises InvalidInput."""
+    if not hold.reason.strip():
+        raise InvalidInput(_("Say why: the number of the case or the file."))
+    if hold.from_at and hold.until_at and hold.from_at >= hold.until_at:
+        raise InvalidInput(_("A legal hold begins before it ends."))
+    hold.save(force_insert=True)
+    record(by, Action.HOLD_PLACED, hold, detail={"person": hold.person_id})
+    return hold
+
+
+@transaction.atomic
+def release_hold(by: Actor | None, hold: Hold) -> None:
+    """End a hold; the row stays. Raises Conflict where it was released already."""
+    changed = Hold.objects.filter(pk=hold.pk, released_at=None).update(released_at=timezone.now())
+    if not changed:
+        raise Conflict(_("The legal hold “%(hold)s” was released already.") % {"hold": hold})
+    record(by, Action.HOLD_RELEASED, hold, detail={"person": hold.person_id})
+
+
+def holds_on_person(person_id: int) -> QuerySet[Hold]:
+    """Active holds about this person or everybody."""
+    return _active().filter(Q(person_id=None) | Q(person_id=person_id))
+
+
+def purge(by: Actor | None, *, before: datetime) -> int:
+    """Delete the entries at the beginning of the log that are older than `before`; returns how many.
+
+    A checkpoint of kind "cut" is signed at the last of them, and the chain verifies from there. The log is verified first: a
+    purge must not remove what shows that somebody changed it. Raises InvalidInput (nothing is that old), Conflict (legal hold,
+    or the log does not verify), KeyUnusable, PermissionDenied.
+    """
+    key = signing_key()
+    with owner_s_work(), transaction.atomic():
+        first, cut = Link.objects.order_by("seq").first(), _last_before(before)
+        if first is None or cut is None:
+            raise InvalidInput(_("No audit entry is older than %(before)s.") % {"before": before.date()})
+        _refuse_held(cut.seq)
+        _refuse_damaged()
+        signed(cut.seq, bytes(cut.hash), Kind.CUT, key)
+        count = cut.seq - first.seq + 1
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "DELETE FROM audit_entry USING audit_link WHERE entry_id = audit_entry.id AND seq <= %s", [cut.seq]
+            )
+            cursor.execute("DELETE FROM audit_link WHERE seq <= %s", [cut.seq])
+        record(by, Action.AUDIT_PURGED, detail={"from": first.seq, "through": cut.seq, "entries": count})
+    copy_outside()
+    return count
+
+
+def _last_before(before: datetime) -> Link | None:
+    """The last link of the beginning of the log that is wholly older."""
+    kept = Link.objects.filter(entry__at__gte=before).order_by("seq").first()
+    older = Link.objects.filter(seq__lt=kept.seq) if kept else Link.objects.all()
+    return older.order_by("seq").last()
+
+
+def _active() -> QuerySet[Hold]:
+    return Hold.objects.filter(released_at=None)
+
+
+def _refuse_held(through: int) -> None:
+    """Raises Conflict when an active hold covers an entry up to here."""
+    for hold in _active():
+        held = Entry.objects.filter(link__seq__lte=through)
+        if hold.from_at:
+            held = held.filter(at__gte=hold.from_at)
+        if hold.until_at:
+            held = held.filter(at__lte=hold.until_at)
+        if hold.person_id is not None:
+            person = hold.person_id
+            held = held.filter(
+                Q(actor_id=person) | Q(on_behalf_of_id=person) | Q(target_type="user", target_id=str(person))
+            )
+        if held.exists():
+            raise Conflict(
+                _("The legal hold “%(hold)s” covers entries of that time: release it first; nothing was purged.")
+                % {"hold": hold}
+            )
+
+
+def _refuse_damaged() -> None:
+    report = verify()
+    if report.faults:
+        raise Conflict(
+            _("The audit log does not verify (%(fault)s): a purge would remove the traces. Nothing was purged.")
+            % {"fault": report.faults[0].sentence}
+        )

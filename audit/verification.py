@@ -1,0 +1,231 @@
+"""Is the audit log what was written? Reads the whole chain and names the first sequence number that is not."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import connection, transaction
+
+from audit.checkpoints import outside
+from audit.content import content_of
+from audit.keys import is_signed, trusted_keys
+from audit.lost import erasures, lost_in
+from audit.models import Checkpoint, Entry, Head, Kind, Link
+from audit.verify_export import GENESIS, canonical, commitment, content_hash, link_hash
+
+BATCH = 2000  # links read at a time
+MOST_FAULTS = 100  # kept of a kind; a rewritten log would name every entry
+TRIGGERS = {
+    "audit_entry_link", "audit_entry_append_only", "audit_entry_no_truncate", "audit_link_append_only",
+    "audit_link_no_truncate", "audit_head_forward_only", "audit_head_no_truncate", "audit_checkpoint_append_only",
+    "audit_checkpoint_no_truncate",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong. seq: the sequence number it begins at; None where no entry is concerned."""
+
+    seq: int | None
+    kind: str
+    sentence: str
+
+
+@dataclass
+class Report:
+    """What was found. erased: names and addresses that were removed by a recorded erasure."""
+
+    entries: int = 0
+    first: int = 0
+    last: int = 0
+    erased: int = 0
+    checkpoints: int = 0
+    outside: int = 0
+    faults: list[Fault] = field(default_factory=list)
+
+    @property
+    def first_bad(self) -> int | None:
+        """The smallest sequence number with a fault."""
+        return min((fault.seq for fault in self.faults if fault.seq is not None), default=None)
+
+    def bad(self, seq: int | None, kind: str, sentence: str) -> None:
+        """Note a fault."""
+        if sum(fault.kind == kind for fault in self.faults) < MOST_FAULTS:
+            self.faults.append(Fault(seq, kind, sentence))
+
+
+@dataclass
+class Marks:
+    """What signatures by our keys say: hash by sequence number, and where the log was cut."""
+
+    trusted: set[str]
+    hashes: dict[int, set[str]] = field(default_factory=dict)
+    cut_seq: int = 0
+    cut_hash: bytes = GENESIS
+
+    def add(self, statement: dict[str, Any]) -> None:
+        seq, digest = int(statement["seq"]), str(statement["hash"])
+        self.hashes.setdefault(seq, set()).add(digest)
+        if statement["kind"] == Kind.CUT and seq > self.cut_seq:
+            self.cut_seq, self.cut_hash = seq, bytes.fromhex(digest)
+
+
+def verify() -> Report:
+    """Check contents, links, head, checkpoints inside and outside, and that the triggers are on. One consistent snapshot."""
+    report = Report()
+    with _snapshot():
+        marks = _marks(report)
+        _walk(report, marks)
+        _end(report, marks)
+        _strays(report)
+        _triggers(report)
+    report.faults.sort(key=lambda fault: (fault.seq is None, fault.seq or 0))
+    return report
+
+
+@contextmanager
+def _snapshot() -> Iterator[None]:
+    """Writers go on meanwhile. Inside a transaction of the caller's, its own view counts."""
+    alone = not connection.in_atomic_block
+    with transaction.atomic():
+        if alone:
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield
+
+
+def _marks(report: Report) -> Marks:
+    """Read the signatures; only right ones count."""
+    marks = Marks(trusted_keys())
+    rows = {(row.seq, str(row.kind)): row for row in Checkpoint.objects.all()}
+    for row in rows.values():
+        report.checkpoints += 1
+        _take(report, marks, row.statement(), row.signature, f"checkpoint {row.seq} in the database")
+    seen = set()
+    for file in outside():
+        report.outside += 1
+        if not file.statement:
+            report.bad(None, "checkpoint", f"{file.path} cannot be read")
+        elif _take(report, marks, file.statement, file.signature, str(file.path)):
+            place = (int(file.statement["seq"]), str(file.statement["kind"]))
+            seen.add(place)
+            if place not in rows:
+                report.bad(place[0], "checkpoint", f"the database has lost the checkpoint at {place[0]} ({file.path})")
+    newest = max((row.pk for row in rows.values()), default=0)  # may be on its way out
+    for place in sorted(place for place, row in rows.items() if place not in seen and row.pk != newest):
+        report.bad(place[0], "checkpoint", f"outside the database the checkpoint at {place[0]} is missing")
+    return marks
+
+
+def _take(report: Report, marks: Marks, statement: dict[str, Any], signature: str, name: str) -> bool:
+    """Count a checkpoint if its signature is right and ours."""
+    try:
+        seq, key = int(statement["seq"]), str(statement["key"])
+        message = canonical(statement)
+        bytes.fromhex(statement["hash"])
+    except (KeyError, TypeError, ValueError):
+        report.bad(None, "checkpoint", f"{name} is no checkpoint")
+        return False
+    if key not in marks.trusted:
+        report.bad(seq, "checkpoint", f"{name} is signed by a key that is not ours: {key[:16]}…")
+    elif not is_signed(message, signature, key):
+        report.bad(seq, "checkpoint", f"the signature of {name} is wrong")
+    else:
+        marks.add(statement)
+        return True
+    return False
+
+
+def _walk(report: Report, marks: Marks) -> None:
+    """Every link in order, with its entry."""
+    before, expected, good = marks.cut_hash, marks.cut_seq + 1, marks.cut_seq
+    rewritten, erased = False, erasures()
+    for link, entry in _linked(marks.cut_seq):
+        seq, digest = link.seq, bytes(link.hash)
+        report.entries, report.first, report.last = report.entries + 1, report.first or seq, seq
+        if seq != expected:
+            report.bad(expected, "missing", _gone(expected, seq - 1))
+        if entry is None:
+            report.bad(seq, "missing", f"the entry with number {seq} is deleted")
+        else:
+            _content(report, seq, entry)
+            for gone in lost_in(seq, entry):
+                report.erased += 1
+                if gone.person_id is None or erased.get(gone.person_id, 0) < seq:
+                    report.bad(seq, "erased", f"{gone.field} of number {seq} is gone without a recorded erasure")
+            if seq == expected and link_hash(before, seq, bytes(entry.content_hash)) != digest:
+                report.bad(seq, "link", f"number {seq} does not follow from the number before it")
+        if seq in marks.hashes and not rewritten:
+            rewritten = marks.hashes[seq] != {digest.hex()}
+            if rewritten:
+                where = f"between {good + 1} and {seq}" if seq > good + 1 else f"at {seq}"
+                report.bad(
+                    good + 1, "rewritten", f"the chain was rewritten {where}: the checkpoint at {seq} says otherwise"
+                )
+            good = seq
+        before, expected = digest, seq + 1
+
+
+def _content(report: Report, seq: int, entry: Entry) -> None:
+    """Does the row say what was hashed?"""
+    if content_hash(content_of(entry)) != bytes(entry.content_hash):
+        report.bad(seq, "changed", f"the content of number {seq} was changed")
+    for name, digest in entry.personal.items():
+        text = str(getattr(entry, name) or "")
+        salt = entry.salts.get(name)
+        if (salt is None and text) or (salt is not None and commitment(text, salt) != digest):
+            report.bad(seq, "changed", f"{name} of number {seq} was changed")
+    for name in entry.salts:
+        if name not in entry.personal:
+            report.bad(seq, "changed", f"{name} of number {seq} was added")
+
+
+def _linked(after: int) -> Iterator[tuple[Link, Entry | None]]:
+    """Links with the entries they name, in order of their numbers."""
+    while links := list(Link.objects.filter(seq__gt=after).order_by("seq")[:BATCH]):
+        entries = Entry.objects.in_bulk([link.entry_id for link in links])
+        yield from ((link, entries.get(link.entry_id)) for link in links)
+        after = links[-1].seq
+
+
+def _end(report: Report, marks: Marks) -> None:
+    """Does the log end where its head and its signatures say?"""
+    last = max(report.last, marks.cut_seq)
+    head = Head.objects.first()
+    if head is None and last:
+        report.bad(last + 1, "head", "the row that names the end of the chain is deleted")
+    elif head is not None and head.seq > last:
+        report.bad(last + 1, "missing", _gone(last + 1, head.seq))
+    elif head is not None and report.last:
+        newest = Link.objects.get(seq=report.last)
+        if head.seq < last or bytes(newest.hash) != bytes(head.hash):
+            report.bad(min(head.seq + 1, last), "head", f"the end of the chain is {last}, its head says otherwise")
+    ahead = max(marks.hashes, default=0)
+    if ahead > last:
+        report.bad(
+            last + 1,
+            "behind",
+            f"the log ends at {last}, a signed checkpoint names {ahead}: its end was deleted or an old state restored",
+        )
+
+
+def _strays(report: Report) -> None:
+    """Entries that came in while linking was switched off."""
+    for entry in Entry.objects.filter(link=None).order_by("id")[:MOST_FAULTS]:
+        before = Link.objects.filter(entry_id__lt=entry.pk).order_by("-seq").first()
+        seq = before.seq + 1 if before else 1
+        report.bad(seq, "stray", f"entry {entry.pk} is in no place of the chain; it was put in where {seq} is")
+
+
+def _triggers(report: Report) -> None:
+    """Are the guards of the tables switched on?"""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT tgname FROM pg_trigger WHERE tgenabled IN ('O', 'A') AND tgname LIKE 'audit\\_%'")
+        present = {name for (name,) in cursor.fetchall()}
+    for name in sorted(TRIGGERS - present):
+        report.bad(None, "trigger", f"the trigger {name} is missing or disabled: changes are not refused")
+
+
+def _gone(first: int, last: int) -> str:
+    return f"number {first} is missing" if first == last else f"the numbers {first} to {last} are missing"

@@ -1,0 +1,83 @@
+"""The key that signs, and what is signed with it."""
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+
+from audit.actions import Action
+from audit.checkpoints import sign_checkpoint
+from audit.keys import KeyUnusable, ensure_key, new_key, signing_key, trusted_keys
+from audit.models import Checkpoint, Entry
+from audit.tasks import sign_checkpoint as task
+from copilot_site.lib.errors import Conflict
+from tests.integration.audit.logbook import Logbook, verified, write
+
+
+def test_the_first_start_makes_a_key_that_nobody_else_reads(db: None) -> None:
+    made = ensure_key()
+    path = settings.AUDIT_KEYS / "signing.pem"
+    assert (path.stat().st_mode & 0o777, settings.AUDIT_KEYS.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert trusted_keys() == {made}
+    assert ensure_key() == made
+    assert Entry.objects.get(action=Action.AUDIT_KEY_MADE).detail == {"key": made}
+
+
+def test_a_lost_key_is_not_replaced_silently(logbook: Logbook) -> None:
+    (settings.AUDIT_KEYS / "signing.pem").unlink()
+    write(21)
+    for command in (["audit_checkpoint"], ["audit_key"]):
+        with pytest.raises(CommandError, match=r"is not at .*signing.pem: restore it .* or make a new one with"):
+            call_command(*command)
+    with pytest.raises(KeyUnusable):
+        task()
+    assert Checkpoint.objects.count() == 2
+
+
+def test_a_new_key_signs_from_now_on_and_the_old_signatures_count(logbook: Logbook) -> None:
+    call_command("audit_key", "--new")
+    assert len(trusted_keys()) == 2
+    made = sign_checkpoint()
+    assert made is not None
+    assert made.key != Checkpoint.objects.order_by("seq").first().key  # type: ignore[union-attr]
+    assert verified() == []
+
+
+def test_a_key_that_others_read_is_refused(logbook: Logbook) -> None:
+    (settings.AUDIT_KEYS / "signing.pem").chmod(0o640)
+    with pytest.raises(KeyUnusable, match="run `chmod 600`"):
+        signing_key()
+
+
+def test_a_file_that_is_no_key_is_refused(logbook: Logbook) -> None:
+    (settings.AUDIT_KEYS / "signing.pem").write_text("-----BEGIN PRIVATE KEY-----\n")
+    with pytest.raises(KeyUnusable, match="is no Ed25519 key"):
+        signing_key()
+
+
+def test_an_idle_log_is_signed_once(logbook: Logbook) -> None:
+    assert sign_checkpoint() is None
+    write(21)
+    made = sign_checkpoint()
+    assert (made and made.seq, sign_checkpoint()) == (21, None)
+
+
+def test_an_empty_log_has_nothing_to_sign(db: None) -> None:
+    new_key()
+    Entry.objects.all()
+    assert sign_checkpoint() is None  # the key's own entry is linked when this test would commit
+
+
+def test_files_outside_are_for_reading_and_named_by_their_number(logbook: Logbook) -> None:
+    files = sorted(settings.AUDIT_CHECKPOINTS.glob("*/*"))
+    assert [file.name for file in files] == ["000000000000010-periodic.json", "000000000000020-periodic.json"]
+    assert {file.stat().st_mode & 0o777 for file in files} == {0o444}
+
+
+def test_a_file_outside_that_says_something_else_is_never_overwritten(logbook: Logbook) -> None:
+    file = next(settings.AUDIT_CHECKPOINTS.glob("*/*0020-*"))
+    file.chmod(0o600)
+    file.write_text("{}")
+    write(21)
+    with pytest.raises(Conflict, match="says something else about number 20 than the database"):
+        sign_checkpoint()
+    assert file.read_text() == "{}"

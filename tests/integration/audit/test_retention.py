@@ -1,0 +1,157 @@
+"""Old entries go through a signed cut, or they stay."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
+
+from audit.actions import Action
+from audit.export import export_entries, format_named
+from audit.models import Checkpoint, Entry, Head, Hold, Link
+from audit.retention import place_hold, purge, release_hold
+from audit.selectors import EntryFilter
+from audit.verification import verify
+from audit.verify_export import check
+from copilot_site.lib.errors import Conflict, InvalidInput
+from tests.integration.audit.logbook import ANNA, BERT, Logbook, verified, write
+
+DAY = timedelta(days=1)
+
+
+def numbers() -> list[int]:
+    return list(Link.objects.order_by("seq").values_list("seq", flat=True))
+
+
+def test_a_purge_leaves_a_log_that_verifies_from_the_cut(logbook: Logbook) -> None:
+    assert purge(BERT, before=logbook.entry(13).at) == 12
+    assert numbers() == list(range(13, 22))
+    assert Entry.objects.count() == 9
+    report = verify()
+    assert (report.faults, report.first, report.last) == ([], 13, 21)
+    last = Entry.objects.get(action=Action.AUDIT_PURGED)
+    assert (last.actor_name, last.detail) == ("bert", {"from": 1, "through": 12, "entries": 12})
+    write(22)
+    assert verified() == []
+
+
+def test_a_second_purge_goes_on_from_the_first(logbook: Logbook) -> None:
+    purge(None, before=logbook.entry(5).at)
+    purge(None, before=logbook.entry(9).at)
+    assert numbers()[0] == 9
+    assert verified() == []
+
+
+def test_an_export_after_a_purge_begins_at_the_cut(logbook: Logbook) -> None:
+    purge(None, before=logbook.entry(13).at)
+    content = b"".join(export_entries(None, chosen=EntryFilter(), form=format_named("jsonl")))
+    found = check(iter(content.splitlines(keepends=True)))
+    assert (found.faults, found.first) == ([], 13)
+
+
+def test_after_a_purge_the_first_that_stayed_is_still_guarded(logbook: Logbook) -> None:
+    purge(None, before=logbook.entry(13).at)
+    with logbook.as_ruler() as cursor:
+        cursor.execute("DELETE FROM audit_entry WHERE id IN (SELECT entry_id FROM audit_link WHERE seq = 13)")
+        cursor.execute("DELETE FROM audit_link WHERE seq = 13")
+    assert verified()[0] == (13, "missing")
+
+
+def test_a_cut_without_our_signature_is_no_cut(logbook: Logbook) -> None:
+    """Whoever rules the database deletes the beginning and writes a cut of their own."""
+    with logbook.as_ruler() as cursor:
+        cursor.execute(
+            "INSERT INTO audit_checkpoint (seq, kind, hash, at, key, signature)"
+            " SELECT seq, 'cut', hash, now(), repeat('ab', 32), repeat('cd', 64) FROM audit_link WHERE seq = 12"
+        )
+        cursor.execute("DELETE FROM audit_entry WHERE id IN (SELECT entry_id FROM audit_link WHERE seq <= 12)")
+        cursor.execute("DELETE FROM audit_link WHERE seq <= 12")
+    assert verified()[0] == (1, "missing")
+
+
+def test_the_database_deletes_only_up_to_a_cut(logbook: Logbook) -> None:
+    purge(None, before=logbook.entry(5).at)
+    for statement in ("DELETE FROM audit_entry", "DELETE FROM audit_link", "UPDATE audit_link SET seq = seq + 100"):
+        with pytest.raises(DatabaseError, match="never changed or deleted"), transaction.atomic():
+            connection.cursor().execute(statement)
+    assert verified() == []
+
+
+HOLDS: dict[str, dict[str, Any]] = {
+    "everything": {},
+    "of that time": {"from_at": datetime(2020, 1, 1, tzinfo=UTC)},
+    "a person": {"person_id": ANNA.user_id},
+}
+
+
+@pytest.mark.parametrize("name", HOLDS)
+def test_a_legal_hold_keeps_old_entries(logbook: Logbook, name: str) -> None:
+    hold = place_hold(BERT, Hold(reason="Case 12", **HOLDS[name]))
+    before = logbook.entry(13).at
+    with pytest.raises(Conflict, match="“Case 12” covers entries of that time"):
+        purge(None, before=before)
+    assert numbers() == list(range(1, 22))
+    release_hold(BERT, hold)
+    assert purge(None, before=before) == 12
+    assert [entry.action for entry in Entry.objects.order_by("id")][-3:] == [
+        "hold.placed",
+        "hold.released",
+        "audit.purged",
+    ]
+
+
+@pytest.mark.parametrize("hold", [{"person_id": 99}, {"until_at": datetime(2020, 1, 1, tzinfo=UTC)}])
+def test_a_hold_on_something_else_does_not(logbook: Logbook, hold: dict[str, Any]) -> None:
+    place_hold(None, Hold(reason="Case 12", **hold))
+    assert purge(None, before=logbook.entry(13).at) == 12
+
+
+def test_a_hold_is_released_once(logbook: Logbook) -> None:
+    hold = place_hold(None, Hold(reason="Case 12"))
+    release_hold(None, hold)
+    with pytest.raises(Conflict, match="released already"):
+        release_hold(None, hold)
+
+
+@pytest.mark.parametrize(
+    ("hold", "sentence"),
+    [
+        ({"reason": " "}, "Say why"),
+        ({"reason": "x", "from_at": timezone.now(), "until_at": timezone.now() - DAY}, "begins before it ends"),
+    ],
+)
+def test_a_hold_that_says_nothing_is_refused(db: None, hold: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(InvalidInput, match=sentence):
+        place_hold(None, Hold(**hold))
+    assert Hold.objects.count() == 0
+
+
+def test_a_log_that_was_changed_is_not_purged(logbook: Logbook) -> None:
+    with logbook.as_ruler() as cursor:
+        cursor.execute("UPDATE audit_entry SET reason = 'x' WHERE id = (SELECT entry_id FROM audit_link WHERE seq = 4)")
+    with pytest.raises(Conflict, match="does not verify \\(the content of number 4 was changed\\)"):
+        purge(None, before=logbook.entry(13).at)
+    assert numbers() == list(range(1, 21))
+
+
+def test_nothing_that_old_is_said(logbook: Logbook) -> None:
+    with pytest.raises(CommandError, match="No audit entry is older than"):
+        call_command("purge_audit", "--before", "2020-01-01")
+
+
+def test_without_a_key_nothing_is_purged(logbook: Logbook) -> None:
+    (settings.AUDIT_KEYS / "signing.pem").unlink()
+    with pytest.raises(CommandError, match="The key that signs audit checkpoints is not at"):
+        call_command("purge_audit", "--days", "0")
+    assert numbers() == list(range(1, 21))
+
+
+def test_the_command_keeps_as_many_days_as_it_is_told(logbook: Logbook) -> None:
+    call_command("purge_audit", "--days", "0")
+    assert numbers() == [21]
+    assert Head.objects.get().seq == 21
+    assert verified() == []
+    assert Checkpoint.objects.get(kind="cut").seq == 20

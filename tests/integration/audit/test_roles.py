@@ -1,0 +1,157 @@
+"""The application's role adds to the log and cannot change it, triggers or not."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.core.management import CommandError, call_command
+from django.db import ProgrammingError, connection, transaction
+
+from audit.actions import Action
+from audit.checkpoints import sign_checkpoint
+from audit.models import Entry
+from audit.owner import as_owner, give_role_its_rights
+from audit.retention import purge
+from copilot_site.embedded import postgres
+from copilot_site.lib.errors import PermissionDenied
+from tests.factories import make_base
+from tests.integration.audit.logbook import GUARDED, Logbook, verified, write
+
+ROLE = "audit_test_app"
+FORBIDDEN = [
+    "UPDATE audit_entry SET reason = 'x'",
+    "UPDATE audit_entry SET actor_name = '', salts = '{}'",
+    "DELETE FROM audit_entry",
+    "TRUNCATE audit_entry",
+    "INSERT INTO audit_link (seq, entry_id, hash) VALUES (1000, 1, '')",
+    "UPDATE audit_link SET hash = ''",
+    "DELETE FROM audit_link",
+    "UPDATE audit_head SET seq = 1",
+    "DELETE FROM audit_head",
+    "UPDATE audit_checkpoint SET seq = 1",
+    "DELETE FROM audit_checkpoint",
+    "UPDATE audit_hold SET reason = 'x'",
+    "DELETE FROM audit_hold",
+    "ALTER TABLE audit_entry DISABLE TRIGGER USER",
+    "ALTER TABLE audit_entry ALTER reason DROP NOT NULL",
+    "DROP TRIGGER audit_entry_link ON audit_entry",
+    "DROP TABLE audit_checkpoint",
+    "CREATE OR REPLACE FUNCTION audit_refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+    "SET session_replication_role = replica",
+]
+
+
+@contextmanager
+def role(name: str) -> Iterator[Any]:
+    """A cursor under another role; the tests' own comes back."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET ROLE {name}")
+        yield cursor
+        cursor.execute("RESET ROLE")
+
+
+@pytest.fixture
+def app(logbook: Logbook, settings: LazySettings) -> Logbook:
+    """A log, every trigger of it off but the one that links, and a role with the application's rights."""
+    settings.DATABASE_ROLE = ROLE
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE ROLE {ROLE} NOLOGIN")
+        give_role_its_rights()
+        for table in GUARDED:
+            cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+        cursor.execute("ALTER TABLE audit_entry ENABLE TRIGGER audit_entry_link")
+    return logbook
+
+
+@pytest.mark.parametrize("statement", FORBIDDEN)
+def test_the_application_cannot_change_the_log_even_without_triggers(app: Logbook, statement: str) -> None:
+    with role(ROLE), pytest.raises(ProgrammingError, match=r"permission denied|must be owner"), transaction.atomic():
+        connection.cursor().execute(statement)
+    assert {kind for _seq, kind in verified()} == {"trigger"}
+
+
+def test_the_owner_could(app: Logbook) -> None:
+    """The control: without triggers it is the role that refuses."""
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE audit_entry SET reason = 'x'")
+    assert (1, "changed") in verified()
+
+
+def test_the_application_records_signs_and_verifies(app: Logbook) -> None:
+    with role(ROLE):
+        write(21)
+        made = sign_checkpoint()
+        assert made is not None
+        assert (made.seq, {kind for _seq, kind in verified()}) == (21, {"trigger"})
+
+
+def test_the_rest_of_the_database_is_the_application_s_own(app: Logbook) -> None:
+    with role(ROLE) as cursor:
+        make_base("Handbook")
+        cursor.execute("CREATE INDEX ON knowledge_chunkindex (chunk_id)")
+        cursor.execute("ANALYZE knowledge_chunkindex")
+        cursor.execute("DELETE FROM django_session")
+    assert Entry.objects.filter(action=Action.KNOWLEDGE_BASE_CREATED).count() == 1
+
+
+def test_giving_the_rights_again_changes_nothing(app: Logbook) -> None:
+    give_role_its_rights()
+    with role(ROLE), pytest.raises(ProgrammingError, match="permission denied"), transaction.atomic():
+        connection.cursor().execute("DELETE FROM audit_entry")
+
+
+def test_without_a_role_of_its_own_nothing_is_given(db: None, settings: LazySettings) -> None:
+    settings.DATABASE_ROLE = None
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT relname, relowner FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 1")
+        before = cursor.fetchall()
+        give_role_its_rights()
+        cursor.execute("SELECT relname, relowner FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 1")
+        assert cursor.fetchall() == before
+
+
+def test_work_of_the_owner_under_another_role_is_refused_in_one_sentence(app: Logbook) -> None:
+    before = app.entry(13).at
+    with connection.cursor() as cursor:
+        for table in GUARDED:
+            cursor.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
+    with role(ROLE):
+        with pytest.raises(PermissionDenied, match="may only add to the audit log"), transaction.atomic():
+            purge(None, before=before)
+        with pytest.raises(CommandError, match="with the DATABASE_URL of the tables' owner"), transaction.atomic():
+            call_command("erase_person", "7")
+
+
+def current_role() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_user")
+        return str(cursor.fetchone()[0])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_processes_take_on_the_role_and_put_it_off_for_the_owner_s_work(settings: LazySettings) -> None:
+    owner = current_role()
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP ROLE IF EXISTS {ROLE}")
+        cursor.execute(f"CREATE ROLE {ROLE} NOLOGIN")
+    connection.close()
+    settings.DATABASE_ROLE = ROLE
+    connection.settings_dict["OPTIONS"]["options"] = f"-c role={ROLE}"
+    try:
+        assert current_role() == ROLE
+        with as_owner():
+            assert current_role() == owner
+        assert current_role() == ROLE
+    finally:
+        connection.settings_dict["OPTIONS"].pop("options")
+        connection.close()
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP ROLE {ROLE}")
+
+
+def test_the_embedded_database_has_the_role(db: None) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT rolcanlogin, rolsuper FROM pg_roles WHERE rolname = %s", [postgres.ROLE])
+        assert cursor.fetchone() == (False, False)
