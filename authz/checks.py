@@ -39,5 +39,16 @@ def require(principal: Principal, right: Right, row: models.Model) -> None:
         )
 
 
+def require_manage(by: Principal | None, row: models.Model) -> None:
+    """Let pass who may change rights on this row: its managers, superusers, and None, which sets a system up.
+
+    Raises NotFound when they may not even see it, else PermissionDenied.
+    """
+    if by is None or by.is_superuser or can(by, Right.MANAGE, row):
+        return
+    get_visible(type(row), by, pk=row.pk)
+    require(by, Right.MANAGE, row)
+
+
 def _door(model: type[M]) -> GuardedManager[M]:
     return model.objects  # type: ignore[attr-defined, no-any-return]

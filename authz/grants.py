@@ -1,81 +1,230 @@
-"""Giving and taking back rights on folders and knowledge bases."""
+"""Rights on folders and knowledge bases: given and taken back, denied and no longer denied. Documents: `knowledge.services.access`."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
 
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission
 from django.db import models, transaction
 from django.db.models import F
-from guardian.shortcuts import assign_perm, get_group_perms, get_user_perms, remove_perm
+from django.utils import timezone
+from django.utils.translation import gettext as _
 from guardian.utils import get_group_obj_perms_model, get_user_obj_perms_model
 
 from audit.actions import Action
 from audit.record import record
+from authz.holders import Holder, granted_above
+from authz.lockout import managers_kept
+from authz.models import Denial
 from authz.permissions import Right, codename
 from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
 
 
 @dataclass(frozen=True)
 class Grant:
-    """One right of one person or group on one row, for lists and pages."""
+    """One right of one person or group on one row, for lists and pages. expires_at: None while it has no end."""
 
     holder: str
     is_group: bool
     right: Right
+    expires_at: datetime | None = None
+    given_by: str = field(default="", compare=False)
+    given_at: datetime | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Denied:
+    """One right that one person or group does not have on one row, whatever is granted."""
+
+    holder: str
+    is_group: bool
+    right: Right
+    reason: str = ""
+    denied_by: str = field(default="", compare=False)
+    denied_at: datetime | None = field(default=None, compare=False)
 
 
 @transaction.atomic
-def give(by: Principal | None, rights: Iterable[Right], row: models.Model, *, to: User | Group) -> None:
-    """Give rights on a folder or knowledge base; a right already held stays and is not recorded again.
+def give(
+    by: Principal | None,
+    rights: Iterable[Right],
+    row: models.Model,
+    *,
+    to: Holder,
+    expires_at: datetime | None = None,
+    about: models.Model | None = None,
+) -> None:
+    """Give rights on a folder or knowledge base until `expires_at`; what is held with the same end is not recorded again.
 
     by: who gives; None for commands that set a system up. The caller has checked `manage`.
+    about: the row that the audit log names, when it is not `row`: the document of an exception.
+    Raises InvalidInput (an end that has passed, or one that would leave nobody to manage the row).
     """
-    held = _direct(row, to)
-    for right in rights:
-        name = codename(right, type(row))
-        if name not in held:
-            assign_perm(name, to, row)
-            record(by, Action.GRANT_GIVEN, row, detail=_detail(right, to))
+    if expires_at is not None and expires_at <= timezone.now():
+        raise InvalidInput(
+            _("A right cannot end in the past: %(end)s. Give a later end, or none.") % {"end": expires_at.isoformat()}
+        )
+    wanted = list(rights)
+    held = {grant.permission.codename: grant for grant in _grants(row, to).select_related("permission")}
+    with _kept(wanted, row):
+        for right in wanted:
+            name = codename(right, type(row))
+            if name in held and held[name].expires_at == expires_at:
+                continue
+            _grants(row, to).update_or_create(
+                permission=_permission(name, row),
+                defaults={"expires_at": expires_at, "granted_by_id": _id(by), "granted_at": timezone.now()},
+                create_defaults={
+                    "content_object": row,
+                    _kind(to): to,
+                    "expires_at": expires_at,
+                    "granted_by_id": _id(by),
+                },
+            )
+            record(by, Action.GRANT_GIVEN, about or row, detail=_detail(right, to, expires_at=expires_at))
 
 
 @transaction.atomic
-def take_back(by: Principal | None, rights: Iterable[Right], row: models.Model, *, of: User | Group) -> None:
-    """Take back rights given on this very row; inherited ones end where they were given."""
-    held = _direct(row, of)
+def take_back(
+    by: Principal | None, rights: Iterable[Right], row: models.Model, *, of: Holder, about: models.Model | None = None
+) -> None:
+    """Take back rights given on this very row; inherited ones end where they were given.
+
+    Raises InvalidInput when nobody could manage the row afterwards.
+    """
+    wanted = list(rights)
+    with _kept(wanted, row):
+        for right in wanted:
+            gone, _each = _grants(row, of).filter(permission__codename=codename(right, type(row))).delete()
+            if gone:
+                record(by, Action.GRANT_REVOKED, about or row, detail=_detail(right, of))
+
+
+@transaction.atomic
+def deny(
+    by: Principal | None,
+    rights: Iterable[Right],
+    row: models.Model,
+    *,
+    to: Holder,
+    reason: str = "",
+    about: models.Model | None = None,
+) -> None:
+    """Deny rights on a folder or knowledge base and below, whatever is granted; a denial that is there gets the new reason.
+
+    The caller has checked `manage`. Raises InvalidInput when nobody could manage the row afterwards.
+    """
+    wanted = list(rights)
+    with _kept(wanted, row):
+        for right in wanted:
+            key = {_place(row): row, _kind(to): to, "right": right.value}
+            _denial, is_new = Denial.objects.update_or_create(
+                **key,
+                defaults={"reason": reason[:500]},
+                create_defaults=key | {"reason": reason[:500], "denied_by_id": _id(by)},
+            )
+            if is_new:
+                record(by, Action.DENIAL_GIVEN, about or row, reason=reason, detail=_detail(right, to))
+
+
+@transaction.atomic
+def undeny(
+    by: Principal | None, rights: Iterable[Right], row: models.Model, *, of: Holder, about: models.Model | None = None
+) -> None:
+    """Take back denials on this very row; those above stay. The caller has checked `manage`."""
     for right in rights:
-        name = codename(right, type(row))
-        if name in held:
-            remove_perm(name, of, row)
-            record(by, Action.GRANT_REVOKED, row, detail=_detail(right, of))
+        gone, _each = Denial.objects.filter(**{_place(row): row, _kind(of): of}, right=right.value).delete()
+        if gone:
+            record(by, Action.DENIAL_REMOVED, about or row, detail=_detail(right, of))
+
+
+@transaction.atomic
+def copy_from_above(by: Principal | None, folder: models.Model, *, about: models.Model | None = None) -> None:
+    """Grant on this folder what reaches it from above now, each with the end it has there."""
+    for (holder, right), expires_at in granted_above(folder).items():
+        give(by, [right], folder, to=holder, expires_at=expires_at, about=about)
+
+
+def is_bare(row: models.Model) -> bool:
+    """Is nothing granted and nothing denied on this very row?"""
+    granted = any(model.objects.filter(content_object=row).exists() for model in _models(row).values())
+    return not granted and not Denial.objects.filter(**{_place(row): row}).exists()
 
 
 def grants_on(row: models.Model) -> list[Grant]:
-    """The rights given on this very row, groups first, by name."""
-    groups = get_group_obj_perms_model(row)._default_manager.filter(content_object=row)
-    users = get_user_obj_perms_model(row)._default_manager.filter(content_object=row)
+    """The rights given on this very row, groups first, by name; those whose end has passed included."""
     rows = [
-        *(
-            Grant(name, True, _right(code))
-            for name, code in groups.values_list(F("group__name"), F("permission__codename"))
-        ),
-        *(
-            Grant(name, False, _right(code))
-            for name, code in users.values_list(F("user__username"), F("permission__codename"))
-        ),
+        Grant(name, kind == "group", _right(code), expires_at, by or "", at)
+        for kind, model in _models(row).items()
+        for name, code, expires_at, by, at in model.objects.filter(content_object=row).values_list(
+            F("group__name") if kind == "group" else F("user__username"),
+            F("permission__codename"),
+            "expires_at",
+            "granted_by__username",
+            "granted_at",
+        )
     ]
-    order = list(Right)
-    return sorted(rows, key=lambda grant: (not grant.is_group, grant.holder, order.index(grant.right)))
+    return sorted(rows, key=_order)
 
 
-def _direct(row: models.Model, holder: User | Group) -> set[str]:
-    perms = get_group_perms(holder, row) if isinstance(holder, Group) else get_user_perms(holder, row)
-    return set(perms)
+def denials_on(row: models.Model) -> list[Denied]:
+    """The denials on this very row, groups first, by name."""
+    rows = Denial.objects.filter(**{_place(row): row}).select_related("user", "group", "denied_by")
+    shown = [
+        Denied(
+            each.group.name if each.group else each.user.username if each.user else "",
+            each.group is not None,
+            Right(each.right),
+            each.reason,
+            each.denied_by.username if each.denied_by else "",
+            each.denied_at,
+        )
+        for each in rows
+    ]
+    return sorted(shown, key=_order)
+
+
+def _grants(row: models.Model, holder: Holder) -> Any:
+    """The grants of this holder on this very row."""
+    return _models(row)[_kind(holder)].objects.filter(**{"content_object": row, _kind(holder): holder})
+
+
+def _models(row: models.Model) -> dict[str, Any]:
+    """{kind of holder: model of the grants on rows such as this one}."""
+    return {"group": get_group_obj_perms_model(row), "user": get_user_obj_perms_model(row)}
+
+
+def _kept(rights: list[Right], row: models.Model) -> AbstractContextManager[None]:
+    return managers_kept(row) if Right.MANAGE in rights else nullcontext()
+
+
+def _permission(name: str, row: models.Model) -> Permission:
+    return Permission.objects.get(content_type__app_label=row._meta.app_label, codename=name)
+
+
+def _place(row: models.Model) -> str:
+    return "folder" if row._meta.model_name == "folder" else "knowledge_base"
+
+
+def _kind(holder: Holder) -> str:
+    return "group" if isinstance(holder, Group) else "user"
+
+
+def _id(by: Principal | None) -> int | None:
+    return by.user_id if by else None
 
 
 def _right(code: str) -> Right:
     return Right(code.partition("_")[0])
 
 
-def _detail(right: Right, holder: User | Group) -> dict[str, object]:
-    kind = "group" if isinstance(holder, Group) else "user"
-    return {"right": right.value, kind: holder.pk}
+def _order(line: Grant | Denied) -> tuple[bool, str, int]:
+    return not line.is_group, line.holder, list(Right).index(line.right)
+
+
+def _detail(right: Right, holder: Holder, *, expires_at: datetime | None = None) -> dict[str, object]:
+    detail: dict[str, object] = {"right": right.value, _kind(holder): holder.pk}
+    return detail | {"expires_at": expires_at.isoformat()} if expires_at else detail

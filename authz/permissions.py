@@ -1,6 +1,7 @@
 """The five rights on a knowledge base or a folder. Each stands alone: none contains another."""
 
 from django.db import models
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise
 
@@ -12,7 +13,19 @@ class Right(models.TextChoices):
     CHANGE = "change", _("change, retry and delete")
     MANAGE = "manage", _("manage rights")
 
+    @property
+    def word(self) -> str:
+        """The right in a word, for tables and sentences."""
+        return gettext(WORDS[self])
 
+
+WORDS = {
+    Right.VIEW: gettext_noop("view"),
+    Right.DOWNLOAD: gettext_noop("download"),
+    Right.ADD: gettext_noop("add"),
+    Right.CHANGE: gettext_noop("change"),
+    Right.MANAGE: gettext_noop("manage"),
+}
 RIGHT_PERMISSIONS = [("download", "Can download the original from"), ("manage", "Can manage rights on")]
 
 

@@ -1,7 +1,11 @@
-"""Sign-ins and sign-outs go into the audit log."""
+"""Sign-ins, sign-outs and second factors go into the audit log."""
 
 from typing import Any
 
+from allauth.account.internal.flows.login import get_authentication_records
+from allauth.mfa import signals as mfa
+from allauth.mfa.models import Authenticator
+from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 
 from audit.actions import Action, Outcome
@@ -10,14 +14,19 @@ from authz.principal import Principal
 
 
 def connect() -> None:
-    """These three are Django's own announcements: there is no service of ours around a sign-in to record it in."""
+    """Announcements of Django and allauth: there is no service of ours around a sign-in to record it in."""
     user_logged_in.connect(_signed_in, dispatch_uid="audit.signed_in")
     user_logged_out.connect(_signed_out, dispatch_uid="audit.signed_out")
     user_login_failed.connect(_failed, dispatch_uid="audit.sign_in_failed")
+    for signal, receiver in ((mfa.authenticator_added, _added), (mfa.authenticator_removed, _removed)):
+        signal.connect(receiver, dispatch_uid="audit.second_factor")
+    mfa.authentication_failed.connect(_second_failed, dispatch_uid="audit.second_factor_failed")
 
 
-def _signed_in(sender: object, user: Any, **kwargs: object) -> None:
-    record(Principal.of(user), Action.SIGNED_IN)
+def _signed_in(sender: object, request: Any, user: Any, **kwargs: object) -> None:
+    """by: how they proved who they are, in order, such as ["password", "mfa"]; empty where a program signed them in."""
+    by = [entry["method"] for entry in get_authentication_records(request, user)]
+    record(Principal.of(user), Action.SIGNED_IN, detail={"by": by})
 
 
 def _signed_out(sender: object, user: Any, **kwargs: object) -> None:
@@ -26,4 +35,18 @@ def _signed_out(sender: object, user: Any, **kwargs: object) -> None:
 
 
 def _failed(sender: object, credentials: dict[str, Any], **kwargs: object) -> None:
-    record(None, Action.SIGN_IN_FAILED, outcome=Outcome.DENY, reason=str(credentials.get("username", ""))[:150])
+    """Names of nobody are not kept: they are slips, and now and then a password."""
+    user = User.objects.filter(username=str(credentials.get("username", ""))).first()
+    record(None, Action.SIGN_IN_FAILED, user, outcome=Outcome.DENY, reason="wrong password" if user else "unknown name")
+
+
+def _added(sender: object, user: Any, authenticator: Authenticator, **kwargs: object) -> None:
+    record(Principal.of(user), Action.MFA_ADDED, user, detail={"type": authenticator.type})
+
+
+def _removed(sender: object, user: Any, authenticator: Authenticator, **kwargs: object) -> None:
+    record(Principal.of(user), Action.MFA_REMOVED, user, detail={"type": authenticator.type})
+
+
+def _second_failed(sender: object, user: Any, **kwargs: object) -> None:
+    record(Principal.of(user), Action.MFA_FAILED, user, outcome=Outcome.DENY)

@@ -1,54 +1,114 @@
-"""API tokens: made once, shown once, kept as a hash, always with an end."""
+"""API tokens: made once, shown once, kept as a hash, always with an end, narrowed to scopes and perhaps to one folder."""
 
 import hashlib
 import secrets
-from datetime import timedelta
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
 
+from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from audit.actions import Action
+from audit.actions import Action, Outcome
 from audit.record import record
-from authz.models import ApiToken
+from authz.checks import get_visible
+from authz.models import ApiToken, TokenUse
 from authz.principal import Principal
+from authz.scopes import DEFAULT_SCOPES, checked_scopes
 from copilot_site.lib.errors import InvalidInput, NotFound
 
 DEFAULT_DAYS = 90
 MAX_DAYS = 366
 PREFIX_LENGTH = 12  # "ekc_" and eight hexadecimal digits: what a page shows of a token
 SEEN_EVERY = timedelta(minutes=1)  # last_used_at is for people; writing it on each request would cost a write a call
+# What a token does is recorded where it is done. That it was used, and from where, is recorded once an hour and address: a
+# stolen token shows as a new address, and a program that asks every second does not bury the log.
+RECORDED_EVERY = timedelta(hours=1)
+
+
+class TokenRefused(Exception):
+    """The token opens nothing; the text says why to whoever holds its secret."""
+
+
+@dataclass(frozen=True)
+class Bearer:
+    """Whoever sent a token."""
+
+    user: User
+    token: ApiToken
+
+    @property
+    def principal(self) -> Principal:
+        return Principal.of(self.user).through(self.token)
 
 
 @transaction.atomic
-def issue_token(principal: Principal, *, name: str, days: int = DEFAULT_DAYS) -> tuple[ApiToken, str]:
-    """Make a token for the person asking; returns the row and the secret, which nobody can read again.
+def issue_token(
+    principal: Principal,
+    *,
+    name: str,
+    days: int = DEFAULT_DAYS,
+    scopes: Iterable[str] = DEFAULT_SCOPES,
+    folder_id: UUID | None = None,
+    owner: Principal | None = None,
+) -> tuple[ApiToken, str]:
+    """Make a token; returns the row and the secret, which nobody can read again.
 
-    days: until it expires, 1..366. Raises InvalidInput.
+    days: until it expires, 1..366. folder_id: it reaches this folder, which its owner may see, and what lies below it.
+    owner: a service account, when an administrator makes its token; else whoever asks.
+    Raises InvalidInput, NotFound (no such folder, or the owner may not see it).
     """
+    holder = owner or principal
     if not name.strip():
         raise InvalidInput(_("Give the token a name that tells what uses it."))
     if not 1 <= days <= MAX_DAYS:
         raise InvalidInput(
             _("A token lives 1 to %(most)s days; %(days)s was asked for.") % {"most": MAX_DAYS, "days": days}
         )
+    chosen = checked_scopes(scopes)
+    folder = folder_named(holder, folder_id) if folder_id else None
     secret = f"ekc_{secrets.token_hex(4)}_{secrets.token_urlsafe(32)}"
     token = ApiToken.objects.create(
-        user_id=principal.user_id,
+        user_id=holder.user_id,
         name=name.strip()[:100],
         prefix=secret[:PREFIX_LENGTH],
         sha256=_sha256(secret),
+        scopes=chosen,
+        folder=folder,
         expires_at=timezone.now() + timedelta(days=days),
     )
-    record(principal, Action.TOKEN_ISSUED, token, detail={"days": days})
+    detail = {"days": days, "scopes": chosen, "user": token.user_id}
+    record(principal, Action.TOKEN_ISSUED, token, detail=detail | ({"folder": str(folder_id)} if folder_id else {}))
     return token, secret
 
 
-@transaction.atomic
+def tokens_of(principal: Principal) -> QuerySet[ApiToken]:
+    """The person's tokens that are not revoked, the newest first."""
+    return ApiToken.objects.filter(user_id=principal.user_id, revoked_at=None)
+
+
+def folder_named(holder: Principal, folder_id: UUID) -> Any:
+    """The folder that a token is narrowed to; raises NotFound. Folders belong to an app above this one."""
+    return get_visible(apps.get_model("knowledge", "Folder"), holder, pk=folder_id)
+
+
+def folder_names(principal: Principal, tokens: Iterable[ApiToken]) -> dict[UUID, str]:
+    """Names of those folders the tokens are narrowed to that the person may see, by id."""
+    folders: Any = apps.get_model("knowledge", "Folder")
+    rows = folders.objects.visible_to(principal).filter(pk__in=[token.folder_id for token in tokens if token.folder_id])
+    return dict(rows.values_list("pk", "name"))
+
+
 def revoke_token(principal: Principal, *, token_id: int) -> None:
-    """Delete a token of the person asking; raises NotFound for anybody else's."""
-    token = ApiToken.objects.filter(pk=token_id, user_id=principal.user_id).first()
+    """End a token of the person asking; raises NotFound for anybody else's."""
+    token = tokens_of(principal).filter(pk=token_id).first()
     if token is None:
         raise NotFound(_("You have no such token."))
     withdraw_token(principal, token)
@@ -56,24 +116,59 @@ def revoke_token(principal: Principal, *, token_id: int) -> None:
 
 @transaction.atomic
 def withdraw_token(by: Principal, token: ApiToken) -> None:
-    """Delete anybody's token; the admin page has checked that `by` may."""
-    record(by, Action.TOKEN_REVOKED, token, detail={"user": token.user_id})
-    token.delete()
+    """End anybody's token; the admin page has checked that `by` may. One that is revoked already stays as it is."""
+    if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
+        record(by, Action.TOKEN_REVOKED, token, detail={"user": token.user_id})
 
 
-def user_of(secret: str) -> User | None:
-    """The active user a secret belongs to, or None when it is unknown, expired, or its user was disabled."""
+def bearer_of(secret: str, *, address: str = "") -> Bearer:
+    """Who sent this secret; notes the use, and in the audit log once an hour for each address.
+
+    Raises TokenRefused. Only the right secret is told what is wrong with its token; every other one is just unknown.
+    """
     now = timezone.now()
-    token = (
-        ApiToken.objects.select_related("user")
-        .filter(prefix=secret[:PREFIX_LENGTH], expires_at__gt=now, user__is_active=True)
-        .first()
-    )
+    token = ApiToken.objects.select_related("user").filter(prefix=secret[:PREFIX_LENGTH]).first()
     if token is None or not secrets.compare_digest(token.sha256, _sha256(secret)):
-        return None
+        raise TokenRefused(_("There is no such token. Make one on your tokens page."))
+    why = _why_dead(token, now)
+    if why:
+        _note_use(token, address, now, refused=why)
+        raise TokenRefused(why)
     if token.last_used_at is None or now - token.last_used_at > SEEN_EVERY:
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
-    return token.user
+    _note_use(token, address, now)
+    return Bearer(token.user, token)
+
+
+def _why_dead(token: ApiToken, now: datetime) -> str:
+    """Why this token opens nothing, in one sentence; "" while it lives."""
+    if token.revoked_at is not None:
+        return _("This token was revoked on %(day)s. Make a new one on your tokens page.") % {
+            "day": date_format(timezone.localtime(token.revoked_at))
+        }
+    if token.expires_at <= now:
+        return _("This token expired on %(day)s. Make a new one on your tokens page.") % {
+            "day": date_format(timezone.localtime(token.expires_at))
+        }
+    if not token.user.is_active:
+        return _("The account of this token is disabled. Ask an administrator.")
+    return ""
+
+
+def _note_use(token: ApiToken, address: str, now: datetime, *, refused: str = "") -> None:
+    """Record the use, unless the same is in the log for the last hour. refused: why it opened nothing."""
+    same = TokenUse.objects.filter(token=token, address=address, is_refused=bool(refused))
+    if same.filter(recorded_at__gt=now - RECORDED_EVERY).exists():
+        return
+    with transaction.atomic():
+        _row, is_new = same.get_or_create(
+            defaults={"token": token, "address": address, "is_refused": bool(refused), "recorded_at": now}
+        )
+        if is_new or same.filter(recorded_at__lte=now - RECORDED_EVERY).update(
+            recorded_at=now
+        ):  # two at once: one line
+            action, outcome = (Action.TOKEN_REFUSED, Outcome.DENY) if refused else (Action.TOKEN_USED, Outcome.ALLOW)
+            record(Principal.of(token.user), action, token, outcome=outcome, reason=refused)
 
 
 def _sha256(secret: str) -> str:

@@ -2,20 +2,25 @@
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from django.contrib import messages
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView
+from django.core.exceptions import NON_FIELD_ERRORS
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from authz.models import ApiToken
+from authz.oidc import sign_ins
 from authz.pages import signed_in
 from authz.principal import Principal
-from authz.tokens import DEFAULT_DAYS, MAX_DAYS, issue_token, revoke_token
-from copilot_site.lib.errors import InvalidInput
+from authz.scopes import DEFAULT_SCOPES, TokenScope
+from authz.sign_in import SignInForm, sign_in
+from authz.tokens import DEFAULT_DAYS, MAX_DAYS, folder_named, folder_names, issue_token, revoke_token, tokens_of
+from copilot_site.lib.errors import InvalidInput, NotFound
 
 
 class LoginHint(NamedTuple):
@@ -30,28 +35,60 @@ class SignIn(LoginView):
     """The sign-in page. hints: gives the logins to show; nothing outside a demo."""
 
     template_name = "authz/sign_in.html"
+    form_class = SignInForm
     redirect_authenticated_user = True
     hints: Callable[[], Sequence[LoginHint]] = staticmethod(tuple)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(**kwargs) | {"hints": self.hints()}
+        return super().get_context_data(**kwargs) | {"hints": self.hints(), "sign_ins": sign_ins(self.request)}
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        return sign_in(self.request, form.get_user(), redirect_url=self.get_success_url())
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        answer = super().form_invalid(form)
+        if form.has_error(NON_FIELD_ERRORS, "throttled"):
+            answer.status_code = 429
+        return answer
+
+
+@require_GET
+def cancelled(request: HttpRequest) -> HttpResponse:
+    """Back from the company's sign-in without having signed in there."""
+    messages.info(request, _("You did not sign in at the company sign-in. Nothing was changed."))
+    return redirect("login")
 
 
 @never_cache
 @require_http_methods(["GET", "POST"])
 @signed_in
 def tokens(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """The person's tokens. A new one is in the answer to its POST and in no page after that."""
+    """The person's tokens. A new one is in the answer to its POST and in no page after that.
+
+    `?folder=` (and the same field of the form) narrows the new token to a folder.
+    """
     secret, status = "", 200
+    folder_id = _folder_id(request)
     if request.method == "POST":
         try:
-            _row, secret = issue_token(principal, name=request.POST.get("name", ""), days=_days(request))
+            _row, secret = issue_token(
+                principal,
+                name=request.POST.get("name", ""),
+                days=_days(request),
+                scopes=request.POST.getlist("scopes"),
+                folder_id=folder_id,
+            )
         except InvalidInput as problem:
             messages.error(request, str(problem))
             status = 400
+    rows = list(tokens_of(principal))
+    names = folder_names(principal, rows)
     context = {
-        "tokens": ApiToken.objects.filter(user_id=principal.user_id),
+        "tokens": [(token, names.get(token.folder_id) if token.folder_id else None) for token in rows],
         "secret": secret,
+        "scopes": TokenScope.choices,
+        "chosen": request.POST.getlist("scopes") if status == 400 else list(DEFAULT_SCOPES),
+        "folder": folder_named(principal, folder_id) if folder_id else None,
         "default_days": DEFAULT_DAYS,
         "max_days": MAX_DAYS,
     }
@@ -72,3 +109,13 @@ def _days(request: HttpRequest) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 6:
         raise InvalidInput(_("Give the number of days as a whole number between 1 and %(most)s.") % {"most": MAX_DAYS})
     return int(text)
+
+
+def _folder_id(request: HttpRequest) -> UUID | None:
+    """Raises NotFound for what is no id, in the words for a folder that is not there."""
+    text = request.POST.get("folder", "") or request.GET.get("folder", "")
+    try:
+        return UUID(text) if text else None
+    except ValueError:
+        what = {"what": _("folder")}  # in the words of `get_visible`
+        raise NotFound(_("There is no such %(what)s, or you may not see it.") % what) from None

@@ -1,27 +1,29 @@
 """`Authorization: Bearer ekc_…` for programs."""
 
 from django.contrib.auth.models import User
-from django.utils.translation import gettext as _
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from authz.tokens import user_of
+from authz.tokens import Bearer, TokenRefused, bearer_of
+from copilot_site.lib.addresses import client_address
 
 
 class TokenAuthentication(BaseAuthentication):
-    def authenticate(self, request: Request) -> tuple[User, None] | None:
-        """The user of a bearer token; None when the request carries none. Raises AuthenticationFailed for a bad one."""
+    def authenticate(self, request: Request) -> tuple[User, Bearer] | None:
+        """Who sent a bearer token, with the token as `request.auth`; None when the request carries none.
+
+        Raises AuthenticationFailed for a bad one.
+        """
         scheme, _space, secret = get_authorization_header(request).decode("latin-1").partition(" ")
         if scheme.lower() != "bearer":
             return None
-        user = user_of(secret.strip())
-        if user is None:
-            raise AuthenticationFailed(
-                _("The token is unknown, expired or revoked. Make a new one on your tokens page.")
-            )
-        return user, None
+        try:
+            bearer = bearer_of(secret.strip(), address=client_address(request))
+        except TokenRefused as refused:
+            raise AuthenticationFailed(str(refused)) from refused
+        return bearer.user, bearer
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"

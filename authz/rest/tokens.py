@@ -1,18 +1,18 @@
-"""API tokens of the person asking."""
+"""API tokens of the person asking. They are the person's to make and to end: no token reaches these addresses, since one that
+could make tokens would never really expire."""
 
 from typing import Any
 
 from django.db.models import QuerySet
 from rest_framework import serializers, status
 from rest_framework.mixins import ListModelMixin
-from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from authz.models import ApiToken
-from authz.rest.permissions import MadeByHand
 from authz.rest.views import PrincipalView
-from authz.tokens import DEFAULT_DAYS, MAX_DAYS, issue_token, revoke_token
+from authz.scopes import DEFAULT_SCOPES, TokenScope
+from authz.tokens import DEFAULT_DAYS, MAX_DAYS, issue_token, revoke_token, tokens_of
 from copilot_site.lib.inputs import Filters, Input
 from copilot_site.lib.openapi import operation
 
@@ -22,12 +22,25 @@ class NewToken(Input):
     days = serializers.IntegerField(
         default=DEFAULT_DAYS, min_value=1, max_value=MAX_DAYS, help_text="Days until it expires."
     )
+    scopes = serializers.ListField(
+        child=serializers.ChoiceField(choices=TokenScope.choices),
+        default=lambda: list(DEFAULT_SCOPES),
+        allow_empty=False,
+        help_text="What it may be used for; never more than you may.",
+    )
+    folder_id = serializers.UUIDField(
+        default=None, allow_null=True, help_text="It reaches only this folder, with everything below it."
+    )
 
 
 class TokenSerializer(serializers.ModelSerializer[ApiToken]):
+    folder_id = serializers.UUIDField(read_only=True, allow_null=True)
+
     class Meta:
         model = ApiToken
-        fields: tuple[str, ...] = ("id", "name", "prefix", "created_at", "expires_at", "last_used_at")
+        fields: tuple[str, ...] = (
+            "id", "name", "prefix", "scopes", "folder_id", "created_at", "expires_at", "last_used_at",
+        )  # fmt: skip
         read_only_fields = fields
 
 
@@ -41,12 +54,11 @@ class IssuedToken(TokenSerializer):
 
 class Tokens(ListModelMixin, PrincipalView):
     serializer_class = TokenSerializer
-    permission_classes = [IsAuthenticated, MadeByHand]
 
     def get_queryset(self) -> QuerySet[ApiToken]:
-        return ApiToken.objects.filter(user_id=self.principal.user_id)
+        return tokens_of(self.principal)
 
-    @operation("List your API tokens", answer=TokenSerializer(many=True), problems=(400, 401))
+    @operation("List your API tokens", answer=TokenSerializer(many=True), problems=(400, 401, 403))
     def get(self, request: Request) -> Response:
         Filters.checked(request.query_params)
         return self.list(request)
@@ -56,7 +68,7 @@ class Tokens(ListModelMixin, PrincipalView):
         body=NewToken,
         answer=IssuedToken,
         status=201,
-        problems=(400, 401, 403),
+        problems=(400, 401, 403, 404),
     )
     def post(self, request: Request) -> Response:
         given = NewToken.checked(request.data)
@@ -66,7 +78,7 @@ class Tokens(ListModelMixin, PrincipalView):
 
 
 class TokenDetail(PrincipalView):
-    @operation("Revoke one of your API tokens", status=204, problems=(401, 404))
+    @operation("Revoke one of your API tokens", status=204, problems=(401, 403, 404))
     def delete(self, request: Request, pk: int) -> Response:
         revoke_token(self.principal, token_id=pk)
         return Response(status=status.HTTP_204_NO_CONTENT)

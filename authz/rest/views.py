@@ -1,19 +1,48 @@
-"""What every API view starts from: who is asking."""
+"""What every API view starts from: who is asking, and whether their token is for this."""
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
+from django.utils.translation import gettext as _
 from rest_framework.generics import GenericAPIView
 from rest_framework.parsers import JSONParser
+from rest_framework.request import Request
 
 from authz.principal import Principal
+from authz.scopes import TokenScope
+from authz.tokens import Bearer
 
 
 class PrincipalView(GenericAPIView[Any]):
-    """A view that knows its principal, read from the database once for each request."""
+    """A view that knows its principal, read from the database once for each request.
+
+    token_scopes: what a token must be for, by method; one of them is enough: {"get": (TokenScope.SEARCH,)}. A method that is not
+    named refuses every token: a route that nobody thought of is closed to programs.
+    """
 
     parser_classes = [JSONParser]
+    token_scopes: ClassVar[Mapping[str, tuple[TokenScope, ...]]] = {}
 
     @cached_property
     def principal(self) -> Principal:
-        return Principal.of(self.request.user)
+        return self.request.auth.principal if isinstance(self.request.auth, Bearer) else Principal.of(self.request.user)
+
+    def check_permissions(self, request: Request) -> None:
+        super().check_permissions(request)
+        if not isinstance(request.auth, Bearer):
+            return
+        scopes = self.token_scopes.get((request.method or "").lower(), ())
+        if not scopes:
+            self.permission_denied(request, message=_("A token cannot do this. Sign in as a person."), code="no_tokens")
+        if not any(request.auth.principal.may_use(scope) for scope in scopes):
+            self.permission_denied(request, message=_missing(scopes[0], request.auth), code="missing_scope")
+
+
+def _missing(scope: TokenScope, bearer: Bearer) -> str:
+    return _(
+        "This token is for %(has)s; this needs the scope “%(scope)s”. Make a token with it on your tokens page."
+    ) % {
+        "has": ", ".join(f"“{name}”" for name in bearer.token.scopes),
+        "scope": scope.value,
+    }

@@ -1,0 +1,178 @@
+"""What the company's sign-in means here, in the admin: the mapping, what it gave, and what it does not know."""
+
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
+from django import forms
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
+
+from audit.actions import Action
+from audit.record import record
+from authz.models import ClaimMapping, ClaimMembership, UnmappedClaim
+from authz.principal import Principal
+
+for model in (EmailAddress, SocialAccount, SocialApp, SocialToken, Authenticator):
+    admin.site.unregister(model)  # allauth's own pages show secrets, and record nothing
+
+
+class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]
+    """A list to look at."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+
+@admin.register(ClaimMapping)
+class ClaimMappingAdmin(admin.ModelAdmin[ClaimMapping]):
+    """Which value of the groups claim makes somebody a member of which group; it counts from their next sign-in on."""
+
+    list_display = ("value", "group", "provider")
+    list_select_related = ("group",)
+    search_fields = ("value", "group__name")
+    autocomplete_fields = ("group",)
+
+    def save_model(
+        self, request: HttpRequest, obj: ClaimMapping, form: forms.ModelForm[ClaimMapping], change: bool
+    ) -> None:
+        super().save_model(request, obj, form, change)
+        record(Principal.of(request.user), Action.CLAIM_MAPPED, obj, detail={"group": obj.group_id})
+
+    def delete_model(self, request: HttpRequest, obj: ClaimMapping) -> None:
+        record(Principal.of(request.user), Action.CLAIM_UNMAPPED, obj, detail={"group": obj.group_id})
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[ClaimMapping]) -> None:
+        for mapping in queryset:
+            self.delete_model(request, mapping)
+
+
+@admin.register(ClaimMembership)
+class ClaimMembershipAdmin(ReadOnly):
+    list_display = ("user", "group", "provider", "given_at")
+    list_select_related = ("user", "group")
+    search_fields = ("user__username", "group__name")
+
+
+@admin.register(UnmappedClaim)
+class UnmappedClaimAdmin(ReadOnly):
+    """Values that came and mean nothing yet; each with a way to give it a meaning."""
+
+    list_display = ("value", "provider", "seen_at", "map_it")
+    list_display_links = None
+    search_fields = ("value",)
+
+    @admin.display(description="")
+    def map_it(self, claim: UnmappedClaim) -> str:
+        url = reverse("admin:authz_claimmapping_add")
+        return format_html(
+            '<a href="{}?value={}&amp;provider={}">{}</a>', url, claim.value, claim.provider, _("Map it")
+        )
+
+
+class SignInForm(forms.ModelForm[SocialApp]):
+    """A company sign-in, in the fields it has. The secret is written, never shown."""
+
+    server_url = forms.URLField(
+        label=_("issuer"), assume_scheme="https", help_text=_("https://… as the issuer writes it.")
+    )
+    groups_claim = forms.CharField(label=_("groups claim"), initial="groups")
+    link_by_email = forms.BooleanField(
+        label=_("link by address"),
+        required=False,
+        help_text=_("A first sign-in is linked to the account with the same verified address; never to a superuser."),
+    )
+    secret = forms.CharField(
+        label=_("client secret"),
+        required=False,
+        widget=forms.PasswordInput,
+        help_text=_("Empty: the one that is stored stays."),
+    )
+
+    class Meta:
+        model = SocialApp
+        fields = ("name", "provider_id", "server_url", "client_id", "secret", "groups_claim", "link_by_email")
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self.fields["provider_id"].required = True
+        self.initial.update(self.instance.settings)
+
+    def clean_server_url(self) -> str:
+        url: str = self.cleaned_data["server_url"]
+        if not url.startswith("https://"):
+            raise forms.ValidationError(_("An issuer is reached by https:// only."))
+        return url
+
+    def clean_secret(self) -> str:
+        secret: str = self.cleaned_data["secret"] or self.instance.secret
+        if not secret:
+            raise forms.ValidationError(_("Give the client secret that the issuer made for this site."))
+        return secret
+
+    def save(self, commit: bool = True) -> SocialApp:
+        self.instance.provider = "openid_connect"
+        self.instance.settings = {
+            name: self.cleaned_data[name] for name in ("server_url", "groups_claim", "link_by_email")
+        }
+        return super().save(commit)
+
+
+@admin.register(SocialApp)
+class SignInAdmin(admin.ModelAdmin[SocialApp]):
+    form = SignInForm
+    list_display = ("name", "provider_id", "client_id")
+
+    def save_model(self, request: HttpRequest, obj: SocialApp, form: forms.ModelForm[SocialApp], change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        record(Principal.of(request.user), Action.SETTING_CHANGED, obj, detail={"issuer": obj.settings["server_url"]})
+
+
+@admin.register(SocialAccount)
+class LinkAdmin(admin.ModelAdmin[SocialAccount]):
+    """Which account a name at the company sign-in leads to; an administrator links here what is not linked by itself."""
+
+    fields = ("user", "provider", "uid")
+    list_display = ("user", "provider", "uid", "last_login")
+    search_fields = ("user__username", "uid")
+    autocomplete_fields = ("user",)
+
+    def has_change_permission(self, request: HttpRequest, obj: SocialAccount | None = None) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: SocialAccount, form: object, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        user: User = obj.user
+        record(Principal.of(request.user), Action.PROVIDER_LINKED, user, detail={"sign_in": obj.provider})
+
+
+@admin.register(Authenticator)
+class SecondFactorAdmin(ReadOnly):
+    """Who has a second factor. Removing one lets its owner set up another: for a lost phone. Secrets are not shown."""
+
+    fields = ("user", "type", "created_at", "last_used_at")
+    list_display = ("user", "type", "created_at", "last_used_at")
+    list_select_related = ("user",)
+    search_fields = ("user__username",)
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return bool(request.user.is_superuser)
+
+    def delete_model(self, request: HttpRequest, obj: Authenticator) -> None:
+        record(Principal.of(request.user), Action.MFA_REMOVED, obj.user, detail={"type": obj.type})
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Authenticator]) -> None:
+        for factor in queryset:
+            self.delete_model(request, factor)

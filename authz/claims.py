@@ -1,0 +1,58 @@
+"""Memberships that the company's sign-in gives and takes."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib.auth.models import Group, User
+from django.db import transaction
+from django.utils import timezone
+
+from audit.actions import Action
+from audit.record import record
+from authz.claim_models import ClaimMapping, ClaimMembership, UnmappedClaim
+from authz.units import join
+
+MOST_VALUES = 1_000  # of one claim; the rest is not read
+VALUE_LENGTH = 250  # characters
+
+
+def claim_values(claim: Any) -> set[str]:
+    """The names in a groups claim: a list of texts, one text, or nothing (no claim: no group)."""
+    listed = [claim] if isinstance(claim, str) else claim if isinstance(claim, list) else []
+    return {text for text in listed[:MOST_VALUES] if isinstance(text, str) and 0 < len(text) <= VALUE_LENGTH}
+
+
+@transaction.atomic
+def apply_claims(user: User, *, provider: str, values: Iterable[str]) -> None:
+    """Make the person's memberships what the mapping says of these values.
+
+    Memberships that this sign-in gave before and gives no more end; those given by hand stay, wherever the mapping stands.
+    Values that no mapping knows are noted for the administrator, and mean nothing.
+    """
+    User.objects.select_for_update().get(pk=user.pk)  # two sign-ins at once: one after the other
+    named = set(values)
+    mappings = ClaimMapping.objects.filter(provider__in=("", provider), value__in=named)
+    known, wanted = set(), set()
+    for value, group_id in mappings.values_list("value", "group_id"):
+        known.add(value)
+        wanted.add(group_id)
+    marks = ClaimMembership.objects.filter(user=user, provider=provider)
+    for mark in marks.exclude(group_id__in=wanted).select_related("group"):
+        _leave(user, mark)
+    held = set(user.groups.values_list("pk", flat=True))
+    for group in Group.objects.filter(pk__in=wanted - held):
+        _join(user, group, provider)
+    for value in sorted(named - known):
+        UnmappedClaim.objects.update_or_create(provider=provider, value=value, defaults={"seen_at": timezone.now()})
+
+
+def _join(user: User, group: Group, provider: str) -> None:
+    join(None, group, user=user)
+    ClaimMembership.objects.create(user=user, group=group, provider=provider)
+
+
+def _leave(user: User, mark: ClaimMembership) -> None:
+    """Without `units.leave`: whom the company takes out of a group is out, even where nobody else manages what it managed."""
+    user.groups.remove(mark.group)
+    mark.delete()
+    record(None, Action.MEMBER_REMOVED, mark.group, detail={"user": user.pk, "sign_in": mark.provider})

@@ -1,0 +1,120 @@
+"""What a change of rights does to people: who gains and who loses what, by comparing before with after."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from authz.people import Person
+from authz.permissions import Right
+from authz.rules import Held, Rulebook
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Who holds what at one moment. documents: node that rights are read at → the documents that read theirs there."""
+
+    rules: Rulebook
+    people: Mapping[int, Person]
+    documents: Mapping[UUID, frozenset[UUID]]
+
+    def held(self, user_id: int) -> Held:
+        person = self.people.get(user_id)
+        return self.rules.held(person) if person else frozenset()
+
+
+@dataclass(frozen=True)
+class Delta:
+    """One right gained or lost. places: knowledge bases and folders, not the nodes of single documents."""
+
+    right: Right
+    documents: frozenset[UUID]
+    places: frozenset[UUID]
+
+
+@dataclass(frozen=True)
+class PersonEffect:
+    person: Person
+    gains: tuple[Delta, ...]
+    losses: tuple[Delta, ...]
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What changes for whom, people by sign-in name; nobody whose access stays the same."""
+
+    people: tuple[PersonEffect, ...]
+
+    @property
+    def gaining(self) -> list[PersonEffect]:
+        return [each for each in self.people if each.gains]
+
+    @property
+    def losing(self) -> list[PersonEffect]:
+        return [each for each in self.people if each.losses]
+
+    @property
+    def gained_documents(self) -> frozenset[UUID]:
+        """The documents that somebody may be answered from, and could not before."""
+        return _documents(delta for each in self.people for delta in each.gains)
+
+    @property
+    def lost_documents(self) -> frozenset[UUID]:
+        return _documents(delta for each in self.people for delta in each.losses)
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for the same effects: what was confirmed is what is carried out."""
+        lines = sorted(
+            f"{sign} {each.person.id} {delta.right} {sorted(delta.documents)} {sorted(delta.places)}"
+            for each in self.people
+            for sign, deltas in (("+", each.gains), ("-", each.losses))
+            for delta in deltas
+        )
+        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def compare(before: Standing, after: Standing) -> Effects:
+    """Exact, person by person; people who hold the same before and after share the work."""
+    known: dict[tuple[Held, Held], tuple[tuple[Delta, ...], tuple[Delta, ...]]] = {}
+    found: list[PersonEffect] = []
+    for person in sorted({**before.people, **after.people}.values(), key=lambda each: each.username):
+        pair = before.held(person.id), after.held(person.id)
+        if pair not in known:
+            old, new = _by_right(pair[0], before), _by_right(pair[1], after)
+            known[pair] = tuple(_more(new, old)), tuple(_more(old, new))
+        gains, losses = known[pair]
+        if gains or losses:
+            found.append(PersonEffect(person, gains, losses))
+    return Effects(tuple(found))
+
+
+Sets = Mapping[Right, tuple[set[UUID], set[UUID]]]  # documents, places
+
+
+def _by_right(held: Held, standing: Standing) -> Sets:
+    sets: defaultdict[Right, tuple[set[UUID], set[UUID]]] = defaultdict(lambda: (set(), set()))
+    for right, place_id in held:
+        documents, places = sets[right]
+        documents |= standing.documents.get(place_id, frozenset())
+        if standing.rules.places[place_id].kind != "document":
+            places.add(place_id)
+    return sets
+
+
+def _more(these: Sets, than: Sets) -> Iterable[Delta]:
+    for right in Right:
+        documents, places = (
+            frozenset(mine - theirs) for mine, theirs in zip(_of(these, right), _of(than, right), strict=True)
+        )
+        if documents or places:
+            yield Delta(right, documents, places)
+
+
+def _of(sets: Sets, right: Right) -> tuple[set[UUID], set[UUID]]:
+    return sets.get(right, (set(), set()))
+
+
+def _documents(deltas: Iterable[Delta]) -> frozenset[UUID]:
+    return frozenset(pk for delta in deltas if delta.right is Right.VIEW for pk in delta.documents)

@@ -1,0 +1,90 @@
+"""Who holds a right on a place: `authz.folders`, asked from the other side."""
+
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import Group, User
+from django.db import models
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
+
+from authz.folders import BASE_GRANTS, FOLDER_GRANTS
+from authz.models import Denial, FolderGroupGrant, KnowledgeBaseGroupGrant
+from authz.permissions import Right
+
+Holder = User | Group
+COUNTS = Q(expires_at=None) | Q(expires_at__gt=Now())  # grants that have not ended
+
+
+def people_with(right: Right, place: models.Model, *, without_end: bool = False) -> QuerySet[User]:
+    """The active people who hold `right` on a folder or knowledge base.
+
+    without_end: only by grants that have no end.
+    """
+    allowed = Q(pk=None)
+    for model, reaches, kind in _reaching(place):
+        given = model.objects.filter(
+            reaches, Q(expires_at=None) if without_end else COUNTS, permission__codename=f"{right.value}_{kind}"
+        )
+        allowed |= _members(given) if _is_by_group(model) else Q(pk__in=given.values("user_id"))
+    denied = Denial.objects.filter(_denied_at(place), right=right.value)
+    by_name = Q(pk__in=denied.filter(user__isnull=False).values("user_id"))
+    return User.objects.filter(allowed, is_active=True).exclude(by_name | _members(denied.filter(group__isnull=False)))
+
+
+def granted_above(folder: models.Model) -> dict[tuple[Holder, Right], datetime | None]:
+    """Who is granted which right on a folder by grants above it, each with its last end; None where it has no end."""
+    found: dict[tuple[Holder, Right], datetime | None] = {}
+    for model, reaches, kind in _reaching(folder):
+        right_of = {f"{right.value}_{kind}": right for right in Right}
+        given = model.objects.filter(reaches, COUNTS, permission__codename__in=right_of).select_related("permission")
+        for grant in given.exclude(content_object=folder.pk) if model in FOLDER_GRANTS else given:
+            key = (grant.group if _is_by_group(model) else grant.user, right_of[grant.permission.codename])
+            ends = [grant.expires_at, *([found[key]] if key in found else [])]
+            found[key] = None if None in ends else max(ends)
+    return found
+
+
+def managed_by(group: Group) -> list[models.Model]:
+    """The folders and knowledge bases on which this group, or a unit above it, has been given `manage`."""
+    groups = Q(group=group) | Q(group__org_unit__descendant_links__descendant__group=group)
+    return [
+        grant.content_object
+        for model in (FolderGroupGrant, KnowledgeBaseGroupGrant)
+        for grant in model.objects.filter(groups, permission__codename__startswith=f"{Right.MANAGE.value}_").distinct()
+    ]
+
+
+def _reaching(place: models.Model) -> list[tuple[Any, Q, str]]:
+    """The kinds of grants, with the condition under which one reaches this place, and the kind in its codenames."""
+    if place._meta.model_name != "folder":
+        return [(model, Q(content_object=place.pk), "knowledgebase") for model in BASE_GRANTS]
+
+    def down(path: str) -> Q:
+        return Q(**{f"{path}__descendant": place.pk, f"{path}__is_cut": False})
+
+    root = Q(content_object__folders__parent=None, content_object__folders__inherits=True)
+    from_root = root & down("content_object__folders__descendant_links")
+    return [
+        *((model, down("content_object__descendant_links"), "folder") for model in FOLDER_GRANTS),
+        *((model, from_root, "knowledgebase") for model in BASE_GRANTS),
+    ]
+
+
+def _denied_at(place: models.Model) -> Q:
+    if place._meta.model_name != "folder":
+        return Q(knowledge_base=place.pk)
+    return Q(folder__descendant_links__descendant=place.pk) | Q(knowledge_base__folders=place.pk)
+
+
+def _is_by_group(model: Any) -> bool:
+    return model in (FolderGroupGrant, KnowledgeBaseGroupGrant)
+
+
+def _members(rows: QuerySet[Any]) -> Q:
+    """People in the groups of these grants or denials, or in a unit below such a group's unit."""
+    groups = rows.values("group_id")
+    through = User.groups.through.objects
+    inside = through.filter(group_id__in=groups)
+    below = through.filter(group__org_unit__ancestor_links__ancestor__group_id__in=groups)
+    return Q(pk__in=inside.values("user_id")) | Q(pk__in=below.values("user_id"))

@@ -1,0 +1,183 @@
+"""Signing in with the company's own sign-in (OpenID Connect): whom it names, who they are here, and what its groups mean.
+
+django-allauth walks the code flow (state, PKCE, discovery). The ID token's signature is checked here, always: allauth leaves that
+to TLS. Source: OpenID Connect Core 1.0, 3.1.3.7 and 5.3.2.
+"""
+
+import re
+from typing import Any, NoReturn
+
+import jwt
+import structlog
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter, get_adapter
+from allauth.socialaccount.models import SocialApp, SocialLogin, SocialToken
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
+from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+from requests import RequestException
+
+from audit.actions import Action, Outcome
+from audit.record import record
+from authz.claims import apply_claims, claim_values
+from authz.principal import Principal
+from authz.sign_in import refusal
+
+log = structlog.get_logger(__name__)
+
+ALGORITHMS = [
+    "RS256",
+    "RS384",
+    "RS512",
+    "PS256",
+    "PS384",
+    "PS512",
+    "ES256",
+    "ES384",
+    "ES512",
+    "EdDSA",
+]  # no shared secrets
+LEEWAY_S = 60  # between the clocks of two hosts
+GROUPS_CLAIM = "groups"
+USERNAME_LENGTH = 150  # of Django's user
+
+
+class IssuerAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth has no types
+    """One issuer. Raises OAuth2Error for whatever is not what it must be; allauth answers with our page."""
+
+    def complete_login(self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any) -> SocialLogin:
+        login: SocialLogin = super().complete_login(request, app, token, **kwargs)
+        found = login.account.extra_data
+        if "id_token" not in found:
+            raise OAuth2Error("the answer has no id_token")
+        if "userinfo" in found and found["userinfo"].get("sub") != found["id_token"]["sub"]:
+            raise OAuth2Error("userinfo speaks of somebody else than the id_token")
+        return login
+
+    def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
+        try:
+            kid = jwt.get_unverified_header(id_token).get("kid")
+            with get_adapter().get_requests_session() as session:
+                answer = session.get(self.openid_config["jwks_uri"])
+                answer.raise_for_status()
+            keys = jwt.PyJWKSet.from_dict(answer.json()).keys
+            key = next((key for key in keys if key.key_id == kid), keys[0] if len(keys) == 1 and not kid else None)
+            if key is None:
+                raise OAuth2Error(f"the issuer has no key {kid!r}")
+            claims: dict[str, Any] = jwt.decode(
+                id_token,
+                key,
+                algorithms=ALGORITHMS,
+                audience=app.client_id,
+                issuer=self.openid_config["issuer"],
+                leeway=LEEWAY_S,
+                options={"require": ["exp", "iat", "iss", "aud", "sub"]},
+            )
+        except jwt.PyJWTError as problem:
+            raise OAuth2Error(f"the id_token cannot be used: {problem}") from problem
+        return claims
+
+
+class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth has no types
+    """Whom the company's sign-in names is let in under that name, and is what its groups say."""
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
+        return True
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        """Before anything is stored: an account of that name which is not linked is not handed over."""
+        if not sociallogin.is_existing:
+            self._meet(request, sociallogin)
+        if sociallogin.is_existing:
+            self._apply(sociallogin)
+
+    def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: None = None) -> User:
+        user: User = super().save_user(request, sociallogin, form)
+        record(Principal.of(user), Action.USER_CREATED, user, detail={"sign_in": sociallogin.account.provider})
+        self._apply(sociallogin)
+        return user
+
+    def _meet(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        """Somebody comes for the first time: linked to the account with their verified address, where that is switched on, or new."""
+        claims = claims_of(sociallogin)
+        same_address = _unlinked_with(claims)
+        if same_address and sociallogin.provider.app.settings.get("link_by_email"):
+            sociallogin.connect(request, same_address)
+            record(Principal.of(same_address), Action.PROVIDER_LINKED, same_address,
+                   detail={"sign_in": sociallogin.account.provider})  # fmt: skip
+            return
+        name = username_from(claims)
+        if User.objects.filter(username__iexact=name).exists():
+            _refuse(
+                request,
+                _(
+                    "There is an account “%(name)s” here that is not linked to your company sign-in. Ask an administrator."
+                )
+                % {"name": name},
+            )
+        sociallogin.user.username = name
+
+    def _apply(self, sociallogin: SocialLogin) -> None:
+        claim = sociallogin.provider.app.settings.get("groups_claim", GROUPS_CLAIM)
+        values = claim_values(claims_of(sociallogin).get(claim))
+        apply_claims(sociallogin.user, provider=sociallogin.account.provider, values=values)
+
+
+@require_GET
+def begin(request: HttpRequest, provider_id: str) -> HttpResponseBase:
+    """Off to the company's sign-in."""
+    return _view(OAuth2LoginView, request, provider_id)
+
+
+@require_GET
+def callback(request: HttpRequest, provider_id: str) -> HttpResponseBase:
+    """Back from it."""
+    return _view(OAuth2CallbackView, request, provider_id)
+
+
+def _view(kind: Any, request: HttpRequest, provider_id: str) -> HttpResponseBase:
+    try:
+        answer: HttpResponseBase = kind.adapter_view(IssuerAdapter(request, provider_id))(request)
+    except SocialApp.DoesNotExist:
+        raise Http404 from None
+    except RequestException:
+        log.warning("sign_in.issuer_unreachable", provider=provider_id, exc_info=True)
+        sentence = _("The company sign-in does not answer now. Try again in a moment, or use your password.")
+        return refusal(request, sentence, status=503)
+    return answer
+
+
+def sign_ins(request: HttpRequest) -> list[SocialApp]:
+    """The company sign-ins that are set up, by name: from COPILOT_OIDC_* and from the admin."""
+    return sorted(get_adapter().list_apps(request, provider="openid_connect"), key=lambda app: app.name)
+
+
+def claims_of(sociallogin: SocialLogin) -> dict[str, Any]:
+    """What is said of the person; userinfo wins over the ID token, which it completes."""
+    found = sociallogin.account.extra_data
+    return {**found.get("id_token", {}), **found.get("userinfo", {})}
+
+
+def username_from(claims: dict[str, Any]) -> str:
+    """A sign-in name: the preferred one, else the address, else the subject; letters that no name may have become `_`."""
+    text = next(str(claims[name]) for name in ("preferred_username", "email", "sub") if claims.get(name))
+    return re.sub(r"[^\w.@+-]", "_", text)[:USERNAME_LENGTH]
+
+
+def _unlinked_with(claims: dict[str, Any]) -> User | None:
+    """The one person with the verified address of these claims. Nobody governs by their mail alone: superusers are linked by hand."""
+    if claims.get("email_verified") is not True or not claims.get("email"):
+        return None
+    people = User.objects.filter(
+        email__iexact=claims["email"], is_active=True, is_superuser=False, service_account=None, socialaccount=None
+    )[:2]
+    return people[0] if len(people) == 1 else None
+
+
+def _refuse(request: HttpRequest, sentence: str) -> NoReturn:
+    record(None, Action.SIGN_IN_FAILED, outcome=Outcome.DENY, reason=sentence)
+    raise ImmediateHttpResponse(refusal(request, sentence))

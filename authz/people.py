@@ -1,0 +1,98 @@
+"""People with the groups that carry rights for them, and the way each group came to them."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from django.contrib.auth.models import Group, User
+from django.db.models import QuerySet
+
+from authz.models import OrgUnit
+
+
+class GroupKind(StrEnum):
+    GROUP = "group"
+    ROLE = "role"
+    UNIT = "unit"
+
+
+@dataclass(frozen=True)
+class Membership:
+    """A group that counts for somebody. below: the units under it through which it does, their own last; empty for a group of theirs."""
+
+    group_id: int
+    name: str
+    kind: GroupKind
+    below: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Person:
+    """An account, active or not, with everything that rights can hang on."""
+
+    id: int
+    username: str
+    name: str
+    is_active: bool
+    memberships: Mapping[int, Membership]
+
+    @cached_property
+    def holders(self) -> frozenset[tuple[str, int]]:
+        """Whoever's grants and denials concern this person: ("user", id) and ("group", id) of each group."""
+        return frozenset({("user", self.id), *(("group", pk) for pk in self.memberships)})
+
+
+def people(users: QuerySet[User]) -> list[Person]:
+    """These accounts by sign-in name, read with five statements however many they are."""
+    reach = _reach()
+    own: defaultdict[int, list[int]] = defaultdict(list)
+    for user_id, group_id in User.groups.through.objects.filter(user__in=users).values_list("user_id", "group_id"):
+        own[user_id].append(group_id)
+    return [
+        Person(user.pk, user.username, user.get_full_name(), user.is_active, _memberships(own[user.pk], reach))
+        for user in users.order_by("username")
+    ]
+
+
+def as_members(group_ids: Iterable[int]) -> list[Person]:
+    """For each group, by name, somebody who is in it and in no other: what the group itself is worth."""
+    reach = _reach()
+    members = [Person(0, reach[pk][0].name, "", True, _memberships([pk], reach)) for pk in group_ids if pk in reach]
+    return sorted(members, key=lambda member: member.username)
+
+
+def _memberships(group_ids: Iterable[int], reach: Mapping[int, list[Membership]]) -> dict[int, Membership]:
+    """Their own groups, and what lies above them; the shortest way to a group counts."""
+    found: dict[int, Membership] = {}
+    for each in sorted((each for pk in group_ids for each in reach[pk]), key=lambda each: len(each.below)):
+        found.setdefault(each.group_id, each)
+    return found
+
+
+def _reach() -> dict[int, list[Membership]]:
+    """Group → the memberships that being in it makes: itself, and for a unit every unit above."""
+    units = {unit.pk: unit for unit in OrgUnit.objects.all()}
+    unit_of_group = {unit.group_id: unit for unit in units.values()}
+    reach: dict[int, list[Membership]] = {}
+    for pk, name, role in Group.objects.values_list("pk", "name", "role__name"):
+        unit = unit_of_group.get(pk)
+        if unit is None:
+            kind = GroupKind.ROLE if role else GroupKind.GROUP
+            reach[pk] = [Membership(pk, role or name, kind)]
+        else:
+            reach[pk] = _upwards(unit, units)
+    return reach
+
+
+def _upwards(unit: OrgUnit, units: Mapping[int, OrgUnit]) -> list[Membership]:
+    """This unit and those above it, each with the names on the way."""
+    way: list[Membership] = []
+    below: tuple[str, ...] = ()
+    step: OrgUnit | None = unit
+    while step is not None:
+        way.append(Membership(step.group_id, step.name, GroupKind.UNIT, below))
+        below = (step.name, *below)
+        step = units.get(step.parent_id) if step.parent_id else None
+    return way

@@ -1,0 +1,231 @@
+"""The rows that decide about rights in some knowledge bases, read at once, and what they make of one person, with the reason.
+
+The statement in `authz.folders` decides who sees what. This says why, for pages that explain, compare and export; a property test
+holds the two together.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, Self
+from uuid import UUID
+
+from django.db.models import Case, F, Q, QuerySet, Value, When
+from django.db.models.functions import Now
+
+from authz.models import Denial, FolderGroupGrant, FolderUserGrant, KnowledgeBaseGroupGrant, KnowledgeBaseUserGrant
+from authz.people import Person
+from authz.permissions import Right
+
+Held = frozenset[tuple[Right, UUID]]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where rows can stand: a knowledge base, a folder, or the node of a document with rights of its own.
+
+    parent_id: the place above; a root folder's is its knowledge base, which has none. is_root: the folder that bears the name of
+    its base, so that naming both says nothing. row_id: what an address names; a node is known by its document.
+    """
+
+    id: UUID
+    name: str
+    kind: str
+    parent_id: UUID | None
+    inherits: bool = True
+    is_discoverable: bool = False
+    is_root: bool = False
+    document_id: UUID | None = None
+
+    @property
+    def row_id(self) -> UUID:
+        return self.document_id or self.id
+
+
+@dataclass(frozen=True)
+class Row:
+    """One grant or denial. holder: ("user" or "group", id). has_ended: by the database's clock when it was read."""
+
+    right: Right
+    place_id: UUID
+    holder: tuple[str, int]
+    holder_name: str
+    is_denial: bool
+    since: datetime
+    by: str
+    reason: str = ""
+    ends_at: datetime | None = None
+    has_ended: bool = False
+
+    @property
+    def holder_kind(self) -> str:
+        return self.holder[0]
+
+
+class Fate(StrEnum):
+    """What became of a row that concerns somebody."""
+
+    ALLOWS = "allows"
+    DENIES = "denies"
+    ENDED = "ended"
+    CUT = "cut"
+
+
+@dataclass(frozen=True)
+class Considered:
+    """A row that concerns somebody at a place or above it. cut_by: the place that does not inherit, for Fate.CUT."""
+
+    row: Row
+    place: Place
+    fate: Fate
+    cut_by: Place | None = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """May this person do this here, and because of which row? way: the place asked about, then upwards, its base last."""
+
+    person: Person
+    right: Right
+    way: tuple[Place, ...]
+    considered: tuple[Considered, ...]
+
+    @property
+    def winner(self) -> Considered | None:
+        """The nearest denial, else the nearest grant that counts; None where nothing decides."""
+        by_fate = {fate: next((each for each in self.considered if each.fate is fate), None) for fate in Fate}
+        return by_fate[Fate.DENIES] or by_fate[Fate.ALLOWS]
+
+    @property
+    def is_allowed(self) -> bool:
+        return self.person.is_active and self.winner is not None and self.winner.fate is Fate.ALLOWS
+
+
+@dataclass
+class Rulebook:
+    """The places of some knowledge bases with every grant and denial on them, as of one moment."""
+
+    places: Mapping[UUID, Place]
+    rows: Mapping[tuple[Right, UUID], Sequence[Row]]
+    _ways: dict[UUID, tuple[Place, ...]] = field(default_factory=dict)
+    _considered: dict[tuple[Right, UUID], tuple[Considered, ...]] = field(default_factory=dict)
+    _held: dict[frozenset[tuple[str, int]], Held] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, places: Iterable[Place], *, base_ids: Collection[UUID]) -> Self:
+        """places: the bases and every place in them; what is missing there is missing in the decisions."""
+        rows: defaultdict[tuple[Right, UUID], list[Row]] = defaultdict(list)
+        for row in (*_grants(base_ids), *_denials(base_ids)):
+            rows[row.right, row.place_id].append(row)
+        return cls({place.id: place for place in places}, rows)
+
+    def way(self, place_id: UUID) -> tuple[Place, ...]:
+        """The place, then those above it, its knowledge base last."""
+        if place_id not in self._ways:
+            place = self.places[place_id]
+            above = self.way(place.parent_id) if place.parent_id else ()
+            self._ways[place_id] = (place, *above)
+        return self._ways[place_id]
+
+    def names(self, place_id: UUID) -> tuple[str, ...]:
+        """Names from the base down to the place, as people say where it is: without the root folder on the way."""
+        way = self.way(place_id)
+        return tuple(each.name for each in reversed(way) if each.id == place_id or not each.is_root)
+
+    def decide(self, person: Person, right: Right, place_id: UUID) -> Decision:
+        """What the rows make of this person at this place, nearest rows first, by name before by group."""
+        concerning = tuple(each for each in self.considered(right, place_id) if each.row.holder in person.holders)
+        return Decision(person, right, self.way(place_id), concerning)
+
+    def considered(self, right: Right, place_id: UUID) -> tuple[Considered, ...]:
+        """Every row that bears on a place, of whomever, from the place upwards."""
+        key = right, place_id
+        if key not in self._considered:
+            self._considered[key] = tuple(self._consider(right, self.way(place_id)))
+        return self._considered[key]
+
+    def held(self, person: Person) -> Held:
+        """Every right that this person holds, with the place. People who hold the same rows share the work."""
+        if not person.is_active:
+            return frozenset()
+        concerned = person.holders & self._holders
+        if concerned not in self._held:
+            rights = {row.right for rows in self.rows.values() for row in rows if row.holder in concerned}
+            self._held[concerned] = frozenset(
+                (right, place_id)
+                for right in rights
+                for place_id in self.places
+                if self.decide(person, right, place_id).is_allowed
+            )
+        return self._held[concerned]
+
+    def holders_on(self, place_ids: Collection[UUID]) -> set[tuple[str, int]]:
+        """Whoever has a row on one of these places."""
+        return {row.holder for (_right, pk), rows in self.rows.items() if pk in place_ids for row in rows}
+
+    @cached_property
+    def _holders(self) -> frozenset[tuple[str, int]]:
+        return frozenset(self.holders_on(self.places))
+
+    def _consider(self, right: Right, way: Sequence[Place]) -> Iterator[Considered]:
+        cut_by: Place | None = None
+        for place in way:
+            for row in sorted(self.rows.get((right, place.id), ()), key=lambda row: row.holder, reverse=True):
+                fate = _fate(row, cut_by)
+                yield Considered(row, place, fate, cut_by if fate is Fate.CUT else None)
+            if not place.inherits and cut_by is None:
+                cut_by = place
+
+
+def _fate(row: Row, cut_by: Place | None) -> Fate:
+    if row.is_denial:
+        return Fate.DENIES
+    if row.has_ended:
+        return Fate.ENDED
+    return Fate.CUT if cut_by else Fate.ALLOWS
+
+
+def _grants(base_ids: Collection[UUID]) -> Iterator[Row]:
+    in_folder, on_base = "content_object__knowledge_base__in", "content_object__in"
+    for rows, path, kind in (
+        (FolderUserGrant.objects.all(), in_folder, "user"),
+        (FolderGroupGrant.objects.all(), in_folder, "group"),
+        (KnowledgeBaseUserGrant.objects.all(), on_base, "user"),
+        (KnowledgeBaseGroupGrant.objects.all(), on_base, "group"),
+    ):
+        yield from _read_grants(rows.filter(**{path: base_ids}), kind)
+
+
+def _read_grants(grants: QuerySet[Any], kind: str) -> Iterator[Row]:
+    ended = Case(When(expires_at__lte=Now(), then=Value(True)), default=Value(False))
+    name = F("user__username") if kind == "user" else F("group__name")
+    for code, place_id, holder_id, holder_name, since, by, ends_at, has_ended in grants.values_list(
+        "permission__codename", "content_object_id", f"{kind}_id", name, "granted_at", "granted_by__username",
+        "expires_at", ended,
+    ):  # fmt: skip
+        right = Right(code.partition("_")[0])
+        yield Row(
+            right,
+            place_id,
+            (kind, holder_id),
+            holder_name,
+            False,
+            since,
+            by or "",
+            ends_at=ends_at,
+            has_ended=has_ended,
+        )
+
+
+def _denials(base_ids: Collection[UUID]) -> Iterator[Row]:
+    here = Q(knowledge_base__in=base_ids) | Q(folder__knowledge_base__in=base_ids)
+    for denial in Denial.objects.filter(here).select_related("user", "group", "denied_by"):
+        place_id = denial.folder_id or denial.knowledge_base_id
+        holder = ("user", denial.user_id) if denial.user_id else ("group", denial.group_id or 0)
+        assert place_id is not None  # the table's constraint
+        by = denial.denied_by.username if denial.denied_by else ""
+        name = str(denial.user or denial.group)
+        yield Row(Right(denial.right), place_id, holder, name, True, denial.denied_at, by, denial.reason)

@@ -1,0 +1,33 @@
+"""What an API token may be used for. A scope narrows; what the owner may not do, no scope opens."""
+
+from collections.abc import Iterable
+
+from django.db import models
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from copilot_site.lib.errors import InvalidInput
+
+
+class TokenScope(models.TextChoices):
+    SEARCH = "search", gettext_lazy("search and read documents")
+    CHAT = "chat", gettext_lazy("ask questions and read the own conversations")
+    INGEST = "ingest", gettext_lazy("upload and change documents and folders")
+    SQL = "sql", gettext_lazy("let answers query business data")
+    AUDIT = "audit", gettext_lazy("read and export the audit log")
+
+
+DEFAULT_SCOPES = (TokenScope.SEARCH, TokenScope.CHAT)  # what reads; whoever needs more says so
+
+
+def checked_scopes(names: Iterable[str]) -> list[str]:
+    """These scopes in the order of their definition, each once; raises InvalidInput for none and for an unknown one."""
+    asked = set(names)
+    for name in sorted(asked - set(TokenScope.values)):
+        raise InvalidInput(
+            _("There is no scope “%(name)s”. Known are: %(known)s.")
+            % {"name": name, "known": ", ".join(TokenScope.values)}
+        )
+    if not asked:
+        raise InvalidInput(_("Choose at least one scope: a token without any could do nothing."))
+    return [name for name in TokenScope.values if name in asked]

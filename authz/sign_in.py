@@ -1,0 +1,85 @@
+"""Signing in with a password, and what django-allauth asks of us on the way: limits, second factor, no sign-up, no mail."""
+
+import time
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter, get_adapter
+from allauth.account.internal.flows.login import get_authentication_records, perform_password_login
+from allauth.account.models import Login
+from allauth.core import context
+from django import forms
+from django.conf import settings
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext_lazy as _
+
+from authz.backends import PeopleBackend
+from copilot_site.lib.addresses import client_address
+
+SILENT = ("account/messages/logged_in.txt", "account/messages/logged_out.txt")  # the page that follows says it
+
+
+class Adapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
+    """Accounts are made by administrators and by the company's sign-in, never by whoever comes to the page."""
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        return False
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """What limits by address go by; whoever comes without one shares a limit."""
+        return client_address(request) or "unknown"
+
+    def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
+        """The last look before a sign-in goes on, however it began; a disabled account and a service account end here."""
+        if PeopleBackend().user_can_authenticate(user):
+            return None
+        return refusal(request, str(_("This account cannot sign in. Ask an administrator.")))
+
+    def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
+        """The password is asked again before a second factor changes, unless the sign-in is minutes old."""
+        records = get_authentication_records(context.request, context.request.user)
+        newest = max((record["at"] for record in records), default=0.0)
+        return time.time() - newest > settings.ACCOUNT_REAUTHENTICATION_TIMEOUT
+
+    def add_message(
+        self, request: HttpRequest, level: int, message_template: str | None = None, *args: Any, **kwargs: Any
+    ) -> None:
+        if message_template not in SILENT:
+            super().add_message(request, level, message_template, *args, **kwargs)
+
+
+class SignInForm(AuthenticationForm):
+    """Name and password, with a limit on how often they may be wrong: for one name, and from one address."""
+
+    error_messages = {
+        "invalid_login": _("The name or the password is not right. Nothing was changed; try again."),
+        "inactive": _("The name or the password is not right. Nothing was changed; try again."),
+        "throttled": _("Too many wrong attempts. Wait five minutes, then try again."),
+    }
+
+    def clean(self) -> dict[str, Any]:
+        username, password = self.cleaned_data.get("username"), self.cleaned_data.get("password")
+        if username is None or not password:
+            raise self.get_invalid_login_error()
+        try:
+            user = get_adapter().authenticate(self.request, username=username, password=password)
+        except forms.ValidationError as limit:
+            raise forms.ValidationError(self.error_messages["throttled"], code="throttled") from limit
+        if user is None:
+            raise self.get_invalid_login_error()
+        self.user_cache = user
+        return self.cleaned_data
+
+
+def refusal(request: HttpRequest, sentence: str, *, status: int = 403) -> HttpResponse:
+    """The page for whoever is not let in. sentence: why, and what to do."""
+    return render(request, "authz/sign_in_refused.html", {"sentence": sentence}, status=status)
+
+
+def sign_in(request: HttpRequest, user: User, *, redirect_url: str) -> HttpResponse:
+    """Go on with a person whose password was right: to the second factor, if they have one, or in."""
+    login = Login(user=user, redirect_url=redirect_url)
+    answer: HttpResponse = perform_password_login(request, {"username": user.get_username()}, login)
+    return answer

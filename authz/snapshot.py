@@ -1,0 +1,93 @@
+"""Permission snapshots: what somebody could see when they asked.
+
+A snapshot is written for audit and replay. Rights are always read from their rows; nothing here is read to grant anything.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from authz.folders import folder_ids_with
+from authz.permissions import Right
+from authz.principal import Principal
+from authz.snapshot_models import PermissionSnapshot, VisibleFolders
+
+ID_BYTES = 16
+
+
+def take_snapshot(principal: Principal) -> str:
+    """The id of the snapshot of what this person is and sees now, `perm_20251227_1a2b3c4d5e6f`; stored when it is new.
+
+    A person whose rights have not changed gets the id they had. Writes nothing then, so it also works where writing is refused.
+    """
+    about, packed = _facts(principal), _visible(principal)
+    folders = hashlib.sha256(packed).hexdigest()
+    sha256 = _content_hash(about, folders)
+    known = PermissionSnapshot.objects.filter(sha256=sha256).values_list("pk", flat=True).first()
+    return known or _store(principal, about, packed, folders=folders, sha256=sha256)
+
+
+def folder_ids_of(snapshot: PermissionSnapshot) -> Iterator[UUID]:
+    """The folders that were visible, nodes of documents with rights of their own included."""
+    packed = bytes(snapshot.folders.packed)
+    return (UUID(bytes=packed[place : place + ID_BYTES]) for place in range(0, len(packed), ID_BYTES))
+
+
+def is_intact(snapshot: PermissionSnapshot) -> bool:
+    """Does the row still say what its hash was made from?"""
+    folders = hashlib.sha256(bytes(snapshot.folders.packed)).hexdigest()
+    return folders == snapshot.folders_id and _content_hash(snapshot.principal, folders) == snapshot.sha256
+
+
+@transaction.atomic
+def _store(principal: Principal, about: dict[str, Any], packed: bytes, *, folders: str, sha256: str) -> str:
+    """Two runs of one person may get here together: the first one's id stays."""
+    VisibleFolders.objects.bulk_create(
+        [VisibleFolders(sha256=folders, count=len(packed) // ID_BYTES, packed=packed)], ignore_conflicts=True
+    )
+    made = PermissionSnapshot(
+        id=f"perm_{timezone.now():%Y%m%d}_{sha256[:12]}",
+        sha256=sha256,
+        user_id=principal.user_id,
+        username=principal.username,
+        principal=about,
+        folders_id=folders,
+    )
+    PermissionSnapshot.objects.bulk_create([made], ignore_conflicts=True)
+    return PermissionSnapshot.objects.values_list("pk", flat=True).get(sha256=sha256)
+
+
+def _facts(principal: Principal) -> dict[str, Any]:
+    """The fields of the principal as JSON has them."""
+    return {name: _plain(value) for name, value in asdict(principal).items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, frozenset | set):
+        return sorted(value)
+    return str(value) if isinstance(value, UUID) else value
+
+
+def _visible(principal: Principal) -> bytes:
+    """The ids of the folders this person may be answered from, packed: one row, however many they are."""
+    visible = folder_ids_with(principal, Right.VIEW)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            SELECT string_agg(DISTINCT uuid_send(id), ''::bytea ORDER BY uuid_send(id))
+            FROM ({visible.sql}) AS visible(id)""",  # noqa: S608  # the statement of `authz.folders`, which holds no input
+            visible.params,
+        )
+        (packed,) = cursor.fetchone()
+    return bytes(packed or b"")
+
+
+def _content_hash(about: dict[str, Any], folders: str) -> str:
+    content = json.dumps([about, folders], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(content.encode()).hexdigest()

@@ -1,0 +1,163 @@
+"""Tokens and service accounts in the admin."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.cache import never_cache
+
+from authz.models import ApiToken, ServiceAccount
+from authz.principal import Principal
+from authz.scopes import DEFAULT_SCOPES, TokenScope
+from authz.service_accounts import create_service_account, set_enabled
+from authz.tokens import DEFAULT_DAYS, MAX_DAYS, issue_token, withdraw_token
+from copilot_site.lib.errors import CopilotError
+
+SHOWN = ("name", "prefix", "user", "scopes", "folder", "created_at", "expires_at", "last_used_at", "revoked_at")
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(admin.ModelAdmin[ApiToken]):
+    """People make their own tokens and service accounts are given theirs; here all are seen and revoked."""
+
+    list_display = ("name", "prefix", "user", "scopes", "expires_at", "last_used_at", "revoked_at")
+    list_select_related = ("user",)
+    list_filter = ("revoked_at", "expires_at")
+    search_fields = ("name", "prefix", "user__username")
+    readonly_fields = fields = SHOWN
+    actions = ("revoke",)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: ApiToken | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: ApiToken | None = None) -> bool:
+        return False  # a revoked token stays, so that its holder is told why it fails
+
+    def has_revoke_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("authz.delete_apitoken")
+
+    @admin.action(description=_("Revoke the chosen tokens"), permissions=["revoke"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
+        by = Principal.of(request.user)
+        for token in queryset:
+            withdraw_token(by, token)
+        messages.success(request, _("Revoked: programs that use these tokens are refused from now on."))
+
+
+class ServiceAccountForm(forms.ModelForm[ServiceAccount]):
+    """What is asked of a new account; later its purpose, its keeper, and whether it is on."""
+
+    username = forms.CharField(label=_("name"), max_length=150)
+    is_active = forms.BooleanField(
+        label=_("enabled"),
+        required=False,
+        initial=True,
+        help_text=_("Without it every token of the account is refused."),
+    )
+
+    class Meta:
+        model = ServiceAccount
+        fields = ("username", "purpose", "keeper", "is_active")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.pk:
+            self.fields["username"].disabled = True
+            user = self.instance.user
+            self.initial.update(username=user.username, is_active=user.is_active)
+
+    def clean_username(self) -> str:
+        name: str = self.cleaned_data["username"]
+        if not self.instance.pk and User.objects.filter(username=name).exists():
+            raise forms.ValidationError(_("There is an account of this name already. Choose another."))
+        return name
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(label=_("What uses it"), max_length=100)
+    days = forms.IntegerField(label=_("Days it lives"), min_value=1, max_value=MAX_DAYS, initial=DEFAULT_DAYS)
+    scopes = forms.MultipleChoiceField(
+        label=_("scopes"), choices=TokenScope.choices, initial=DEFAULT_SCOPES, widget=forms.CheckboxSelectMultiple
+    )
+    folder_id = forms.UUIDField(
+        label=_("Only this folder"),
+        required=False,
+        help_text=_("The id in the folder's address. Empty: all the account may see."),
+    )
+
+
+@admin.register(ServiceAccount)
+class ServiceAccountAdmin(admin.ModelAdmin[ServiceAccount]):
+    """Accounts of programs. Rights are given to them like to people; tokens are made here, and shown once."""
+
+    form = ServiceAccountForm
+    list_display = ("user", "purpose", "keeper", "is_enabled", "new_token")
+    list_select_related = ("user", "keeper")
+    search_fields = ("user__username", "purpose")
+    autocomplete_fields = ("keeper",)
+
+    @admin.display(boolean=True, description=_("enabled"))
+    def is_enabled(self, account: ServiceAccount) -> bool:
+        return account.user.is_active
+
+    @admin.display(description=_("API tokens"))
+    def new_token(self, account: ServiceAccount) -> str:
+        url = reverse("admin:authz_serviceaccount_token", args=[account.pk])
+        return format_html('<a href="{}">{}</a>', url, _("Make a token"))
+
+    def has_delete_permission(self, request: HttpRequest, obj: ServiceAccount | None = None) -> bool:
+        return False  # without its mark the account would be a person's: it is disabled, never deleted
+
+    def save_model(self, request: HttpRequest, obj: ServiceAccount, form: Any, change: bool) -> None:
+        by, given = Principal.of(request.user), form.cleaned_data
+        if change:
+            super().save_model(request, obj, form, change)
+        else:
+            made = create_service_account(
+                by, username=given["username"], purpose=given["purpose"], keeper=given["keeper"]
+            )
+            obj.pk, obj.user, obj._state.adding = made.pk, made.user, False
+        set_enabled(by, obj, enabled=given["is_active"])
+
+    def get_urls(self) -> list[URLPattern]:
+        own = path("<int:account_id>/token/", self.admin_site.admin_view(self.token), name="authz_serviceaccount_token")
+        return [own, *super().get_urls()]
+
+    def token(self, request: HttpRequest, account_id: int) -> HttpResponseBase:
+        return never_cache(self._token)(request, account_id)
+
+    def _token(self, request: HttpRequest, account_id: int) -> HttpResponse:
+        """A form for a token of the account; the secret is in the answer to its POST and in no page after that."""
+        account = get_object_or_404(ServiceAccount, pk=account_id)
+        if not self.has_change_permission(request, account):
+            raise PermissionDenied
+        form, secret = TokenForm(request.POST or None), ""
+        if request.method == "POST" and form.is_valid():
+            try:
+                _row, secret = issue_token(
+                    Principal.of(request.user), owner=Principal.of(account.user), **form.cleaned_data
+                )
+            except CopilotError as problem:
+                form.add_error(None, str(problem))
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("New token of %(name)s") % {"name": account},
+            "opts": self.opts,
+            "account": account,
+            "form": form,
+            "secret": secret,
+        }
+        status = 400 if form.errors else 200
+        return TemplateResponse(request, "admin/authz/serviceaccount/token.html", context, status=status)

@@ -1,0 +1,152 @@
+"""Org units and roles in the admin, changed through their services. For superusers: a membership brings every right of its group."""
+
+from typing import Any, TypeVar
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.widgets import FilteredSelectMultiple
+from django.contrib.auth.models import User
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.utils.translation import gettext_lazy as _
+
+from authz.models import OrgUnit, Role, UnitKind
+from authz.principal import Principal
+from authz.units import create_role, create_unit, delete_role, delete_unit, join, leave, move_unit, rename
+from copilot_site.lib.errors import InvalidInput
+
+M = TypeVar("M", OrgUnit, Role)
+
+
+class MembersForm(forms.ModelForm[Any]):
+    """A unit or role with the people who are in it by name."""
+
+    members = forms.ModelMultipleChoiceField(
+        User.objects.order_by("username"),
+        required=False,
+        label=_("members"),
+        widget=FilteredSelectMultiple(_("members"), is_stacked=False),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.pk:
+            self.fields["members"].initial = self.instance.group.user_set.all()
+
+
+class CarriedByGroupAdmin(admin.ModelAdmin[M]):
+    """What units and roles share: people by name, and an error of a service shown on the page instead of saving."""
+
+    form = MembersForm
+    list_display: Any = ("name", "members_count")
+    search_fields = ("name",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[M]:
+        rows: QuerySet[M] = super().get_queryset(request).annotate(people=Count("group__user"))
+        return rows
+
+    @admin.display(description=_("members"), ordering="people")
+    def members_count(self, row: Any) -> int:
+        return int(row.people)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return request.user.is_active and request.user.is_superuser
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.has_module_permission(request)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return self.has_module_permission(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.has_module_permission(request)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.has_module_permission(request)
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        return {}  # each is deleted on its own page, where a service can say no
+
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+    ) -> Any:
+        return self._or_message(
+            request,
+            lambda: super(CarriedByGroupAdmin, self).changeform_view(request, object_id, form_url, extra_context),
+        )
+
+    def delete_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
+        return self._or_message(
+            request, lambda: super(CarriedByGroupAdmin, self).delete_view(request, object_id, extra_context)
+        )
+
+    def _or_message(self, request: HttpRequest, view: Any) -> HttpResponseBase | HttpResponse:
+        """Django runs these views in a transaction: what a service refuses leaves nothing behind."""
+        try:
+            answer: HttpResponseBase = view()
+        except InvalidInput as problem:
+            messages.error(request, str(problem))
+            return redirect(request.get_full_path())
+        return answer
+
+    def set_members(self, by: Principal, row: M, members: QuerySet[User]) -> None:
+        """Join who is new, let go who is not named any more."""
+        before, after = set(row.group.user_set.all()), set(members)
+        for user in after - before:
+            join(by, row, user=user)
+        for user in before - after:
+            leave(by, row, user=user)
+
+
+@admin.register(OrgUnit)
+class OrgUnitAdmin(CarriedByGroupAdmin[OrgUnit]):
+    """Departments and projects; whoever is in one counts as a member of every unit above it."""
+
+    list_display = ("name", "kind", "parent", "members_count")
+    fields = ("name", "kind", "parent", "members")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: OrgUnit | None = None) -> Any:
+        return ("kind",) if obj else ()
+
+    def save_model(self, request: HttpRequest, obj: OrgUnit, form: Any, change: bool) -> None:
+        by, given = Principal.of(request.user), form.cleaned_data
+        if not change:
+            made = create_unit(by, name=given["name"], kind=UnitKind(given["kind"]), parent=given["parent"])
+            obj.pk, obj.group = made.pk, made.group
+            obj._state.adding = False
+        else:
+            _renamed(by, obj, form)
+            if "parent" in form.changed_data:
+                move_unit(by, obj, parent=given["parent"])
+        self.set_members(by, obj, given["members"])
+
+    def delete_model(self, request: HttpRequest, obj: OrgUnit) -> None:
+        delete_unit(Principal.of(request.user), obj)
+
+
+@admin.register(Role)
+class RoleAdmin(CarriedByGroupAdmin[Role]):
+    """What people are, wherever they belong."""
+
+    fields = ("name", "members")
+
+    def save_model(self, request: HttpRequest, obj: Role, form: Any, change: bool) -> None:
+        by = Principal.of(request.user)
+        if not change:
+            made = create_role(by, name=form.cleaned_data["name"])
+            obj.pk, obj.group = made.pk, made.group
+            obj._state.adding = False
+        else:
+            _renamed(by, obj, form)
+        self.set_members(by, obj, form.cleaned_data["members"])
+
+    def delete_model(self, request: HttpRequest, obj: Role) -> None:
+        delete_role(Principal.of(request.user), obj)
+
+
+def _renamed(by: Principal, row: OrgUnit | Role, form: Any) -> None:
+    if "name" in form.changed_data:
+        given, row.name = row.name, form.initial["name"]  # the service compares with what is stored
+        rename(by, row, name=given)

@@ -1,0 +1,171 @@
+"""Org units, roles, and who is in them. Each is carried by a Django group of the same name, so grants to groups reach them.
+
+`by` is None for commands and sign-in; else a superuser, because a membership brings every right of its group.
+"""
+
+from django.contrib.auth.models import Group, User
+from django.db import connection, transaction
+from django.db.models import ProtectedError
+from django.utils.translation import gettext as _
+
+from audit.actions import Action
+from audit.record import record
+from authz.holders import managed_by
+from authz.lockout import managers_kept
+from authz.models import OrgUnit, OrgUnitLink, Role, UnitKind
+from authz.principal import Principal
+from copilot_site.lib.errors import Conflict, InvalidInput, PermissionDenied
+
+NAME_LENGTH = 150  # of a Django group
+
+
+@transaction.atomic
+def create_unit(
+    by: Principal | None, *, name: str, kind: UnitKind = UnitKind.DEPARTMENT, parent: OrgUnit | None = None
+) -> OrgUnit:
+    """Make a unit below `parent`, or at the top. Raises PermissionDenied, InvalidInput (no name), Conflict (it is taken)."""
+    _govern(by)
+    group = _group(name)
+    unit = OrgUnit.objects.create(name=group.name, kind=kind, parent=parent, group=group)
+    OrgUnitLink.objects.create(ancestor=unit, descendant=unit, depth=0)
+    if parent is not None:
+        _link(unit, parent)
+    record(by, Action.ORG_UNIT_CREATED, unit)
+    return unit
+
+
+@transaction.atomic
+def move_unit(by: Principal | None, unit: OrgUnit, *, parent: OrgUnit | None) -> None:
+    """Hang a unit, with the units below it, under another one or at the top.
+
+    Raises PermissionDenied, InvalidInput (below itself, or a place would lose its last manager).
+    """
+    _govern(by)
+    _lock_units()
+    unit.refresh_from_db()
+    if parent is not None and OrgUnitLink.objects.filter(ancestor=unit, descendant=parent).exists():
+        raise InvalidInput(
+            _("“%(unit)s” cannot belong to “%(parent)s”: that would close a circle.") % {"unit": unit, "parent": parent}
+        )
+    with managers_kept(*managed_by(unit.group)):
+        inside = OrgUnitLink.objects.filter(ancestor=unit).values_list("descendant_id", flat=True)
+        below = list(inside)
+        OrgUnitLink.objects.filter(descendant_id__in=below).exclude(ancestor_id__in=below).delete()
+        if parent is not None:
+            _link(unit, parent)
+        unit.parent = parent
+        unit.save(update_fields=["parent"])
+        record(by, Action.ORG_UNIT_MOVED, unit, detail={"parent": parent.pk if parent else None})
+
+
+@transaction.atomic
+def delete_unit(by: Principal | None, unit: OrgUnit) -> None:
+    """Delete a unit with its group, and with the group its grants.
+
+    Raises PermissionDenied, InvalidInput (units below it, knowledge bases that belong to it, the last manager of a place).
+    """
+    _govern(by)
+    if unit.children.exists():
+        raise InvalidInput(_("“%(unit)s” has units below it. Move or delete them first.") % {"unit": unit})
+    record(by, Action.ORG_UNIT_DELETED, unit)
+    try:
+        _delete_group(unit.group)
+    except ProtectedError as error:
+        raise InvalidInput(_("Knowledge bases belong to “%(unit)s”. Transfer them first.") % {"unit": unit}) from error
+
+
+@transaction.atomic
+def create_role(by: Principal | None, *, name: str) -> Role:
+    """Raises PermissionDenied, InvalidInput (no name), Conflict (it is taken)."""
+    _govern(by)
+    group = _group(name)
+    role = Role.objects.create(name=group.name, group=group)
+    record(by, Action.ROLE_CREATED, role)
+    return role
+
+
+@transaction.atomic
+def delete_role(by: Principal | None, role: Role) -> None:
+    """Delete a role with its group and grants. Raises PermissionDenied, InvalidInput (the last manager of a place)."""
+    _govern(by)
+    record(by, Action.ROLE_DELETED, role)
+    _delete_group(role.group)
+
+
+@transaction.atomic
+def rename(by: Principal | None, place: OrgUnit | Role, *, name: str) -> None:
+    """Rename a unit or role and its group. Raises PermissionDenied, InvalidInput (no name), Conflict (it is taken)."""
+    _govern(by)
+    before, place.name = place.name, _free(name, besides=place.group)
+    place.save(update_fields=["name"])
+    place.group.name = place.name
+    place.group.save(update_fields=["name"])
+    action = Action.ORG_UNIT_CHANGED if isinstance(place, OrgUnit) else Action.ROLE_CHANGED
+    record(by, action, place, detail={"before": before})
+
+
+@transaction.atomic
+def join(by: Principal | None, place: OrgUnit | Role | Group, *, user: User) -> None:
+    """Make a person a member; who is one already stays one, and it is not recorded again. Raises PermissionDenied."""
+    _govern(by)
+    group = _group_of(place)
+    if not group.user_set.filter(pk=user.pk).exists():
+        group.user_set.add(user)
+        record(by, Action.MEMBER_ADDED, place, detail={"user": user.pk})
+
+
+@transaction.atomic
+def leave(by: Principal | None, place: OrgUnit | Role | Group, *, user: User) -> None:
+    """End a membership. Raises PermissionDenied, InvalidInput (a place would lose its last manager)."""
+    _govern(by)
+    group = _group_of(place)
+    if group.user_set.filter(pk=user.pk).exists():
+        with managers_kept(*managed_by(group)):
+            group.user_set.remove(user)
+            record(by, Action.MEMBER_REMOVED, place, detail={"user": user.pk})
+
+
+def _govern(by: Principal | None) -> None:
+    if by is not None and not by.is_superuser:
+        raise PermissionDenied(_("Only an administrator of the system changes org units, roles and who is in them."))
+
+
+def _group_of(place: OrgUnit | Role | Group) -> Group:
+    return place if isinstance(place, Group) else place.group
+
+
+def _group(name: str) -> Group:
+    return Group.objects.create(name=_free(name))
+
+
+def _free(name: str, *, besides: Group | None = None) -> str:
+    """The name as it is stored, if a group may bear it. Raises InvalidInput, Conflict."""
+    name = " ".join(name.split())
+    if not name or len(name) > NAME_LENGTH:
+        raise InvalidInput(_("A name has 1 to %(most)s characters.") % {"most": NAME_LENGTH})
+    if Group.objects.filter(name=name).exclude(pk=besides.pk if besides else 0).exists():
+        raise Conflict(_("There is a group called “%(name)s” already.") % {"name": name})
+    return name
+
+
+def _delete_group(group: Group) -> None:
+    with managers_kept(*managed_by(group)):
+        group.delete()
+
+
+def _link(unit: OrgUnit, parent: OrgUnit) -> None:
+    """Add the links from `parent` and what is above it to `unit` and what is below it."""
+    _lock_units()
+    above = list(OrgUnitLink.objects.filter(descendant=parent).values_list("ancestor_id", "depth"))
+    below = list(OrgUnitLink.objects.filter(ancestor=unit).values_list("descendant_id", "depth"))
+    OrgUnitLink.objects.bulk_create(
+        OrgUnitLink(ancestor_id=top, descendant_id=bottom, depth=up + 1 + down)
+        for top, up in above
+        for bottom, down in below
+    )
+
+
+def _lock_units() -> None:
+    """Two moves at once could close a circle that neither sees: one at a time."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('org units', 0))")

@@ -1,0 +1,344 @@
+"""The rules of rights one by one: units, ends, breaks, denials, exceptions of documents, narrowed tokens."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.utils import timezone
+
+from audit.actions import Action
+from audit.models import Entry
+from authz.models import Denial, FolderUserGrant, KnowledgeBaseUserGrant
+from authz.permissions import Right
+from authz.principal import Principal
+from authz.units import create_role, create_unit, join, leave, move_unit
+from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
+from knowledge.models import ChunkIndex, Folder, FolderKind, KnowledgeBase
+from knowledge.services import access
+from knowledge.services.documents import delete_document, move_document
+from knowledge.services.folders import govern_folder
+from tests.factories import allow, make_folder, make_group, make_user
+from tests.integration.authz.company import Company
+
+pytestmark = pytest.mark.django_db
+
+VIEW = [Right.VIEW]
+ALL = {"root", "rules", "travel", "abroad", "pay"}
+
+
+@pytest.fixture
+def company() -> Company:
+    return Company.make()
+
+
+@pytest.fixture
+def anna() -> User:
+    return make_user("anna")
+
+
+def who(user: User) -> Principal:
+    return Principal.of(User.objects.get(pk=user.pk))
+
+
+def test_a_grant_to_a_unit_reaches_the_people_of_the_units_below(company: Company, anna: User) -> None:
+    top = create_unit(None, name="Engineering")
+    below = create_unit(None, name="Platform", parent=top)
+    lowest = create_unit(None, name="Storage", parent=below)
+    join(None, lowest, user=anna)
+    join(None, create_unit(None, name="Sales"), user=make_user("bert"))
+    allow(top.group, company.folders["rules"])
+    assert company.sees(who(anna)) == {"rules", "travel", "abroad"}
+    assert company.sees(Principal.named("bert")) == set()
+    assert who(anna).org_units == {"Engineering", "Platform", "Storage"}
+    move_unit(None, lowest, parent=None)
+    assert company.sees(who(anna)) == set()
+    move_unit(None, lowest, parent=top)
+    assert company.sees(who(anna)) == {"rules", "travel", "abroad"}
+    leave(None, lowest, user=anna)
+    assert company.sees(who(anna)) == set()
+
+
+def test_a_grant_to_a_unit_does_not_reach_the_people_above_it(company: Company, anna: User) -> None:
+    top = create_unit(None, name="Engineering")
+    below = create_unit(None, name="Platform", parent=top)
+    join(None, top, user=anna)
+    allow(below.group, company.base)
+    assert company.sees(who(anna)) == set()
+
+
+def test_a_unit_cannot_belong_to_itself(company: Company) -> None:
+    top = create_unit(None, name="Engineering")
+    below = create_unit(None, name="Platform", parent=top)
+    for parent in (top, below):
+        with pytest.raises(InvalidInput, match=r"“Engineering” cannot belong to “(Engineering|Platform)”"):
+            move_unit(None, top, parent=parent)
+
+
+def test_roles_are_groups_with_a_name(company: Company, anna: User) -> None:
+    role = create_role(None, name="auditor")
+    join(None, role, user=anna)
+    allow(role.group, company.folders["pay"])
+    assert who(anna).roles == {"auditor"}
+    assert who(anna).org_units == frozenset()
+    assert company.sees(who(anna)) == {"pay"}
+
+
+@pytest.mark.parametrize("on", ["folder", "base"])
+def test_a_grant_counts_until_its_end(company: Company, anna: User, on: str) -> None:
+    row = company.folders["root"] if on == "folder" else company.base
+    access.give(None, VIEW, row, to=anna, expires_at=timezone.now() + timedelta(days=1))
+    assert company.sees(who(anna)) == ALL
+    model = FolderUserGrant if on == "folder" else KnowledgeBaseUserGrant
+    model.objects.filter(user=anna).update(expires_at=timezone.now() - timedelta(seconds=1))
+    assert company.sees(who(anna)) == set()
+    assert not KnowledgeBase.objects.visible_to(who(anna)).exists()
+
+
+def test_a_grant_cannot_end_in_the_past(company: Company, anna: User) -> None:
+    with pytest.raises(InvalidInput, match="cannot end in the past"):
+        access.give(None, VIEW, company.base, to=anna, expires_at=timezone.now() - timedelta(days=1))
+
+
+def test_a_break_cuts_what_comes_from_above_and_keeps_what_is_given_below(company: Company, anna: User) -> None:
+    bert = make_user("bert")
+    allow(anna, company.base)
+    allow(bert, company.folders["travel"])
+    company.cut(company.folders["travel"])
+    assert company.sees(who(anna)) == {"root", "rules", "pay"}
+    assert company.sees(who(bert)) == {"travel", "abroad"}
+    company.folders["new"] = make_folder(company.folders["abroad"])
+    company.add("new", company.folders["new"])
+    assert company.sees(who(anna)) == {"root", "rules", "pay"}
+    assert company.sees(who(bert)) == {"travel", "abroad", "new"}
+    access.restore_inheritance(None, company.folders["travel"])
+    assert company.sees(who(anna)) == ALL | {"new"}
+
+
+def test_a_break_of_the_root_cuts_what_is_given_on_the_base(company: Company, anna: User) -> None:
+    allow(anna, company.base)
+    company.cut(company.folders["root"])
+    assert company.sees(who(anna)) == set()
+    assert [base.name for base in KnowledgeBase.objects.visible_to(who(anna))] == [company.base.name]
+
+
+def test_a_break_can_copy_what_came_from_above(company: Company, anna: User) -> None:
+    group = make_group(members=[anna])
+    end = timezone.now() + timedelta(days=3)
+    access.give(None, VIEW, company.base, to=group, expires_at=end)
+    access.give(None, [Right.ADD], company.folders["rules"], to=anna)
+    access.break_inheritance(None, company.folders["travel"], copy=True)
+    assert company.sees(who(anna)) == ALL
+    access.take_back(None, VIEW, company.base, of=group)
+    assert company.sees(who(anna)) == {"travel", "abroad"}
+    copied = company.folders["travel"].group_grants.get()
+    assert (copied.expires_at, copied.permission.codename) == (end, "view_folder")
+
+
+def test_a_moved_folder_keeps_its_break_and_takes_its_new_place(company: Company, anna: User) -> None:
+    allow(anna, company.folders["rules"])
+    company.cut(company.folders["abroad"])
+    by = who(make_user())
+    govern_folder(by, folder_id=company.folders["travel"].pk, name="travel", parent_id=company.folders["pay"].pk)
+    assert company.sees(who(anna)) == {"rules"}
+    govern_folder(by, folder_id=company.folders["travel"].pk, name="travel", parent_id=company.folders["rules"].pk)
+    assert company.sees(who(anna)) == {"rules", "travel"}
+
+
+@pytest.mark.parametrize("holder", ["person", "group", "unit above"])
+@pytest.mark.parametrize("denied_on", ["travel", "rules", "base"])
+def test_a_denial_wins_at_its_level_and_below(company: Company, anna: User, holder: str, denied_on: str) -> None:
+    holders: dict[str, User | Group] = {"person": anna, "group": make_group(members=[anna])}
+    top = create_unit(None, name="Engineering")
+    below = create_unit(None, name="Platform", parent=top)
+    join(None, below, user=anna)
+    holders["unit above"] = top.group
+    allow(anna, company.base)
+    for folder in company.folders.values():
+        allow(anna, folder)
+    row = company.base if denied_on == "base" else company.folders[denied_on]
+    access.deny(None, VIEW, row, to=holders[holder], reason="leaves the team")
+    lost = {"base": ALL, "rules": {"rules", "travel", "abroad"}, "travel": {"travel", "abroad"}}[denied_on]
+    assert company.sees(who(anna)) == ALL - lost
+    access.undeny(None, VIEW, row, of=holders[holder])
+    assert company.sees(who(anna)) == ALL
+
+
+def test_a_break_does_not_cut_a_denial(company: Company, anna: User) -> None:
+    access.deny(None, VIEW, company.folders["rules"], to=anna)
+    company.cut(company.folders["travel"])
+    allow(anna, company.folders["travel"])
+    assert company.sees(who(anna)) == set()
+
+
+def test_a_denial_of_one_right_leaves_the_others(company: Company, anna: User) -> None:
+    allow(anna, company.base, *Right)
+    access.deny(None, [Right.DOWNLOAD], company.base, to=anna)
+    assert company.sees(who(anna)) == ALL
+    assert not Folder.objects.reachable_by(who(anna), Right.DOWNLOAD).exists()
+    assert not KnowledgeBase.objects.reachable_by(who(anna), Right.DOWNLOAD).exists()
+
+
+def test_a_denial_goes_with_its_place_and_is_there_once(company: Company, anna: User) -> None:
+    for reason in ("first", "second"):
+        access.deny(None, VIEW, company.folders["abroad"], to=anna, reason=reason)
+    assert Denial.objects.get().reason == "second"
+    assert Entry.objects.filter(action=Action.DENIAL_GIVEN).count() == 1
+    company.document("abroad").delete()
+    company.folders["abroad"].delete()
+    assert not Denial.objects.exists()
+
+
+def test_a_document_may_be_seen_where_its_folder_is_not(company: Company, anna: User) -> None:
+    access.give(None, VIEW, company.document("travel"), to=anna)
+    assert company.sees(who(anna)) == {"travel"}
+    assert not Folder.objects.visible_to(who(anna)).exists()
+    assert KnowledgeBase.objects.visible_to(who(anna)).get() == company.base
+    access.take_back(None, VIEW, company.document("travel"), of=anna)
+    assert company.sees(who(anna)) == set()
+    assert not Folder.unscoped.filter(kind=FolderKind.DOCUMENT).exists()
+
+
+def test_a_document_may_be_hidden_where_its_folder_is_seen(company: Company, anna: User) -> None:
+    allow(anna, company.base)
+    access.deny(None, VIEW, company.document("travel"), to=anna)
+    assert company.sees(who(anna)) == ALL - {"travel"}
+    assert Folder.objects.visible_to(who(anna)).count() == len(ALL)
+    access.undeny(None, VIEW, company.document("travel"), of=anna)
+    assert company.sees(who(anna)) == ALL
+
+
+def test_a_document_may_stop_inheriting(company: Company, anna: User) -> None:
+    bert = make_user("bert")
+    allow(anna, company.base)
+    access.give(None, VIEW, company.document("travel"), to=bert)
+    company.cut(company.document("travel"))
+    assert company.sees(who(anna)) == ALL - {"travel"}
+    assert company.sees(who(bert)) == {"travel"}
+    access.restore_inheritance(None, company.document("travel"))
+    assert company.sees(who(anna)) == ALL
+
+
+def test_exceptions_go_with_a_document_that_moves_and_with_a_folder_that_moves(company: Company, anna: User) -> None:
+    allow(anna, company.base, Right.VIEW, Right.CHANGE, Right.ADD)
+    bert = make_user("bert")
+    access.give(None, VIEW, company.document("travel"), to=bert)
+    move_document(who(anna), document_id=company.document("travel").pk, folder_id=company.folders["pay"].pk)
+    assert company.sees(who(bert)) == {"travel"}
+    govern_folder(who(anna), folder_id=company.folders["pay"].pk, name="pay", parent_id=company.folders["rules"].pk)
+    assert company.sees(who(bert)) == {"travel"}
+    access.deny(None, VIEW, company.folders["rules"], to=bert)
+    assert company.sees(who(bert)) == set()
+    assert company.sees(who(anna)) == ALL
+
+
+def test_a_moved_document_takes_the_rights_of_its_new_place(company: Company, anna: User) -> None:
+    mover = make_user("bert")
+    allow(mover, company.base, Right.VIEW, Right.CHANGE, Right.ADD)
+    allow(anna, company.folders["pay"])
+    move_document(who(mover), document_id=company.document("travel").pk, folder_id=company.folders["pay"].pk)
+    assert company.sees(who(anna)) == {"pay", "travel"}
+    move_document(who(mover), document_id=company.document("travel").pk, folder_id=company.folders["root"].pk)
+    assert company.sees(who(anna)) == {"pay"}
+
+
+def test_a_deleted_document_leaves_no_node(company: Company, anna: User) -> None:
+    allow(anna, company.base, Right.VIEW, Right.CHANGE)
+    access.give(None, VIEW, company.document("travel"), to=make_user())
+    delete_document(who(anna), document_id=company.document("travel").pk)
+    assert not Folder.unscoped.filter(kind=FolderKind.DOCUMENT).exists()
+    assert company.sees(who(anna)) == ALL - {"travel"}
+
+
+def test_a_hidden_document_s_name_is_free_and_both_are_kept_apart(company: Company, anna: User) -> None:
+    """Whoever may not see a file uploads one of the same name: it becomes their own document, not a version of the hidden one."""
+    hidden = company.document("travel")
+    allow(anna, company.base, Right.VIEW, Right.ADD)
+    access.deny(None, VIEW, hidden, to=anna)
+    from django.core.files.base import ContentFile
+
+    from knowledge.services.uploads import upload_document
+
+    made = upload_document(who(anna), folder_id=hidden.folder_id, filename="travel.md", file=ContentFile(b"mine"))
+    assert made.document.pk != hidden.pk
+    assert hidden.versions.count() == 1
+    access.undeny(None, VIEW, hidden, of=anna)  # the two cannot share the folder's node: the hidden one keeps its own
+    assert company.document("travel").access_id != hidden.folder_id
+    assert who(anna)
+    assert {row.pk for row in type(hidden).objects.visible_to(who(anna)).filter(filename="travel.md")} == {
+        hidden.pk, made.document.pk,
+    }  # fmt: skip
+
+
+def test_the_hidden_node_is_reached_by_no_door(company: Company, anna: User) -> None:
+    allow(anna, company.base, *Right)
+    access.give(None, VIEW, company.document("travel"), to=anna)
+    node = Folder.unscoped.get(kind=FolderKind.DOCUMENT)
+    for right in Right:
+        assert not Folder.objects.reachable_by(who(anna), right).filter(pk=node.pk).exists()
+    assert ChunkIndex.unscoped.get(document=company.document("travel")).folder_id == node.pk
+
+
+def test_a_token_s_folder_narrows_and_never_widens(company: Company, anna: User) -> None:
+    allow(anna, company.base)
+    access.deny(None, VIEW, company.folders["abroad"], to=anna)
+    narrowed = who(anna).narrowed(scopes=frozenset({"search"}), folder_id=company.folders["rules"].pk)
+    assert company.sees(narrowed) == {"rules", "travel"}
+    assert [folder.name for folder in Folder.objects.visible_to(narrowed).order_by("name")] == ["rules", "travel"]
+    assert not KnowledgeBase.objects.reachable_by(narrowed, Right.MANAGE).exists()
+    assert KnowledgeBase.objects.visible_to(narrowed).get() == company.base
+    assert company.sees(who(anna).narrowed(scopes=frozenset(), folder_id=uuid4())) == set()
+    bert = who(make_user("bert")).narrowed(scopes=frozenset({"search"}), folder_id=company.folders["rules"].pk)
+    assert company.sees(bert) == set()
+
+
+def test_only_managers_change_rights(company: Company, anna: User) -> None:
+    place = company.folders["rules"]
+    with pytest.raises(NotFound):
+        access.give(who(anna), VIEW, place, to=anna)
+    allow(anna, company.base)
+    changes: list[Callable[[], None]] = [
+        lambda: access.give(who(anna), VIEW, place, to=anna),
+        lambda: access.deny(who(anna), VIEW, place, to=anna),
+        lambda: access.break_inheritance(who(anna), place),
+        lambda: access.set_discoverable(who(anna), place, is_discoverable=True),
+        lambda: access.transfer(who(anna), company.base, to=None),
+    ]
+    for change in changes:
+        with pytest.raises(PermissionDenied):
+            change()
+    allow(anna, company.folders["rules"], Right.MANAGE)
+    access.give(who(anna), VIEW, company.document("travel"), to=make_user())
+    with pytest.raises(PermissionDenied):
+        access.give(who(anna), VIEW, company.document("pay"), to=make_user())
+
+
+def test_the_last_manager_is_not_locked_out(company: Company, anna: User) -> None:
+    kim = make_user("kim")
+    staff = create_unit(None, name="Staff")
+    join(None, staff, user=kim)
+    access.give(None, [Right.MANAGE], company.base, to=staff.group)
+    access.take_back(None, [Right.MANAGE], company.base, of=User.objects.get(username="keeper"))
+    soon = timezone.now() + timedelta(days=1)
+    changes: dict[str, Callable[[], None]] = {
+        "taken back": lambda: access.take_back(None, [Right.MANAGE], company.base, of=staff.group),
+        "denied": lambda: access.deny(None, [Right.MANAGE], company.base, to=kim),
+        "given an end": lambda: access.give(None, [Right.MANAGE], company.base, to=staff.group, expires_at=soon),
+        "left": lambda: leave(None, staff, user=kim),
+        "broken": lambda: access.break_inheritance(None, company.folders["rules"]),
+        "document broken": lambda: access.break_inheritance(None, company.document("rules")),
+    }
+    before = Entry.objects.count()
+    for change in changes.values():
+        with pytest.raises(InvalidInput, match="Nobody could manage"):
+            change()
+    assert Entry.objects.count() == before
+    assert not Denial.objects.exists()
+    assert not Folder.unscoped.filter(inherits=False).exists()
+    assert not Folder.unscoped.filter(kind=FolderKind.DOCUMENT).exists()
+    access.give(None, [Right.MANAGE], company.base, to=anna)
+    access.break_inheritance(None, company.folders["rules"], copy=True)
+    changes["taken back"]()
+    with pytest.raises(InvalidInput, match="Nobody could manage"):
+        access.take_back(None, [Right.MANAGE], company.base, of=anna)

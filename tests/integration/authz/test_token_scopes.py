@@ -1,0 +1,189 @@
+"""A token narrows: to its scopes, to its folder, to the day it ends. It never opens what its owner may not see."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from audit.actions import Action, Outcome
+from audit.models import Entry
+from authz.grants import take_back
+from authz.models import ApiToken
+from authz.permissions import Right
+from authz.principal import Principal
+from authz.scopes import TokenScope
+from authz.tokens import RECORDED_EVERY, TokenRefused, bearer_of, issue_token, revoke_token
+from copilot_site.lib.errors import InvalidInput, NotFound
+from knowledge.models import Document, Folder, KnowledgeBase
+from tests.factories import allow, make_base, make_document, make_folder, make_user
+from tests.tokens import client_with
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def anna() -> User:
+    return make_user("anna")
+
+
+def secret_for(user: User, *scopes: str, **options: Any) -> str:
+    return issue_token(Principal.of(user), name="script", scopes=scopes or TokenScope.values, **options)[1]
+
+
+def names(principal: Principal, model: Any) -> set[str]:
+    return {str(row) for row in model.objects.visible_to(principal)}
+
+
+@pytest.mark.parametrize(
+    ("scopes", "says"), [(["read"], "There is no scope “read”. Known are: search, chat"), ([], "at least one scope")]
+)
+def test_an_unknown_scope_and_none_at_all_are_refused_in_one_sentence(anna: User, scopes: list[str], says: str) -> None:
+    with pytest.raises(InvalidInput, match=says):
+        issue_token(Principal.of(anna), name="script", scopes=scopes)
+    assert not ApiToken.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("has", "call", "needs"),
+    [
+        ("chat", lambda client: client.post("/api/v1/knowledge-search", {"query": "x"}), "search"),
+        ("search", lambda client: client.get("/api/v1/sessions"), "chat"),
+        ("search", lambda client: client.post("/api/v1/folders", {"name": "x"}), "ingest"),
+    ],
+)
+def test_a_missing_scope_is_one_sentence_that_says_what_would_be_right(
+    anna: User, has: str, call: Callable[[Any], Any], needs: str
+) -> None:
+    answer = call(client_with(secret_for(anna, has)))
+    assert (answer.status_code, answer.json()["code"]) == (403, "missing_scope")
+    assert answer.json()["detail"] == (
+        f"This token is for “{has}”; this needs the scope “{needs}”. Make a token with it on your tokens page."
+    )
+
+
+def test_a_token_for_one_folder_reaches_it_and_what_lies_below_and_nothing_else(anna: User) -> None:
+    base = make_base("Handbook")
+    inside, beside = make_folder(base, "Inside"), make_folder(base, "Beside")
+    below = make_folder(inside, "Below")
+    for folder in (inside, beside, below):
+        make_document(folder, f"{folder.name}.md")
+    allow(anna, base, *Right)
+    through = bearer_of(secret_for(anna, folder_id=inside.pk)).principal
+    assert names(through, Folder) == {"Inside", "Below"}
+    assert names(through, Document) == {str(row) for row in Document.unscoped.filter(folder__in=[inside, below])}
+    assert names(through, KnowledgeBase) == {"Handbook"}, "to find the folder in, by name"
+    assert not KnowledgeBase.objects.reachable_by(through, Right.MANAGE).exists()
+    assert names(Principal.of(anna), Folder) == {"Handbook", "Inside", "Beside", "Below"}
+
+
+def test_a_folder_of_somebody_else_makes_no_token(anna: User) -> None:
+    hidden = make_folder(make_base())
+    with pytest.raises(NotFound, match="no such folder, or you may not see it"):
+        secret_for(anna, folder_id=hidden.pk)
+
+
+def test_a_token_never_widens_what_its_owner_may(anna: User) -> None:
+    base = make_base("Handbook")
+    folder = make_folder(base, "Rules")
+    allow(anna, folder)
+    secret = secret_for(anna, folder_id=folder.pk)
+    assert names(bearer_of(secret).principal, Folder) == {"Rules"}
+    take_back(None, [Right.VIEW], folder, of=anna)
+    assert names(bearer_of(secret).principal, Folder) == set()
+
+
+def test_a_token_goes_with_its_folder_and_does_not_outlive_its_limit(anna: User) -> None:
+    folder = make_folder(make_base())
+    allow(anna, folder)
+    secret = secret_for(anna, folder_id=folder.pk)
+    Folder.unscoped.filter(pk=folder.pk).delete()
+    with pytest.raises(TokenRefused, match="no such token"):
+        bearer_of(secret)
+
+
+def test_nobody_governs_through_a_token_for_one_folder() -> None:
+    admin, folder = make_user(is_superuser=True), make_folder(make_base())
+    allow(admin, folder)
+    assert bearer_of(secret_for(admin)).principal.is_superuser
+    assert not bearer_of(secret_for(admin, folder_id=folder.pk)).principal.is_superuser
+
+
+def test_a_principal_read_again_keeps_what_its_token_narrows_and_ends_with_it(anna: User) -> None:
+    folder = make_folder(make_base())
+    allow(anna, folder)
+    token, secret = issue_token(Principal.of(anna), name="script", scopes=["chat"], folder_id=folder.pk)
+    principal = bearer_of(secret).principal
+    assert principal.again() == principal
+    revoke_token(Principal.of(anna), token_id=token.pk)
+    with pytest.raises(NotFound):
+        principal.again()
+    assert Principal.of(anna).again() == Principal.of(anna)
+
+
+WHY: dict[str, tuple[Callable[[ApiToken], object], str]] = {
+    "expired": (
+        lambda token: ApiToken.objects.filter(pk=token.pk).update(expires_at=timezone.now()),
+        "This token expired on ",
+    ),
+    "revoked": (
+        lambda token: revoke_token(Principal.of(token.user), token_id=token.pk),
+        "This token was revoked on ",
+    ),
+    "disabled": (
+        lambda token: User.objects.filter(pk=token.user_id).update(is_active=False),
+        "The account of this token is disabled.",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", WHY)
+def test_whoever_holds_the_secret_is_told_why_it_fails_and_nobody_else(anna: User, what: str) -> None:
+    end, says = WHY[what]
+    token, secret = issue_token(Principal.of(anna), name="script")
+    end(token)
+    with pytest.raises(TokenRefused, match=says):
+        bearer_of(secret)
+    with pytest.raises(TokenRefused, match="There is no such token"):
+        bearer_of(secret[:-1])
+    entry = Entry.objects.get(action=Action.TOKEN_REFUSED)
+    assert (entry.outcome, entry.target_id) == (Outcome.DENY, str(token.pk))
+
+
+def used() -> int:
+    return Entry.objects.filter(action=Action.TOKEN_USED).count()
+
+
+def test_use_is_recorded_once_an_hour_for_each_address(anna: User) -> None:
+    secret = secret_for(anna)
+    for address in ("192.0.2.1", "192.0.2.1", "2001:db8::7", "192.0.2.1"):
+        bearer_of(secret, address=address)
+    assert used() == 2
+    with time_machine.travel(timezone.now() + RECORDED_EVERY + timedelta(minutes=1)):
+        bearer_of(secret, address="192.0.2.1")
+        bearer_of(secret, address="192.0.2.1")
+    assert used() == 3
+
+
+def test_a_header_anybody_can_write_is_not_taken_for_the_address(anna: User, settings: Any) -> None:
+    secret = secret_for(anna)
+    forged = {"X-Forwarded-For": "203.0.113.9, 198.51.100.4"}
+    client_with(secret, **forged).get("/api/v1/folders")
+    settings.TRUSTED_PROXY = True
+    client_with(secret, **forged).get("/api/v1/folders")
+    recorded = Entry.objects.filter(action=Action.TOKEN_USED).order_by("id").values_list("address", flat=True)
+    assert list(recorded) == ["127.0.0.1", "198.51.100.4"]
+
+
+def test_two_uses_at_once_are_one_line(anna: User) -> None:
+    """The row that says when a use was last recorded exists once for a token and address."""
+    secret = secret_for(anna)
+    bearer_of(secret, address="192.0.2.1")
+    row = ApiToken.objects.get().uses.get()
+    row.pk = None
+    with pytest.raises(IntegrityError), transaction.atomic():
+        row.save(force_insert=True)

@@ -1,0 +1,223 @@
+"""Signing in with the company's account: a real issuer over HTTP says who somebody is and where they belong."""
+
+import time
+from typing import Any
+
+import pytest
+from allauth.socialaccount.models import SocialAccount
+from cryptography.hazmat.primitives.asymmetric import rsa
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from audit.actions import Action
+from audit.models import Entry
+from authz.models import ClaimMapping, ClaimMembership, UnmappedClaim
+from authz.principal import Principal
+from authz.service_accounts import create_service_account
+from tests.factories import make_group, make_user
+from tests.integration.pages.house import client_of, plain
+from tests.integration.sign_in.browser import follow, is_in, signed_in_by_company
+from tests.oidc_issuer import Issuer
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_button_is_there_when_a_company_sign_in_is_set_up_and_only_then(issuer: Issuer, settings: Any) -> None:
+    assert "/sign-in/with/company/?next=%2Flibrary%2F" in plain(Client().get("/sign-in/?next=/library/").content)
+    settings.SOCIALACCOUNT_PROVIDERS = {}
+    assert "Company account" not in plain(Client().get("/sign-in/").content)
+    assert Client().get("/sign-in/with/company/").status_code == 404
+
+
+def test_somebody_new_gets_an_account_without_any_right_and_goes_where_they_wanted(issuer: Issuer) -> None:
+    issuer.claims |= {"given_name": "Mei", "family_name": "Lin", "email": "mei@evenkeel.example"}
+    client, answer = signed_in_by_company(following="/tokens/")
+    assert answer["Location"] == "/tokens/"
+    assert is_in(client)
+    user = User.objects.get()
+    assert (user.username, user.first_name, user.email) == ("mei", "Mei", "mei@evenkeel.example")
+    assert [user.has_usable_password(), user.is_staff, user.is_superuser, user.groups.exists()] == [False] * 4
+    assert Entry.objects.get(action=Action.SIGNED_IN).detail == {"by": ["socialaccount"]}
+    assert Entry.objects.filter(action=Action.USER_CREATED, actor_name="mei").exists()
+
+
+def test_the_second_time_it_is_the_same_account_whatever_they_are_called_by_then(issuer: Issuer) -> None:
+    signed_in_by_company()
+    issuer.claims["preferred_username"] = "mei.lin"
+    client, _answer = signed_in_by_company()
+    assert is_in(client)
+    assert User.objects.get().username == "mei"
+
+
+def groups_of(user: User) -> set[str]:
+    return set(user.groups.values_list("name", flat=True))
+
+
+def test_memberships_follow_the_claim_at_each_sign_in_and_those_by_hand_stay(issuer: Issuer) -> None:
+    hr, staff, choir = make_group("HR"), make_group("Staff"), make_group("Choir")
+    for value, group in (("hr", hr), ("all", staff), ("hr", staff)):
+        ClaimMapping.objects.create(value=value, group=group)
+    issuer.claims["groups"] = ["hr", "all"]
+    signed_in_by_company()
+    user = User.objects.get()
+    user.groups.add(choir)
+    assert groups_of(user) == {"HR", "Staff", "Choir"}
+    assert set(ClaimMembership.objects.values_list("group__name", flat=True)) == {"HR", "Staff"}
+    issuer.claims["groups"] = ["all"]
+    signed_in_by_company()
+    assert groups_of(user) == {"Staff", "Choir"}
+    del issuer.claims["groups"]
+    signed_in_by_company()
+    assert groups_of(user) == {"Choir"}, "no claim is no group"
+    assert Entry.objects.filter(action=Action.MEMBER_REMOVED).count() == 2
+
+
+def test_a_membership_given_by_hand_is_not_taken_over_by_the_mapping(issuer: Issuer) -> None:
+    hr = make_group("HR")
+    signed_in_by_company()
+    user = User.objects.get()
+    user.groups.add(hr)
+    ClaimMapping.objects.create(value="hr", group=hr)
+    for groups in (["hr"], []):
+        issuer.claims["groups"] = groups
+        signed_in_by_company()
+    assert groups_of(user) == {"HR"}
+
+
+def test_unknown_groups_mean_nothing_and_are_listed_for_the_administrator(issuer: Issuer) -> None:
+    ClaimMapping.objects.create(provider="another", value="hr", group=make_group("HR"))
+    issuer.claims["groups"] = ["hr", "<b>x</b>", 7, None, "y" * 300]
+    signed_in_by_company()
+    assert groups_of(User.objects.get()) == set()
+    assert set(UnmappedClaim.objects.values_list("value", flat=True)) == {"hr", "<b>x</b>"}
+    page = plain(client_of(make_user(is_superuser=True)).get(reverse("admin:authz_unmappedclaim_changelist")).content)
+    assert "&lt;b&gt;x&lt;/b&gt;" in page
+    assert "?value=hr&amp;provider=company" in page
+
+
+@pytest.mark.parametrize("claim", [{"a": 1}, 7, None, "", True])
+def test_a_groups_claim_that_is_no_list_of_names_gives_no_group(issuer: Issuer, claim: Any) -> None:
+    issuer.claims["groups"] = claim
+    client, _answer = signed_in_by_company()
+    assert is_in(client)
+    assert not UnmappedClaim.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["mei", "MEI"])
+def test_an_account_of_that_name_which_is_not_linked_is_not_handed_over(issuer: Issuer, name: str) -> None:
+    make_user(name, is_superuser=True)
+    client, answer = signed_in_by_company()
+    assert (answer.status_code, is_in(client)) == (403, False)
+    assert "There is an account “mei” here that is not linked to your company sign-in." in plain(answer.content)
+    assert not SocialAccount.objects.exists()
+
+
+def test_an_administrator_links_an_account_by_hand(issuer: Issuer) -> None:
+    admin, mei = make_user("root", is_superuser=True), make_user("mei")
+    form = {"user": str(mei.pk), "provider": "company", "uid": "u-1"}
+    assert client_of(admin).post(reverse("admin:socialaccount_socialaccount_add"), form).status_code == 302
+    client, _answer = signed_in_by_company()
+    assert is_in(client)
+    assert client.session["_auth_user_id"] == str(mei.pk)
+    assert Entry.objects.filter(action=Action.PROVIDER_LINKED, actor_name="root").exists()
+
+
+@pytest.mark.parametrize(
+    ("switches", "linked"),
+    [
+        ({"verified", "link"}, True),
+        ({"link"}, False),
+        ({"verified"}, False),
+        ({"verified", "link", "superuser"}, False),
+    ],
+)
+def test_a_verified_address_links_where_that_is_switched_on_and_never_a_superuser(
+    issuer: Issuer, settings: Any, switches: set[str], linked: bool
+) -> None:
+    settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"][0]["settings"]["link_by_email"] = "link" in switches
+    chen = make_user("chen", is_superuser="superuser" in switches)
+    User.objects.filter(pk=chen.pk).update(email="Chen@evenkeel.example")
+    issuer.claims |= {"email": "chen@evenkeel.example", "email_verified": "verified" in switches}
+    signed_in_by_company()
+    assert SocialAccount.objects.filter(user=chen).exists() == linked
+
+
+def test_a_disabled_account_and_a_service_account_are_not_let_in(issuer: Issuer) -> None:
+    signed_in_by_company()
+    User.objects.update(is_active=False)
+    robot = create_service_account(Principal.nobody(), username="robot", purpose="x").user
+    for user in (User.objects.get(username="mei"), robot):
+        SocialAccount.objects.update(user=user)
+        client, answer = signed_in_by_company()
+        assert (answer.status_code, is_in(client)) == (403, False)
+        assert "This account cannot sign in." in plain(answer.content)
+
+
+def with_another_key(issuer: Issuer) -> None:
+    issuer.signed_by = rsa.generate_private_key(65537, 2048)
+
+
+WRONG: dict[str, Any] = {
+    "signed by another key": with_another_key,
+    "for another site": lambda issuer: issuer.id_token_extra.update(aud="somebody else"),
+    "of another issuer": lambda issuer: issuer.id_token_extra.update(iss="https://evil.example"),
+    "expired": lambda issuer: issuer.id_token_extra.update(exp=int(time.time()) - 3600),
+    "of nobody": lambda issuer: issuer.id_token_extra.update(sub=""),
+    "of somebody else than userinfo": lambda issuer: issuer.userinfo_extra.update(sub="u-2"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_an_identity_that_is_not_proven_lets_nobody_in(issuer: Issuer, what: str) -> None:
+    WRONG[what](issuer)
+    client, answer = signed_in_by_company()
+    assert (answer.status_code, is_in(client)) == (401, False)
+    assert "gave an answer that cannot be used" in plain(answer.content)
+    assert not User.objects.exists()
+
+
+def test_a_code_without_the_state_of_this_browser_lets_nobody_in(issuer: Issuer) -> None:
+    away = Client().get("/sign-in/with/company/")
+    stranger = Client()
+    answer = stranger.get(follow(away["Location"]))
+    assert (answer.status_code, is_in(stranger)) == (401, False)
+
+
+def test_whoever_does_not_consent_is_led_back(issuer: Issuer) -> None:
+    issuer.refuses = True
+    client, answer = signed_in_by_company()
+    answer = client.get(answer["Location"], follow=True)
+    assert "You did not sign in at the company sign-in." in plain(answer.content)
+
+
+def test_an_issuer_that_does_not_answer_is_one_sentence(issuer: Issuer, settings: Any) -> None:
+    app = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"][0]
+    app["settings"]["server_url"] = "http://127.0.0.1:1"
+    answer = Client().get("/sign-in/with/company/")
+    assert (answer.status_code, "does not answer now" in plain(answer.content)) == (503, True)
+
+
+def test_a_company_sign_in_of_the_admin_works_like_one_of_the_settings(issuer: Issuer, settings: Any) -> None:
+    settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"OAUTH_PKCE_ENABLED": True}}
+    client = client_of(make_user("root", is_superuser=True))
+    form = {"name": "Partner", "provider_id": "company", "server_url": issuer.url, "client_id": "copilot",
+            "secret": "a secret of the tests", "groups_claim": "groups"}  # fmt: skip
+    url = reverse("admin:socialaccount_socialapp_add")
+    assert "by https:// only" in plain(client.post(url, form).content)
+    assert "Give the client secret" in plain(client.post(url, form | {"secret": ""}).content)
+    form["server_url"] = issuer.url.replace("http://", "https://")
+    assert client.post(url, form).status_code == 302
+    page = plain(client.get(reverse("admin:socialaccount_socialapp_change", args=[1])).content)
+    assert "a secret of the tests" not in page
+
+
+def test_mapping_is_edited_in_the_admin_and_recorded() -> None:
+    group, client = make_group("HR"), client_of(make_user("root", is_superuser=True))
+    form = {"provider": "", "value": "hr", "group": str(group.pk)}
+    assert client.post(reverse("admin:authz_claimmapping_add"), form).status_code == 302
+    assert client.post(reverse("admin:authz_claimmapping_add"), form).status_code == 200, "twice is refused"
+    mapping = ClaimMapping.objects.get()
+    client.post(reverse("admin:authz_claimmapping_delete", args=[mapping.pk]), {"post": "yes"})
+    actions = Entry.objects.filter(actor_name="root").values_list("action", flat=True)
+    assert set(actions) >= {Action.CLAIM_MAPPED, Action.CLAIM_UNMAPPED}

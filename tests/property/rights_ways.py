@@ -1,0 +1,167 @@
+"""Every way to read: which documents it shows to a person, as numbers of the model."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from django.test import Client
+from django.urls import reverse
+
+from authz.permissions import Right
+from authz.principal import Principal
+from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, DocumentVersion, Folder
+from knowledge.retrieval.candidates import Question, find_candidates
+from knowledge.retrieval.plan import Scope, make_plan
+from knowledge.retrieval.search import search
+from tests.property.rights_rows import QUESTION, Rows, encoded
+
+SAMPLED = 6  # every sixth document; five persons look at five different sixths
+DECISIONS: Counter[str] = Counter()  # (person, document) decisions compared, by way
+
+
+class Ways:
+    """What one person sees. numbers: of documents and folders, by their ids."""
+
+    def __init__(self, rows: Rows, person: int, principal: Principal | None = None) -> None:
+        self.rows = rows
+        self.user = rows.people[person]
+        self.principal = principal or rows.principal(person)
+        self.numbers = {pk: number for (kind, number), pk in rows.ids.items() if kind == "document"}
+        self.some = dict(list(self.numbers.items())[person::SAMPLED])  # what is asked for one by one
+        self.client = Client()
+        self.folder_numbers = {pk: number for (kind, number), pk in rows.ids.items() if kind == "folder"}
+
+    def compare(
+        self, expected: list[int], ways: Iterable[Callable[[], list[Any]]], *, one_by_one: bool = False
+    ) -> None:
+        """Each way shows exactly the expected documents, each once. one_by_one: of those that are sampled."""
+        asked = self.some if one_by_one else self.numbers
+        right = [number for number in expected if number in asked.values()]
+        for way in ways:
+            DECISIONS[way.__name__] += len(asked)
+            seen = sorted(self.numbers[pk] for pk in way())
+            assert seen == right, f"{way.__name__} shows {seen} instead of {right}"
+
+    def statements(self) -> list[Callable[[], list[Any]]]:
+        """The filter itself, in the other models that have it, and in both shapes of the search statement."""
+        return [
+            self.versions,
+            self.passages,
+            self.index,
+            self.tokens,
+            self.exact_statement,
+            self.indexed_statement,
+        ]
+
+    def doors(self) -> list[Callable[[], list[Any]]]:
+        """What a person can use: search, API, pages."""
+        return [self.search, self.rest_list, self.library_pages]
+
+    def addresses(self) -> list[Callable[[], list[Any]]]:
+        """What is asked for by the address of one document."""
+        return [self.rest_detail, self.source_panel, self.page_image, self.download]
+
+    def folders(self, right: Right = Right.VIEW) -> list[int]:
+        rows = Folder.objects.reachable_by(self.principal, right).values_list("pk", flat=True)
+        return sorted(self.folder_numbers[pk] for pk in rows)
+
+    def counted(self) -> int:
+        """The passages that the planner of a search counts; one for each document."""
+        return make_plan(self.principal, Scope()).visible
+
+    def documents(self) -> list[Any]:
+        return list(Document.objects.visible_to(self.principal).values_list("pk", flat=True))
+
+    def managed_documents(self) -> list[Any]:
+        return list(Document.objects.reachable_by(self.principal, Right.MANAGE).values_list("pk", flat=True))
+
+    def versions(self) -> list[Any]:
+        return list(DocumentVersion.objects.visible_to(self.principal).values_list("document_id", flat=True))
+
+    def passages(self) -> list[Any]:
+        return list(Chunk.objects.visible_to(self.principal).values_list("document_id", flat=True))
+
+    def index(self) -> list[Any]:
+        return list(ChunkIndex.objects.visible_to(self.principal).values_list("document_id", flat=True))
+
+    def tokens(self) -> list[Any]:
+        return list(ChunkTokens.objects.visible_to(self.principal).values_list("version__document_id", flat=True))
+
+    def exact_statement(self) -> list[Any]:
+        return self._candidates(use_indexes=False)
+
+    def indexed_statement(self) -> list[Any]:
+        return self._candidates(use_indexes=True)
+
+    def search(self) -> list[Any]:
+        found = search(self.principal, QUESTION, top_k=100)
+        assert found.visible == len(found.hits)
+        return [hit.passage.document_id for hit in found.hits]
+
+    def rest_list(self) -> list[Any]:
+        answer = self._get("/api/v1/documents?limit=100").json()
+        assert answer["count"] == len(answer["results"])
+        return self._named(row["id"] for row in answer["results"])
+
+    def rest_detail(self) -> list[Any]:
+        return [pk for pk in self.some if self._status(f"/api/v1/documents/{pk}") == 200]
+
+    def library_pages(self) -> list[Any]:
+        """What the pages of all bases and folders list, the base's own page for documents whose folder is not seen."""
+        shown: list[Any] = []
+        for base in self.rows.bases:
+            answer = self._get(reverse("base", args=[base.pk]))
+            if answer.status_code == 200:
+                shown += [row.document.pk for row in answer.context["beside"]]
+        for pk in self.folder_numbers:
+            answer = self._get(reverse("folder", args=[pk]))
+            if answer.status_code == 200:
+                shown += [row.document.pk for row in answer.context["page"].object_list]
+        return shown
+
+    def source_panel(self) -> list[Any]:
+        chunks = Chunk.unscoped.filter(document_id__in=list(self.some))
+        urls = {chunk.document_id: reverse("source", args=[chunk.knowledge_base_id, chunk.id]) for chunk in chunks}
+        return [pk for pk, url in urls.items() if self._status(url) == 200]
+
+    def page_image(self) -> list[Any]:
+        """A browser that kept the image asks whether it may go on showing it."""
+        versions = DocumentVersion.unscoped.filter(document_id__in=list(self.some))
+        return [
+            version.document_id
+            for version in versions
+            if self._status(
+                reverse("page-image", args=[version.document_id, 1, 1]), headers={"If-None-Match": f'"{version.pk}-1"'}
+            )
+            == 304
+        ]
+
+    def download(self) -> list[Any]:
+        """Nobody holds the right to download: 403 where the document is seen, 404 where it is not."""
+        return [pk for pk in self.some if self._status(reverse("document-download", args=[pk])) == 403]
+
+    def admin_list(self) -> list[Any]:
+        answer = self._get(reverse("admin:knowledge_document_changelist"))
+        return [row.pk for row in answer.context["cl"].result_list] if answer.status_code == 200 else []
+
+    def _candidates(self, *, use_indexes: bool) -> list[Any]:
+        space, vector, _packed = encoded()
+        question = Question(vector, {1: 1.0})
+        found = find_candidates(
+            self.principal, question, Scope(), space_id=space, depth=100, use_indexes=use_indexes, rare_terms=[1]
+        )
+        return [row.document_id for row in found]
+
+    def _get(self, url: str, **options: Any) -> Any:
+        if not self.client.cookies:
+            self.client.force_login(self.user)
+        return self.client.get(url, **options)
+
+    def _status(self, url: str, **options: Any) -> int:
+        status: int = self._get(url, **options).status_code
+        assert status in {200, 304, 403, 404}, f"{url} answers {status}"
+        return status
+
+    def _named(self, ids: Iterable[str]) -> list[Any]:
+        known = {str(pk): pk for pk in self.numbers}
+        return [known[text] for text in ids]
