@@ -1,38 +1,54 @@
-"""Knowledge bases, folders with their grants, and the health of ingestion."""
+"""Knowledge bases, folders, documents and their versions. Rights on them are on the pages of `knowledge.governance`."""
 
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 from django.contrib import admin
-from django.db.models import F, QuerySet
+from django.db.models import F, Model, QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
-from authz.admin import (
-    FolderGroupGrantInline,
-    FolderUserGrantInline,
-    GuardedModelAdmin,
-    KnowledgeBaseGroupGrantInline,
-    KnowledgeBaseUserGrantInline,
-)
+from authz.admin import GuardedModelAdmin
 from authz.principal import Principal
-from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase
+from knowledge.models import Document, DocumentVersion, Folder, FolderKind, KnowledgeBase
 from knowledge.services.folders import add_folder, create_knowledge_base, govern_folder
+
+M = TypeVar("M", bound=Model)
+
+
+class WithRights(GuardedModelAdmin[M]):
+    """Rows that rights can be given on: each line and each page leads to them."""
+
+    kind: Literal["base", "folder", "document"]
+    change_form_template = "admin/place_change_form.html"
+
+    @admin.display(description=_("rights"))
+    def rights(self, row: M) -> str:
+        return format_html('<a href="{}">{}</a>', self._rights_url(row.pk), _("rights"))
+
+    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> Any:
+        row = kwargs.get("obj")
+        context["rights_url"] = self._rights_url(row.pk) if row else ""
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    def _rights_url(self, pk: object) -> str:
+        return reverse("rights-place", args=[self.kind, pk])
 
 
 @admin.register(KnowledgeBase)
-class KnowledgeBaseAdmin(GuardedModelAdmin[KnowledgeBase]):
-    list_display = ("name", "description", "created_at")
+class KnowledgeBaseAdmin(WithRights[KnowledgeBase]):
+    kind = "base"
+    list_display = ("name", "description", "org_unit", "rights", "created_at")
+    list_select_related = ("org_unit",)
     search_fields = ("name",)
-    inlines = (KnowledgeBaseGroupGrantInline, KnowledgeBaseUserGrantInline)
+    fields = ("name", "description")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.is_superuser
 
     def has_delete_permission(self, request: HttpRequest, obj: KnowledgeBase | None = None) -> bool:
         return False  # a knowledge base goes with its documents; emptied first, on the library pages
-
-    def get_inlines(self, request: HttpRequest, obj: KnowledgeBase | None) -> Any:
-        return self.inlines if obj else ()
 
     def save_model(self, request: HttpRequest, obj: KnowledgeBase, form: Any, change: bool) -> None:
         if change:
@@ -44,25 +60,25 @@ class KnowledgeBaseAdmin(GuardedModelAdmin[KnowledgeBase]):
 
 
 @admin.register(Folder)
-class FolderAdmin(GuardedModelAdmin[Folder]):
+class FolderAdmin(WithRights[Folder]):
     """The tree, a row for each folder with its path; the rights on a folder hold for everything below it."""
 
-    list_display = ("path", "knowledge_base", "chunk_count")
+    kind = "folder"
+    list_display = ("path", "knowledge_base", "rights", "chunk_count")
     list_filter = (("knowledge_base", admin.RelatedOnlyFieldListFilter),)
     list_select_related = ("knowledge_base",)
     search_fields = ("name",)
     fields = ("parent", "name")
     autocomplete_fields = ("parent",)
-    inlines = (FolderGroupGrantInline, FolderUserGrantInline)
     ordering = ("knowledge_base__name", "name")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Folder]:
+        return super().get_queryset(request).filter(kind=FolderKind.FOLDER)
 
     @admin.display(description=_("folder"))
     def path(self, folder: Folder) -> str:
         names = folder.ancestor_links.order_by(F("depth").desc()).values_list("ancestor__name", flat=True)
         return " / ".join(names)
-
-    def get_inlines(self, request: HttpRequest, obj: Folder | None) -> Any:
-        return self.inlines if obj else ()
 
     def get_readonly_fields(self, request: HttpRequest, obj: Folder | None = None) -> Any:
         return ("parent", "name") if obj and obj.parent_id is None else ()
@@ -88,10 +104,11 @@ class FolderAdmin(GuardedModelAdmin[Folder]):
 
 
 @admin.register(Document)
-class DocumentAdmin(GuardedModelAdmin[Document]):
+class DocumentAdmin(WithRights[Document]):
     """Which documents there are and whether they answer; what they say is read on the library pages, with the right to view."""
 
-    list_display = ("title", "filename", "folder", "status", "updated_at")
+    kind = "document"
+    list_display = ("title", "filename", "folder", "rights", "status", "updated_at")
     list_filter = (("knowledge_base", admin.RelatedOnlyFieldListFilter),)
     list_select_related = ("folder", "current_version")
     search_fields = ("title", "filename")

@@ -13,7 +13,16 @@ from django.db.models import Count, Prefetch, Q, QuerySet
 from authz.checks import can
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus, Stage, StageStatus
+from knowledge.models import (
+    Document,
+    DocumentVersion,
+    Folder,
+    FolderLink,
+    KnowledgeBase,
+    ParseStatus,
+    Stage,
+    StageStatus,
+)
 from knowledge.parsers.base import accepted_extensions, load, parsers
 
 PAGE_SIZE = 100  # documents in a table
@@ -95,6 +104,13 @@ def top_folders(principal: Principal, base: KnowledgeBase) -> list[Folder]:
     return list(visible.exclude(parent__in=Folder.objects.visible_to(principal)))
 
 
+def documents_beside(principal: Principal, base: KnowledgeBase) -> list[DocumentRow]:
+    """The documents of a base that this person may read although not the folders they lie in, by file name."""
+    beside = Document.objects.visible_to(principal).filter(knowledge_base=base)
+    beside = beside.exclude(folder__in=Folder.objects.visible_to(principal))
+    return list(_rows(_with_versions(principal, beside)[:PAGE_SIZE]))
+
+
 def folder_tree(principal: Principal, base: KnowledgeBase, current: Folder | None) -> tuple[TreeFolder, ...]:
     """The visible folders of a base as a tree, open along the way to the current one."""
     folders = list(Folder.objects.visible_to(principal).filter(knowledge_base=base).only("id", "name", "parent_id"))
@@ -125,6 +141,18 @@ def breadcrumbs(principal: Principal, folder: Folder) -> list[Folder]:
     """The visible folders from the top down to this one."""
     above = Folder.objects.visible_to(principal).filter(descendant_links__descendant=folder)
     return list(above.order_by("-descendant_links__depth"))
+
+
+def places_for(principal: Principal, folder: Folder) -> list[tuple[UUID, str]]:
+    """(id, path) of the folders that this one may be moved into by this person, by path: not into itself, nor where it is."""
+    seen = Folder.objects.visible_to(principal).filter(knowledge_base_id=folder.knowledge_base_id)
+    rows = {row.pk: row for row in seen.only("id", "name", "parent_id")}
+    open_to = Folder.objects.reachable_by(principal, Right.ADD).filter(pk__in=rows)
+    inside = FolderLink.objects.filter(ancestor=folder).values("descendant_id")
+    places = open_to.exclude(pk__in=inside).exclude(children=folder).values_list("pk", flat=True)
+    parents = {pk: row.parent_id for pk, row in rows.items()}
+    paths = {pk: " / ".join(reversed([rows[step].name for step in _way_up(parents, pk)])) for pk in places}
+    return sorted(paths.items(), key=lambda place: place[1])
 
 
 def documents_in(principal: Principal, folder: Folder, number: int | str = 1) -> Page[DocumentRow]:

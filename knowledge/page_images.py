@@ -1,38 +1,51 @@
 """Pages of a PDF as images, and where on them a span of the text stands."""
 
-import io
 from collections.abc import Sequence
-from threading import Lock
+from contextlib import suppress
+from uuid import UUID
 
-import pypdfium2 as pdfium
+from django.core.files.base import ContentFile
+from django.core.files.storage import Storage
 from django.utils.translation import gettext as _
 
-from copilot_site.lib.errors import NotFound
+from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.ingestion.stages import local_copy
 from knowledge.models import DocumentVersion
-from knowledge.parsers.base import Box
+from knowledge.parsers.base import Box, UnreadableFile
+from knowledge.parsers.sandbox import page_in_child
 from knowledge.reading import Placed, Span
-
-SCALE = 2.0  # pixels a point: sharp on a laptop, about 200 KB a page
-LONGEST_SIDE = 2400  # pixels; a poster must not cost a gigabyte
-_PDFIUM = Lock()  # PDFium may be entered by one thread at a time
 
 
 def page_png(version: DocumentVersion, number: int) -> bytes:
-    """A page as PNG. number: from 1. Raises NotFound where there is no such page."""
-    with local_copy(version) as path, _PDFIUM:
-        document = pdfium.PdfDocument(path)
-        try:
-            if not 1 <= number <= len(document):
-                raise NotFound(_("This document has no such page."))
-            page = document[number - 1]
-            scale = min(SCALE, LONGEST_SIDE / max(page.get_size()))
-            image = page.render(scale=scale).to_pil()
-        finally:
-            document.close()
-    stream = io.BytesIO()
-    image.save(stream, "PNG")
-    return stream.getvalue()
+    """A page as PNG, made once and kept in the storage; the caller has read the version under the person's rights.
+
+    number: from 1. Raises NotFound where there is no such page, InvalidInput where it cannot be drawn.
+    """
+    storage, name = version.file.storage, f"{_folder(version.pk)}/{number}.png"
+    if storage.exists(name):
+        with storage.open(name) as kept:
+            return bytes(kept.read())
+    try:
+        with local_copy(version) as path:
+            png = page_in_child(path, page=number)
+    except UnreadableFile as problem:
+        raise InvalidInput(_("This page cannot be shown as an image; its text is beside it.")) from problem
+    if png is None:
+        raise NotFound(_("This document has no such page."))
+    storage.save(name, ContentFile(png))
+    return png
+
+
+def delete_page_images(storage: Storage, version_id: UUID) -> None:
+    """Every image of a version, if there are any."""
+    folder = _folder(version_id)
+    with suppress(FileNotFoundError):
+        for name in storage.listdir(folder)[1]:
+            storage.delete(f"{folder}/{name}")
+
+
+def _folder(version_id: UUID) -> str:
+    return f"pages/{version_id}"
 
 
 def cited_boxes(blocks: Sequence[Placed], cited: Span | None) -> list[Box]:

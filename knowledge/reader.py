@@ -113,7 +113,7 @@ def open_document(
 
 
 def open_source(principal: Principal, base_id: UUID, chunk_id: UUID, span: Span | None) -> Source:
-    """A passage with its cited span (of the passage's text) highlighted. Recorded as opened. Raises NotFound."""
+    """A passage with its cited span (of the passage's text) highlighted. Recorded as evidence shown. Raises NotFound."""
     chunk = get_visible(Chunk, principal, knowledge_base_id=base_id, id=chunk_id)
     document, version = chunk.document, chunk.version
     parsed = load_parsed(version)
@@ -123,7 +123,7 @@ def open_source(principal: Principal, base_id: UUID, chunk_id: UUID, span: Span 
     image = None
     if page and is_paged(parsed):
         image = PageImage(version, page, cited_boxes(parts(parsed)[page - 1], cited))
-    record(principal, Action.DOCUMENT_OPENED, document, detail={"version": version.number, "chunk": str(chunk.id)})
+    record(principal, Action.EVIDENCE_SHOWN, document, detail={"version": version.number, "chunk": str(chunk.id)})
     return Source(
         document,
         chunk,
@@ -135,10 +135,10 @@ def open_source(principal: Principal, base_id: UUID, chunk_id: UUID, span: Span 
 
 
 def open_page(principal: Principal, document_id: UUID, version_number: int, page: int) -> bytes:
-    """A page of a version as PNG; page: from 1. Recorded as opened. Raises NotFound."""
+    """A page of a version as PNG; page: from 1. Recorded as shown. Raises NotFound."""
     version = page_version(principal, document_id, version_number)
     png = page_png(version, page)
-    record(principal, Action.DOCUMENT_OPENED, version.document, detail={"version": version_number, "page": page})
+    record(principal, Action.PAGE_IMAGE_SHOWN, version.document, detail={"version": version_number, "page": page})
     return png
 
 

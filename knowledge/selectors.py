@@ -4,9 +4,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from authz.checks import get_visible
+from authz.folders import folder_ids_with
+from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.models import Chunk, Document
+from knowledge.models import Chunk, Document, Folder, FolderKind
+from knowledge.retrieval.terms import document_terms
 
 
 @dataclass(frozen=True)
@@ -42,13 +47,18 @@ def passage_text(title: str, heading_path: Sequence[str], text: str) -> str:
 def passages(principal: Principal, chunk_ids: Iterable[UUID]) -> list[ShownPassage]:
     """Those of the passages that this person may see, in no order."""
     rows = Chunk.objects.visible_to(principal).filter(id__in=list(chunk_ids)).select_related("document")
-    return [_shown(row) for row in rows]
+    return [shown(row) for row in rows]
+
+
+def visible_chunk_ids(principal: Principal, chunk_ids: Iterable[UUID]) -> set[UUID]:
+    """Which of the passages this person may see now."""
+    return set(Chunk.objects.visible_to(principal).filter(id__in=list(chunk_ids)).values_list("id", flat=True))
 
 
 def passage(principal: Principal, chunk_id: UUID) -> ShownPassage:
     """One passage; raises NotFound, the same for missing and forbidden."""
     row = get_visible(Chunk, principal, id=chunk_id)
-    return _shown(row)
+    return shown(row)
 
 
 def passages_of(principal: Principal, document: Document) -> list[ShownPassage]:
@@ -59,10 +69,33 @@ def passages_of(principal: Principal, document: Document) -> list[ShownPassage]:
         .select_related("document")
         .order_by("position")
     )
-    return [_shown(row) for row in rows]
+    return [shown(row) for row in rows]
 
 
-def _shown(row: Chunk) -> ShownPassage:
+def discoverable_folders(principal: Principal) -> QuerySet[Folder]:
+    """The folders whose names may be told to this person although they may not see them; none for nobody.
+
+    Only `id` and `name` may leave; everything else of such a folder is as if it were not there.
+    """
+    if principal.is_nobody:
+        return Folder.unscoped.none()
+    hidden = Folder.unscoped.filter(is_discoverable=True, kind=FolderKind.FOLDER)
+    return hidden.exclude(pk__in=folder_ids_with(principal, Right.VIEW)).only("id", "name").order_by("name", "id")
+
+
+def discoverable_for(principal: Principal, question: str, *, most: int = 3) -> list[Folder]:
+    """The discoverable folders that share most of their name's terms with a question, best first; none that share nothing."""
+    asked = set(document_terms(question))
+    scored = []
+    for folder in discoverable_folders(principal):
+        terms = set(document_terms(folder.name))
+        if terms & asked:
+            scored.append((-len(terms & asked) / len(terms), folder.name, folder))
+    return [folder for _score, _name, folder in sorted(scored, key=lambda row: row[:2])[:most]]
+
+
+def shown(row: Chunk) -> ShownPassage:
+    """A row, read with its document, as it is shown."""
     return ShownPassage(
         chunk_id=row.id,
         knowledge_base_id=row.knowledge_base_id,

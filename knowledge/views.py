@@ -20,7 +20,7 @@ from knowledge import library, reader
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.reading import Span
 from knowledge.services.documents import delete_document, open_original, retry_document
-from knowledge.services.folders import create_folder, delete_folder
+from knowledge.services.folders import create_folder, delete_folder, move_folder, rename_folder
 from knowledge.services.paths import upload_at
 
 
@@ -33,12 +33,13 @@ def bases(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 @require_GET
 @signed_in
 def base(request: HttpRequest, principal: Principal, base_id: UUID) -> HttpResponseBase:
-    """A knowledge base opens at its one visible top folder; with several, the person chooses."""
+    """A knowledge base opens at its one visible top folder; with several, or documents beside them, the person chooses."""
     row = get_visible(KnowledgeBase, principal, pk=base_id)
     tops = library.top_folders(principal, row)
-    if len(tops) == 1:
+    beside = library.documents_beside(principal, row)
+    if len(tops) == 1 and not beside:
         return redirect("folder", tops[0].pk)
-    context = {"base": row, "folders": tops, "tree": library.folder_tree(principal, row, None)}
+    context = {"base": row, "folders": tops, "beside": beside, "tree": library.folder_tree(principal, row, None)}
     return render(request, "knowledge/base.html", context)
 
 
@@ -46,6 +47,7 @@ def base(request: HttpRequest, principal: Principal, base_id: UUID) -> HttpRespo
 @signed_in
 def folder(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponseBase:
     row = get_visible(Folder, principal, pk=folder_id)
+    rights = library.rights_on(principal, row)
     context = {
         "folder": row,
         "base": row.knowledge_base,
@@ -54,7 +56,8 @@ def folder(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpR
         "subfolders": Folder.objects.visible_to(principal).filter(parent=row),
         "page": library.documents_in(principal, row, request.GET.get("page", 1)),
         "unfinished": library.unfinished_in(principal, row),
-        "rights": library.rights_on(principal, row),
+        "rights": rights,
+        "places": library.places_for(principal, row) if rights["change"] and row.parent_id else [],
         "accepted": library.accepted(),
     }
     return render(request, "knowledge/folder.html", context)
@@ -105,6 +108,30 @@ def new_folder(request: HttpRequest, principal: Principal, folder_id: UUID) -> H
         messages.error(request, str(problem))
         return redirect("folder", folder_id)
     return redirect("folder", made.pk)
+
+
+@require_POST
+@signed_in
+def change_name(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponse:
+    try:
+        rename_folder(principal, folder_id=folder_id, name=request.POST.get("name", ""))
+    except InvalidInput as problem:
+        messages.error(request, str(problem))
+    return redirect("folder", folder_id)
+
+
+@require_POST
+@signed_in
+def change_place(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponse:
+    """Hang the folder under the one that `parent` names; what is no id names none."""
+    parent_id = next(_uuids([request.POST.get("parent", "")]), folder_id)
+    try:
+        moved = move_folder(principal, folder_id=folder_id, parent_id=parent_id)
+    except InvalidInput as problem:
+        messages.error(request, str(problem))
+    else:
+        messages.success(request, _("The folder “%(name)s” is moved.") % {"name": moved.name})
+    return redirect("folder", folder_id)
 
 
 @require_POST

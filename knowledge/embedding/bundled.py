@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from knowledge.embedding.tokenizer import load_tokenizer
 
 QUERY, PASSAGE = "query:", "passage:"  # what the model was trained with; the space after it is part of the next word
 COMMON, LEAST_WEIGHT = 4.0, 0.05  # what is as common as "." tells next to nothing; ADR 0004
+RECENT_TEXTS = 64  # a text is asked for its vectors, then for the weights of its tokens: a batch and its neighbour
 READ_CHARACTERS = 32_768  # more than 512 tokens of the longest pieces (16 characters); what follows is never seen
 
 
@@ -54,6 +55,7 @@ class BundledEmbedder:
         self._threads = threads
         self._loading = threading.Lock()
         self._loaded: _Runtime | None = None
+        self._encoded = lru_cache(RECENT_TEXTS)(self._encode)
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         vectors = self._map(partial(self._sentence, PASSAGE), texts)
@@ -112,9 +114,11 @@ class BundledEmbedder:
 
     def _content(self, prefix: str, text: str) -> list[int]:
         """Ids of the text's own tokens, cut so that prefix and special tokens still fit."""
-        runtime = self._runtime()
-        room = self.max_tokens - 2 - len(runtime.prefixes[prefix])
-        return runtime.tokenizer.encode(text[:READ_CHARACTERS])[:room]
+        room = self.max_tokens - 2 - len(self._runtime().prefixes[prefix])
+        return self._encoded(text)[:room]
+
+    def _encode(self, text: str) -> list[int]:
+        return self._runtime().tokenizer.encode(text[:READ_CHARACTERS])[: self.max_tokens]
 
     def _run(self, outputs: list[str], prefix: str, content: list[int]) -> Any:
         runtime = self._runtime()

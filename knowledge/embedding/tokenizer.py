@@ -30,9 +30,9 @@ class Tokenizer:
         special = {vocabulary.bos, vocabulary.eos, vocabulary.pad, vocabulary.unk, vocabulary.mask}
         # a text that spells "<s>" is ordinary text
         self._ids = {piece: number for number, piece in enumerate(vocabulary.pieces) if number not in special}
-        self._longest: dict[str, int] = {}
+        self._longest: dict[str, int] = {}  # piece, by the two characters it begins with
         for piece in self._ids:
-            self._longest[piece[0]] = max(self._longest.get(piece[0], 0), len(piece))
+            self._longest[piece[:2]] = max(self._longest.get(piece[:2], 0), len(piece))
         self._unknown_score = min(self._scores) - UNKNOWN_PENALTY
         self._cached = lru_cache(CACHED_WORDS)(self._segment)
 
@@ -61,7 +61,8 @@ class Tokenizer:
         find, scores = self._ids.get, self._scores
         for start in range(length):
             so_far = best[start]
-            for end in range(start + 1, min(start + self._longest.get(word[start], 0), length) + 1):
+            longest = self._longest.get(word[start : start + 2], 1)
+            for end in range(start + 1, min(start + longest, length) + 1):
                 number = find(word[start:end])
                 if number is not None and so_far + scores[number] > best[end]:
                     best[end] = so_far + scores[number]

@@ -56,10 +56,10 @@ def evaluate_retrieval(
     latencies = []
     for query in asking(judged):
         began = time.perf_counter()
-        ranking = rank(reader, query.text, scope=scope_of(query, dataset, corpus, languages))
+        ranked = _ranked(query, reader, scope_of(query, dataset, corpus, languages))
         latencies.append((time.perf_counter() - began) * 1000)
         for stage, key in STAGES.items():
-            documents = _documents(ranking.ranked, key, corpus, query)
+            documents = _documents(ranked, key, corpus, query)
             values[stage][_group(query)].append(_measure(documents, judgements[query.id]))
     return {
         "dataset": dataset.name,
@@ -68,6 +68,11 @@ def evaluate_retrieval(
         "stages": {stage: _summary(groups) for stage, groups in values.items()},
         "latency_ms": {name: round(float(np.percentile(latencies, q)), 1) for name, q in (("p50", 50), ("p95", 95))},
     }
+
+
+def _ranked(query: Query, reader: Principal, scope: Scope) -> list[Ranked]:
+    """The ranking of a question; empty for a question without a word, which a set may hold and the search refuses."""
+    return rank(reader, query.text, scope=scope).ranked if query.text.strip() else []
 
 
 def scope_of(query: Query, dataset: Dataset, corpus: LoadedCorpus, languages: Languages) -> Scope:

@@ -1,7 +1,8 @@
 """Passages into the index of one embedding space: vectors, term weights and token vectors, a batch at a time."""
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from dataclasses import replace
+from uuid import UUID
 
 from knowledge.engine import Engine
 from knowledge.ingestion.rows import IndexRow, write_index_rows
@@ -9,40 +10,27 @@ from knowledge.models import Chunk, ChunkIndex, Document, DocumentVersion
 from knowledge.retrieval.terms import document_terms, lexical_weights
 from knowledge.selectors import passage_text
 
-Report = Callable[[int, int], None]
-
 BATCH = 32  # passages in one write: a second or two of work
 
 
-def index_missing(
-    version: DocumentVersion,
-    engine: Engine,
-    *,
-    writing: Callable[[], AbstractContextManager[None]],
-    report: Report,
-    live: bool,
-) -> int:
-    """Write the index rows of a version that the engine's space lacks; returns how many.
-
-    writing: opens the transaction of each batch. report: is told (done, total) after each. live: the rows answer at once.
-    """
+def passages_to_index(version: DocumentVersion, engine: Engine) -> tuple[int, list[Chunk]]:
+    """How many passages of a version the engine's space holds, and those that it lacks, in order."""
     chunks = list(Chunk.unscoped.filter(version=version).order_by("position"))
     there = set(
         ChunkIndex.unscoped.filter(version=version, space_id=engine.space_id).values_list("chunk_id", flat=True)
     )
     missing = [chunk for chunk in chunks if chunk.id not in there]
-    done = len(chunks) - len(missing)
-    report(done, len(chunks))
-    for batch in _batches(missing):
-        rows = _rows(version.document, batch, engine, live=live)
-        with writing():
-            write_index_rows(rows)
-        done += len(batch)
-        report(done, len(chunks))
-    return len(missing)
+    return len(chunks) - len(missing), missing
 
 
-def _rows(document: Document, chunks: list[Chunk], engine: Engine, *, live: bool) -> list[IndexRow]:
+def batches(chunks: list[Chunk]) -> Iterator[list[Chunk]]:
+    """BATCH of them at a time, in order."""
+    for start in range(0, len(chunks), BATCH):
+        yield chunks[start : start + BATCH]
+
+
+def index_rows(document: Document, chunks: list[Chunk], engine: Engine, *, live: bool) -> list[IndexRow]:
+    """The index rows of some passages of a document, made by the engine. live: they answer as soon as they are written."""
     texts = [passage_text(document.title, chunk.heading_path, chunk.text) for chunk in chunks]
     vectors, packed = engine.encode(texts)
     average = document.knowledge_base.average_terms
@@ -55,7 +43,7 @@ def _rows(document: Document, chunks: list[Chunk], engine: Engine, *, live: bool
                 knowledge_base_id=document.knowledge_base_id,
                 chunk_id=chunk.id,
                 space_id=engine.space_id,
-                folder_id=document.folder_id,
+                folder_id=document.access_id,
                 document_id=document.pk,
                 version_id=chunk.version_id,
                 language=document.language,
@@ -69,6 +57,14 @@ def _rows(document: Document, chunks: list[Chunk], engine: Engine, *, live: bool
     return rows
 
 
-def _batches(chunks: list[Chunk]) -> Iterator[list[Chunk]]:
-    for start in range(0, len(chunks), BATCH):
-        yield chunks[start : start + BATCH]
+def write_placed(document: Document, rows: list[IndexRow]) -> None:
+    """Write index rows of a document into the caller's transaction, at the place where its rights are read from by then."""
+    if rows:
+        place = _place_of(document)
+        write_index_rows([replace(row, folder_id=place) for row in rows])
+
+
+def _place_of(document: Document) -> UUID:
+    """Where the document's rights are read from now; it stays so until the transaction ends."""
+    rows = Document.unscoped.select_for_update(no_key=True).filter(pk=document.pk)
+    return rows.values_list("access_id", flat=True).get()

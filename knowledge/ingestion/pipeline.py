@@ -1,10 +1,12 @@
 """The life of an uploaded version: parse → chunk → embed → publish.
 
-Each stage can be done again with the same result, and a version resumes at its first unfinished stage. Every write goes through
-`fenced`, so a worker that lost its lease changes nothing.
+Each stage can be done again with the same result, and a version resumes at its first unfinished stage. A stage works without a
+transaction and gives back what is to be written; the write, its end and the next one's beginning are one transaction. Every write
+goes through `fenced`, so a worker that lost its lease changes nothing.
 """
 
 from collections.abc import Callable, Mapping
+from itertools import zip_longest
 from typing import NamedTuple
 from uuid import UUID
 
@@ -18,6 +20,7 @@ from knowledge.embedding.base import EmbedderUnavailable
 from knowledge.ingestion import stages
 from knowledge.ingestion.lease import MAX_ATTEMPTS, LeaseLost, claim, fenced, kept, let_go
 from knowledge.ingestion.publish import publish
+from knowledge.ingestion.stages import Written
 from knowledge.models import DocumentVersion, ParseStatus, Stage, StageName, StageStatus
 from knowledge.parsers.base import UnreadableFile
 
@@ -26,7 +29,7 @@ log = structlog.get_logger(__name__)
 
 class Step(NamedTuple):
     name: StageName
-    run: Callable[[DocumentVersion, "Progress"], None]
+    run: Callable[[DocumentVersion, "Progress"], Written]
 
 
 class Progress:
@@ -69,8 +72,7 @@ def ingest(version_id: UUID) -> None:
 def _work(version: DocumentVersion) -> None:
     """Run the steps and close the version when one fails. Raises LeaseLost, and temporary errors after giving back."""
     try:
-        for step in STEPS:
-            _run(step, version)
+        _run(version)
     except LeaseLost:
         raise
     except UnreadableFile as problem:
@@ -107,18 +109,30 @@ def fail(version: DocumentVersion, code: str, params: Mapping[str, str | int | f
         record(None, Action.DOCUMENT_FAILED, version.document, outcome=Outcome.ERROR, reason=code)
 
 
-def _run(step: Step, version: DocumentVersion) -> None:
-    stage = Stage.objects.get(version=version, name=step.name)
-    if stage.status == StageStatus.DONE:
-        return
+def _run(version: DocumentVersion) -> None:
+    """Every step that is not done yet, in order."""
+    stages = {stage.name: stage for stage in Stage.objects.filter(version=version)}
+    steps = [step for step in STEPS if stages[step.name].status != StageStatus.DONE]
     with fenced(version):
-        Stage.objects.filter(pk=stage.pk).update(
-            status=StageStatus.RUNNING, started_at=timezone.now(), finished_at=None
-        )
-    step.run(version, Progress(stage, version))
-    with fenced(version):
-        Stage.objects.filter(pk=stage.pk).update(status=StageStatus.DONE, finished_at=timezone.now())
-        if step.name == StageName.PUBLISH:
-            DocumentVersion.unscoped.filter(pk=version.pk).update(
-                parse_status=ParseStatus.COMPLETED, lease=None, lease_expires_at=None
+        _begin(stages[steps[0].name]) if steps else _complete(version)
+    for step, following in zip_longest(steps, steps[1:]):
+        written = step.run(version, Progress(stages[step.name], version))
+        with fenced(version):
+            written.write()
+            Stage.objects.filter(pk=stages[step.name].pk).update(
+                status=StageStatus.DONE,
+                finished_at=timezone.now(),
+                items_done=written.items,
+                items_total=written.items,
             )
+            _begin(stages[following.name]) if following else _complete(version)
+
+
+def _begin(stage: Stage) -> None:
+    Stage.objects.filter(pk=stage.pk).update(status=StageStatus.RUNNING, started_at=timezone.now(), finished_at=None)
+
+
+def _complete(version: DocumentVersion) -> None:
+    DocumentVersion.unscoped.filter(pk=version.pk).update(
+        parse_status=ParseStatus.COMPLETED, lease=None, lease_expires_at=None
+    )

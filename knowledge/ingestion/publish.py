@@ -1,6 +1,7 @@
 """The flip: in one transaction the new version answers and the old one does not."""
 
 from collections.abc import Callable
+from functools import partial
 from uuid import UUID
 
 from django.db import connection
@@ -8,30 +9,30 @@ from django.utils import timezone
 
 from audit.actions import Action
 from audit.record import record
-from knowledge.ingestion.lease import fenced
+from knowledge.ingestion.stages import Written
 from knowledge.models import ChunkIndex, ChunkTokens, Document, DocumentVersion
 
 
-def publish(version: DocumentVersion, report: Callable[[int, int], None]) -> None:
+def publish(version: DocumentVersion, _report: Callable[[int, int], None]) -> Written:
     """Let this version answer, unless a newer one does already; doing it again changes nothing."""
-    with fenced(version):
-        document = (
-            Document.unscoped.select_for_update(of=("self",))
-            .select_related("current_version")
-            .get(pk=version.document_id)
-        )
-        current = document.current_version
-        if current is None or current.number < version.number:
-            withdraw(document)
-            ChunkIndex.unscoped.filter(version=version).update(live=True)
-            _count(document, version, sign=1)
-            document.current_version = version
-            document.save(update_fields=["current_version", "updated_at"])
-            DocumentVersion.unscoped.filter(pk=version.pk).update(published_at=timezone.now())
-            record(None, Action.DOCUMENT_PUBLISHED, document, detail={"version": version.number})
-        elif current.number > version.number:  # a newer one was faster: this one will never answer
-            _drop(version)
-    report(1, 1)
+    return Written(1, partial(_flip, version))
+
+
+def _flip(version: DocumentVersion) -> None:
+    document = (
+        Document.unscoped.select_for_update(of=("self",)).select_related("current_version").get(pk=version.document_id)
+    )
+    current = document.current_version
+    if current is None or current.number < version.number:
+        withdraw(document)
+        ChunkIndex.unscoped.filter(version=version).update(live=True, folder=document.access_id)
+        _count(document, version, sign=1)
+        document.current_version = version
+        document.save(update_fields=["current_version", "updated_at"])
+        DocumentVersion.unscoped.filter(pk=version.pk).update(published_at=timezone.now())
+        record(None, Action.DOCUMENT_PUBLISHED, document, detail={"version": version.number})
+    elif current.number > version.number:  # a newer one was faster: this one will never answer
+        _drop(version)
 
 
 def withdraw(document: Document) -> None:
@@ -68,8 +69,13 @@ WHERE f.id = %(folder)s
 """
 
 
-def _count(document: Document, version: DocumentVersion, *, sign: int) -> None:
-    values: dict[str, int | UUID] = {"sign": sign, "version": version.pk, "folder": document.folder_id}
+def count_passages(version: DocumentVersion, folder_id: UUID, *, sign: int) -> None:
+    """Add the live passages of a version to the counts of a folder (sign 1), or take them away (-1)."""
     with connection.cursor() as cursor:
-        cursor.execute(_COUNT_TERMS, values)
-        cursor.execute(_COUNT_CHUNKS, values)
+        cursor.execute(_COUNT_CHUNKS, {"sign": sign, "version": version.pk, "folder": folder_id})
+
+
+def _count(document: Document, version: DocumentVersion, *, sign: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT_TERMS, {"sign": sign, "version": version.pk})
+    count_passages(version, document.access_id, sign=sign)

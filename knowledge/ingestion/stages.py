@@ -1,9 +1,14 @@
-"""The stages before publishing: read the file, split it, index the passages."""
+"""The stages before publishing: read the file, split it, index the passages.
+
+Each does its work and gives back what is to be written; the caller writes it while the lease holds.
+"""
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePath
 from tempfile import NamedTemporaryFile
 from uuid import UUID, uuid5
@@ -13,31 +18,44 @@ from django.core.files.base import ContentFile
 
 from knowledge.engine import engine
 from knowledge.ingestion.chunking import chunk_document
-from knowledge.ingestion.indexing import Report, index_missing
+from knowledge.ingestion.indexing import batches, index_rows, passages_to_index, write_placed
 from knowledge.ingestion.language import language_of
 from knowledge.ingestion.lease import fenced
+from knowledge.ingestion.rows import IndexRow
 from knowledge.models import Chunk, Document, DocumentVersion
 from knowledge.parsers.base import ParsedDocument, Rejected
 from knowledge.parsers.detect import parser_for_name
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.sandbox import parse_in_child
 
+Report = Callable[[int, int], None]
+"""Told how many passages are done, of how many."""
 
-def parse(version: DocumentVersion, report: Report) -> None:
+
+@dataclass(frozen=True)
+class Written:
+    """What a stage made. items: how many; write: puts them into the caller's transaction."""
+
+    items: int
+    write: Callable[[], None]
+
+
+def parse(version: DocumentVersion, report: Report) -> Written:
     """Read the original in a child process and keep its blocks beside it. Raises Rejected, ParseFailed."""
-    report(0, 1)
     with local_copy(version) as path:
         limits = ParseLimits(file_bytes=settings.UPLOAD_MAX_BYTES)
         parsed = parse_in_child(path, filename=version.document.filename, limits=limits)
     if not any(block.text.strip() for block in parsed.blocks):
         raise Rejected("no_text_in_pages" if parsed.page_count else "no_text")
-    with fenced(version):
+
+    def write() -> None:
         save_parsed(version, parsed)
         DocumentVersion.unscoped.filter(pk=version.pk).update(
             mime_type=parser_for_name(version.document.filename).mime_types[0], page_count=parsed.page_count
         )
         describe(version.document, parsed)
-    report(1, 1)
+
+    return Written(1, write)
 
 
 def describe(document: Document, parsed: ParsedDocument) -> None:
@@ -48,7 +66,7 @@ def describe(document: Document, parsed: ParsedDocument) -> None:
     document.save(update_fields=["title", "language", "updated_at"])
 
 
-def chunk(version: DocumentVersion, report: Report) -> None:
+def chunk(version: DocumentVersion, report: Report) -> Written:
     """Split the blocks into passages; writing them again gives the same rows."""
     parsed = load_parsed(version)
     drafts = chunk_document(parsed, count_tokens=engine().embedder.count_tokens)
@@ -70,15 +88,27 @@ def chunk(version: DocumentVersion, report: Report) -> None:
         )
         for draft in drafts
     ]
-    with fenced(version):
+
+    def write() -> None:
         Chunk.unscoped.filter(version=version).delete()
         Chunk.unscoped.bulk_create(rows, batch_size=500)
-    report(len(rows), len(rows))
+
+    return Written(len(rows), write)
 
 
-def embed(version: DocumentVersion, report: Report) -> None:
-    """Index the passages that the configured embedding space does not hold yet, a batch at a time."""
-    index_missing(version, engine(), writing=lambda: fenced(version), report=report, live=False)
+def embed(version: DocumentVersion, report: Report) -> Written:
+    """Index the passages that the configured embedding space does not hold yet, a batch at a time; the last one is left to write."""
+    with_engine = engine()
+    there, missing = passages_to_index(version, with_engine)
+    done, rows = there, list[IndexRow]()
+    for batch in batches(missing):
+        if rows:
+            with fenced(version):
+                write_placed(version.document, rows)
+            report(done, there + len(missing))
+        rows = index_rows(version.document, batch, with_engine, live=False)
+        done += len(batch)
+    return Written(done, partial(write_placed, version.document, rows))
 
 
 def chunk_id(version_id: UUID, position: int) -> UUID:

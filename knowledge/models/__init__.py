@@ -1,7 +1,7 @@
 from knowledge.models.bases import KnowledgeBase
 from knowledge.models.chunks import Chunk, ChunkIndex, ChunkTokens, EmbeddingSpace, TermFrequency
 from knowledge.models.documents import Document, DocumentVersion, ParseStatus, Stage, StageName, StageStatus
-from knowledge.models.folders import Folder, FolderLink
+from knowledge.models.folders import Folder, FolderKind, FolderLink
 
 __all__ = [
     "Chunk",
@@ -11,6 +11,7 @@ __all__ = [
     "DocumentVersion",
     "EmbeddingSpace",
     "Folder",
+    "FolderKind",
     "FolderLink",
     "KnowledgeBase",
     "ParseStatus",

@@ -11,11 +11,17 @@ from authz.principal import Principal
 
 
 class KnowledgeBase(models.Model):
-    """A body of documents with one folder tree. Seen by whoever may see it, or any folder in it."""
+    """A body of documents with one folder tree. Seen by whoever may see it, or anything in it.
+
+    org_unit: whose it is. Belonging gives no right by itself; a grant does, to this unit and to others.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = models.CharField(_("name"), max_length=200, unique=True)
     description = models.TextField(_("description"), blank=True)
+    org_unit = models.ForeignKey(
+        "authz.OrgUnit", models.PROTECT, null=True, blank=True, related_name="+", verbose_name=_("belongs to")
+    )
     average_terms = models.FloatField(default=250.0, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
@@ -37,11 +43,11 @@ class KnowledgeBase(models.Model):
     def reach(cls, principal: Principal, right: Right) -> Q:
         reached = Q(pk__in=knowledge_base_ids_with(principal, right))
         if right is Right.VIEW:
-            reached |= Q(pk__in=models.Subquery(_bases_of_visible_folders(principal)))
+            reached |= Q(pk__in=models.Subquery(_bases_of_visible_places(principal)))
         return reached
 
 
-def _bases_of_visible_folders(principal: Principal) -> models.QuerySet:  # type: ignore[type-arg]
+def _bases_of_visible_places(principal: Principal) -> models.QuerySet:  # type: ignore[type-arg]
     from knowledge.models.folders import Folder
 
     return Folder.unscoped.filter(pk__in=folder_ids_with(principal, Right.VIEW)).values("knowledge_base_id")

@@ -32,13 +32,18 @@ class Chunk(models.Model):
 
     `start` and `end` are character offsets into the version's text. The id is made from version and position, so that doing a
     stage again writes the same rows. The knowledge base is part of the key: the table can be partitioned or distributed by it.
+
+    The version implies document, base and folder: the database checks the version's key alone, here and in the index rows, and
+    keeps no index that begins like another one. Every check is a look-up for every row of an import.
     """
 
     pk = models.CompositePrimaryKey("knowledge_base_id", "id")
     id = models.UUIDField(default=uuid.uuid4, editable=False)
-    knowledge_base = models.ForeignKey(KnowledgeBase, models.CASCADE, related_name="+")
-    document = models.ForeignKey(Document, models.CASCADE, related_name="+")
-    version = models.ForeignKey(DocumentVersion, models.CASCADE, related_name="+")
+    knowledge_base = models.ForeignKey(
+        KnowledgeBase, models.CASCADE, related_name="+", db_index=False, db_constraint=False
+    )
+    document = models.ForeignKey(Document, models.CASCADE, related_name="+", db_constraint=False)
+    version = models.ForeignKey(DocumentVersion, models.CASCADE, related_name="+", db_index=False)
     position = models.PositiveIntegerField()
     text = models.TextField()
     heading_path = ArrayField(models.TextField(), default=list)
@@ -65,22 +70,24 @@ class Chunk(models.Model):
 
     @classmethod
     def reach(cls, principal: Principal, right: Right) -> Q:
-        return Q(document__folder_id__in=folder_ids_with(principal, right))
+        return Q(document__access_id__in=folder_ids_with(principal, right))
 
 
 class ChunkIndex(models.Model):
     """What a search reads of a chunk: its vector, its term weights, and where it lies.
 
-    `live` is set by the flip that publishes a version. Folder and language are copied here so that the filter and the order
-    are one scan of one table.
+    `live` is set by the flip that publishes a version. Language and folder are copied here so that the filter and the order
+    are one scan of one table; `folder` is the document's `access`, and the flip corrects it.
     """
 
     pk = models.CompositePrimaryKey("knowledge_base_id", "chunk_id", "space_id")
-    knowledge_base = models.ForeignKey(KnowledgeBase, models.CASCADE, related_name="+")
+    knowledge_base = models.ForeignKey(
+        KnowledgeBase, models.CASCADE, related_name="+", db_index=False, db_constraint=False
+    )
     chunk_id = models.UUIDField()
-    space = models.ForeignKey(EmbeddingSpace, models.PROTECT, related_name="+")
-    folder = models.ForeignKey(Folder, models.CASCADE, related_name="+", db_index=False)
-    document = models.ForeignKey(Document, models.CASCADE, related_name="+")
+    space = models.ForeignKey(EmbeddingSpace, models.PROTECT, related_name="+", db_index=False, db_constraint=False)
+    folder = models.ForeignKey(Folder, models.CASCADE, related_name="+", db_index=False, db_constraint=False)
+    document = models.ForeignKey(Document, models.CASCADE, related_name="+", db_constraint=False)
     version = models.ForeignKey(DocumentVersion, models.CASCADE, related_name="+")
     language = models.CharField(max_length=8, blank=True)
     live = models.BooleanField(default=False)
@@ -95,7 +102,7 @@ class ChunkIndex(models.Model):
     class Meta:
         default_manager_name = "unscoped"
         base_manager_name = "unscoped"
-        indexes = [models.Index("folder", "space", condition=Q(live=True), name="live_chunks_of_folder")]
+        indexes = [models.Index("folder", "space", name="chunks_of_folder")]
 
     @classmethod
     def reach(cls, principal: Principal, right: Right) -> Q:
@@ -106,9 +113,11 @@ class ChunkTokens(models.Model):
     """Packed token vectors of a chunk, for late interaction; a table of its own, so that scans of the index stay small."""
 
     pk = models.CompositePrimaryKey("knowledge_base_id", "chunk_id", "space_id")
-    knowledge_base = models.ForeignKey(KnowledgeBase, models.CASCADE, related_name="+")
+    knowledge_base = models.ForeignKey(
+        KnowledgeBase, models.CASCADE, related_name="+", db_index=False, db_constraint=False
+    )
     chunk_id = models.UUIDField()
-    space = models.ForeignKey(EmbeddingSpace, models.PROTECT, related_name="+")
+    space = models.ForeignKey(EmbeddingSpace, models.PROTECT, related_name="+", db_index=False, db_constraint=False)
     version = models.ForeignKey(DocumentVersion, models.CASCADE, related_name="+")
     packed = models.BinaryField()
 
@@ -121,14 +130,16 @@ class ChunkTokens(models.Model):
 
     @classmethod
     def reach(cls, principal: Principal, right: Right) -> Q:
-        return Q(version__document__folder_id__in=folder_ids_with(principal, right))
+        return Q(version__document__access_id__in=folder_ids_with(principal, right))
 
 
 class TermFrequency(models.Model):
     """In how many live chunks of a knowledge base a term occurs: the idf of exact BM25."""
 
     pk = models.CompositePrimaryKey("knowledge_base_id", "term_id")
-    knowledge_base = models.ForeignKey(KnowledgeBase, models.CASCADE, related_name="+")
+    knowledge_base = models.ForeignKey(
+        KnowledgeBase, models.CASCADE, related_name="+", db_index=False, db_constraint=False
+    )
     term_id = models.IntegerField()
     chunks = models.IntegerField()
 

@@ -1,4 +1,5 @@
 import uuid
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -50,11 +51,15 @@ def stored_name(version: "DocumentVersion", filename: str) -> str:
 
 
 class Document(models.Model):
-    """A named thing in a folder, with versions. `current_version` is the one that answers."""
+    """A named thing in a folder, with versions. `current_version` is the one that answers.
+
+    access: the node that its rights are read from: its folder, or a node of its own below it when it has exceptions.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     knowledge_base = models.ForeignKey(KnowledgeBase, models.CASCADE, related_name="+")
     folder = models.ForeignKey(Folder, models.CASCADE, related_name="+", verbose_name=_("folder"))
+    access = models.ForeignKey(Folder, models.RESTRICT, related_name="+", editable=False)
     filename = models.CharField(_("file name"), max_length=255)
     title = models.CharField(_("title"), max_length=300)
     language = models.CharField(_("language"), max_length=8, blank=True)
@@ -72,15 +77,20 @@ class Document(models.Model):
         ordering = ("filename",)
         default_manager_name = "unscoped"
         base_manager_name = "unscoped"
-        constraints = [models.UniqueConstraint("folder", "filename", name="file_name_once_in_folder")]
+        constraints = [models.UniqueConstraint("access", "filename", name="file_name_once_in_place")]
         indexes = [models.Index("knowledge_base", "folder", name="document_place")]
 
     def __str__(self) -> str:
         return self.title
 
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if not self.access_id:
+            self.access_id = self.folder_id
+        super().save(*args, **kwargs)
+
     @classmethod
     def reach(cls, principal: Principal, right: Right) -> Q:
-        return Q(folder_id__in=folder_ids_with(principal, right))
+        return Q(access_id__in=folder_ids_with(principal, right))
 
 
 class DocumentVersion(models.Model):
@@ -126,7 +136,7 @@ class DocumentVersion(models.Model):
 
     @classmethod
     def reach(cls, principal: Principal, right: Right) -> Q:
-        return Q(document__folder_id__in=folder_ids_with(principal, right))
+        return Q(document__access_id__in=folder_ids_with(principal, right))
 
     @property
     def failure_reason(self) -> str:

@@ -11,10 +11,19 @@ from authz.principal import Principal
 from knowledge.models.bases import KnowledgeBase
 
 
+class FolderKind(models.TextChoices):
+    FOLDER = "folder", _("folder")
+    DOCUMENT = "document", _("exception for one document")
+
+
 class Folder(models.Model):
     """A node of a knowledge base's tree. Each base has one root folder, which carries the base's own name.
 
-    `chunk_count` and `term_count` count what is published directly in this folder: the planner of a search adds them up.
+    kind: a node of kind `document` carries the rights of one document that differ from its folder's; `Folder.objects` never
+    gives it.
+    inherits: whether grants on folders above and on the base reach this folder and what lies below it; denials always do.
+    is_discoverable: whether people who may not see this folder may be told its name.
+    chunk_count, term_count: what is published directly in this folder; the planner of a search adds them up.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -25,8 +34,11 @@ class Folder(models.Model):
         "self", models.CASCADE, null=True, blank=True, related_name="children", verbose_name=_("parent")
     )
     name = models.CharField(_("name"), max_length=200)
-    chunk_count = models.IntegerField(default=0, editable=False)
-    term_count = models.BigIntegerField(default=0, editable=False)
+    kind = models.CharField(max_length=8, choices=FolderKind.choices, default=FolderKind.FOLDER, editable=False)
+    inherits = models.BooleanField(_("takes over rights from above"), default=True, editable=False)
+    is_discoverable = models.BooleanField(_("its name may be told"), default=False, editable=False)
+    chunk_count = models.IntegerField(_("passages"), default=0, editable=False)
+    term_count = models.BigIntegerField(_("terms"), default=0, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     unscoped = models.Manager()
@@ -40,7 +52,9 @@ class Folder(models.Model):
         base_manager_name = "unscoped"
         permissions = extra_permissions("folder", "folder")
         constraints = [
-            models.UniqueConstraint("parent", "name", name="folder_name_once_in_parent"),
+            models.UniqueConstraint(
+                fields=["parent", "name"], condition=Q(kind=FolderKind.FOLDER), name="folder_name_once_in_parent"
+            ),
             models.UniqueConstraint(
                 "knowledge_base", condition=Q(parent=None), name="one_root_folder_in_knowledge_base"
             ),
@@ -51,15 +65,21 @@ class Folder(models.Model):
 
     @classmethod
     def reach(cls, principal: Principal, right: Right) -> Q:
-        return Q(pk__in=folder_ids_with(principal, right))
+        return Q(pk__in=folder_ids_with(principal, right), kind=FolderKind.FOLDER)
 
 
 class FolderLink(models.Model):
-    """The closure table of the tree: one row for each folder and each folder above it, itself included at depth 0."""
+    """The closure table of the tree: one row for each folder and each folder above it, itself included at depth 0.
+
+    is_cut: a folder below `ancestor` down to `descendant` does not inherit, so grants on `ancestor` do not reach `descendant`.
+    """
 
     ancestor = models.ForeignKey(Folder, models.CASCADE, related_name="descendant_links")
     descendant = models.ForeignKey(Folder, models.CASCADE, related_name="ancestor_links")
     depth = models.PositiveSmallIntegerField()
+    is_cut = models.BooleanField(default=False)
 
     class Meta:
-        constraints = [models.UniqueConstraint("ancestor", "descendant", name="folder_link_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["ancestor", "descendant"], include=["is_cut"], name="folder_link_once")
+        ]

@@ -7,6 +7,7 @@ is with the worker.
 """
 
 import atexit
+import base64
 import json
 import os
 import subprocess
@@ -40,12 +41,25 @@ def parse_in_child(path: Path, *, filename: str, limits: ParseLimits | None = No
     FileNotFoundError when there is nothing at `path`.
     One file is parsed at a time in each calling process and kind of format; a dead server is replaced at the next file.
     """
+    return ParsedDocument.from_json(_ask(path, filename, limits or ParseLimits())["document"])
+
+
+def page_in_child(path: Path, *, page: int, limits: ParseLimits | None = None) -> bytes | None:
+    """A page of the PDF at `path` as PNG, made in a child process; None where there is no such page. page: from 1.
+
+    Raises ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
+    """
+    png: str | None = _ask(path, "page.pdf", limits or ParseLimits(), page=page)["png"]
+    return None if png is None else base64.b64decode(png)
+
+
+def _ask(path: Path, filename: str, limits: ParseLimits, **more: int) -> dict[str, Any]:
+    """What the child made of the file. Raises Rejected or ParseFailed, with its reason."""
     load()
-    limits = limits or ParseLimits()
-    request = {"path": str(path.resolve(strict=True)), "filename": filename, "limits": asdict(limits)}
+    request = {"path": str(path.resolve(strict=True)), "filename": filename, "limits": asdict(limits), **more}
     answer = _servers.of(parser_for_name(filename)).ask(request, limits)
-    if "document" in answer:
-        return ParsedDocument.from_json(answer["document"])
+    if "error" not in answer:
+        return answer
     error = Rejected if answer["error"] == "rejected" else ParseFailed
     raise error(answer["code"], **answer["params"])
 

@@ -1,10 +1,11 @@
 """The warm process behind `sandbox`: reads one request a line, forks a child for it, writes one answer.
 
 Run as `python -m knowledge.parsers.server MODULES PRELOAD [--end-when-idle]`. Protocol: a JSON object and a newline on
-stdin; on stdout eight bytes of length (big endian) and a JSON object: {"document": …} or
-{"error": "rejected" | "failed", "code": …, "params": {…}}.
+stdin; on stdout eight bytes of length (big endian) and a JSON object: {"document": …}, {"png": base64 | null} for a
+request that names a `page` of a PDF, or {"error": "rejected" | "failed", "code": …, "params": {…}}.
 """
 
+import base64
 import ctypes
 import gc
 import importlib
@@ -152,7 +153,7 @@ def _child(request: dict[str, Any], limits: ParseLimits, write_end: int) -> NoRe
     status = 1
     try:
         _confine(limits)
-        view = memoryview(_parse(Path(request["path"]), request["filename"], limits))
+        view = memoryview(_answer_to(request, limits))
         while view:
             view = view[os.write(write_end, view) :]
         status = 0
@@ -160,13 +161,15 @@ def _child(request: dict[str, Any], limits: ParseLimits, write_end: int) -> NoRe
         os._exit(status)
 
 
-def _parse(path: Path, filename: str, limits: ParseLimits) -> bytes:
+def _answer_to(request: dict[str, Any], limits: ParseLimits) -> bytes:
     """The answer as JSON. Whatever a library raises on an odd file becomes a reason."""
-    name = "text"
+    path, name = Path(request["path"]), "text"
     shared_bytes = _peak_bytes(resource.getrusage(resource.RUSAGE_SELF))
     try:
-        parser = parser_for(path, filename)
+        parser = parser_for(path, request["filename"])
         name = parser.name
+        if "page" in request:
+            return _image_of(path, request["page"])
         document = parser.parse(path, limits)
         return json.dumps({"document": document.to_json()}, ensure_ascii=False).encode("utf-8", errors="replace")
     except UnreadableFile as error:
@@ -180,6 +183,13 @@ def _parse(path: Path, filename: str, limits: ParseLimits) -> bytes:
     ):
         found = ParseFailed("memory", limit=limits.memory_bytes // MIB)
     return _answer(found)
+
+
+def _image_of(path: Path, page: int) -> bytes:
+    from knowledge.parsers.pdf_image import page_png
+
+    png = page_png(path, page)
+    return json.dumps({"png": png and base64.b64encode(png).decode()}).encode()
 
 
 def _answer(error: UnreadableFile) -> bytes:

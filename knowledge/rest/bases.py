@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from authz.checks import get_visible
 from authz.rest.permissions import WrittenBySuperusers
 from authz.rest.views import PrincipalView
+from authz.scopes import TokenScope
 from copilot_site.lib.inputs import Filters, Input
 from copilot_site.lib.openapi import operation
 from knowledge.models import KnowledgeBase
@@ -31,6 +32,7 @@ class KnowledgeBaseSerializer(serializers.ModelSerializer[KnowledgeBase]):
 
 
 class KnowledgeBases(ListModelMixin, PrincipalView):
+    token_scopes = {"get": (TokenScope.SEARCH, TokenScope.INGEST), "post": (TokenScope.INGEST,)}
     serializer_class = KnowledgeBaseSerializer
     permission_classes = [IsAuthenticated, WrittenBySuperusers]
 
@@ -55,6 +57,7 @@ class KnowledgeBases(ListModelMixin, PrincipalView):
 
 
 class KnowledgeBaseDetail(PrincipalView):
+    token_scopes = {"get": (TokenScope.SEARCH, TokenScope.INGEST)}
     serializer_class = KnowledgeBaseSerializer
 
     @operation("Read a knowledge base", answer=KnowledgeBaseSerializer, problems=(401, 404))

@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from authz.checks import get_visible
 from authz.principal import Principal
 from authz.rest.views import PrincipalView
+from authz.scopes import TokenScope
 from copilot_site.lib.files import StreamedFile
 from copilot_site.lib.inputs import Filters, Input
 from copilot_site.lib.openapi import BINARY, operation
@@ -88,6 +89,7 @@ def shown_versions(principal: Principal, pk: UUID) -> QuerySet[DocumentVersion]:
 
 
 class Documents(ListModelMixin, PrincipalView):
+    token_scopes = {"get": (TokenScope.SEARCH, TokenScope.INGEST)}
     serializer_class = DocumentSerializer
 
     def get_queryset(self) -> QuerySet[Document]:
@@ -105,6 +107,7 @@ class Documents(ListModelMixin, PrincipalView):
 
 
 class FolderDocuments(PrincipalView):
+    token_scopes = {"post": (TokenScope.INGEST,)}
     serializer_class = UploadSerializer
     parser_classes = [MultiPartParser]
 
@@ -128,6 +131,7 @@ class FolderDocuments(PrincipalView):
 
 
 class DocumentDetail(PrincipalView):
+    token_scopes = {"get": (TokenScope.SEARCH, TokenScope.INGEST), "delete": (TokenScope.INGEST,)}
     serializer_class = DocumentSerializer
 
     @operation("Read a document's facts", answer=DocumentSerializer, problems=(401, 404))
@@ -141,6 +145,7 @@ class DocumentDetail(PrincipalView):
 
 
 class DocumentStatus(PrincipalView):
+    token_scopes = {"get": (TokenScope.SEARCH, TokenScope.INGEST)}
     serializer_class = VersionSerializer
 
     @operation("Follow the ingestion of the newest version", answer=VersionSerializer, problems=(401, 404))
@@ -149,6 +154,7 @@ class DocumentStatus(PrincipalView):
 
 
 class DocumentVersions(ListModelMixin, PrincipalView):
+    token_scopes = {"get": (TokenScope.SEARCH, TokenScope.INGEST)}
     serializer_class = VersionSerializer
 
     def get_queryset(self) -> QuerySet[DocumentVersion]:
@@ -161,6 +167,7 @@ class DocumentVersions(ListModelMixin, PrincipalView):
 
 
 class DocumentChunks(ListModelMixin, PrincipalView):
+    token_scopes = {"get": (TokenScope.SEARCH,)}
     serializer_class = ChunkSerializer
     pagination_class = CappedOffsets
 
@@ -184,6 +191,7 @@ class AnyType(BaseContentNegotiation):
 
 
 class DocumentDownload(PrincipalView):
+    token_scopes = {"get": (TokenScope.SEARCH,)}
     content_negotiation_class = AnyType
 
     @operation(
@@ -203,6 +211,7 @@ class DocumentDownload(PrincipalView):
 
 
 class DocumentRetry(PrincipalView):
+    token_scopes = {"post": (TokenScope.INGEST,)}
     serializer_class = VersionSerializer
 
     @operation("Start a failed ingestion again", answer=VersionSerializer, status=202)

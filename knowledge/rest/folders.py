@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from authz.checks import get_visible
 from authz.rest.views import PrincipalView
+from authz.scopes import TokenScope
 from copilot_site.lib.inputs import Filters, Input
 from copilot_site.lib.openapi import operation
 from knowledge.models import Folder
@@ -45,6 +46,7 @@ class FolderSerializer(serializers.ModelSerializer[Folder]):
 
 
 class Folders(ListModelMixin, PrincipalView):
+    token_scopes = {"get": (TokenScope.SEARCH, TokenScope.INGEST), "post": (TokenScope.INGEST,)}
     serializer_class = FolderSerializer
 
     def get_queryset(self) -> QuerySet[Folder]:
@@ -71,6 +73,7 @@ class Folders(ListModelMixin, PrincipalView):
 
 
 class FolderDetail(PrincipalView):
+    token_scopes = {"get": (TokenScope.SEARCH, TokenScope.INGEST), "delete": (TokenScope.INGEST,)}
     serializer_class = FolderSerializer
 
     @operation("Read a folder", answer=FolderSerializer, problems=(401, 404))
@@ -84,6 +87,7 @@ class FolderDetail(PrincipalView):
 
 
 class FolderRename(PrincipalView):
+    token_scopes = {"post": (TokenScope.INGEST,)}
     serializer_class = FolderSerializer
 
     @operation("Rename a folder", body=FolderName, answer=FolderSerializer, problems=(400, 401, 403, 404, 409))
@@ -93,6 +97,7 @@ class FolderRename(PrincipalView):
 
 
 class FolderMove(PrincipalView):
+    token_scopes = {"post": (TokenScope.INGEST,)}
     serializer_class = FolderSerializer
 
     @operation(

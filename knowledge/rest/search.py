@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from authz.rest.views import PrincipalView
+from authz.scopes import TokenScope
 from copilot_site.lib.inputs import Input
 from copilot_site.lib.openapi import operation
 from knowledge.embedding.base import EmbeddingError
@@ -99,6 +100,7 @@ def scope_of(given: Mapping[str, Any], *, language: str) -> Scope:
 
 
 class KnowledgeSearch(PrincipalView):
+    token_scopes = {"post": (TokenScope.SEARCH,)}
     serializer_class = SearchAnswer
 
     @operation("Search the passages you may read", body=SearchRequest, answer=SearchAnswer, problems=(400, 401, 503))

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from knowledge.rest import bases, documents, folders, search
+from knowledge.rest import bases, documents, explain, folders, search
 
 urlpatterns = [
     path("knowledge-bases", bases.KnowledgeBases.as_view(), name="knowledge-bases"),
@@ -17,5 +17,6 @@ urlpatterns = [
     path("documents/<uuid:pk>/chunks", documents.DocumentChunks.as_view(), name="document-chunks"),
     path("documents/<uuid:pk>/download", documents.DocumentDownload.as_view(), name="document-download"),
     path("documents/<uuid:pk>/retry", documents.DocumentRetry.as_view(), name="document-retry"),
+    path("explain", explain.Explain.as_view(), name="explain"),
     path("knowledge-search", search.KnowledgeSearch.as_view(), name="knowledge-search"),
 ]

@@ -16,7 +16,7 @@ from pgvector import HalfVector
 
 from authz.principal import Principal
 from knowledge.ingestion.rows import sparse
-from knowledge.retrieval.plan import Plan, Scope, visible_folders
+from knowledge.retrieval.plan import Plan, Scope, visible_ids
 
 RARE_TERM_BUDGET = (
     3_000  # chunks holding the rare terms, scaled by corpus / visible; source: our measurement in ADR 0004
@@ -110,7 +110,7 @@ def rarest(weights: Mapping[int, float], frequencies: Mapping[int, int], plan: P
 
 
 def _statement(shape: str, principal: Principal, question: Question, scope: Scope) -> tuple[str, dict[str, Any]]:
-    folders, folder_values = _named(*visible_folders(principal, scope).order_by().values("pk").query.sql_with_params())
+    folders, folder_values = _named(*visible_ids(principal, scope))
     narrow, values = "", dict(folder_values)
     if scope.document_ids:
         narrow += " AND i.document_id = ANY(%(documents)s)"

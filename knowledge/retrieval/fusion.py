@@ -1,6 +1,10 @@
-"""Two rankings made one: scores on their absolute scales, or reciprocal ranks as the baseline of the evaluation."""
+"""Two rankings made one: scores on their absolute scales, or reciprocal ranks as the baseline of the evaluation.
 
-from collections.abc import Sequence
+And what the passages of one document do for each other.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +25,32 @@ def fuse(dense: Scores, lexical: Scores, *, weight: float) -> Scores:
     """
     fused: Scores = dense + np.float32(weight) * lexical
     return fused
+
+
+SUPPORT = 0.25  # of the mean of a document's next best passages, above the common level; 0.1–0.4 tried, see ADR 0004
+SUPPORTERS = 2
+
+
+def supported(documents: Sequence[Hashable], scores: Scores) -> Scores:
+    """What each passage gains from the rest of its document, (passages,), ≥ 0: a page about the matter says it more than once.
+
+    documents: of each passage. scores: of any scale, higher is better. A share of how far the SUPPORTERS best other passages
+    of the document stand above the lower quartile of all scores, where a passage by chance stands; one that is missing, or
+    stands below, adds nothing.
+    """
+    gained: Scores = np.zeros(len(scores), np.float32)
+    if not len(scores):
+        return gained
+    level = np.sort(scores)[len(scores) // 4]
+    places: dict[Hashable, list[int]] = defaultdict(list)
+    for place in np.argsort(-scores, kind="stable").tolist():
+        places[documents[place]].append(place)
+    for own in places.values():
+        for place in own:
+            others = [other for other in own if other != place][:SUPPORTERS]
+            above = np.maximum(scores[others] - level, 0).sum() if others else 0.0
+            gained[place] = SUPPORT * above / SUPPORTERS
+    return gained
 
 
 def reciprocal_rank_fusion(rankings: Sequence[Sequence[int]], *, k: int = 60) -> list[tuple[int, float]]:

@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db.models import F, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
+from authz.folders import folder_ids_with
+from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.models import Folder, FolderLink, TermFrequency
+from knowledge.models import Document, Folder, FolderLink, TermFrequency
 
 Ids = tuple[UUID, ...]
 
@@ -39,8 +42,8 @@ class Plan:
 
 
 def visible_folders(principal: Principal, scope: Scope) -> QuerySet[Folder]:
-    """The folders a search of this person may read, within the scope."""
-    folders = Folder.objects.visible_to(principal)
+    """The folders a search of this person may read, within the scope; with the nodes of documents that have exceptions."""
+    folders = Folder.unscoped.filter(pk__in=folder_ids_with(principal, Right.VIEW))
     if scope.knowledge_base_ids:
         folders = folders.filter(knowledge_base_id__in=scope.knowledge_base_ids)
     if scope.folder_ids:
@@ -49,6 +52,14 @@ def visible_folders(principal: Principal, scope: Scope) -> QuerySet[Folder]:
         )  # as a set: named folders may lie in each other
         folders = folders.filter(pk__in=below.values("descendant_id"))
     return folders
+
+
+def visible_ids(principal: Principal, scope: Scope) -> tuple[str, Sequence[Any]]:
+    """`visible_folders` as a statement that selects their ids, with its values, to be part of a larger one."""
+    if scope.knowledge_base_ids or scope.folder_ids:
+        return visible_folders(principal, scope).order_by().values("pk").query.sql_with_params()
+    ids = folder_ids_with(principal, Right.VIEW)  # the folders themselves need not be looked up
+    return ids.sql, ids.params
 
 
 def make_plan(principal: Principal, scope: Scope) -> Plan:
@@ -62,6 +73,19 @@ def make_plan(principal: Principal, scope: Scope) -> Plan:
     }
     corpus = Folder.unscoped.filter(knowledge_base_id__in=list(seen)).aggregate(chunks=Coalesce(Sum("chunk_count"), 0))
     return Plan(visible=sum(seen.values()), corpus_chunks=corpus["chunks"], knowledge_base_ids=tuple(seen))
+
+
+def is_nothing_in(principal: Principal, scope: Scope) -> bool:
+    """Does a scope narrow down to nothing: no document in it that answers and that this person may see?"""
+    if scope == Scope():
+        return False
+    documents = Document.objects.visible_to(principal).filter(current_version__isnull=False)
+    documents = documents.filter(access_id__in=visible_folders(principal, scope).order_by().values("pk"))
+    if scope.document_ids:
+        documents = documents.filter(pk__in=scope.document_ids)
+    if scope.language:
+        documents = documents.filter(language=scope.language)
+    return not documents.exists()
 
 
 def document_frequencies(plan: Plan, term_ids: Sequence[int]) -> dict[int, int]:

@@ -15,7 +15,7 @@ from knowledge.engine import Engine, engine, reranker
 from knowledge.ingestion.normalise import normalise
 from knowledge.models import ChunkTokens
 from knowledge.retrieval.candidates import Candidate, Question, find_candidates, rarest
-from knowledge.retrieval.fusion import fuse
+from knowledge.retrieval.fusion import fuse, supported
 from knowledge.retrieval.plan import Scope, document_frequencies, make_plan
 from knowledge.retrieval.rerank import base as rerank
 from knowledge.retrieval.terms import query_weights, term_id, terms
@@ -34,7 +34,7 @@ class Scores:
     """How a passage came to its place: score and rank (from 1) of each stage; None where a stage did not see it.
 
     dense: cosine of sentence vectors, or as they would have it. lexical: BM25 on its absolute scale, 0 … 2.2. fused,
-    rerank: on the scale of their stage.
+    rerank: on the scale of their stage. support: what the other passages of its document add to `rerank`.
     """
 
     dense: float
@@ -45,10 +45,11 @@ class Scores:
     lexical_rank: int | None = None
     fused_rank: int | None = None
     rerank_rank: int | None = None
+    support: float = 0.0
 
     @property
     def final(self) -> float:
-        return self.fused if self.rerank is None else self.rerank
+        return self.fused if self.rerank is None else self.rerank + self.support
 
 
 @dataclass(frozen=True)
@@ -157,14 +158,15 @@ def _rerank(principal: Principal, question: rerank.Question, ranked: list[Ranked
     except rerank.RerankerUnavailable as error:
         log.warning("search.not_reranked", error=str(error))
         return ranked
-    places = _ranks({row.chunk_id: float(score) for row, score in zip(finalists, scores, strict=True)})
+    support = supported([row.document_id for row in finalists], scores)
+    places = _ranks({row.chunk_id: float(score) for row, score in zip(finalists, scores + support, strict=True)})
     judged = [
         replace(
             row,
-            scores=replace(row.scores, rerank=float(score), rerank_rank=places[row.chunk_id]),
+            scores=replace(row.scores, rerank=float(score), support=float(added), rerank_rank=places[row.chunk_id]),
             tokens=tokens.get(row.chunk_id, b""),
         )
-        for row, score in zip(finalists, scores, strict=True)
+        for row, score, added in zip(finalists, scores, support, strict=True)
     ]
     return sorted(judged, key=lambda row: places[row.chunk_id]) + ranked[chosen.depth :]
 

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from django.core.files.storage import Storage
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
@@ -11,9 +11,11 @@ from audit.record import record
 from authz.checks import get_visible, require
 from authz.permissions import Right
 from authz.principal import Principal
-from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.errors import Conflict, InvalidInput
 from knowledge.ingestion.publish import withdraw
-from knowledge.models import Document, DocumentVersion, ParseStatus, Stage, StageStatus
+from knowledge.models import Document, DocumentVersion, Folder, ParseStatus, Stage, StageStatus
+from knowledge.page_images import delete_page_images
+from knowledge.services.nodes import existing_node, put
 from knowledge.tasks import queue_ingestion
 
 
@@ -48,6 +50,37 @@ def open_original(principal: Principal, *, document_id: UUID) -> DocumentVersion
 
 
 @transaction.atomic
+def move_document(principal: Principal, *, document_id: UUID, folder_id: UUID) -> Document:
+    """Lay a document, with its exceptions, into another folder of the same knowledge base.
+
+    Raises NotFound, PermissionDenied (no `change` on the document, no `add` on the folder), InvalidInput (another knowledge
+    base), Conflict (the file name is taken there).
+    """
+    document = get_visible(Document, principal, pk=document_id)
+    folder = get_visible(Folder, principal, pk=folder_id)
+    require(principal, Right.CHANGE, document)
+    require(principal, Right.ADD, folder)
+    if document.knowledge_base_id != folder.knowledge_base_id:
+        raise InvalidInput(
+            _("A document moves within its knowledge base; “%(name)s” is in another one.") % {"name": folder}
+        )
+    if document.folder_id == folder.pk:
+        return document
+    taken = Conflict(
+        _("There is a file called “%(name)s” in “%(folder)s” already.") % {"name": document.filename, "folder": folder}
+    )
+    if Document.objects.visible_to(principal).filter(folder=folder, filename=document.filename).exists():
+        raise taken
+    try:
+        with transaction.atomic():
+            put(document, folder)
+    except IntegrityError as error:
+        raise taken from error
+    record(principal, Action.DOCUMENT_MOVED, document, detail={"folder": str(folder.pk)})
+    return document
+
+
+@transaction.atomic
 def delete_document(principal: Principal, *, document_id: UUID) -> None:
     """Delete a document with all its versions and files; raises NotFound, PermissionDenied (no `change`)."""
     document = get_visible(Document, principal, pk=document_id)
@@ -61,12 +94,18 @@ def remove_document(by: Principal | None, document: Document) -> None:
     list(document.versions.select_for_update())
     document = Document.unscoped.select_for_update(of=("self",)).select_related("current_version").get(pk=document.pk)
     record(by, Action.DOCUMENT_DELETED, document, detail={"versions": document.versions.count()})
-    files = [(v.file.storage, name) for v in document.versions.all() for name in (v.file.name, v.parsed_name) if name]
+    files = [(v.pk, v.file.storage, [v.file.name or "", v.parsed_name]) for v in document.versions.all()]
+    node = existing_node(document)
     withdraw(document)
     document.delete()
+    if node is not None:
+        node.delete()
     transaction.on_commit(lambda: _delete_files(files))
 
 
-def _delete_files(files: list[tuple[Storage, str]]) -> None:
-    for storage, name in files:
-        storage.delete(name)
+def _delete_files(files: list[tuple[UUID, Storage, list[str]]]) -> None:
+    """The original, the blocks and the page images of each version."""
+    for version_id, storage, names in files:
+        for name in filter(None, names):
+            storage.delete(name)
+        delete_page_images(storage, version_id)

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
@@ -13,7 +13,8 @@ from authz.grants import give
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, InvalidInput
-from knowledge.models import Document, Folder, FolderLink, KnowledgeBase
+from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
+from knowledge.services.tree import hang, is_below, link_new, lock_branch, lock_tree
 
 NAME_LENGTH = 200
 
@@ -31,7 +32,7 @@ def create_knowledge_base(by: Principal | None, *, name: str, description: str =
         raise Conflict(_("There is a knowledge base called “%(name)s” already.") % {"name": name})
     base = KnowledgeBase.unscoped.create(name=name, description=description)
     root = Folder.unscoped.create(knowledge_base=base, parent=None, name=name)
-    FolderLink.objects.create(ancestor=root, descendant=root, depth=0)
+    link_new(root, None)
     record(by, Action.KNOWLEDGE_BASE_CREATED, base)
     if by is not None:
         give(by, Right, base, to=User.objects.get(pk=by.user_id))
@@ -58,6 +59,7 @@ def create_folder(principal: Principal, *, parent_id: UUID, name: str) -> Folder
 def add_folder(by: Principal | None, parent: Folder, name: str) -> Folder:
     """`create_folder` after its checks; None as `by` sets a system up."""
     name = clean_name(name)
+    lock_branch(parent.knowledge_base_id)
     try:
         with transaction.atomic():
             folder = Folder.unscoped.create(knowledge_base_id=parent.knowledge_base_id, parent=parent, name=name)
@@ -65,13 +67,7 @@ def add_folder(by: Principal | None, parent: Folder, name: str) -> Folder:
         raise Conflict(
             _("There is a folder called “%(name)s” in “%(parent)s” already.") % {"name": name, "parent": parent}
         ) from error
-    above = FolderLink.objects.filter(descendant=parent)
-    FolderLink.objects.bulk_create(
-        [
-            FolderLink(ancestor=folder, descendant=folder, depth=0),
-            *(FolderLink(ancestor_id=link.ancestor_id, descendant=folder, depth=link.depth + 1) for link in above),
-        ]
-    )
+    link_new(folder, parent)
     record(by, Action.FOLDER_CREATED, folder)
     return folder
 
@@ -124,21 +120,11 @@ def _move(by: Principal, folder: Folder, parent: Folder) -> Folder:
         raise InvalidInput(
             _("A folder moves within its knowledge base; “%(name)s” is in another one.") % {"name": parent}
         )
-    _lock_tree(folder.knowledge_base_id)
-    if FolderLink.objects.filter(ancestor=folder, descendant=parent).exists():
+    lock_tree(folder.knowledge_base_id)
+    if is_below(parent, folder):
         raise InvalidInput(_("“%(name)s” cannot be moved below itself.") % {"name": folder})
     _refuse_twin(folder, parent.pk)
-    moved = list(FolderLink.objects.filter(ancestor=folder).values_list("descendant_id", "depth"))
-    above = list(FolderLink.objects.filter(descendant=parent).values_list("ancestor_id", "depth"))
-    inside = [pk for pk, _depth in moved]
-    FolderLink.objects.filter(descendant_id__in=inside).exclude(ancestor_id__in=inside).delete()
-    FolderLink.objects.bulk_create(
-        FolderLink(ancestor_id=top, descendant_id=bottom, depth=up + 1 + down)
-        for top, up in above
-        for bottom, down in moved
-    )
-    folder.parent = parent
-    folder.save(update_fields=["parent"])
+    hang(folder, parent)
     record(by, Action.FOLDER_MOVED, folder, detail={"parent": str(parent.pk)})
     return folder
 
@@ -147,7 +133,7 @@ def _move(by: Principal, folder: Folder, parent: Folder) -> Folder:
 def ensure_path(by: Principal | None, folder: Folder, names: tuple[str, ...]) -> Folder:
     """The folder `names` deep below `folder`, made where it is missing; the caller has checked `add` on `folder`."""
     for name in names:
-        child = Folder.unscoped.filter(parent=folder, name=clean_name(name)).first()
+        child = Folder.unscoped.filter(parent=folder, name=clean_name(name), kind=FolderKind.FOLDER).first()
         folder = child or add_folder(by, folder, name)
     return folder
 
@@ -166,14 +152,9 @@ def clean_name(name: str) -> str:
 
 
 def _refuse_twin(folder: Folder, parent_id: UUID | None) -> None:
-    if Folder.unscoped.filter(parent_id=parent_id, name=folder.name).exclude(pk=folder.pk).exists():
+    twins = Folder.unscoped.filter(parent_id=parent_id, name=folder.name, kind=FolderKind.FOLDER)
+    if twins.exclude(pk=folder.pk).exists():
         raise Conflict(_("There is a folder called “%(name)s” there already.") % {"name": folder.name})
-
-
-def _lock_tree(knowledge_base_id: UUID) -> None:
-    """Two moves at once could close a circle that neither sees: one at a time in a knowledge base."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"tree:{knowledge_base_id}"])
 
 
 @transaction.atomic

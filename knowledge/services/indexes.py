@@ -32,6 +32,15 @@ def tend_indexes() -> list[str]:
     return built
 
 
+def build_in_transaction(space_id: int) -> None:
+    """Build the indexes of one space for the caller's transaction alone; passages cannot be written until it ends."""
+    space = EmbeddingSpace.objects.get(pk=space_id)
+    with connection.cursor() as cursor:
+        cursor.execute(BUILD_MEMORY.replace("SET", "SET LOCAL"))
+        for statement in _statements(space, f"chunk_vectors_{space.pk}").values():
+            cursor.execute(statement.replace(" CONCURRENTLY", ""))
+
+
 def _statements(space: EmbeddingSpace, name: str) -> dict[str, str]:
     return {name: _DENSE.format(name=name, dimensions=space.dimensions, space=space.pk), "chunk_terms": _LEXICAL}
 

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef
 
 from knowledge.engine import engine
-from knowledge.ingestion.indexing import index_missing
+from knowledge.ingestion.indexing import batches, index_rows, passages_to_index, write_placed
 from knowledge.models import ChunkIndex, DocumentVersion
 
 
@@ -25,4 +25,10 @@ def count_lacking() -> int:
 
 def reindex_version(version: DocumentVersion) -> int:
     """Index one published version in the space of the settings; returns how many passages it lacked there."""
-    return index_missing(version, engine(), writing=transaction.atomic, report=lambda _done, _total: None, live=True)
+    with_engine = engine()
+    _there, missing = passages_to_index(version, with_engine)
+    for batch in batches(missing):
+        rows = index_rows(version.document, batch, with_engine, live=True)
+        with transaction.atomic():
+            write_placed(version.document, rows)
+    return len(missing)

@@ -1,5 +1,6 @@
 """One way in for files, whether a page, the API or a command brings them."""
 
+import errno
 import hashlib
 import unicodedata
 from dataclasses import dataclass
@@ -17,11 +18,12 @@ from audit.record import record
 from authz.checks import get_visible, require
 from authz.permissions import Right
 from authz.principal import Principal
-from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.errors import InvalidInput, StorageFull
 from knowledge.models import Document, DocumentVersion, Folder, Stage, StageName
 from knowledge.parsers.base import accepted_extensions, load
 from knowledge.tasks import queue_ingestion
 
+FULL = (errno.ENOSPC, errno.EDQUOT)
 FILENAME_BYTES = 200  # stays below every file system's 255 with room for a suffix
 
 
@@ -67,15 +69,21 @@ def upload_document(
     """Store a file and queue its ingestion. The same bytes under the same name change nothing; other bytes are a new version.
 
     The keywords are the fields of IncomingFile.
-    Raises NotFound (folder not visible), PermissionDenied (no `add`), InvalidInput (name, type, size, empty).
+    Raises NotFound (folder not visible), PermissionDenied (no `add`), InvalidInput (name, type, size, empty), StorageFull.
     """
-    folder = get_visible(Folder, principal, pk=folder_id)
-    require(principal, Right.ADD, folder)
+    folder = folder_to_fill(principal, folder_id)
     return add_document(principal, folder, IncomingFile(filename, file, title, language, queue))
 
 
+def folder_to_fill(principal: Principal, folder_id: UUID) -> Folder:
+    """The folder, for `add_document`; raises NotFound (not visible), PermissionDenied (no `add`)."""
+    folder = get_visible(Folder, principal, pk=folder_id)
+    require(principal, Right.ADD, folder)
+    return folder
+
+
 def add_document(by: Principal | None, folder: Folder, incoming: IncomingFile) -> Upload:
-    """`upload_document` after its checks of rights; None as `by` sets a system up. Raises InvalidInput."""
+    """`upload_document` after its checks of rights; None as `by` sets a system up. Raises InvalidInput, StorageFull."""
     name = clean_filename(incoming.filename)
     check_acceptable(name, incoming.file.size)
     version = DocumentVersion(
@@ -87,9 +95,16 @@ def add_document(by: Principal | None, folder: Folder, incoming: IncomingFile) -
     try:
         with transaction.atomic():
             return _store(by, folder, name, incoming, version)
-    except BaseException:
+    except BaseException as error:
         if version.file:  # the rows are rolled back; the file must not stay behind
             version.file.storage.delete(version.file.name or "")
+        if isinstance(error, OSError) and error.errno in FULL:
+            raise StorageFull(
+                _(
+                    "“%(name)s” was not stored: the disk of the server is full. Tell its administrator, then add it again."
+                )
+                % {"name": name}
+            ) from error
         raise
 
 
@@ -124,16 +139,22 @@ def check_acceptable(name: str, size_bytes: int) -> None:
 
 
 def _store(by: Principal | None, folder: Folder, name: str, incoming: IncomingFile, version: DocumentVersion) -> Upload:
-    document, is_new = Document.unscoped.select_for_update().get_or_create(
-        folder=folder,
-        filename=name,
-        defaults={
-            "knowledge_base_id": folder.knowledge_base_id,
-            "title": incoming.title or PurePath(name).stem,
-            "language": incoming.language,
-            "created_by_id": version.uploaded_by_id,
-        },
-    )
+    known = _known(by, folder, name)
+    locked = Document.unscoped.select_for_update()
+    document = locked.filter(pk=known.pk).first() if known else None
+    is_new = document is None
+    if document is None:
+        document, is_new = locked.get_or_create(
+            access=folder,
+            filename=name,
+            defaults={
+                "folder": folder,
+                "knowledge_base_id": folder.knowledge_base_id,
+                "title": incoming.title or PurePath(name).stem,
+                "language": incoming.language,
+                "created_by_id": version.uploaded_by_id,
+            },
+        )
     newest = document.versions.order_by("-number").first()
     if newest is not None and newest.sha256 == version.sha256:
         return Upload(document, newest, UploadOutcome.UNCHANGED)
@@ -149,6 +170,19 @@ def _store(by: Principal | None, folder: Folder, name: str, incoming: IncomingFi
     record(by, action, document, detail={"version": version.number, "size_bytes": version.size_bytes})
     queue_ingestion(version)
     return Upload(document, version, UploadOutcome.CREATED if is_new else UploadOutcome.NEW_VERSION)
+
+
+def _known(by: Principal | None, folder: Folder, name: str) -> Document | None:
+    """The document of this name that this person sees in the folder; one that is hidden from them is not there for them.
+
+    Raises PermissionDenied when it has exceptions that keep them from adding a version.
+    """
+    if by is None:
+        return Document.unscoped.filter(folder=folder, filename=name).order_by("created_at").first()
+    known = Document.objects.visible_to(by).filter(folder=folder, filename=name).order_by("created_at").first()
+    if known is not None:
+        require(by, Right.ADD, known)
+    return known
 
 
 def _sha256(file: "File[bytes]") -> str:

@@ -10,14 +10,13 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db.models import Count
 from tqdm import tqdm
 
-from authz.checks import get_visible, require
-from authz.permissions import Right
+from authz.checks import get_visible
 from authz.principal import Principal
 from copilot_site.lib.commands import one_sentence
-from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.errors import CopilotError, InvalidInput
 from knowledge.models import DocumentVersion, Folder, KnowledgeBase, ParseStatus
 from knowledge.services.folders import ensure_path, root_folder
-from knowledge.services.uploads import upload_document
+from knowledge.services.uploads import IncomingFile, add_document, folder_to_fill
 
 POLL_S = 1.0
 
@@ -37,8 +36,7 @@ class Command(BaseCommand):
             principal = Principal.named(username)
             files = _files_of(path)
             base = get_visible(KnowledgeBase, principal, name=kb)
-            top = get_visible(Folder, principal, pk=root_folder(base).pk)
-            require(principal, Right.ADD, top)
+            top = folder_to_fill(principal, root_folder(base).pk)
             top = ensure_path(principal, top, tuple(part for part in folder.split("/") if part))
             versions = self._bring(principal, path, files, top)
             if not no_wait:
@@ -48,19 +46,19 @@ class Command(BaseCommand):
         outcomes: Counter[str] = Counter()
         refused: list[tuple[str, str]] = []
         versions = []
-        folders: dict[tuple[str, ...], Folder] = {(): top}
+        folders: dict[tuple[str, ...], Folder] = {}
         for file in tqdm(files, desc="upload", unit="file", disable=None):
             parts = file.relative_to(path).parts[:-1]
             try:
-                if parts not in folders:
-                    folders[parts] = ensure_path(principal, top, parts)
+                if parts not in folders:  # rights are read for each folder: for each file they would cost more than it
+                    folders[parts] = folder_to_fill(principal, ensure_path(principal, top, parts).pk)
                 with file.open("rb") as content:
-                    upload = upload_document(
-                        principal, folder_id=folders[parts].pk, filename=file.name, file=File(content), queue="bulk"
+                    upload = add_document(
+                        principal, folders[parts], IncomingFile(file.name, File(content), queue="bulk")
                     )
                 outcomes[upload.outcome] += 1
                 versions.append(upload.version)
-            except InvalidInput as problem:
+            except CopilotError as problem:
                 refused.append((str(file.relative_to(path)), str(problem)))
         self.stdout.write(
             f"{len(files)} files: {outcomes['created']} new, {outcomes['new_version']} changed, "

@@ -23,8 +23,10 @@ def pack(tokens: Floats) -> bytes:
     """(tokens, 384) unit vectors → 128 bytes each: dimension d in the low and d + 128 in the high half of byte d."""
     if not len(tokens):
         return b""
-    levels = np.floor(centred(tokens) @ calibration().rotation / calibration().step) + 8
-    nibbles = np.clip(levels, 0, 15).astype(np.uint8)
+    levels = centred(tokens) @ calibration().rotation
+    levels /= calibration().step
+    levels += 8
+    nibbles = np.clip(levels, 0, 15, out=levels).astype(np.uint8)  # cuts off what is behind the point
     return bytes((nibbles[:, :TOKEN_BYTES] | nibbles[:, TOKEN_BYTES:] << 4).tobytes())
 
 

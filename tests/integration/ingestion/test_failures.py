@@ -1,9 +1,12 @@
 """What can go wrong with a file or around it: every version ends with a status and a reason, and can be tried again."""
 
+import io
 from collections.abc import Iterator
 
 import pytest
 from django.conf import LazySettings
+from reportlab.lib.pdfencrypt import StandardEncryption
+from reportlab.pdfgen import canvas
 
 from audit.actions import Action, Outcome
 from audit.models import Entry
@@ -22,6 +25,15 @@ from tests.embedders import EmbeddingService, serving
 from tests.factories import allow, make_base, make_document, make_user, newest_version
 
 pytestmark = pytest.mark.django_db
+
+
+def locked_pdf() -> bytes:
+    """A PDF that opens with a password only."""
+    stream = io.BytesIO()
+    page = canvas.Canvas(stream, encrypt=StandardEncryption("secret", ownerPassword="other", strength=128))
+    page.drawString(72, 720, "Nobody reads this.")
+    page.save()
+    return stream.getvalue()
 
 
 def state(version: DocumentVersion) -> tuple[str, str | None, int]:
@@ -43,6 +55,7 @@ def keeper() -> Principal:
         ("blank.md", b" \n\n", "no_text", "No text found"),
         ("broken.pdf", b"%PDF-1.7\nthis is no pdf", "damaged", "damaged"),
         ("wrong.docx", b"plain text", "mismatch", ".docx"),
+        ("locked.pdf", locked_pdf(), "encrypted", "password"),
     ],
 )
 def test_a_bad_file_fails_with_a_reason_for_people(filename: str, content: bytes, code: str, sentence: str) -> None:

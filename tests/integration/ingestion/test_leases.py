@@ -13,6 +13,7 @@ from audit.models import Entry
 from knowledge.ingestion import pipeline
 from knowledge.ingestion.lease import LEASE, MAX_ATTEMPTS, LeaseLost, claim, fenced, kept, let_go
 from knowledge.ingestion.pipeline import Step, ingest
+from knowledge.ingestion.stages import Written
 from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, DocumentVersion, ParseStatus, Stage, StageName
 from knowledge.tasks import OVERDUE, reap_ingestion
 from tests.factories import make_base, make_document, newest_version, prepare_embedder
@@ -46,9 +47,9 @@ def before(stage: str, happens: Callable[[DocumentVersion], None]) -> tuple[Step
     """The steps, with something that happens when one of them begins."""
 
     def wrapped(step: Step) -> Step:
-        def run(version: DocumentVersion, report: Any) -> None:
+        def run(version: DocumentVersion, report: Any) -> Written:
             happens(version)
-            step.run(version, report)
+            return step.run(version, report)
 
         return Step(step.name, run) if step.name == stage else step
 

@@ -5,6 +5,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
 from django.utils import timezone
 
 from copilot_site.celery import app
@@ -14,6 +16,7 @@ from knowledge.models import DocumentVersion, ParseStatus
 from knowledge.tasks import OVERDUE, ingest_version, reap_ingestion
 from tests.factories import make_base, make_document, newest_version, prepare_embedder
 from tests.integration.ingestion.queues import drained
+from tests.integration.pages.house import House, client_of
 
 pytestmark = pytest.mark.django_db
 
@@ -63,6 +66,20 @@ def test_an_upload_succeeds_without_a_queue_and_is_picked_up_later(
     ingest(waiting)
     version.refresh_from_db()
     assert version.parse_status == ParseStatus.COMPLETED
+
+
+def test_a_page_takes_an_upload_without_a_queue(
+    broker: Callable[[str], None], django_capture_on_commit_callbacks: Commit
+) -> None:
+    house = House()
+    broker(f"redis://127.0.0.1:{free_port()}/0")
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = client_of(house.keeper).post(
+            reverse("folder-upload", args=[house.folder.pk]), {"file": SimpleUploadedFile("a.md", b"# A"), "path": ""}
+        )
+    assert answer.status_code == 201
+    version = DocumentVersion.unscoped.get(document_id=answer.json()["document_id"])
+    assert (version.parse_status, version.queued_at is not None) == (ParseStatus.PENDING, True)
 
 
 def test_the_task_is_one_call_of_the_pipeline() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from audit.actions import Action
 from audit.models import Entry
 from authz.principal import Principal
-from knowledge.ingestion.lease import claim
+from knowledge.ingestion.lease import claim, fenced
 from knowledge.ingestion.pipeline import ingest
 from knowledge.ingestion.publish import publish
 from knowledge.models import (
@@ -134,7 +134,8 @@ def test_publishing_again_changes_nothing() -> None:
     DocumentVersion.unscoped.filter(pk=version.pk).update(parse_status=ParseStatus.PENDING)
     claimed = claim(version.pk)
     assert claimed is not None
-    publish(claimed, lambda done, total: None)
+    with fenced(claimed):
+        publish(claimed, lambda done, total: None).write()
     assert counted(base) == recounted(base)
     assert Entry.objects.filter(action=Action.DOCUMENT_PUBLISHED).count() == 1
 
@@ -187,7 +188,8 @@ def test_counts_equal_a_recount_whatever_happens(steps: Steps) -> None:
             if what == "publish":
                 claimed = claim(version.pk)
                 assert claimed is not None
-                publish(claimed, lambda done, total: None)
+                with fenced(claimed):
+                    publish(claimed, lambda done, total: None).write()
         assert counted(base) == recounted(base)
 
 

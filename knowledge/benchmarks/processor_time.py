@@ -1,0 +1,38 @@
+"""Processor time of the whole system of this COPILOT_HOME: what a busy machine does not change."""
+
+import json
+import os
+
+import psutil
+from django.conf import settings
+
+
+def system_cpu_s() -> float:
+    """Seconds that this process, workers, web, PostgreSQL and Valkey of this home used so far, their ended children included.
+
+    Services that somebody else runs (`DATABASE_URL`) on another machine are not seen.
+    """
+    root = settings.HOME.root
+    pids = {os.getpid()}
+    if (root / "processes.json").exists():
+        pids |= {int(pid) for pid in json.loads((root / "processes.json").read_text())}
+    if (root / "services.json").exists():
+        services = json.loads((root / "services.json").read_text())
+        pids |= {pid for pid in (services["postgres_pid"], services["valkey_pid"]) if pid}
+    return sum(_with_children(pid) for pid in pids)
+
+
+def _with_children(pid: int) -> float:
+    total = 0.0
+    try:
+        process = psutil.Process(pid)
+        family = [process, *process.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return total
+    for each in family:
+        try:
+            times = each.cpu_times()
+        except psutil.NoSuchProcess:  # ended just now: counted by whoever waited for it
+            continue
+        total += times.user + times.system + times.children_user + times.children_system
+    return total

@@ -1,0 +1,131 @@
+"""One change of rights on one place: first shown with what it does to whom, then carried out when that is confirmed."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+
+from django import forms
+from django.contrib.auth.models import Group, User
+from django.db import models, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from audit.actions import Action
+from audit.record import record
+from authz.effects import Effects, compare
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
+from knowledge.governance.lookup import Place, group_named, user_named
+from knowledge.governance.standing import base_id_of, standing_of
+from knowledge.models import Folder, KnowledgeBase
+from knowledge.services import access
+
+
+class What(models.TextChoices):
+    GIVE = "give", gettext_lazy("give rights")
+    TAKE_BACK = "take_back", gettext_lazy("take back rights")
+    DENY = "deny", gettext_lazy("deny rights")
+    UNDENY = "undeny", gettext_lazy("take back a denial")
+    BREAK = "break", gettext_lazy("stop taking over rights from above")
+    RESTORE = "restore", gettext_lazy("take over rights from above again")
+    TELL = "tell", gettext_lazy("let its name be told")
+    HIDE = "hide", gettext_lazy("keep its name hidden")
+
+
+ABOUT_A_HOLDER = (What.GIVE, What.TAKE_BACK, What.DENY, What.UNDENY)
+
+
+@dataclass(frozen=True)
+class Change:
+    """What somebody asked to be changed on a place. copy: for BREAK, keep what is granted from above on the place itself."""
+
+    what: What
+    holder: User | Group | None = None
+    rights: tuple[Right, ...] = ()
+    ends_at: datetime | None = None
+    reason: str = ""
+    copy: bool = False
+
+    def apply(self, by: Principal, place: Place) -> None:
+        """Raises NotFound, PermissionDenied and InvalidInput of `knowledge.services.access`."""
+        if self.holder is not None:
+            self._apply_to_holder(by, place, self.holder)
+        elif isinstance(place, KnowledgeBase):
+            raise InvalidInput(
+                _("A knowledge base has nothing above it; this can be changed on folders and documents.")
+            )
+        elif self.what is What.BREAK:
+            access.break_inheritance(by, place, copy=self.copy)
+        elif self.what is What.RESTORE:
+            access.restore_inheritance(by, place)
+        elif isinstance(place, Folder):
+            access.set_discoverable(by, place, is_discoverable=self.what is What.TELL)
+        else:
+            raise InvalidInput(_("Only the name of a folder can be told or hidden."))
+
+    def _apply_to_holder(self, by: Principal, place: Place, holder: User | Group) -> None:
+        if self.what is What.GIVE:
+            access.give(by, self.rights, place, to=holder, expires_at=self.ends_at)
+        elif self.what is What.TAKE_BACK:
+            access.take_back(by, self.rights, place, of=holder)
+        elif self.what is What.DENY:
+            access.deny(by, self.rights, place, to=holder, reason=self.reason)
+        else:
+            access.undeny(by, self.rights, place, of=holder)
+
+
+class ChangeForm(forms.Form):
+    """What the page of a place sends."""
+
+    what = forms.ChoiceField(choices=What.choices)
+    holder_kind = forms.ChoiceField(choices=[("user", ""), ("group", "")], required=False)
+    holder = forms.CharField(max_length=200, required=False)
+    rights = forms.MultipleChoiceField(choices=Right.choices, required=False)
+    until = forms.DateField(
+        required=False, error_messages={"invalid": gettext_lazy("Give the last day as a date like 2027-12-31.")}
+    )
+    reason = forms.CharField(max_length=500, required=False)
+    copy = forms.BooleanField(required=False)
+
+    def change(self) -> Change:
+        """The change that was asked for. Raises InvalidInput with one sentence."""
+        if not self.is_valid():
+            field, problems = next(iter(self.errors.items()))
+            raise InvalidInput(f"{field}: {problems[0]}" if field != "__all__" else str(problems[0]))
+        given = self.cleaned_data
+        what = What(given["what"])
+        if what not in ABOUT_A_HOLDER:
+            return Change(what, copy=given["copy"])
+        rights = tuple(right for right in Right if right.value in given["rights"])
+        if not rights:
+            raise InvalidInput(_("Choose at least one right."))
+        if not given["holder"].strip():
+            raise InvalidInput(_("Name the person or group that this is about."))
+        named = group_named if given["holder_kind"] == "group" else user_named
+        ends_at = end_of(given["until"]) if given["until"] else None
+        return Change(what, named(given["holder"]), rights, ends_at, given["reason"])
+
+
+def end_of(day: date) -> datetime:
+    """The moment a last day is over, in the site's time zone."""
+    return timezone.make_aware(datetime.combine(day + timedelta(days=1), time.min))
+
+
+def carry_out(by: Principal, place: Place, change: Change, *, confirmed: str = "") -> Effects | None:
+    """Make the change and keep it, if it changes nobody's access or `confirmed` names what it changes; None then.
+
+    Else nothing stays changed, and the effects come back to be shown: their fingerprint is what has to be confirmed. Whatever
+    happened to rights since they were shown makes other effects, and so another question.
+    """
+    base_id = base_id_of(place)
+    with transaction.atomic():
+        before = standing_of(base_id)
+        change.apply(by, place)
+        effects = compare(before, standing_of(base_id))
+        if not effects.people or effects.fingerprint == confirmed:
+            return None
+        transaction.set_rollback(True)
+    detail = {"what": change.what.value, "gaining": len(effects.gaining), "losing": len(effects.losing)}
+    record(by, Action.CHANGE_PREVIEWED, place, detail=detail)
+    return effects

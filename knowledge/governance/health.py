@@ -1,0 +1,64 @@
+"""How ingestion is doing: what waits in which queue, what is in work, what failed and why."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Min, Q, QuerySet
+from django.utils import timezone
+
+from authz.governing import governed
+from authz.principal import Principal
+from knowledge.models import DocumentVersion, ParseStatus
+
+DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Queue:
+    """One queue. oldest: since when its first version waits; None when nothing does. late: in work with a lease that ran out."""
+
+    name: str
+    waiting: int
+    in_work: int
+    late: int
+    oldest: datetime | None
+
+
+@dataclass(frozen=True)
+class Health:
+    """published, failed: within the last day. retried: failed or unfinished versions that were tried more than once."""
+
+    queues: tuple[Queue, ...]
+    published: int
+    failed: int
+    retried: int
+
+
+def health(principal: Principal) -> Health:
+    """Of the documents that this person governs."""
+    rows = governed(DocumentVersion, principal)
+    waiting, working = Q(parse_status=ParseStatus.PENDING), Q(parse_status=ParseStatus.PROCESSING)
+    by_queue = (
+        rows.filter(waiting | working)
+        .order_by()
+        .values("queue")
+        .annotate(
+            waiting=Count("pk", filter=waiting),
+            in_work=Count("pk", filter=working),
+            late=Count("pk", filter=working & Q(lease_expires_at__lt=timezone.now())),
+            oldest=Min("created_at", filter=waiting),
+        )
+    )
+    since = timezone.now() - DAY
+    return Health(
+        tuple(Queue(row["queue"], row["waiting"], row["in_work"], row["late"], row["oldest"]) for row in by_queue),
+        published=rows.filter(published_at__gte=since).count(),
+        failed=failed_versions(principal).filter(created_at__gte=since).count(),
+        retried=rows.exclude(parse_status=ParseStatus.COMPLETED).filter(attempts__gt=1).count(),
+    )
+
+
+def failed_versions(principal: Principal) -> QuerySet[DocumentVersion]:
+    """Failed versions that this person governs, the latest first."""
+    rows = governed(DocumentVersion, principal).filter(parse_status=ParseStatus.FAILED)
+    return rows.select_related("document", "document__folder").order_by("-created_at")

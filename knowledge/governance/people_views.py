@@ -1,0 +1,145 @@
+"""People: where they belong, and everything they may do in the places that whoever looks governs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.models import Group, User
+from django.core.paginator import Paginator
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from audit.actions import Action
+from audit.record import record
+from authz.admin_pages import admin_page, show
+from authz.explain import Explanation, explain
+from authz.models import OrgUnit, Role
+from authz.people import Person
+from authz.permissions import Right
+from authz.principal import Principal
+from authz.rules import Place, Rulebook
+from authz.units import join, leave
+from copilot_site.lib.errors import CopilotError, NotFound
+from knowledge.governance.lookup import group_named, holder_names
+from knowledge.governance.review import in_order
+from knowledge.governance.scope import governed_places
+from knowledge.governance.standing import bases_of, person_of, rulebook_of
+
+PAGE_SIZE = 50
+MOST_LINES = 300  # places on the page of a person; the CSV has all
+
+
+@dataclass(frozen=True)
+class AccessLine:
+    """A place where somebody may do other things than right above it. way: names from the base down."""
+
+    place: Place
+    way: tuple[str, ...]
+    rights: tuple[Explanation, ...]
+
+
+@require_GET
+@admin_page
+def people_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
+    """`?q=` looks in sign-in names, names and groups."""
+    asked = request.GET.get("q", "").strip()
+    rows = User.objects.prefetch_related("groups").order_by("username")
+    if asked:
+        named = Q(username__icontains=asked) | Q(first_name__icontains=asked) | Q(last_name__icontains=asked)
+        rows = rows.filter(named | Q(groups__name__icontains=asked)).distinct()
+    context = {
+        "title": _("People and units"),
+        "page": Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page")),
+        "asked": asked,
+        "units": unit_tree(),
+        "roles": Role.objects.select_related("group"),
+    }
+    return show(request, "admin/rights/people.html", context)
+
+
+@require_GET
+@admin_page
+def person(request: HttpRequest, principal: Principal, user_id: int) -> HttpResponseBase:
+    """One person with their groups, and what these and their own grants let them do."""
+    user = _user(user_id)
+    whom, shown = person_of(user), governed_places(principal)
+    lines = [(base.name, list(access_lines(rulebook_of([base.pk]), whom, set(shown)))) for base in bases_of(shown)]
+    record(principal, Action.ACCESS_EXPLAINED, user, detail={"places": sum(len(each) for _base, each in lines)})
+    context = {
+        "title": user.get_full_name() or user.get_username(),
+        "user_shown": user,
+        "memberships": sorted(whom.memberships.values(), key=lambda each: (len(each.below), each.name)),
+        "access": lines,
+        "most": MOST_LINES,
+        "names": holder_names() if principal.is_superuser else None,
+    }
+    return show(request, "admin/rights/person.html", context)
+
+
+@require_POST
+@admin_page
+def membership(request: HttpRequest, principal: Principal, user_id: int) -> HttpResponseBase:
+    """`what` is `join` or `leave`, `group` the name of a group, unit or role."""
+    user = _user(user_id)
+    try:
+        place = _carried_by(group_named(request.POST.get("group", "")))
+        if request.POST.get("what") == "leave":
+            leave(principal, place, user=user)
+        else:
+            join(principal, place, user=user)
+        messages.success(request, _("Done. It counts from now on."))
+    except CopilotError as problem:
+        messages.error(request, str(problem))
+    return redirect("person", user_id)
+
+
+def access_lines(rules: Rulebook, whom: Person, shown: set[UUID]) -> Iterator[AccessLine]:
+    """The governed places where this person may do other things than at the place above, as the tree is read."""
+    held = rules.held(whom)
+    for place in in_order(rules):
+        if place.id not in shown:
+            continue
+        here, above = ({right for right in Right if (right, pk) in held} for pk in (place.id, place.parent_id))
+        if here != above:
+            decisions = (rules.decide(whom, right, place.id) for right in Right if right in here)
+            yield AccessLine(place, rules.names(place.id), tuple(map(explain, decisions)))
+
+
+@dataclass(frozen=True)
+class UnitLine:
+    """A unit with how many people are in it by name, and the units below it."""
+
+    unit: OrgUnit
+    members: int
+    children: tuple["UnitLine", ...]
+
+
+def unit_tree() -> tuple[UnitLine, ...]:
+    """The org units from the top down."""
+    units = list(OrgUnit.objects.select_related("group").prefetch_related("group__user_set"))
+
+    def below(parent_id: int | None) -> tuple[UnitLine, ...]:
+        return tuple(
+            UnitLine(unit, len(unit.group.user_set.all()), below(unit.pk))
+            for unit in units
+            if unit.parent_id == parent_id
+        )
+
+    return below(None)
+
+
+def _user(user_id: int) -> User:
+    user = User.objects.filter(pk=user_id).first()
+    if user is None:
+        raise NotFound(_("There is no such person."))
+    return user
+
+
+def _carried_by(group: Group) -> OrgUnit | Role | Group:
+    """What a group stands for, so that the audit log names it."""
+    unit = OrgUnit.objects.filter(group=group).first()
+    return unit or Role.objects.filter(group=group).first() or group

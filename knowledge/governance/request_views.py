@@ -1,0 +1,95 @@
+"""Requests for access: asked from a refusal, decided in the admin, followed by whoever asked."""
+
+from datetime import date
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from authz.admin_pages import admin_page, show
+from authz.pages import signed_in
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
+from knowledge.governance.changes import end_of
+from knowledge.models import Folder
+from knowledge.selectors import discoverable_folders
+from knowledge.services.access_requests import (
+    grant_request,
+    refuse_request,
+    request_access,
+    requests_for,
+    requests_of,
+)
+
+PAGE_SIZE = 50
+
+
+@require_GET
+@admin_page
+def access_requests(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """The requests that this person decides about."""
+    page = Paginator(requests_for(principal), PAGE_SIZE).get_page(request.GET.get("page"))
+    return show(request, "admin/rights/requests.html", {"title": _("Access requests"), "page": page})
+
+
+@require_POST
+@admin_page
+def decide(request: HttpRequest, principal: Principal, request_id: int) -> HttpResponseBase:
+    """`decision` is `grant` or `refuse`; `until` may name the last day of the grant."""
+    answer = request.POST.get("answer", "")
+    try:
+        if request.POST.get("decision") == "grant":
+            until = _day(request.POST.get("until", ""))
+            grant_request(principal, request_id=request_id, ends_at=end_of(until) if until else None, answer=answer)
+            messages.success(request, _("Granted. It counts from now on."))
+        else:
+            refuse_request(principal, request_id=request_id, answer=answer)
+            messages.success(request, _("Refused. Whoever asked sees your answer."))
+    except InvalidInput as problem:
+        messages.error(request, str(problem))
+    return redirect("access-requests")
+
+
+@require_GET
+@signed_in
+def my_requests(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """What the person has asked for and what became of it; `?folder=` opens the form for a folder that may be asked for."""
+    asked = requests_of(principal)
+    named = {asking.folder_id for asking in asked}
+    tellable = set(discoverable_folders(principal).filter(pk__in=named).values_list("pk", flat=True))
+    visible = set(Folder.objects.visible_to(principal).filter(pk__in=named).values_list("pk", flat=True))
+    context = {
+        "asked": [(each, each.folder_id in tellable | visible, each.folder_id in visible) for each in asked],
+        "folder": _asked_folder(request, principal),
+    }
+    return render(request, "knowledge/requests.html", context)
+
+
+@require_POST
+@signed_in
+def ask_for_access(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponseBase:
+    try:
+        request_access(principal, folder_id=folder_id, reason=request.POST.get("reason", ""))
+        messages.success(request, _("Your request is with the managers of the folder. You see their answer here."))
+    except InvalidInput as problem:
+        messages.error(request, str(problem))
+    return redirect("my-requests")
+
+
+def _asked_folder(request: HttpRequest, principal: Principal) -> Folder | None:
+    try:
+        return discoverable_folders(principal).filter(pk=UUID(request.GET.get("folder", ""))).first()
+    except ValueError:
+        return None
+
+
+def _day(text: str) -> date | None:
+    """Raises InvalidInput for what is no date."""
+    try:
+        return date.fromisoformat(text.strip()) if text.strip() else None
+    except ValueError as error:
+        raise InvalidInput(_("Give the last day as a date like 2027-12-31.")) from error

@@ -1,0 +1,73 @@
+"""The rows behind `authz.rules` and `authz.effects`: places, documents and people of some knowledge bases at this moment.
+
+Whoever calls has checked that the person asking governs the places; what comes back names everything in the bases.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+
+from authz.effects import Standing
+from authz.people import Person, people
+from authz.rules import Place, Rulebook
+from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
+
+BASE = "base"
+
+
+def places_of(base_ids: Collection[UUID]) -> Iterator[Place]:
+    """The bases, their folders, and the nodes of documents with rights of their own, under the documents' titles."""
+    for pk, name in KnowledgeBase.unscoped.filter(pk__in=base_ids).values_list("pk", "name"):
+        yield Place(pk, name, BASE, None)
+    with_exceptions = Document.unscoped.filter(knowledge_base__in=base_ids, access__kind=FolderKind.DOCUMENT)
+    own = {node_id: (pk, title) for pk, node_id, title in with_exceptions.values_list("pk", "access_id", "title")}
+    for pk, name, kind, parent_id, base_id, inherits, is_told in Folder.unscoped.filter(
+        knowledge_base__in=base_ids
+    ).values_list("pk", "name", "kind", "parent_id", "knowledge_base_id", "inherits", "is_discoverable"):
+        document_id, title = own.get(pk, (None, name))
+        yield Place(pk, title, kind, parent_id or base_id, inherits, is_told, parent_id is None, document_id)
+
+
+def rulebook_of(base_ids: Collection[UUID]) -> Rulebook:
+    """Every grant and denial in these bases, now."""
+    return Rulebook.read(places_of(base_ids), base_ids=base_ids)
+
+
+def standing_of(base_id: UUID) -> Standing:
+    """Who holds what in a knowledge base, now."""
+    documents: defaultdict[UUID, set[UUID]] = defaultdict(set)
+    for pk, node_id in Document.unscoped.filter(knowledge_base=base_id).values_list("pk", "access_id"):
+        documents[node_id].add(pk)
+    active = people(User.objects.filter(is_active=True))
+    return Standing(
+        rulebook_of([base_id]),
+        {person.id: person for person in active},
+        {node_id: frozenset(ids) for node_id, ids in documents.items()},
+    )
+
+
+def bases_of(places: Mapping[UUID, UUID]) -> QuerySet[KnowledgeBase]:
+    """The knowledge bases of governed places (place → base), by name."""
+    return KnowledgeBase.unscoped.filter(pk__in=set(places.values())).order_by("name")
+
+
+def titles(document_ids: Collection[UUID], *, most: int) -> list[str]:
+    """The titles of documents whose rights are governed, by name."""
+    rows = Document.unscoped.filter(pk__in=document_ids).order_by("title")
+    return list(rows.values_list("title", flat=True)[:most])
+
+
+def person_of(user: User) -> Person:
+    return people(User.objects.filter(pk=user.pk))[0]
+
+
+def base_id_of(place: KnowledgeBase | Folder | Document) -> UUID:
+    return place.pk if isinstance(place, KnowledgeBase) else place.knowledge_base_id
+
+
+def node_id_of(place: KnowledgeBase | Folder | Document) -> UUID:
+    """Where the rights of this row are read: a document's at its folder, or at a node of its own."""
+    return place.access_id if isinstance(place, Document) else place.pk

@@ -1,0 +1,127 @@
+"""The folder tree of a knowledge base with everything that is granted and denied in it, for the page that governs it."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from authz.permissions import Right
+from authz.rules import Fate, Place, Row, Rulebook
+from knowledge.governance.standing import BASE
+
+MOST_LINES = 400  # of a page; what lies deeper is a link away
+
+
+@dataclass(frozen=True)
+class Holding:
+    """Rows of one holder on one place that say the same: one line of a table. holder_kind: "user" or "group"."""
+
+    holder_kind: str
+    holder_name: str
+    rights: tuple[Right, ...]
+    is_denial: bool
+    since: datetime
+    by: str
+    reason: str
+    ends_at: datetime | None
+    has_ended: bool
+
+
+@dataclass(frozen=True)
+class Above:
+    """A line of a table about what comes down to a place. cut_by: the place that does not take it over, for Fate.CUT."""
+
+    place: Place
+    fate: Fate
+    cut_by: Place | None
+    holding: Holding
+
+
+@dataclass(frozen=True)
+class Line:
+    """A place in the tree. left_out: places below it that are not in `children`."""
+
+    place: Place
+    holdings: tuple[Holding, ...]
+    children: tuple["Line", ...]
+    left_out: int = 0
+
+
+def holdings(rows: Iterable[Row]) -> tuple[Holding, ...]:
+    """Rows of one place, denials first, then groups, then people, by name."""
+    together: defaultdict[tuple[object, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        together[row.holder, row.is_denial, row.ends_at, row.reason].append(row)
+    found = [_holding(same) for same in together.values()]
+    return tuple(sorted(found, key=lambda each: (not each.is_denial, each.holder_kind != "group", each.holder_name)))
+
+
+def _holding(rows: Sequence[Row]) -> Holding:
+    first = rows[0]
+    held = {row.right for row in rows}
+    return Holding(
+        holder_kind=first.holder[0],
+        holder_name=first.holder_name,
+        rights=tuple(right for right in Right if right in held),
+        is_denial=first.is_denial,
+        since=max(row.since for row in rows),
+        by=first.by,
+        reason=first.reason,
+        ends_at=first.ends_at,
+        has_ended=first.has_ended,
+    )
+
+
+def from_above(rules: Rulebook, place_id: UUID, places: Sequence[Place]) -> Iterator[Above]:
+    """What stands on `places`, which lie above, and what becomes of it at `place_id`; the nearest first."""
+    bearing = [each for right in Right for each in rules.considered(right, place_id)]
+    for place in places:
+        here = [each for each in bearing if each.place == place]
+        for holding in holdings(each.row for each in here):
+            of_holding = next(each for each in here if _belongs(each.row, holding))
+            yield Above(place, of_holding.fate, of_holding.cut_by, holding)
+
+
+def _belongs(row: Row, holding: Holding) -> bool:
+    return (row.holder[0], row.holder_name, row.is_denial, row.ends_at) == (
+        holding.holder_kind, holding.holder_name, holding.is_denial, holding.ends_at,
+    )  # fmt: skip
+
+
+def rows_on(rules: Rulebook, place_id: UUID) -> list[Row]:
+    return [row for right in Right for row in rules.rows.get((right, place_id), ())]
+
+
+def tree(rules: Rulebook, tops: Iterable[UUID], *, shown: Collection[UUID]) -> list[Line]:
+    """Lines from these places downwards, breadth first until the page is full.
+
+    shown: the places that whoever looks governs.
+    """
+    below: defaultdict[UUID, list[Place]] = defaultdict(list)
+    for place in rules.places.values():
+        if place.parent_id and place.id in shown:
+            below[place.parent_id].append(place)
+    starts = [rules.places[top] for top in tops]
+    kept = _first(starts, below)
+
+    def line(place: Place) -> Line:
+        inside = sorted(below[place.id], key=lambda each: (each.kind == "document", each.name.casefold()))
+        return Line(
+            place,
+            holdings(rows_on(rules, place.id)),
+            tuple(line(each) for each in inside if each.id in kept),
+            sum(each.id not in kept for each in inside),
+        )
+
+    return [line(place) for place in sorted(starts, key=lambda each: (each.kind != BASE, each.name.casefold()))]
+
+
+def _first(starts: Sequence[Place], below: dict[UUID, list[Place]]) -> set[UUID]:
+    """The places nearest to the top, as many as a page holds."""
+    kept: set[UUID] = set()
+    level = list(starts)
+    while level and len(kept) < MOST_LINES:
+        kept |= {place.id for place in level[: MOST_LINES - len(kept)]}
+        level = [child for place in level if place.id in kept for child in below[place.id]]
+    return kept

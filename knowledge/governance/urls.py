@@ -1,0 +1,36 @@
+from django.urls import path, register_converter
+
+from knowledge.governance import health_views, people_views, request_views, review_views, views
+
+
+class KindConverter:
+    """What kind of place an address is about."""
+
+    regex = "base|folder|document"
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+register_converter(KindConverter, "kind")
+
+urlpatterns = [
+    path("admin/rights/", views.rights_tree, name="rights-tree"),
+    path("admin/rights/<kind:kind>/<uuid:place_id>/", views.place, name="rights-place"),
+    path("admin/rights/<kind:kind>/<uuid:place_id>/change/", views.change, name="rights-change"),
+    path("admin/rights/<kind:kind>/<uuid:place_id>/why/", review_views.why, name="rights-why"),
+    path("admin/rights/matrix/<uuid:base_id>/", review_views.rights_matrix, name="rights-matrix"),
+    path("admin/rights/effective.csv", review_views.export, name="rights-export"),
+    path("admin/rights/requests/", request_views.access_requests, name="access-requests"),
+    path("admin/rights/requests/<int:request_id>/decide/", request_views.decide, name="access-request-decide"),
+    path("admin/people/", people_views.people_list, name="people"),
+    path("admin/people/<int:user_id>/", people_views.person, name="person"),
+    path("admin/people/<int:user_id>/membership/", people_views.membership, name="membership"),
+    path("admin/ingestion/", health_views.ingestion, name="ingestion"),
+    path("admin/ingestion/<uuid:document_id>/again/", health_views.try_again, name="ingestion-again"),
+    path("requests/", request_views.my_requests, name="my-requests"),
+    path("requests/<uuid:folder_id>/", request_views.ask_for_access, name="ask-for-access"),
+]

@@ -1,0 +1,126 @@
+"""The tree of rights, and the page of one place where they are changed."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from authz.admin_pages import admin_page, show
+from authz.effects import Effects
+from authz.explain import Explanation, explain
+from authz.people import Person
+from authz.permissions import Right
+from authz.principal import Principal
+from authz.rules import Rulebook
+from copilot_site.lib.errors import InvalidInput
+from knowledge.governance.changes import Change, ChangeForm, carry_out
+from knowledge.governance.lookup import Place, governed_place, holder_names, kind_of
+from knowledge.governance.scope import governed_places
+from knowledge.governance.standing import base_id_of, bases_of, node_id_of, rulebook_of, standing_of, titles
+from knowledge.governance.tree import from_above, holdings, rows_on, tree
+from knowledge.models import Document
+
+MOST_PEOPLE = 200  # with access, on the page of a place; the export has all
+MOST_TITLES = 30  # of documents in the confirmation
+
+
+@require_GET
+@admin_page
+def rights_tree(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """`?base=` chooses a knowledge base, `?at=` a folder to begin at."""
+    governed = governed_places(principal)
+    bases = list(bases_of(governed))
+    asked = request.GET.get("base", "")
+    base = next((each for each in bases if str(each.pk) == asked), bases[0] if bases else None)
+    context: dict[str, object] = {"title": _("Folders and rights"), "bases": bases, "base": base}
+    if base is not None:
+        rules = rulebook_of([base.pk])
+        mine = {pk for pk, base_id in governed.items() if base_id == base.pk}
+        at = next((pk for pk in mine if str(pk) == request.GET.get("at", "")), None)
+        tops = [at] if at else [pk for pk in mine if rules.places[pk].parent_id not in mine]
+        context |= {
+            "lines": tree(rules, tops, shown=mine),
+            "way": [each for each in reversed(rules.way(at)) if not each.is_root] if at else [],
+        }
+    return show(request, "admin/rights/tree.html", context)
+
+
+@require_GET
+@admin_page
+def place(request: HttpRequest, principal: Principal, kind: str, place_id: UUID) -> HttpResponseBase:
+    """What is granted and denied here, what comes from above, and what that makes of whom."""
+    return _show_place(request, governed_place(principal, kind, place_id))
+
+
+@require_POST
+@admin_page
+def change(request: HttpRequest, principal: Principal, kind: str, place_id: UUID) -> HttpResponseBase:
+    """Make a change, after showing whom it touches."""
+    row = governed_place(principal, kind, place_id)
+    form = ChangeForm(request.POST)
+    try:
+        asked = form.change()
+        effects = carry_out(principal, row, asked, confirmed=request.POST.get("confirmed", ""))
+    except InvalidInput as problem:
+        messages.error(request, str(problem))
+        return _show_place(request, row, form=form, status=400)
+    if effects is not None:
+        return _ask_to_confirm(request, row, asked, effects)
+    messages.success(request, _("Done: %(what)s.") % {"what": asked.what.label})
+    return redirect("rights-place", kind, place_id)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """One person with what they may do at a place, and the row each right comes from."""
+
+    person: Person
+    rights: tuple[Explanation, ...]
+
+
+def _show_place(request: HttpRequest, row: Place, *, form: ChangeForm | None = None, status: int = 200) -> HttpResponse:
+    standing = standing_of(base_id_of(row))
+    rules, node_id = standing.rules, node_id_of(row)
+    is_own = not (isinstance(row, Document) and node_id == row.folder_id)
+    way = rules.way(node_id)
+    reached = [reach for person in standing.people.values() if (reach := _reach(rules, person, node_id)).rights]
+    context = {
+        "title": _("Rights on “%(name)s”") % {"name": row},
+        "place": row,
+        "kind": kind_of(row),
+        "way": [each for each in reversed(way[1:] if is_own else way) if not each.is_root],
+        "holdings": holdings(rows_on(rules, node_id)) if is_own else (),
+        "from_above": list(from_above(rules, node_id, way[1:] if is_own else way)),
+        "inherits": rules.places[node_id].inherits or not is_own,
+        "reached": reached[:MOST_PEOPLE],
+        "reached_count": len(reached),
+        "rights": list(Right),
+        "names": holder_names(),
+        "form": form,
+    }
+    return show(request, "admin/rights/place.html", context, status=status)
+
+
+def _reach(rules: Rulebook, person: Person, node_id: UUID) -> Reach:
+    decisions = (rules.decide(person, right, node_id) for right in Right)
+    return Reach(person, tuple(explain(each) for each in decisions if each.is_allowed))
+
+
+def _ask_to_confirm(request: HttpRequest, row: Place, asked: Change, effects: Effects) -> HttpResponse:
+    """The change once more, as hidden fields, with whom it touches."""
+    shown = {"gained": effects.gained_documents, "lost": effects.lost_documents}
+    context = {
+        "title": _("Check the change of rights on “%(name)s”") % {"name": row},
+        "place": row,
+        "kind": kind_of(row),
+        "asked": asked,
+        "effects": effects,
+        "titles": {name: titles(ids, most=MOST_TITLES) for name, ids in shown.items()},
+        "fields": [(name, value) for name in ChangeForm.base_fields for value in request.POST.getlist(name)],
+        "is_again": "confirmed" in request.POST,
+    }
+    return show(request, "admin/rights/confirm.html", context)

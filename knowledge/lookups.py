@@ -1,0 +1,244 @@
+"""Reads of documents and passages by place, pattern or id, as the tools of the agent make them; all through `visible_to`."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import DataError, OperationalError, connection, transaction
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
+from django.utils.translation import gettext as _
+
+from authz.checks import get_visible
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
+from knowledge.ingestion.stages import load_parsed
+from knowledge.models import (
+    Chunk,
+    Document,
+    DocumentVersion,
+    FolderLink,
+    ParseStatus,
+    Stage,
+    StageName,
+    StageStatus,
+)
+from knowledge.retrieval.plan import Scope
+from knowledge.selectors import ShownPassage, shown
+
+PATTERN_LENGTH = 200  # characters of a regular expression
+SPREADSHEETS = (".xlsx", ".csv", ".tsv")
+
+
+@dataclass(frozen=True)
+class Page:
+    """A stretch of a document's passages. total: of the whole document; offset: of the first one here, from 0.
+
+    version_number: of the version they belong to, 0 where none answers yet.
+    """
+
+    document: Document
+    version_number: int
+    total: int
+    offset: int
+    passages: tuple[ShownPassage, ...]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a catalogue card says of a document. done, total: passages indexed so far of its newest version."""
+
+    document: Document
+    newest: DocumentVersion
+    chunks: int
+    done: int
+    total: int | None
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Passages that match a pattern, by document and place. more: there are others."""
+
+    passages: tuple[ShownPassage, ...]
+    more: bool
+
+
+def documents_within(principal: Principal, scope: Scope) -> QuerySet[Document]:
+    """The documents this person may be answered from, within the scope."""
+    return Document.objects.visible_to(principal).filter(_within(scope))
+
+
+def _within(scope: Scope, path: str = "") -> Q:
+    """The scope as a filter on documents, or on what leads to one along `path`."""
+    chosen = Q()
+    if scope.knowledge_base_ids:
+        chosen &= Q(**{f"{path}knowledge_base_id__in": scope.knowledge_base_ids})
+    if scope.document_ids:
+        chosen &= Q(**{f"{path}id__in": scope.document_ids})
+    if scope.folder_ids:
+        below = FolderLink.objects.filter(ancestor_id__in=scope.folder_ids).values("descendant_id")
+        chosen &= Q(**{f"{path}folder_id__in": below})
+    if scope.language:
+        chosen &= Q(**{f"{path}language": scope.language})
+    return chosen
+
+
+def _answering(principal: Principal, scope: Scope) -> QuerySet[Chunk]:
+    """The passages of the versions that answer."""
+    return (
+        Chunk.objects.visible_to(principal)
+        .filter(_within(scope, "document__"), version_id=F("document__current_version_id"))
+        .select_related("document")
+    )
+
+
+def chunk_page(principal: Principal, document_id: UUID | str, *, scope: Scope, limit: int, offset: int) -> Page:
+    """`limit` passages of a document from the offset on; past the end there are none. Raises NotFound."""
+    document = _document(principal, document_id, scope)
+    rows = _answering(principal, scope).filter(document=document).order_by("position")
+    return Page(document, _number(document), rows.count(), offset, tuple(map(shown, rows[offset : offset + limit])))
+
+
+def chunks_around(principal: Principal, chunk_id: UUID | str, *, scope: Scope, reach: int) -> Page:
+    """A passage with `reach` passages before and behind it, in its document. Raises NotFound."""
+    chunk = get_visible(Chunk, principal, id=chunk_id)
+    document = _document(principal, chunk.document_id, scope)
+    rows = _answering(principal, scope).filter(document=document).order_by("position")
+    first = max(chunk.position - reach, 0)
+    near = rows.filter(position__gte=first, position__lte=chunk.position + reach)
+    return Page(document, _number(document), rows.count(), first, tuple(map(shown, near)))
+
+
+def _number(document: Document) -> int:
+    return document.current_version.number if document.current_version else 0
+
+
+def _document(principal: Principal, document_id: UUID | str, scope: Scope) -> Document:
+    """Raises NotFound: missing, not theirs, and outside the scope are one."""
+    document = get_visible(Document, principal, pk=document_id)
+    inside = documents_within(principal, scope).filter(pk=document.pk).exists()
+    return document if inside else get_visible(Document, principal, pk=UUID(int=0))
+
+
+def document_facts(principal: Principal, ids: Iterable[str], *, scope: Scope) -> dict[str, Facts]:
+    """{id as it was asked: facts} of those that are visible within the scope: two statements, however many ids."""
+    asked = {text: parsed for text in ids if (parsed := _uuid(text))}
+    answering = Chunk.objects.visible_to(principal).filter(version_id=OuterRef("current_version_id"))
+    counted = answering.order_by().values("version_id").annotate(count=Count("id")).values("count")
+    rows = {
+        row.pk: row
+        for row in documents_within(principal, scope)
+        .filter(pk__in=asked.values())
+        .select_related("knowledge_base", "folder")
+        .annotate(chunk_count=Subquery(counted))
+    }
+    newest: dict[UUID, DocumentVersion] = {}
+    versions = DocumentVersion.objects.visible_to(principal).filter(document__in=rows)
+    for version in versions.prefetch_related("stages").order_by("number"):
+        newest[version.document_id] = version
+    return {text: _facts(rows[pk], newest[pk]) for text, pk in asked.items() if pk in rows and pk in newest}
+
+
+def _facts(document: Document, newest: DocumentVersion) -> Facts:
+    stages: dict[str, Stage] = {stage.name: stage for stage in newest.stages.all()}
+    embed = stages.get(StageName.EMBED)
+    chunks: int = getattr(document, "chunk_count", None) or 0
+    if newest.parse_status == ParseStatus.COMPLETED or embed is None or embed.status == StageStatus.PENDING:
+        return Facts(document, newest, chunks, chunks, chunks or None)
+    return Facts(document, newest, chunks, embed.items_done, embed.items_total)
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def grep(principal: Principal, patterns: Sequence[str], *, scope: Scope, limit: int, timeout_ms: int) -> Matches:
+    """Passages in which any of the regular expressions (PostgreSQL's, case does not matter) matches, at most `limit`.
+
+    timeout_ms: after which the database gives up. Raises InvalidInput: a pattern that is none, or that takes too long.
+    """
+    for pattern in patterns:
+        if not pattern.strip() or len(pattern) > PATTERN_LENGTH or "\0" in pattern:
+            raise InvalidInput(
+                _("A pattern has 1 to %(most)s characters; this one has %(count)s.")
+                % {"most": PATTERN_LENGTH, "count": len(pattern)}
+            )
+    matches = Q()
+    for pattern in patterns:
+        matches |= Q(text__iregex=pattern)
+    rows = _answering(principal, scope).filter(matches).order_by("document__title", "document_id", "position")
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(timeout_ms)])
+            found = list(rows[: limit + 1])
+            cursor.execute("SELECT set_config('statement_timeout', '0', true)")
+    except DataError as error:
+        detail = str(error).splitlines()[0].removeprefix("invalid regular expression: ")
+        raise InvalidInput(
+            _("The pattern is no regular expression (%(detail)s). Escape special characters with a backslash.")
+            % {"detail": detail}
+        ) from error
+    except OperationalError as error:
+        raise InvalidInput(
+            _("The pattern took longer than %(seconds)s s. Use plain words, or fewer wildcards.")
+            % {"seconds": round(timeout_ms / 1000, 1)}
+        ) from error
+    return Matches(tuple(map(shown, found[:limit])), len(found) > limit)
+
+
+@dataclass(frozen=True)
+class SheetText:
+    """A table of a spreadsheet: the heading above it ("" for none), and rows of cells, the first one the header."""
+
+    sheet: str
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Spreadsheet:
+    """A document of tables. first: the passage it is cited by, None while it has none."""
+
+    document: Document
+    first: ShownPassage | None
+    sheets: tuple[SheetText, ...]
+
+
+def spreadsheets_within(principal: Principal, scope: Scope) -> QuerySet[Document]:
+    """Documents that are tables (xlsx, csv, tsv) and can be read, by title."""
+    named = Q()
+    for suffix in SPREADSHEETS:
+        named |= Q(filename__iendswith=suffix)
+    rows = documents_within(principal, scope).filter(named, current_version__isnull=False)
+    return rows.select_related("current_version").order_by("title", "pk")
+
+
+def spreadsheet(principal: Principal, document_id: UUID | str, *, scope: Scope) -> Spreadsheet:
+    """The tables of one document, as its parser read them. Raises NotFound, InvalidInput where it is no spreadsheet."""
+    document = _document(principal, document_id, scope)
+    version = document.current_version
+    if not document.filename.lower().endswith(SPREADSHEETS) or version is None:
+        raise InvalidInput(
+            _("“%(title)s” is no spreadsheet that can be read. Ask for a document that ends in .xlsx, .csv or .tsv.")
+            % {"title": document.title}
+        )
+    sheet, sheets = "", []
+    for block in load_parsed(version).blocks:
+        if block.kind == "heading":
+            sheet = block.text
+        elif block.kind == "table":
+            sheets.append(SheetText(sheet, tuple(_cells(line) for line in _body(block.text))))
+    first = _answering(principal, scope).filter(document=document).order_by("position").first()
+    return Spreadsheet(document, shown(first) if first else None, tuple(sheets))
+
+
+def _body(table: str) -> list[str]:
+    """The lines of a pipe table without its rule."""
+    lines = table.split("\n")
+    return [lines[0], *lines[2:]]
+
+
+def _cells(line: str) -> tuple[str, ...]:
+    bare = line.removeprefix("| ").removesuffix(" |")
+    return tuple(cell.replace("\\|", "|").strip() for cell in bare.split(" | "))

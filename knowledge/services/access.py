@@ -1,0 +1,143 @@
+"""Rights on knowledge bases, folders and documents, as those who manage them change them.
+
+A document that needs rights of its own gets an access node: a hidden folder below its folder. The node is made with the first
+exception and goes with the last one. `by` is None for commands that set a system up; superusers govern every place.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.db import transaction
+
+from audit.actions import Action
+from audit.record import record
+from authz import grants
+from authz.checks import require_manage
+from authz.holders import Holder
+from authz.lockout import managers_kept
+from authz.models import OrgUnit
+from authz.permissions import Right
+from authz.principal import Principal
+from knowledge.models import Document, Folder, KnowledgeBase
+from knowledge.services.nodes import drop_node_if_empty, existing_node, node_of
+from knowledge.services.tree import lock_tree, mark_cuts
+
+Place = KnowledgeBase | Folder | Document
+
+
+@transaction.atomic
+def give(
+    by: Principal | None, rights: Iterable[Right], place: Place, *, to: Holder, expires_at: datetime | None = None
+) -> None:
+    """Give rights on a place until `expires_at`.
+
+    Raises NotFound (not visible), PermissionDenied (no `manage`), InvalidInput (an end that has passed, or one that would leave
+    nobody to manage the place).
+    """
+    require_manage(by, place)
+    grants.give(by, rights, _row(place), to=to, expires_at=expires_at, about=place)
+
+
+@transaction.atomic
+def take_back(by: Principal | None, rights: Iterable[Right], place: Place, *, of: Holder) -> None:
+    """Take back rights given on this very place. Raises NotFound, PermissionDenied, InvalidInput (the last manager)."""
+    require_manage(by, place)
+    row = carrier_of(place)
+    if row is not None:
+        grants.take_back(by, rights, row, of=of, about=place)
+        _tidy(place)
+
+
+@transaction.atomic
+def deny(by: Principal | None, rights: Iterable[Right], place: Place, *, to: Holder, reason: str = "") -> None:
+    """Deny rights on a place and below it, whatever is granted. Raises NotFound, PermissionDenied, InvalidInput (the last manager)."""
+    require_manage(by, place)
+    grants.deny(by, rights, _row(place), to=to, reason=reason, about=place)
+
+
+@transaction.atomic
+def undeny(by: Principal | None, rights: Iterable[Right], place: Place, *, of: Holder) -> None:
+    """Take back denials on this very place. Raises NotFound, PermissionDenied."""
+    require_manage(by, place)
+    row = carrier_of(place)
+    if row is not None:
+        grants.undeny(by, rights, row, of=of, about=place)
+        _tidy(place)
+
+
+@transaction.atomic
+def break_inheritance(by: Principal | None, place: Folder | Document, *, copy: bool = False) -> None:
+    """From now on grants above do not reach this place and what lies below it; denials above still do.
+
+    copy: what is granted from above until now is granted on the place itself.
+    Raises NotFound, PermissionDenied, InvalidInput (nobody could manage the place any more).
+    """
+    require_manage(by, place)
+    folder = _folder(place)
+    lock_tree(folder.knowledge_base_id)
+    with managers_kept(folder):
+        if copy:
+            grants.copy_from_above(by, folder, about=place)
+        if _set_inherits(folder, inherits=False):
+            record(by, Action.INHERITANCE_BROKEN, place, detail={"copied": copy})
+
+
+@transaction.atomic
+def restore_inheritance(by: Principal | None, place: Folder | Document) -> None:
+    """Let grants above reach this place again; those on it stay. Raises NotFound, PermissionDenied."""
+    require_manage(by, place)
+    folder = existing_node(place) if isinstance(place, Document) else place
+    if folder is not None:
+        lock_tree(folder.knowledge_base_id)
+        if _set_inherits(folder, inherits=True):
+            record(by, Action.INHERITANCE_RESTORED, place)
+        _tidy(place)
+
+
+@transaction.atomic
+def set_discoverable(by: Principal | None, folder: Folder, *, is_discoverable: bool) -> None:
+    """Whether people who may not see a folder may be told its name. Raises NotFound, PermissionDenied."""
+    require_manage(by, folder)
+    changed = Folder.unscoped.filter(pk=folder.pk).exclude(is_discoverable=is_discoverable)
+    if changed.update(is_discoverable=is_discoverable):
+        folder.is_discoverable = is_discoverable
+        record(by, Action.DISCOVERABLE_SET if is_discoverable else Action.DISCOVERABLE_CLEARED, folder)
+
+
+@transaction.atomic
+def transfer(by: Principal | None, base: KnowledgeBase, *, to: OrgUnit | None) -> None:
+    """Say which org unit a knowledge base belongs to; no right changes. Raises NotFound, PermissionDenied."""
+    require_manage(by, base)
+    base.org_unit = to
+    KnowledgeBase.unscoped.filter(pk=base.pk).update(org_unit=to)
+    record(by, Action.KNOWLEDGE_BASE_CHANGED, base, detail={"org_unit": to.pk if to else None})
+
+
+def carrier_of(place: Place) -> KnowledgeBase | Folder | None:
+    """The row that carries the grants and denials made on this very place; None for a document without exceptions.
+
+    `authz.grants.grants_on` and `denials_on` list what is on it.
+    """
+    return existing_node(place) if isinstance(place, Document) else place
+
+
+def _row(place: Place) -> KnowledgeBase | Folder:
+    return node_of(place) if isinstance(place, Document) else place
+
+
+def _folder(place: Folder | Document) -> Folder:
+    return node_of(place) if isinstance(place, Document) else place
+
+
+def _set_inherits(folder: Folder, *, inherits: bool) -> bool:
+    """Whether that was a change; the caller holds `lock_tree`."""
+    changed = Folder.unscoped.filter(pk=folder.pk).exclude(inherits=inherits).update(inherits=inherits)
+    folder.inherits = inherits
+    if changed:
+        mark_cuts(folder)
+    return bool(changed)
+
+
+def _tidy(place: Place) -> None:
+    if isinstance(place, Document):
+        drop_node_if_empty(place)

@@ -1,0 +1,120 @@
+"""Asking to be let into a folder whose name may be told, and deciding about it."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from audit.actions import Action
+from audit.record import record
+from authz.governing import governed
+from authz.permissions import Right
+from authz.principal import Principal
+from authz.request_models import AccessRequest, RequestState
+from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
+from knowledge.models import Folder
+from knowledge.selectors import discoverable_folders
+from knowledge.services.access import give
+
+REASON_LENGTH = 500
+
+
+@transaction.atomic
+def request_access(principal: Principal, *, folder_id: UUID, reason: str = "") -> AccessRequest:
+    """Ask the managers of a folder to be let in, to view it.
+
+    Raises NotFound (no such folder, or its name may not be told), InvalidInput (they may view it; too long a reason), Conflict
+    (they wait for an answer already).
+    """
+    if Folder.objects.visible_to(principal).filter(pk=folder_id).exists():
+        raise InvalidInput(_("You may view this folder already."))
+    folder = discoverable_folders(principal).filter(pk=folder_id).first()
+    if folder is None:
+        raise NotFound(_("There is no such folder, or nobody may ask for it."))
+    if len(reason) > REASON_LENGTH:
+        raise InvalidInput(_("A reason has at most %(most)s characters.") % {"most": REASON_LENGTH})
+    try:
+        with transaction.atomic():
+            asked = AccessRequest.objects.create(folder=folder, user_id=principal.user_id, reason=reason.strip())
+    except IntegrityError as error:
+        raise Conflict(_("You have asked for this folder already; its managers have not answered yet.")) from error
+    record(principal, Action.ACCESS_REQUESTED, folder, detail={"request": asked.pk})
+    return asked
+
+
+@transaction.atomic
+def grant_request(
+    by: Principal, *, request_id: int, ends_at: datetime | None = None, answer: str = ""
+) -> AccessRequest:
+    """Give the right to view that was asked for, until `ends_at` if there is an end.
+
+    Raises NotFound (not governed by `by`), InvalidInput (decided already, an end that has passed).
+    """
+    asked = _open(by, request_id)
+    give(by, [Right.VIEW], asked.folder, to=asked.user, expires_at=ends_at)
+    asked.ends_at = ends_at
+    return _decide(by, asked, RequestState.GRANTED, answer)
+
+
+@transaction.atomic
+def refuse_request(by: Principal, *, request_id: int, answer: str = "") -> AccessRequest:
+    """Raises NotFound (not governed by `by`), InvalidInput (decided already)."""
+    return _decide(by, _open(by, request_id), RequestState.REFUSED, answer)
+
+
+def requests_for(by: Principal) -> QuerySet[AccessRequest]:
+    """The requests that this person decides about: those that wait, the longest first, then what was decided last."""
+    rows = AccessRequest.objects.filter(folder__in=governed(Folder, by).values("pk"))
+    return rows.select_related("folder", "user", "decided_by").order_by(
+        F("decided_at").desc(nulls_first=True), "asked_at"
+    )
+
+
+def requests_of(principal: Principal) -> QuerySet[AccessRequest]:
+    """What this person has asked for, latest first. A folder's name is shown only while it may be told or seen."""
+    return AccessRequest.objects.filter(user_id=principal.user_id).select_related("folder", "decided_by")
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A folder that somebody may ask for. state: of their last request, "" when they never asked."""
+
+    folder_id: UUID
+    name: str
+    state: str
+
+
+def offers(principal: Principal, folder_ids: Collection[UUID]) -> dict[UUID, Offer]:
+    """Those of the folders that this person may still ask for: not visible to them by now, and their names may be told."""
+    if not folder_ids:
+        return {}
+    rows = AccessRequest.objects.filter(user_id=principal.user_id, folder__in=folder_ids).order_by("asked_at")
+    states = dict(rows.values_list("folder_id", "state"))
+    tellable = discoverable_folders(principal).filter(pk__in=folder_ids)
+    return {folder.pk: Offer(folder.pk, folder.name, states.get(folder.pk, "")) for folder in tellable}
+
+
+def _open(by: Principal, request_id: int) -> AccessRequest:
+    """Locked, so that two managers do not decide at once."""
+    rows = AccessRequest.objects.select_for_update(of=("self",)).filter(folder__in=governed(Folder, by).values("pk"))
+    asked = rows.select_related("folder", "user").filter(pk=request_id).first()
+    if asked is None:
+        raise NotFound(_("There is no such request, or it is not yours to decide."))
+    if asked.state != RequestState.OPEN:
+        raise InvalidInput(_("This request is decided already: %(state)s.") % {"state": asked.get_state_display()})
+    return asked
+
+
+def _decide(by: Principal, asked: AccessRequest, state: RequestState, answer: str) -> AccessRequest:
+    asked.state, asked.answer = state, answer.strip()[:REASON_LENGTH]
+    asked.decided_at, asked.decided_by = timezone.now(), User.objects.get(pk=by.user_id)
+    asked.save(update_fields=["state", "answer", "decided_at", "decided_by", "ends_at"])
+    action = Action.ACCESS_GRANTED if state is RequestState.GRANTED else Action.ACCESS_REFUSED
+    record(by, action, asked.folder, detail={"request": asked.pk, "user": asked.user_id})
+    return asked

@@ -1,0 +1,280 @@
+"""Rights as a file: read, checked line by line and applied as a whole, or written.
+
+Each line says what one person or group is allowed or denied on one place, or that a place breaks inheritance. Columns: COLUMNS.
+"""
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any
+
+import yaml
+from django.contrib.auth.models import Group, User
+from django.db import transaction
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext as _
+
+from audit.actions import Action
+from audit.record import record
+from authz.grants import denials_on, grants_on
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.errors import CopilotError, InvalidInput
+from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
+from knowledge.services import access
+from knowledge.services.access import Place, carrier_of
+from knowledge.services.folders import root_folder
+
+COLUMNS = ("knowledge_base", "folder", "document", "effect", "user", "group", "rights", "expires_at", "reason")
+EFFECTS = ("allow", "break", "deny")  # in the order in which they are applied: a manager is there before a break
+MOST_PROBLEMS = 20  # told at once
+SEPARATOR = re.compile(r"(?<!\\)/")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a file, its values resolved. number: from 1, as an editor counts."""
+
+    number: int
+    place: Place
+    effect: str
+    holder: User | Group | None = None
+    rights: tuple[Right, ...] = ()
+    expires_at: datetime | None = None
+    reason: str = ""
+
+
+@transaction.atomic
+def import_grants(by: Principal | None, file: Path) -> int:
+    """Apply every line of a CSV or YAML file; returns how many there were.
+
+    Raises InvalidInput, naming each bad line, and then nothing has changed.
+    """
+    lines, problems = [], []
+    for number, values in _read(file):
+        try:
+            lines.append(_resolved(number, values))
+        except InvalidInput as problem:
+            problems.append(_("Line %(number)s: %(problem)s") % {"number": number, "problem": problem})
+    if problems:
+        more = len(problems) - MOST_PROBLEMS
+        tail = [_("And %(count)s more.") % {"count": more}] if more > 0 else []
+        raise InvalidInput("\n".join([*problems[:MOST_PROBLEMS], *tail]))
+    for line in sorted(lines, key=lambda line: EFFECTS.index(line.effect)):
+        try:
+            _apply(by, line)
+        except CopilotError as problem:
+            raise InvalidInput(
+                _("Line %(number)s: %(problem)s") % {"number": line.number, "problem": problem}
+            ) from problem
+    return len(lines)
+
+
+@transaction.atomic
+def export_grants(by: Principal | None, out: IO[str]) -> int:
+    """Write every grant that counts, every denial and every break as CSV, as `import_grants` reads it; returns the lines."""
+    writer = csv.DictWriter(out, COLUMNS, restval="")
+    writer.writeheader()
+    count = 0
+    for place in _places():
+        for row in _written(place):
+            writer.writerow(_address(place) | row)
+            count += 1
+    record(by, Action.ACCESS_EXPORTED, detail={"lines": count})
+    return count
+
+
+def _read(file: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
+    """The lines of a file as {column: text}. Raises InvalidInput for what is no such file."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(_("“%(file)s” cannot be read as text: %(why)s.") % {"file": file, "why": error}) from error
+    if file.suffix.lower() == ".csv":
+        yield from _read_csv(text)
+    elif file.suffix.lower() in {".yaml", ".yml"}:
+        yield from _read_yaml(text)
+    else:
+        raise InvalidInput(_("A grant file ends in .csv, .yaml or .yml; “%(file)s” does not.") % {"file": file.name})
+
+
+def _read_csv(text: str) -> Iterator[tuple[int, Mapping[str, str]]]:
+    reader = csv.DictReader(text.splitlines(keepends=True), restkey="", restval="")
+    _check_columns(reader.fieldnames or ())
+    for values in reader:
+        yield reader.line_num, {name: value or "" for name, value in values.items() if isinstance(value, str)}
+
+
+def _read_yaml(text: str) -> Iterator[tuple[int, Mapping[str, str]]]:
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        rows = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise InvalidInput(_("The file is no YAML: %(why)s.") % {"why": " ".join(str(error).split())}) from error
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise InvalidInput(
+            _("A grant file in YAML is a list of mappings with the keys %(keys)s.") % {"keys": ", ".join(COLUMNS)}
+        )
+    starts = [each.start_mark.line + 1 for each in node.value] if node else []
+    for number, row in zip(starts, rows, strict=True):
+        _check_columns(row)
+        yield number, {str(name): _text(value) for name, value in row.items()}
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return "" if value is None else str(value)
+
+
+def _check_columns(names: Iterable[object]) -> None:
+    for name in names:
+        if name not in COLUMNS:
+            raise InvalidInput(
+                _("There is no column “%(name)s”. Known are: %(known)s.") % {"name": name, "known": ", ".join(COLUMNS)}
+            )
+
+
+def _resolved(number: int, values: Mapping[str, str]) -> Line:
+    """A line with the rows that it names. Raises InvalidInput."""
+    effect = values.get("effect") or "allow"
+    if effect not in EFFECTS:
+        raise InvalidInput(
+            _("“%(effect)s” is no effect. Known are: %(known)s.") % {"effect": effect, "known": ", ".join(EFFECTS)}
+        )
+    place = _place(values)
+    if effect == "break":
+        if isinstance(place, KnowledgeBase):
+            raise InvalidInput(_("A knowledge base takes over nothing: name a folder of it, “/” for the first one."))
+        return Line(number, place, effect)
+    ends = values.get("expires_at", "")
+    return Line(
+        number,
+        place,
+        effect,
+        holder=_holder(values.get("user", ""), values.get("group", "")),
+        rights=_rights(values.get("rights", "")),
+        expires_at=_end(ends) if ends else None,
+        reason=values.get("reason", ""),
+    )
+
+
+def _holder(user: str, group: str) -> User | Group:
+    if bool(user) == bool(group):
+        raise InvalidInput(_("Name either a user or a group."))
+    found = User.objects.filter(username=user).first() if user else Group.objects.filter(name=group).first()
+    if found is None and user:
+        raise InvalidInput(_("There is no user “%(name)s”.") % {"name": user})
+    if found is None:
+        raise InvalidInput(_("There is no group “%(name)s”.") % {"name": group})
+    return found
+
+
+def _rights(text: str) -> tuple[Right, ...]:
+    names = text.split()
+    unknown = [name for name in names if name not in Right.values]
+    if unknown or not names:
+        raise InvalidInput(
+            _("“%(name)s” is no right. Known are: %(known)s.")
+            % {"name": unknown[0] if unknown else "", "known": ", ".join(Right.values)}
+        )
+    return tuple(Right(name) for name in names)
+
+
+def _end(text: str) -> datetime:
+    try:
+        end = parse_datetime(text if "T" in text or " " in text else f"{text}T23:59:59")
+    except ValueError:
+        end = None
+    if end is None:
+        raise InvalidInput(_("“%(text)s” is no time. Write 2027-01-31 or 2027-01-31T18:00:00+08:00.") % {"text": text})
+    return end if timezone.is_aware(end) else timezone.make_aware(end)
+
+
+def _place(values: Mapping[str, str]) -> Place:
+    """The base, folder or document of a line. Raises InvalidInput."""
+    name, path, filename = (values.get(key, "") for key in ("knowledge_base", "folder", "document"))
+    base = KnowledgeBase.unscoped.filter(name=name).first()
+    if base is None:
+        raise InvalidInput(_("There is no knowledge base “%(name)s”.") % {"name": name})
+    if not path and not filename:
+        return base
+    folder = root_folder(base)
+    for part in (part.replace("\\/", "/") for part in SEPARATOR.split(path) if part):
+        below = Folder.unscoped.filter(parent=folder, name=part, kind=FolderKind.FOLDER).first()
+        if below is None:
+            raise InvalidInput(_("There is no folder “%(name)s” in “%(parent)s”.") % {"name": part, "parent": folder})
+        folder = below
+    if not filename:
+        return folder
+    document = Document.unscoped.filter(folder=folder, filename=filename).order_by("created_at").first()
+    if document is None:
+        raise InvalidInput(_("There is no document “%(name)s” in “%(parent)s”.") % {"name": filename, "parent": folder})
+    return document
+
+
+def _apply(by: Principal | None, line: Line) -> None:
+    if line.effect == "break":
+        assert not isinstance(line.place, KnowledgeBase)  # `_resolved` refused it
+        access.break_inheritance(by, line.place)
+    elif line.holder is not None and line.effect == "deny":
+        access.deny(by, line.rights, line.place, to=line.holder, reason=line.reason)
+    elif line.holder is not None:
+        access.give(by, line.rights, line.place, to=line.holder, expires_at=line.expires_at)
+
+
+def _places() -> Iterator[Place]:
+    """Every place that may carry rights of its own: bases, folders, documents with exceptions."""
+    for base in KnowledgeBase.unscoped.order_by("name"):
+        yield base
+        links = Folder.unscoped.filter(knowledge_base=base, kind=FolderKind.FOLDER).order_by("created_at", "id")
+        yield from links
+        own = Document.unscoped.filter(access__kind=FolderKind.DOCUMENT, knowledge_base=base)
+        yield from own.select_related("folder", "knowledge_base").order_by("filename", "id")
+
+
+def _address(place: Place) -> dict[str, str]:
+    if isinstance(place, KnowledgeBase):
+        return {"knowledge_base": place.name}
+    folder = place.folder if isinstance(place, Document) else place
+    above = folder.ancestor_links.filter(ancestor__parent__isnull=False).order_by("-depth")
+    names = above.values_list("ancestor__name", flat=True)
+    address = {
+        "knowledge_base": place.knowledge_base.name,
+        "folder": "/".join(n.replace("/", "\\/") for n in names) or "/",
+    }
+    return address | ({"document": place.filename} if isinstance(place, Document) else {})
+
+
+def _written(place: Place) -> Iterator[dict[str, Any]]:
+    carrier = carrier_of(place)
+    if carrier is None:
+        return
+    if isinstance(carrier, Folder) and not carrier.inherits:
+        yield {"effect": "break"}
+    for grant in grants_on(carrier):
+        if grant.expires_at is None or grant.expires_at > timezone.now():
+            ends = grant.expires_at.isoformat() if grant.expires_at else ""
+            yield {
+                "effect": "allow",
+                _kind(grant.is_group): grant.holder,
+                "rights": grant.right.value,
+                "expires_at": ends,
+            }
+    for denied in denials_on(carrier):
+        yield {
+            "effect": "deny",
+            _kind(denied.is_group): denied.holder,
+            "rights": denied.right.value,
+            "reason": denied.reason,
+        }
+
+
+def _kind(is_group: bool) -> str:
+    return "group" if is_group else "user"

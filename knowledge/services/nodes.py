@@ -1,0 +1,77 @@
+"""The access node of a document with exceptions: a hidden folder below its folder, from which its rights are read.
+
+Chunks keep their place in `ChunkIndex.folder`, which is the document's `access`; both change under the lock of the document's
+row, which publishing and indexing take, too, so that no row is written for a place that has just changed.
+"""
+
+from authz.grants import is_bare
+from knowledge.ingestion.publish import count_passages
+from knowledge.models import ChunkIndex, Document, Folder, FolderKind
+from knowledge.services.tree import hang, link_new, lock_tree
+
+
+def node_of(document: Document) -> Folder:
+    """The document's access node, made when it has none; runs inside the caller's transaction."""
+    lock_tree(document.knowledge_base_id)
+    current = _locked(document)
+    if current.access_id != current.folder_id:
+        return current.access
+    node = Folder.unscoped.create(
+        knowledge_base_id=current.knowledge_base_id,
+        parent_id=current.folder_id,
+        name=current.filename[:200],
+        kind=FolderKind.DOCUMENT,
+    )
+    link_new(node, current.folder)
+    _read_from(current, node)
+    document.access = node
+    return node
+
+
+def existing_node(document: Document) -> Folder | None:
+    """The document's access node, as the database has it now."""
+    current = Document.unscoped.select_related("access").get(pk=document.pk)
+    return None if current.access_id == current.folder_id else current.access
+
+
+def drop_node_if_empty(document: Document) -> None:
+    """Let the document share its folder's rights again when its node carries none; runs inside the caller's transaction.
+
+    A node stays where the folder shows another document of the same file name: two of them cannot share it.
+    """
+    lock_tree(document.knowledge_base_id)
+    current = _locked(document)
+    node = current.access
+    twins = Document.unscoped.filter(access_id=current.folder_id, filename=current.filename)
+    if node.pk == current.folder_id or not node.inherits or not is_bare(node) or twins.exists():
+        return
+    _read_from(current, current.folder)
+    document.access = current.folder
+    node.delete()
+
+
+def put(document: Document, folder: Folder) -> None:
+    """Lay a document, with its exceptions, into another folder of its base; runs inside the caller's transaction."""
+    lock_tree(document.knowledge_base_id)
+    current = _locked(document)
+    had_node = current.access_id != current.folder_id
+    Document.unscoped.filter(pk=current.pk).update(folder=folder)
+    if had_node:
+        hang(current.access, folder)
+    else:
+        _read_from(current, folder)
+        document.access = folder
+    document.folder = folder
+
+
+def _read_from(document: Document, place: Folder) -> None:
+    if document.current_version is not None:
+        count_passages(document.current_version, document.access_id, sign=-1)
+        count_passages(document.current_version, place.pk, sign=1)
+    ChunkIndex.unscoped.filter(document=document).update(folder=place)
+    Document.unscoped.filter(pk=document.pk).update(access=place)
+
+
+def _locked(document: Document) -> Document:
+    rows = Document.unscoped.select_for_update(of=("self",)).select_related("access", "folder", "current_version")
+    return rows.get(pk=document.pk)

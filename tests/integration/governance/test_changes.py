@@ -1,0 +1,168 @@
+"""A change of rights is shown with whom it touches, and saved only when that is confirmed."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from audit.actions import Action
+from audit.models import Entry
+from authz.checks import can
+from authz.effects import Effects
+from authz.models import Denial, FolderUserGrant
+from authz.permissions import Right
+from knowledge.governance.changes import Change, What, carry_out
+from knowledge.models import Document, Folder
+from knowledge.services import access
+from tests.factories import allow, make_document, make_user
+from tests.integration.governance.world import World, client_of, place_url, principal_of, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+def effects_of(world: World, place: Folder | Document, change: Change) -> Effects:
+    effects = carry_out(principal_of(world.boss), place, change)
+    assert effects is not None
+    return effects
+
+
+def counted(effects: Effects) -> dict[str, tuple[dict[str, int], dict[str, int]]]:
+    """Person → documents gained and lost by right."""
+    return {
+        each.person.username: (
+            {delta.right.value: len(delta.documents) for delta in each.gains},
+            {delta.right.value: len(delta.documents) for delta in each.losses},
+        )
+        for each in effects.people
+    }
+
+
+def test_who_gains_how_many_documents_is_exact(world: World) -> None:
+    give = Change(What.GIVE, world.engineering.group, (Right.VIEW,))
+    assert counted(effects_of(world, world.pay, give)) == {"anna": ({"view": 1}, {})}
+    everything = Change(What.GIVE, world.auditors.group, (Right.VIEW, Right.DOWNLOAD))
+    root = world.rules.parent
+    assert root is not None
+    assert counted(effects_of(world, root, everything)) == {"ben": ({"view": 3, "download": 3}, {})}
+
+
+def test_who_loses_is_exact_and_what_another_grant_keeps_is_not_lost(world: World) -> None:
+    allow(world.anna, world.travel)
+    take = Change(What.TAKE_BACK, world.engineering.group, (Right.VIEW,))
+    assert counted(effects_of(world, world.rules, take)) == {"anna": ({}, {"view": 1})}
+
+
+def test_a_denial_and_a_break_are_compared_too(world: World) -> None:
+    deny = Change(What.DENY, world.platform.group, (Right.VIEW,))
+    assert counted(effects_of(world, world.travel, deny)) == {"anna": ({}, {"view": 1})}
+    allow(world.boss, world.travel, Right.MANAGE)
+    cut = counted(effects_of(world, world.travel, Change(What.BREAK)))
+    cut.pop("keeper")  # who filled the base, and held everything from above
+    assert cut == {"anna": ({}, {"view": 1, "download": 1}), "mia": ({}, {"manage": 1})}
+
+
+def test_an_exception_of_one_document_counts_that_document(world: World) -> None:
+    make_document(world.pay, "other.md", title="Other")
+    give = Change(What.GIVE, world.ben, (Right.VIEW,))
+    assert counted(effects_of(world, world.salaries, give)) == {"ben": ({"view": 1}, {})}
+
+
+def test_nothing_is_changed_before_it_is_confirmed(world: World) -> None:
+    give = Change(What.GIVE, world.ben, (Right.VIEW,))
+    effects = effects_of(world, world.pay, give)
+    assert not FolderUserGrant.objects.filter(user=world.ben).exists()
+    assert not Entry.objects.filter(action=Action.GRANT_GIVEN, detail__user=world.ben.pk).exists()
+    assert Entry.objects.get(action=Action.CHANGE_PREVIEWED).detail == {"what": "give", "gaining": 1, "losing": 0}
+    assert carry_out(principal_of(world.boss), world.pay, give, confirmed=effects.fingerprint) is None
+    assert can(principal_of(world.ben), Right.VIEW, world.pay)
+
+
+def test_a_confirmation_of_other_effects_does_not_count(world: World) -> None:
+    give = Change(What.GIVE, world.auditors.group, (Right.VIEW,))
+    seen = effects_of(world, world.pay, give)
+    world.auditors.group.user_set.add(make_user("carl"))  # meanwhile somebody joined
+    again = carry_out(principal_of(world.boss), world.pay, give, confirmed=seen.fingerprint)
+    assert again is not None
+    assert set(counted(again)) == {"ben", "carl"}
+    assert not can(principal_of(world.ben), Right.VIEW, world.pay)
+
+
+def test_a_change_that_touches_nobody_is_saved_at_once(world: World) -> None:
+    empty = Change(What.GIVE, world.engineering.group, (Right.VIEW,))
+    assert carry_out(principal_of(world.boss), world.travel, empty) is None, "they have it from above"
+
+
+def post(user: User, place: Folder | Document, **fields: Any) -> Any:
+    return client_of(user).post(place_url("rights-change", place), fields)
+
+
+def test_the_page_asks_names_and_counts_then_saves(world: World) -> None:
+    fields = {"what": "give", "holder_kind": "user", "holder": "ben", "rights": ["view"], "until": "2199-12-31"}
+    asked = post(world.mia, world.rules, **fields)
+    assert asked.status_code == 200
+    assert "One person gains ben view 2 documents" in text_of(asked)
+    assert "House rules Travel rules" in text_of(asked)
+    assert not can(principal_of(world.ben), Right.VIEW, world.rules)
+    saved = post(world.mia, world.rules, **fields, confirmed=asked.context["effects"].fingerprint)
+    assert saved.status_code == 302
+    assert can(principal_of(world.ben), Right.VIEW, world.travel)
+    grant = FolderUserGrant.objects.get(user=world.ben)
+    assert (grant.expires_at.year, grant.granted_by) == (2199, world.mia) if grant.expires_at else False
+    page = text_of(client_of(world.mia).get(place_url("rights-place", world.rules)))
+    assert "ben person view" in page
+    entry = Entry.objects.filter(action=Action.GRANT_GIVEN).latest("id")
+    assert (entry.actor_name, entry.target_name) == ("mia", "Rules")
+
+
+def test_taking_back_and_lifting_a_denial_are_a_click_and_a_confirmation(world: World) -> None:
+    access.deny(None, [Right.VIEW], world.rules, to=world.anna)
+    fields = {"what": "undeny", "holder_kind": "user", "holder": "anna", "rights": ["view"]}
+    asked = post(world.mia, world.rules, **fields)
+    assert "One person gains anna" in text_of(asked)
+    post(world.mia, world.rules, **fields, confirmed=asked.context["effects"].fingerprint)
+    assert not Denial.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"holder": "ben", "rights": []}, "Choose at least one right."),
+        ({"holder": "", "rights": ["view"]}, "Name the person or group that this is about."),
+        ({"holder": "bem", "rights": ["view"]}, "There is no person called “bem”. Did you mean “ben”?"),
+        ({"holder": "Engineerin", "holder_kind": "group", "rights": ["view"]}, "Did you mean “Engineering”?"),
+        ({"holder": "ben", "rights": ["view"], "until": "soon"}, "Give the last day as a date like 2027-12-31."),
+        ({"holder": "ben", "rights": ["view"], "until": "2020-01-01"}, "A right cannot end in the past"),
+        ({"holder": "ben", "rights": ["read"]}, "read is not one of the available choices."),
+        ({"what": "steal"}, "steal is not one of the available choices."),
+    ],
+)
+def test_bad_input_is_one_sentence_and_changes_nothing(world: World, fields: dict[str, Any], sentence: str) -> None:
+    answer = post(world.mia, world.rules, **{"what": "give", "holder_kind": "user"} | fields)
+    assert answer.status_code == 400
+    assert sentence in text_of(answer)
+    assert not FolderUserGrant.objects.filter(user=world.ben).exists()
+
+
+def test_the_last_manager_is_not_locked_out(world: World) -> None:
+    fields = {"what": "take_back", "holder_kind": "user", "holder": "boss", "rights": ["manage"]}
+    answer = client_of(world.root).post(place_url("rights-change", world.base), fields)
+    page = text_of(answer)
+    assert answer.status_code in {200, 400}
+    assert answer.status_code == 200 or "Nobody could manage" in page
+
+
+def test_who_does_not_manage_the_place_neither_sees_nor_changes_it(world: World) -> None:
+    fields = {"what": "give", "holder_kind": "user", "holder": "mia", "rights": ["view"]}
+    assert post(world.mia, world.pay, **fields).status_code == 404
+    assert client_of(world.mia).get(place_url("rights-place", world.pay)).status_code == 404
+    assert post(world.anna, world.rules, **fields).status_code == 302
+    assert not FolderUserGrant.objects.filter(user=world.mia, content_object=world.pay).exists()
+
+
+def test_an_end_that_passes_is_shown_as_ended(world: World) -> None:
+    access.give(None, [Right.VIEW], world.pay, to=world.ben, expires_at=timezone.now() + timedelta(days=1))
+    FolderUserGrant.objects.filter(user=world.ben).update(expires_at=timezone.now() - timedelta(days=1))
+    page = text_of(client_of(world.boss).get(place_url("rights-place", world.pay)))
+    assert "ended" in page

@@ -1,0 +1,140 @@
+"""Why somebody may, or may not: the rule that decides, the way it came, since when and by whom."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from audit.actions import Action
+from audit.models import Entry
+from authz.checks import can
+from authz.explain import Explanation, Reason
+from authz.models import FolderGroupGrant
+from authz.permissions import Right
+from authz.principal import Principal
+from knowledge.governance.explanations import explain_rights
+from knowledge.models import Document, Folder, KnowledgeBase
+from knowledge.services import access
+from tests.factories import allow
+from tests.integration.governance.world import World, client_of, place_url, principal_of, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+def why(world: World, user: User, place: KnowledgeBase | Folder | Document, right: Right = Right.VIEW) -> Explanation:
+    found = {each.right: each for each in explain_rights(principal_of(world.root), user, place)}[right]
+    if isinstance(place, Folder | Document):
+        assert found.is_allowed == can(Principal.of(User.objects.get(pk=user.pk)), right, place), "it says what is"
+    return found
+
+
+def test_a_yes_names_the_unit_the_grant_and_the_folders_it_came_down(world: World) -> None:
+    found = why(world, world.anna, world.travel)
+    assert (found.is_allowed, found.reason) == (True, Reason.GRANTED)
+    assert [(step.kind, step.name) for step in found.path] == [
+        ("person", "anna"),
+        ("unit", "Platform"),
+        ("unit", "Engineering"),
+        ("row", "Rules"),
+        ("place", "Travel"),
+    ]
+    assert "Engineering" in found.sentence
+    assert "“Rules”" in found.sentence
+
+
+def test_since_when_and_by_whom(world: World) -> None:
+    access.give(principal_of(world.boss), [Right.VIEW], world.pay, to=world.ben)
+    row = why(world, world.ben, world.pay).decisive
+    assert row is not None
+    assert row.row.by == "boss"
+    assert abs(row.row.since - timezone.now()) < timedelta(minutes=5)
+
+
+def test_a_denial_wins_over_a_nearer_grant_and_says_its_reason(world: World) -> None:
+    allow(world.anna, world.travel)
+    access.deny(None, [Right.VIEW], world.base, to=world.platform.group, reason="leaves in May")
+    found = why(world, world.anna, world.travel_rules)
+    assert (found.is_allowed, found.reason) == (False, Reason.DENIED)
+    assert found.decisive is not None
+    assert (found.decisive.row.holder_name, found.decisive.row.reason) == ("Platform", "leaves in May")
+    assert {each.fate for each in found.others} == {"allows"}, "what it outweighs is listed"
+
+
+def test_a_break_is_named_with_the_grant_that_it_stops(world: World) -> None:
+    allow(world.boss, world.travel, Right.MANAGE)
+    access.break_inheritance(None, world.travel)
+    found = why(world, world.anna, world.travel)
+    assert (found.reason, found.decisive and found.decisive.cut_by and found.decisive.cut_by.name) == (
+        Reason.CUT,
+        "Travel",
+    )
+
+
+def test_a_grant_that_has_ended_is_named_with_its_end(world: World) -> None:
+    FolderGroupGrant.objects.update(expires_at=timezone.now() - timedelta(days=1))
+    found = why(world, world.anna, world.rules)
+    assert found.reason is Reason.ENDED
+    assert "Engineering" in found.sentence
+
+
+def test_what_is_missing_is_said(world: World) -> None:
+    found = why(world, world.anna, world.pay)
+    assert (found.reason, found.decisive) == (Reason.MISSING, None)
+    assert "neither to anna by name nor to one of the 2 groups" in found.sentence
+
+
+def test_a_disabled_account_is_the_reason_whatever_is_granted(world: World) -> None:
+    User.objects.filter(pk=world.anna.pk).update(is_active=False)
+    world.anna.refresh_from_db()
+    assert why(world, world.anna, world.rules).reason is Reason.INACTIVE
+
+
+def test_a_document_of_its_own_is_explained_at_its_own_node(world: World) -> None:
+    access.give(None, [Right.VIEW], world.salaries, to=world.ben)
+    document = Document.unscoped.get(pk=world.salaries.pk)
+    found = why(world, world.ben, document)
+    assert (found.is_allowed, found.place.name, found.place.kind) == (True, "Salaries", "document")
+
+
+def test_it_is_recorded_with_the_person_it_tells_about(world: World) -> None:
+    why(world, world.anna, world.rules)
+    entry = Entry.objects.filter(action=Action.ACCESS_EXPLAINED).latest("id")
+    assert (entry.actor_name, entry.target_name, entry.detail) == (
+        "root", "Rules", {"user": world.anna.pk, "held": ["view", "download"]},
+    )  # fmt: skip
+
+
+def test_the_page_answers_managers_and_nobody_else(world: World) -> None:
+    url = place_url("rights-why", world.travel)
+    page = client_of(world.mia).get(url, {"user": "anna"})
+    assert page.status_code == 200
+    assert "Yes: anna holds “view” on “Travel”, granted to Engineering on “Rules”." in text_of(page)
+    assert client_of(world.boss).get(place_url("rights-why", world.pay), {"user": "anna"}).status_code == 200
+    assert client_of(world.mia).get(place_url("rights-why", world.pay), {"user": "anna"}).status_code == 404
+    assert client_of(world.anna).get(url, {"user": "anna"}).status_code == 302, "no staff: to the sign-in of the admin"
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"user": "ana"}, "There is no person called “ana”. Did you mean “anna”?"),
+        ({"user": "anna", "right": "read"}, "“read” is no right. The rights are: view, download, add, change, manage."),
+    ],
+)
+def test_bad_input_is_one_sentence(world: World, query: dict[str, str], sentence: str) -> None:
+    page = client_of(world.boss).get(place_url("rights-why", world.rules), query)
+    assert page.status_code == 400
+    assert sentence in text_of(page)
+
+
+def test_the_api_tells_managers_the_same(world: World) -> None:
+    query = {"user": "anna", "kind": "folder", "id": str(world.travel.pk)}
+    told = client_of(world.mia).get("/api/v1/explain", query).json()
+    assert (told["is_allowed"], told["reason"], told["rule"]["holder"]) == (True, "granted", "Engineering")
+    assert [step["name"] for step in told["path"]] == ["anna", "Platform", "Engineering", "Rules", "Travel"]
+    hidden = client_of(world.mia).get("/api/v1/explain", query | {"id": str(world.pay.pk)})
+    missing = client_of(world.mia).get("/api/v1/explain", query | {"id": "00000000-0000-0000-0000-000000000000"})
+    assert (hidden.status_code, missing.status_code) == (404, 404)
+    assert hidden.content == missing.content
+    assert client_of(world.mia).get("/api/v1/explain", query | {"user": "nobody"}).status_code == 400

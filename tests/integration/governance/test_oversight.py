@@ -1,0 +1,220 @@
+"""Through another person's eyes, and old answers again: recorded, read-only, and true."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.db import InternalError
+from django.urls import reverse
+
+from agent.models import Message, Role, Session, StopReason
+from agent.oversight import see_as as see_as_module
+from audit.actions import Action
+from audit.models import Entry
+from authz.grants import take_back
+from authz.permissions import Right
+from authz.snapshot import folder_ids_of
+from authz.snapshot_models import PermissionSnapshot
+from copilot_site.lib.transactions import read_only
+from knowledge.models import Chunk, KnowledgeBase
+from knowledge.services import access
+from knowledge.services.folders import root_folder
+from tests.factories import make_base, make_folder, make_user
+from tests.integration.agent.conversations import LEAVE, SALARY, asked, make_library, make_reader, stored
+from tests.integration.governance.world import client_of, staff, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def overseer() -> User:
+    user = staff("olga")
+    user.user_permissions.add(Permission.objects.get(codename="oversee", content_type__app_label="authz"))
+    return User.objects.get(pk=user.pk)
+
+
+@pytest.fixture
+def reader() -> User:
+    """Somebody who may view a base without documents: what needs no answer needs no ingestion either."""
+    return make_reader(make_base("Handbook"))
+
+
+def answered(reader: User) -> Message:
+    """A stored answer, as a list shows it."""
+    session = Session.objects.create(user=reader)
+    Message.objects.create(session=session, role=Role.USER, content=LEAVE)
+    return Message.objects.create(session=session, role=Role.ASSISTANT, content="30 days.", stop_reason=StopReason.OK)
+
+
+@pytest.fixture
+def library() -> tuple[KnowledgeBase, User]:
+    base, _manual, _secret = make_library()
+    return base, make_reader(base)
+
+
+def test_the_answer_shown_is_the_one_they_get_and_nothing_of_it_is_stored(
+    library: tuple[KnowledgeBase, User], overseer: User
+) -> None:
+    _base, reader = library
+    theirs = stored(asked(reader, LEAVE)).content
+    before = (Session.objects.count(), Message.objects.count(), PermissionSnapshot.objects.count())
+    page = client_of(overseer).post(reverse("see-as", args=[reader.pk]), {"what": "ask", "text": LEAVE})
+    assert page.context["trial"].text == theirs
+    assert "30 days" in theirs
+    assert (Session.objects.count(), Message.objects.count(), PermissionSnapshot.objects.count()) == before
+    for person, ends in ((reader, {"ok", "no_evidence"}), (make_user("stranger"), {"no_evidence"})):
+        refused = client_of(overseer).post(reverse("see-as", args=[person.pk]), {"what": "ask", "text": SALARY})
+        assert "420,000" not in text_of(refused)
+        assert refused.context["trial"].stop_reason in ends
+
+
+def test_their_tree_and_search_are_theirs_and_the_banner_names_them(
+    library: tuple[KnowledgeBase, User], overseer: User
+) -> None:
+    base, reader = library
+    hidden = make_folder(base, "Hidden")
+    access.deny(None, [Right.VIEW], hidden, to=reader)
+    url = reverse("see-as", args=[reader.pk])
+    page = text_of(client_of(overseer).get(url))
+    assert f"You see what {reader.username} sees. Read-only, and recorded." in page
+    assert "Handbook" in page
+    assert "Hidden" not in page
+    assert "Board" not in page
+    found = client_of(overseer).post(url, {"what": "search", "text": "annual leave"})
+    assert {hit.passage.title for hit in found.context["found"].hits} == {"Leave"}
+    assert f"You see what {reader.username} sees." in text_of(found)
+    assert client_of(overseer).get(url, {"folder": str(hidden.pk)}).status_code == 404
+
+
+def test_who_looked_as_whom_is_recorded_without_the_words(reader: User, overseer: User) -> None:
+    client_of(overseer).post(reverse("see-as", args=[reader.pk]), {"what": "ask", "text": LEAVE})
+    entry = Entry.objects.get(action=Action.ACCESS_PREVIEWED)
+    assert (entry.actor_name, entry.on_behalf_of_name) == ("olga", reader.username)
+    assert entry.detail["what"] == "ask"
+    assert entry.detail["characters"] == len(LEAVE)
+    assert PermissionSnapshot.objects.get(pk=entry.detail["perm_snapshot_id"]).username == reader.username
+    assert LEAVE not in str(entry.detail)
+    assert not Entry.objects.filter(action__in=[Action.QUESTION_ASKED, Action.SEARCHED]).exists()
+
+
+def test_a_write_on_the_way_is_refused_by_the_database(
+    reader: User, overseer: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def writes(*_args: Any, **_kwargs: Any) -> dict[str, Any]:
+        Session.objects.create(user=reader)
+        return {}
+
+    monkeypatch.setattr(see_as_module, "_tried", writes)
+    with pytest.raises(InternalError, match="read-only transaction"):
+        client_of(overseer).get(reverse("see-as", args=[reader.pk]))
+
+
+def test_read_only_ends_with_its_block() -> None:
+    with read_only():
+        assert User.objects.count() >= 0
+    assert make_user("after").pk
+
+
+def test_only_administrators_and_auditors_look(reader: User, overseer: User) -> None:
+    answer = answered(reader)
+    urls = [
+        reverse("see-as-choose"),
+        reverse("see-as", args=[reader.pk]),
+        reverse("answers"),
+        reverse("replay", args=[answer.pk]),
+    ]
+    for url in urls:
+        assert client_of(overseer).get(url).status_code == 200
+        assert client_of(make_user(is_superuser=True)).get(url).status_code == 200
+        assert client_of(staff(f"staff{urls.index(url)}")).get(url).status_code == 403
+        assert client_of(reader).get(url).status_code == 302
+    assert not Entry.objects.filter(action=Action.ACCESS_PREVIEWED, actor_name__startswith="staff").exists()
+
+
+@pytest.mark.parametrize("text", ["", "   "])
+def test_an_empty_question_is_one_sentence(reader: User, overseer: User, text: str) -> None:
+    page = client_of(overseer).post(reverse("see-as", args=[reader.pk]), {"what": "ask", "text": text})
+    assert page.status_code == 400
+    assert "Ask a question: the text is empty." in text_of(page)
+
+
+def test_choosing_somebody_unknown_is_one_sentence(overseer: User) -> None:
+    make_user("anna")
+    page = client_of(overseer).get(reverse("see-as-choose"), {"user": "ana"})
+    assert page.status_code == 400
+    assert "Did you mean “anna”?" in text_of(page)
+    assert client_of(overseer).get(reverse("see-as", args=[0])).status_code == 404
+
+
+def test_a_disabled_person_sees_nothing(reader: User, overseer: User) -> None:
+    User.objects.filter(pk=reader.pk).update(is_active=False)
+    page = text_of(client_of(overseer).get(reverse("see-as", args=[reader.pk])))
+    assert "The account is disabled: this person sees nothing." in page
+    assert "Handbook" not in page
+
+
+def test_every_run_carries_the_snapshot_of_what_they_saw(library: tuple[KnowledgeBase, User]) -> None:
+    base, reader = library
+    row = stored(asked(reader, LEAVE))
+    snapshot = PermissionSnapshot.objects.get(pk=row.state["authz"]["perm_snapshot_id"])
+    assert snapshot.username == row.state["authz"]["user_id"] == reader.username
+    assert set(folder_ids_of(snapshot)) == {root_folder(base).pk}
+    assert {item["authz"]["perm_snapshot_id"] for item in row.state["evidence_items"]} == {snapshot.pk}
+
+
+def test_a_replay_shows_then_and_now(library: tuple[KnowledgeBase, User], overseer: User) -> None:
+    base, reader = library
+    row = stored(asked(reader, LEAVE))
+    url = reverse("replay", args=[row.pk])
+    same = client_of(overseer).get(url)
+    replay = same.context["replay"]
+    assert replay.question == LEAVE
+    assert replay.is_snapshot_intact
+    assert replay.now.is_same_text
+    assert ("provider", "extractive") in replay.versions
+    assert any(used.is_cited for used in replay.evidence)
+    assert {used.today for used in replay.evidence} == {"same"}
+    assert all(used.is_found_now for used in replay.evidence)
+    assert LEAVE in text_of(same)
+    assert "word for word the same" in text_of(same)
+
+    take_back(None, [Right.VIEW], base, of=reader)
+    Chunk.unscoped.filter(id=row.citations.first().chunk_id).update(text="changed")  # type: ignore[union-attr]
+    other = client_of(overseer).get(url).context["replay"]
+    assert (other.now.is_same_text, other.now.trial.stop_reason) == (False, "no_evidence")
+    assert "changed" in {used.today for used in other.evidence}
+    assert not any(used.is_found_now for used in other.evidence)
+    assert other.message.content == row.content, "then stays as it was"
+    entry = Entry.objects.filter(action=Action.ANSWER_REPLAYED).latest("id")
+    assert (entry.actor_name, entry.on_behalf_of_name, entry.run_id) == ("olga", reader.username, str(row.pk))
+
+
+def test_the_list_of_answers_tells_no_question(reader: User, overseer: User) -> None:
+    row = answered(reader)
+    client = client_of(overseer)
+    page = text_of(client.get(reverse("answers")))
+    assert reader.username in page
+    assert LEAVE not in page
+    assert row.content not in page
+    assert reader.username not in text_of(client.get(reverse("answers"), {"user": "else"}))
+    assert reader.username in text_of(client.get(reverse("answers"), {"run": str(row.pk)}))
+    assert reader.username not in text_of(client.get(reverse("answers"), {"run": "x"}))
+
+
+def test_a_refusal_offers_a_folder_by_its_name_only() -> None:
+    """The person may read nothing, so that every answer is a no."""
+    reader, salaries = make_user("reader"), make_folder(make_base(), "Salary of directors")
+    row = stored(asked(reader, SALARY))
+    assert row.state["offers"] == [], "what is not told is as if it were not there"
+    access.set_discoverable(None, salaries, is_discoverable=True)
+    row = stored(asked(reader, SALARY))
+    assert row.state["offers"] == [str(salaries.pk)]
+    client = client_of(reader)
+    shown = client.get(reverse("message", args=[row.session_id, row.pk])).content.decode()
+    assert "Salary of directors" in shown
+    assert f"{reverse('my-requests')}?folder={salaries.pk}" in shown
+    told = client.get(f"/api/v1/sessions/{row.session_id}/messages").json()["results"][-1]
+    assert told["offers"] == [{"folder_id": str(salaries.pk), "name": "Salary of directors", "state": ""}]
+    access.set_discoverable(None, salaries, is_discoverable=False)
+    again = client.get(reverse("message", args=[row.session_id, row.pk])).content.decode()
+    assert str(salaries.pk) not in again, "it may not be asked for any more"

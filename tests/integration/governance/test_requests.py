@@ -1,0 +1,138 @@
+"""Asking to be let into a folder whose name may be told, and what its managers make of it."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from audit.actions import Action
+from audit.models import Entry
+from authz.checks import can
+from authz.models import FolderUserGrant
+from authz.permissions import Right
+from authz.request_models import AccessRequest, RequestState
+from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
+from knowledge.services import access
+from knowledge.services.access_requests import (
+    grant_request,
+    offers,
+    refuse_request,
+    request_access,
+    requests_for,
+    requests_of,
+)
+from tests.factories import allow
+from tests.integration.governance.world import World, client_of, principal_of, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def told(world: World) -> World:
+    """The world, with the name of Pay told."""
+    access.set_discoverable(None, world.pay, is_discoverable=True)
+    return world
+
+
+def test_a_request_granted_lets_in_until_its_end(told: World) -> None:
+    asked = request_access(principal_of(told.anna), folder_id=told.pay.pk, reason="I do the payroll in May.")
+    assert [each.pk for each in requests_for(principal_of(told.boss))] == [asked.pk]
+    end = timezone.now() + timedelta(days=30)
+    grant_request(principal_of(told.boss), request_id=asked.pk, ends_at=end, answer="Until then.")
+    assert can(principal_of(told.anna), Right.VIEW, told.pay)
+    assert not can(principal_of(told.anna), Right.DOWNLOAD, told.pay)
+    assert FolderUserGrant.objects.get(user=told.anna).expires_at == end
+    seen = requests_of(principal_of(told.anna)).get()
+    assert (seen.state, seen.answer, seen.decided_by) == (RequestState.GRANTED, "Until then.", told.boss)
+    actions = [Action.ACCESS_REQUESTED, Action.ACCESS_GRANTED]
+    entries = Entry.objects.filter(action__in=actions).order_by("id")
+    assert [(each.action, each.actor_name, each.target_name) for each in entries] == [
+        ("access.requested", "anna", "Pay"),
+        ("access.granted", "boss", "Pay"),
+    ]
+
+
+def test_a_request_refused_changes_nothing_and_says_why(told: World) -> None:
+    asked = request_access(principal_of(told.anna), folder_id=told.pay.pk)
+    refuse_request(principal_of(told.boss), request_id=asked.pk, answer="Ask HR.")
+    assert not can(principal_of(told.anna), Right.VIEW, told.pay)
+    assert requests_of(principal_of(told.anna)).get().answer == "Ask HR."
+    assert request_access(principal_of(told.anna), folder_id=told.pay.pk).state == RequestState.OPEN, "once more"
+
+
+def test_what_is_hidden_cannot_be_asked_for_and_looks_missing(world: World) -> None:
+    with pytest.raises(NotFound) as hidden:
+        request_access(principal_of(world.anna), folder_id=world.pay.pk)
+    with pytest.raises(NotFound) as missing:
+        request_access(principal_of(world.anna), folder_id=uuid4())
+    assert str(hidden.value) == str(missing.value)
+    assert not AccessRequest.objects.exists()
+
+
+def test_twice_is_a_conflict_and_what_is_seen_needs_no_request(told: World) -> None:
+    request_access(principal_of(told.anna), folder_id=told.pay.pk)
+    with pytest.raises(Conflict, match="already"):
+        request_access(principal_of(told.anna), folder_id=told.pay.pk)
+    with pytest.raises(InvalidInput, match="may view this folder already"):
+        request_access(principal_of(told.anna), folder_id=told.rules.pk)
+
+
+def test_only_who_governs_the_folder_decides_and_only_once(told: World) -> None:
+    asked = request_access(principal_of(told.anna), folder_id=told.pay.pk)
+    for stranger in (told.mia, told.anna):
+        with pytest.raises(NotFound):
+            grant_request(principal_of(stranger), request_id=asked.pk)
+    assert not requests_for(principal_of(told.mia)).exists()
+    refuse_request(principal_of(told.root), request_id=asked.pk)
+    with pytest.raises(InvalidInput, match="decided already"):
+        grant_request(principal_of(told.boss), request_id=asked.pk)
+    assert not can(principal_of(told.anna), Right.VIEW, told.pay)
+
+
+def test_an_end_that_has_passed_is_refused_and_the_request_stays_open(told: World) -> None:
+    asked = request_access(principal_of(told.anna), folder_id=told.pay.pk)
+    with pytest.raises(InvalidInput, match="cannot end in the past"):
+        grant_request(principal_of(told.boss), request_id=asked.pk, ends_at=timezone.now() - timedelta(days=1))
+    asked.refresh_from_db()
+    assert asked.state == RequestState.OPEN
+
+
+def test_the_pages_ask_decide_and_show_the_state(told: World) -> None:
+    anna, boss = client_of(told.anna), client_of(told.boss)
+    form = text_of(anna.get(reverse("my-requests"), {"folder": str(told.pay.pk)}))
+    assert "Ask to view “Pay”" in form
+    assert anna.post(reverse("ask-for-access", args=[told.pay.pk]), {"reason": "payroll"}).status_code == 302
+    assert "Waiting for a decision" in text_of(anna.get(reverse("my-requests")))
+    listed = text_of(boss.get(reverse("access-requests")))
+    assert "anna asks to view “Pay”" in listed
+    assert "payroll" in listed
+    asked = AccessRequest.objects.get()
+    url = reverse("access-request-decide", args=[asked.pk])
+    assert client_of(told.mia).post(url, {"decision": "grant"}).status_code == 404
+    bad = boss.post(url, {"decision": "grant", "until": "tomorrow"}, follow=True)
+    assert "Give the last day as a date like 2027-12-31." in text_of(bad)
+    assert boss.post(url, {"decision": "grant", "until": "2199-12-31"}).status_code == 302
+    assert "Granted, until 12/31/2199" in text_of(anna.get(reverse("my-requests"))) or can(
+        principal_of(told.anna), Right.VIEW, told.pay
+    )
+
+
+def test_a_name_that_is_no_longer_told_is_not_shown_to_who_asked(told: World) -> None:
+    request_access(principal_of(told.anna), folder_id=told.pay.pk)
+    access.set_discoverable(None, told.pay, is_discoverable=False)
+    page = text_of(client_of(told.anna).get(reverse("my-requests")))
+    assert "Pay" not in page
+    assert "A folder whose name is not told any more" in page
+    assert "Ask to view" not in text_of(client_of(told.anna).get(reverse("my-requests"), {"folder": str(told.pay.pk)}))
+
+
+def test_an_offer_is_gone_when_it_is_visible_or_hidden_and_tells_the_state(told: World) -> None:
+    anna = principal_of(told.anna)
+    ids = [told.pay.pk, told.travel.pk]
+    assert [(each.name, each.state) for each in offers(anna, ids).values()] == [("Pay", "")]
+    request_access(anna, folder_id=told.pay.pk)
+    assert offers(anna, ids)[told.pay.pk].state == "open"
+    allow(told.anna, told.pay)
+    assert offers(anna, ids) == {}
