@@ -11,6 +11,11 @@ class CitedSentence:
     text: str
     citations: tuple[int, ...]
 
+    @property
+    def marked(self) -> str:
+        """With its marks, as it is streamed."""
+        return self.text + "".join(f"[{number}]" for number in self.citations)
+
 
 @dataclass(frozen=True)
 class CitedSpan:
@@ -39,6 +44,4 @@ class CitedAnswer:
     @property
     def text(self) -> str:
         """The answer with its marks, as it is streamed and stored."""
-        return " ".join(
-            sentence.text + "".join(f"[{number}]" for number in sentence.citations) for sentence in self.sentences
-        )
+        return " ".join(sentence.marked for sentence in self.sentences)

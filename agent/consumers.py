@@ -6,14 +6,17 @@ from uuid import UUID
 
 from asgiref.sync import sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
-from django.contrib.auth.models import AnonymousUser, User
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agent.events import Error
 from agent.runs import ask
 from agent.sessions import get_session
+from audit.actions import Action, Outcome
+from audit.record import record
 from authz.principal import Principal
+from authz.sockets import principal_of
 from copilot_site.lib.errors import CopilotError, NotFound
+from copilot_site.lib.sockets import message_of
 from knowledge.retrieval.search import Scope
 
 NOT_YOURS = 4404  # close code: no such conversation, or somebody else's
@@ -42,10 +45,18 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
         try:
             await sync_to_async(get_session)(principal, self.session_id)
         except NotFound:
+            with message_of(self.scope):
+                await sync_to_async(record)(
+                    principal,
+                    Action.ACCESS_DENIED,
+                    outcome=Outcome.DENY,
+                    reason="missing or hidden",
+                    detail={"route": "chat socket", "asked": {"session_id": str(self.session_id)}},
+                )
             await self.close(NOT_YOURS)
 
     async def receive_json(self, content: Any, **kwargs: Any) -> None:
-        """Answer one question. The person is read again from the database: a disabled account is nobody by now."""
+        """Answer one question. The person is read again from the database: whoever is disabled or signed out is nobody by now."""
         principal = await self._principal()
         if principal.is_nobody:
             await self.close(SIGNED_OUT)
@@ -69,7 +80,8 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **kwargs: Any) -> None:
         """An empty or binary frame is a wrong message like others; Channels would end the socket with an exception."""
-        await self.receive_json(await self.decode_json(text_data or ""))
+        with message_of(self.scope):
+            await self.receive_json(await self.decode_json(text_data or ""))
 
     @classmethod
     async def decode_json(cls, text_data: str) -> Any:
@@ -85,6 +97,4 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
         )
 
     async def _principal(self) -> Principal:
-        user = self.scope.get("user") or AnonymousUser()
-        fresh = await User.objects.filter(pk=user.pk).afirst() if user.pk else None
-        return await sync_to_async(Principal.of)(fresh)
+        return await sync_to_async(principal_of)(self.scope)

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from agent.providers import extractive
 from authz.principal import Principal
 from knowledge.engine import engine
-from knowledge.evaluation.corpus import LoadedCorpus
+from knowledge.evaluation.corpus import LoadedCorpus, granted_one_by_one, hidden
 from knowledge.evaluation.datasets import Dataset, Query
 from knowledge.evaluation.metrics import mean
 from knowledge.evaluation.runs import Languages, scope_of
@@ -44,7 +44,8 @@ def evaluate_answers(
 
     contains_gold, cites_gold: of the answerable questions, whatever the verdict, the share whose text and whose cited
     passage hold a gold answer; answered: the share that is answered at all; abstained: of the unanswerable ones, the share
-    that is not. With `hide_relevant` every question is also asked without the documents that answer it: abstained_hidden.
+    that is not. With `hide_relevant` every question is also asked while the reader may not read the documents that answer it:
+    abstained_hidden, and right_elsewhere_hidden, the share that quotes a gold answer from another document.
     """
     shown = [_ask(query, dataset, corpus, reader, languages=languages) for query in asking(dataset.queries)]
     answerable = [judged for judged in shown if judged.answerable]
@@ -62,36 +63,40 @@ def evaluate_answers(
         report["auc"] = area([j.confidence for j in answerable], [j.confidence for j in impossible])
         report["curve"] = curve(answerable, impossible)
     if hide_relevant:
-        judgeable = [query for query in dataset.queries if query.answers and dataset.qrels.get(query.id)]
-        hidden = [_ask(query, dataset, corpus, reader, languages=languages, hidden=True) for query in asking(judgeable)]
-        report["abstained_hidden"] = _share(not judged.answered for judged in hidden)
-        report["auc_hidden"] = area([j.confidence for j in answerable], [j.confidence for j in hidden])
-        report["curve_hidden"] = curve(answerable, hidden)
+        unread = _ask_hidden(dataset, corpus, reader, languages=languages, asking=asking)
+        report["abstained_hidden"] = _share(not judged.answered for judged in unread)
+        report["right_elsewhere_hidden"] = _share(judged.answered and judged.quoted for judged in unread)
+        report["auc_hidden"] = area([j.confidence for j in answerable], [j.confidence for j in unread])
+        report["curve_hidden"] = curve(answerable, unread)
     return report
 
 
-def _ask(
-    query: Query,
-    dataset: Dataset,
-    corpus: LoadedCorpus,
-    reader: Principal,
-    *,
-    languages: Languages,
-    hidden: bool = False,
-) -> Judged:
-    """One question through the real search and the real provider. hidden: the relevant documents are not the reader's."""
-    scope = scope_of(query, dataset, corpus, languages)
-    if hidden:
-        relevant = set(dataset.qrels[query.id])
-        rest = [name for name in corpus.external_ids.values() if name not in relevant]
-        scope = replace(scope, document_ids=corpus.document_ids(rest))
-    found = search(reader, query.text, scope=scope, top_k=TOP_K)
+def _ask_hidden(
+    dataset: Dataset, corpus: LoadedCorpus, reader: Principal, *, languages: Languages, asking: Asking
+) -> list[Judged]:
+    """Every question that has an answer, asked by the reader while they hold no right on the documents that answer it."""
+    relevant = {query.id: sorted(dataset.qrels.get(query.id, {})) for query in dataset.queries if query.answers}
+    judgeable = [query for query in dataset.queries if relevant.get(query.id)]
+    found = []
+    with granted_one_by_one(corpus, reader):
+        for query in asking(judgeable):
+            with hidden(corpus, reader, relevant[query.id]):
+                found.append(_ask(query, dataset, corpus, reader, languages=languages))
+    return found
+
+
+def _ask(query: Query, dataset: Dataset, corpus: LoadedCorpus, reader: Principal, *, languages: Languages) -> Judged:
+    """One question through the real search and the real provider; one without a word is not answered."""
+    answerable = query.answerable is not False
+    if not query.text.strip():
+        return Judged(answerable, confidence=0.0, answered=False, quoted=False, cited=False)
+    found = search(reader, query.text, scope=scope_of(query, dataset, corpus, languages), top_k=TOP_K)
     quotes, verdict = extractive.read_and_judge(query.text, found, engine().embedder)
     gold = [plain(answer) for answer in query.answers]
     text = plain(" ".join(quote.text for quote in quotes))
     cited = [plain(found.hits[quote.passage].passage.text) for quote in quotes]
     return Judged(
-        answerable=query.answerable is not False,
+        answerable=answerable,
         confidence=verdict.score,
         answered=verdict.ok,
         quoted=any(answer in text for answer in gold),

@@ -45,6 +45,51 @@ class AgentQuery(StreamEvent):
     response_type: Literal["agent_query"] = "agent_query"
 
 
+class Thinking(StreamEvent):
+    """A piece of what the model thinks aloud; information, never part of the answer."""
+
+    response_type: Literal["thinking"] = "thinking"
+
+
+class FunctionCall(BaseModel):
+    """arguments: a JSON string, as OpenAI has it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    arguments: str
+
+
+class LLMToolCall(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    type: Literal["function"] = "function"
+    function: FunctionCall
+
+
+class ToolCall(StreamEvent):
+    """The model calls tools, several at once or one."""
+
+    response_type: Literal["tool_call"] = "tool_call"
+    tool_calls: list[LLMToolCall] = Field(default_factory=list)
+
+
+class ToolResult(StreamEvent):
+    """What one call brought. `content` is what the model is told; `data` has `display_type`, `tool_call_id`, `tool_name`,
+    `success`, `duration_ms` and what the page shows.
+    """
+
+    response_type: Literal["tool_result"] = "tool_result"
+    data: dict[str, Any] = Field(default_factory=dict)
+
+
+class Reflection(StreamEvent):
+    """What is done differently from what one would expect, and why: a model that failed, a limit that was reached."""
+
+    response_type: Literal["reflection"] = "reflection"
+
+
 class References(StreamEvent):
     """The sources the answer will cite, before the answer that cites them."""
 
@@ -53,7 +98,10 @@ class References(StreamEvent):
 
 
 class Answer(StreamEvent):
-    """A piece of the answer; citations are marks like `[1]` in the text. `data.provider` says who wrote it."""
+    """A piece of the answer; citations are marks like `[1]` in the text. `data.provider` says who wrote it.
+
+    A question back has `data.readings`: complete questions to choose from.
+    """
 
     response_type: Literal["answer"] = "answer"
     data: dict[str, Any] = Field(default_factory=dict)
@@ -66,7 +114,7 @@ class SessionTitle(StreamEvent):
 
 
 class Complete(StreamEvent):
-    """The run is over. `data.stop_reason` says how it ended."""
+    """The run is over. `data.stop_reason` says how it ended, `data.provider` who wrote, `data.notices` what was different."""
 
     response_type: Literal["complete"] = "complete"
     data: dict[str, Any] = Field(default_factory=dict)
@@ -79,5 +127,6 @@ class Error(StreamEvent):
 
 
 Event = Annotated[
-    AgentQuery | References | Answer | SessionTitle | Complete | Error, Field(discriminator="response_type")
+    AgentQuery | Thinking | ToolCall | ToolResult | Reflection | References | Answer | SessionTitle | Complete | Error,
+    Field(discriminator="response_type"),
 ]

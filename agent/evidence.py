@@ -2,8 +2,9 @@
 
 import hashlib
 
+from agent.answer import CitedSpan
 from agent.events import KnowledgeReference
-from agent.state import EvidenceItem, Source
+from agent.state import EvidenceItem, Finding, Source
 from knowledge.retrieval.search import Hit
 from knowledge.selectors import ShownPassage
 
@@ -18,12 +19,12 @@ def evidence_id(passage: ShownPassage) -> str:
     return f"doc:{passage.document_id}:chunk_{passage.position:04d}:{text_hash(passage.text)[:8]}"
 
 
-def evidence_of(hit: Hit) -> EvidenceItem:
-    passage = hit.passage
+def passage_evidence(passage: ShownPassage, score: float | None = None) -> EvidenceItem:
+    """score: of the search that found it; None where it was read by its place."""
     return EvidenceItem(
         evidence_id=evidence_id(passage),
         text=passage.text,
-        score=hit.scores.final,
+        score=score,
         source=Source(
             doc_id=str(passage.document_id),
             title=passage.title,
@@ -35,9 +36,16 @@ def evidence_of(hit: Hit) -> EvidenceItem:
     )
 
 
-def reference(number: int, hit: Hit, *, start: int, end: int) -> KnowledgeReference:
+def found_passage(passage: ShownPassage, score: float | None = None) -> Finding:
+    return Finding(passage_evidence(passage, score), passage)
+
+
+def found_hit(hit: Hit) -> Finding:
+    return found_passage(hit.passage, hit.scores.final)
+
+
+def reference(number: int, passage: ShownPassage, score: float, *, start: int, end: int) -> KnowledgeReference:
     """A source as clients see it; the snippet is the cited span."""
-    passage = hit.passage
     return KnowledgeReference(
         number=number,
         evidence_id=evidence_id(passage),
@@ -48,5 +56,21 @@ def reference(number: int, hit: Hit, *, start: int, end: int) -> KnowledgeRefere
         heading_path=list(passage.heading_path),
         page=passage.page,
         snippet=passage.text[start:end],
-        score=hit.scores.final,
+        score=score,
+    )
+
+
+def cited_span(number: int, passage: ShownPassage, score: float, *, start: int = 0, end: int = 0) -> CitedSpan:
+    """What a number stands for. end: 0 for the whole passage."""
+    return CitedSpan(
+        number=number,
+        evidence_id=evidence_id(passage),
+        knowledge_base_id=passage.knowledge_base_id,
+        document_id=passage.document_id,
+        version_id=passage.version_id,
+        chunk_id=passage.chunk_id,
+        start=start,
+        end=end or len(passage.text),
+        score=score,
+        text_hash=text_hash(passage.text),
     )

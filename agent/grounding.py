@@ -2,11 +2,14 @@
 
 Retrieval always brings something. A neighbouring paragraph of the same article shares the subject and most of the words,
 so no single similarity tells the answer from its neighbour. What tells is the detail: which part of the question nobody
-says, how far the best passage stands out, whether the sentence holds the kind of thing asked for. These signals go into
-logistic models, one for questions in Chinese and one for the others, because shares of characters and shares of words are
-different scales (weights and curves: tests/benchmarks/fit_abstention.py, docs/adr/0006-abstention.md).
+says, which names and numbers are other ones, whether the sentence holds the kind of thing asked for. How far a passage
+leads the next is not among the signals: it tells much in an encyclopaedia, but a company keeps a statement in several
+versions and two languages, and what is said more often must not be believed less. The signals go into logistic models, one
+for questions in Chinese and one for the others, because shares of characters and shares of words are different scales
+(weights and curves: tests/benchmarks/fit_abstention.py, docs/adr/0006-abstention.md).
 """
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -15,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.extractive.candidates import MEASURES, TermShares, covered, said_givens, term_ids
+from agent.extractive.questions import Question
 from agent.extractive.reader import Reading, are_covered
 from agent.grounding_weights import THRESHOLD, WEIGHTS
 
 SIGNALS: Final = (
     "score",  # of the best sentence, as the reader weighs it
-    "support",  # the reader's probability of the best sentence among all it compared
+    "support",  # the reader's probability of what the best sentence says, among all it compared
     "in_sentence",  # share of the question's idf in the best sentence,
     "in_context",  # … with its neighbours and headings,
     "in_passage",  # … in its passage,
@@ -30,21 +34,19 @@ SIGNALS: Final = (
     "gap",  # largest share of one term that the passage does not say
     "unknown",  # share of the question's idf that no document at all says
     "dense",
-    "dense_lead",  # cosine of the passage less the best of the others
     "lexical",
-    "lexical_lead",
     "coverage",
-    "coverage_lead",
-    "coverage_height",  # MaxSim of the passage less the mean of the others
     "similarity",
-    "similarity_lead",  # of the best sentence, less the best of another passage
     "has_kind",
     "lacks_kind",
     "givens_in_sentence",
     "givens_in_passage",
+    "unsaid_in_context",  # share of the terms in the question's names and numbers that the context
+    "unsaid_in_passage",  # … or the passage does not say: another place, another year
     "title_asked",
     "terms",  # log(1 + different terms in the question)
 )
+_POSSESSIVE = re.compile(r"['’]s\b")
 COVERAGE_SIGNALS: Final = tuple(place for place, name in enumerate(SIGNALS) if name.startswith("coverage"))
 
 
@@ -88,14 +90,11 @@ def signals(reading: Reading) -> NDArray[np.float64]:
     best = reading.best
     if best is None:
         raise ValueError("there is nothing to judge: no sentence was read")
-    shares = reading.shares
+    shares, passages = reading.shares, reading.passages
     measure = dict(zip(MEASURES, best.measures.tolist(), strict=True))
-    passage = reading.passages[best.passage]
-    others = [other for other in reading.passages if other is not passage]
-    said = [term_ids(f"{other.heading}\n{other.text}") for other in reading.passages]
-    rare = rarest(shares)
-    coverages = [other.coverage or 0.0 for other in others] or [0.0]
-    elsewhere = [c.measures[MEASURES.index("similarity")] for c in reading.candidates if c.passage != best.passage]
+    passage = passages[best.passage]
+    said = [term_ids(f"{other.heading}\n{other.text}") for other in passages]
+    rare, named = rarest(shares), named_terms(reading.question)
     values = {
         **{name: measure[name] for name in SIGNALS if name in measure},
         "score": max(quote.score for quote in reading.quotes),
@@ -105,16 +104,18 @@ def signals(reading: Reading) -> NDArray[np.float64]:
         "rare_in_passage": covered(rare, said[best.passage]),
         "gap": max((share for term, share in shares.items() if term not in said[best.passage]), default=0.0),
         "unknown": max(0.0, 1.0 - sum(shares.values())),
-        "dense_lead": passage.dense - max((other.dense for other in others), default=0.0),
-        "lexical_lead": passage.lexical - max((other.lexical for other in others), default=0.0),
-        "coverage_lead": measure["coverage"] - max(coverages),
-        "coverage_height": measure["coverage"] - sum(coverages) / len(coverages),
-        "similarity_lead": measure["similarity"] - max(elsewhere, default=0.0),
         "givens_in_sentence": measure["givens"],
         "givens_in_passage": said_givens(reading.question, f"{passage.heading}\n{passage.text}"),
+        "unsaid_in_context": len(named - best.context) / max(len(named), 1),
+        "unsaid_in_passage": len(named - said[best.passage]) / max(len(named), 1),
         "terms": float(np.log1p(len(term_ids(reading.question.text)))),
     }
     return np.array([values[name] for name in SIGNALS], float)
+
+
+def named_terms(question: Question) -> frozenset[int]:
+    """The terms in the names and numbers of a question; the 's of a name is none of them."""
+    return frozenset().union(*(term_ids(_POSSESSIVE.sub("", given)) for given in question.givens))
 
 
 def rarest(shares: TermShares) -> dict[int, float]:

@@ -6,13 +6,22 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from agent.model_settings import AgentProfile, DayOfUse, LanguageModel
+
+__all__ = ["AgentProfile", "Citation", "DayOfUse", "LanguageModel", "Message", "Role", "Session", "StopReason"]
+
 
 class StopReason(models.TextChoices):
     """How a run ended, in the specification's words."""
 
     OK = "ok", _("answered")
+    NEED_CLARIFY = "need_clarify", _("asked back")
     NO_EVIDENCE = "no_evidence", _("could not be confirmed")
+    PERMISSION_DENIED = "permission_denied", _("no access")
     TOOL_ERROR = "tool_error", _("a tool failed")
+    CANCELLED = "cancelled", _("stopped")
+    BUDGET_EXHAUSTED = "budget_exhausted", _("a limit was reached")
+    REFUSED = "refused", _("refused")
 
 
 class Session(models.Model):
@@ -42,7 +51,8 @@ class Message(models.Model):
     """A question or an answer. An answer keeps its sentences with the numbers they cite, so that each can be shown or masked.
 
     sentences: [{"text": str, "citations": [number, …]}], empty for questions and for answers that only say no.
-    state: the run's state as the specification has it, for the answer; without text of documents.
+    state: the run's state as the specification has it, for the answer; without text of documents. notice: what was done
+    differently from what the person would expect, in their language. prompts: {name: hash} of the prompts that were used.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -54,6 +64,8 @@ class Message(models.Model):
     is_complete = models.BooleanField(default=True)
     provider = models.CharField(max_length=40, blank=True)
     state = models.JSONField(default=dict)
+    notice = models.TextField(blank=True)
+    prompts = models.JSONField(default=dict)
     duration_ms = models.PositiveIntegerField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -1,6 +1,6 @@
 """Conversations and what is shown of them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
@@ -10,9 +10,12 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from agent.models import Citation, Message, Role, Session
+from audit.actions import Action, Outcome
+from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
 from knowledge.selectors import ShownPassage, passages
+from knowledge.services.access_requests import Offer, offers
 
 TITLE_LENGTH = 60
 
@@ -75,7 +78,12 @@ class ShownCitation:
 
 @dataclass(frozen=True)
 class ShownMessage:
-    """A message as this person may see it now."""
+    """A message as this person may see it now.
+
+    offers: after a no, folders by whose names they may ask to be let in. notice: what was done differently from what they would
+    expect. understood: the question as it was completed, "" where it was worked on as asked. readings: questions to choose from,
+    where the answer asks back.
+    """
 
     id: UUID
     role: str
@@ -86,6 +94,10 @@ class ShownMessage:
     is_complete: bool
     sentences: tuple[ShownSentence, ...] = ()
     citations: tuple[ShownCitation, ...] = field(default=())
+    offers: tuple[Offer, ...] = ()
+    notice: str = ""
+    understood: str = ""
+    readings: tuple[str, ...] = ()
 
     @property
     def masked_count(self) -> int:
@@ -110,10 +122,26 @@ def shown_messages(principal: Principal, messages: Iterable[Message]) -> list[Sh
     rows = list(messages)
     wanted = {citation.chunk_id for row in rows for citation in row.citations.all()}
     visible = {passage.chunk_id: passage for passage in passages(principal, wanted)}
-    return [_show(row, [c for c in row.citations.all() if c.chunk_id in visible], visible) for row in rows]
+    offered = {row.pk: [UUID(pk) for pk in row.state.get("offers", ())] for row in rows}
+    open_to_ask = offers(principal, {pk for ids in offered.values() for pk in ids})
+    shown = [
+        _show(
+            row,
+            [c for c in row.citations.all() if c.chunk_id in visible],
+            visible,
+            tuple(open_to_ask[pk] for pk in offered[row.pk] if pk in open_to_ask),
+        )
+        for row in rows
+    ]
+    if any(message.masked_count for message in shown):
+        masked = {str(message.id): message.masked_count for message in shown if message.masked_count}
+        record(principal, Action.EVIDENCE_FILTERED, outcome=Outcome.FILTERED, detail={"sentences": masked})
+    return shown
 
 
-def _show(row: Message, citations: Sequence[Citation], visible: dict[UUID, ShownPassage]) -> ShownMessage:
+def _show(
+    row: Message, citations: Sequence[Citation], visible: dict[UUID, ShownPassage], offers: tuple[Offer, ...]
+) -> ShownMessage:
     seen = {citation.number for citation in citations}
     sentences = tuple(_sentence(entry["text"], entry["citations"], seen) for entry in row.sentences)
     content = row.content
@@ -129,7 +157,16 @@ def _show(row: Message, citations: Sequence[Citation], visible: dict[UUID, Shown
         is_complete=row.is_complete,
         sentences=sentences,
         citations=tuple(ShownCitation(c.number, c.evidence_id, c.start, c.end, visible[c.chunk_id]) for c in citations),
+        offers=offers,
+        notice=row.notice,
+        understood=_understood(row.state.get("input", {})),
+        readings=tuple(row.state.get("plan", {}).get("clarifying_questions", ())),
     )
+
+
+def _understood(asked: Mapping[str, str]) -> str:
+    whole, said = asked.get("normalized_query", ""), " ".join(asked.get("query", "").split())
+    return "" if whole == said else whole
 
 
 def _sentence(text: str, citations: Sequence[int], seen: set[int]) -> ShownSentence:

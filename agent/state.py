@@ -1,5 +1,6 @@
 """The state of a run, as specification 002 §4.2 has it, and the run that carries it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
@@ -8,50 +9,97 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from agent.answer import CitedAnswer
+from agent.budget import Spent
+from agent.events import Reflection
 from agent.models import StopReason
+from agent.profiles import Profile
+from agent.prompting import Prompt
+from agent.providers.base import ChatModel
 from authz.principal import Principal
 from knowledge.retrieval.search import Found, Scope
+from knowledge.selectors import ShownPassage
 
 
 class State(StrEnum):
     PREPROCESS = "Preprocess"
     LOAD_AUTHZ = "LoadAuthz"
+    ROUTE = "Route"
+    ACT = "Act"
     RETRIEVE = "DocRAGTool"
+    QUERY = "SQLTool"
+    CALCULATE = "CalcTool"
+    CLARIFY = "Clarify"
     VALIDATE_EVIDENCE = "ValidateEvidence"
     SYNTHESIZE = "Synthesize"
     REFUSE = "Refuse"
     DONE = "Done"
 
 
-class Source(BaseModel):
-    """Where a piece of evidence comes from."""
+class Route(StrEnum):
+    """What kind of question it is."""
 
-    doc_id: str
-    title: str
+    DOC = "DOC"
+    SQL = "SQL"
+    CALC = "CALC"
+    HYBRID = "HYBRID"
+    CLARIFY = "CLARIFY"
+    REFUSE = "REFUSE"
+
+
+class Turn(BaseModel):
+    """A message of the run, as a model is sent it. Only what the person wrote is stored: the rest holds text of documents.
+
+    stands_on: the passages an earlier answer is made of.
+    """
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str = ""
+    tool_calls: list[dict[str, Any]] = Field(default_factory=list)
+    tool_call_id: str = ""
+    stands_on: list[UUID] = Field(default_factory=list, exclude=True)
+
+    def as_message(self) -> dict[str, Any]:
+        """As a model is sent it: fields that say nothing are left out."""
+        return {"role": self.role, "content": self.content} | {
+            name: value
+            for name, value in (("tool_calls", self.tool_calls), ("tool_call_id", self.tool_call_id))
+            if value
+        }
+
+
+class Source(BaseModel):
+    """Where a piece of evidence comes from: a document, or a query on a data source."""
+
+    doc_id: str | None = None
+    title: str = ""
     page: int | None = None
-    chunk_id: str
-    uri: str
+    chunk_id: str | None = None
+    uri: str | None = None
+    db: str | None = None
+    table: str | None = None
+    query_id: str | None = None
 
 
 class EvidenceAuthz(BaseModel):
     result: Literal["allow", "deny", "filtered"] = "allow"
+    perm_snapshot_id: str = ""
 
 
 class EvidenceItem(BaseModel):
-    """A passage the answer may stand on. `text` lives as long as the run; what is stored keeps the hash in its place."""
+    """What the answer may stand on. `text` lives as long as the run; what is stored keeps the hash in its place."""
 
     evidence_id: str
-    type: Literal["doc_chunk"] = "doc_chunk"
+    type: Literal["doc_chunk", "sql_result"] = "doc_chunk"
     text: str
-    score: float
+    score: float | None = None
     source: Source
     authz: EvidenceAuthz = Field(default_factory=EvidenceAuthz)
-    by: Literal["retriever"] = "retriever"
+    by: Literal["retriever", "sql", "user"] = "retriever"
     hash: str
 
 
 class TraceStep(BaseModel):
-    """One step, without text of documents."""
+    """One step, without text of documents. `in` may hold q, route and user; `out` evidence_added and a note."""
 
     step_id: str
     ts_ms: int
@@ -59,33 +107,127 @@ class TraceStep(BaseModel):
     action: str
     status: Literal["ok", "error", "skipped"] = "ok"
     timing_ms: int
-    in_: dict[str, Any] = Field(default_factory=dict, serialization_alias="in")
+    in_: dict[str, Any] = Field(default_factory=dict, alias="in")
     out: dict[str, Any] = Field(default_factory=dict)
     tool: str | None = None
     err: dict[str, str] | None = None
+
+    model_config = {"populate_by_name": True}
+
+
+class Input(BaseModel):
+    query: str = ""
+    normalized_query: str = ""
+    session_id: str = ""
+    user_id: str = ""
+    attachments: list[dict[str, Any]] = Field(default_factory=list)
+
+
+class Authz(BaseModel):
+    user_id: str = ""
+    roles: list[str] = Field(default_factory=list)
+    org_units: list[str] = Field(default_factory=list)
+    perm_snapshot_id: str = ""
+
+
+class Validation(BaseModel):
+    ok: bool
+    reason: Literal["no_evidence", "permission_denied"] | None = None
+
+
+class Plan(BaseModel):
+    route: Route = Route.DOC
+    intent: str = ""
+    clarifying_questions: list[str] = Field(default_factory=list)
+    validation: Validation | None = None
+
+
+class RagSummary(BaseModel):
+    query: str
+    top_k: int
+    filters: dict[str, list[str]] = Field(default_factory=dict)
+    returned_evidence_ids: list[str] = Field(default_factory=list)
+
+
+class SqlSummary(BaseModel):
+    generated_sql: str
+    result_preview: str
+    returned_evidence_ids: list[str] = Field(default_factory=list)
+
+
+class ToolProblem(BaseModel):
+    tool: str
+    type: str
+    msg: str
+
+
+class ToolSummaries(BaseModel):
+    rag: RagSummary | None = None
+    sql: SqlSummary | None = None
+    errors: list[ToolProblem] = Field(default_factory=list)
+
+
+class EvidenceRef(BaseModel):
+    """A citation. start, end: the cited characters of the passage."""
+
+    evidence_id: str
+    start: int | None = None
+    end: int | None = None
+
+
+class Draft(BaseModel):
+    """confidence: in 0 … 1, for ordering only; nobody is shown it as a probability."""
+
+    answer: str = ""
+    citations: list[EvidenceRef] = Field(default_factory=list)
+    confidence: float = 0.0
+    followups: list[str] = Field(default_factory=list)
+
+
+class RenderedSource(BaseModel):
+    evidence_id: str
+    title: str
+    page: int | None = None
+    uri: str | None = None
+
+
+class Output(BaseModel):
+    final_answer: str = ""
+    final_citations: list[EvidenceRef] = Field(default_factory=list)
+    rendered_sources: list[RenderedSource] = Field(default_factory=list)
+    stop_reason: StopReason | None = None
 
 
 class RunState(BaseModel):
     """The specification's state: three lists that only grow, and parts that are overwritten."""
 
-    messages: list[dict[str, str]] = Field(default_factory=list)
+    messages: list[Turn] = Field(default_factory=list)
     trace_steps: list[TraceStep] = Field(default_factory=list)
     evidence_items: list[EvidenceItem] = Field(default_factory=list)
-    input: dict[str, Any] = Field(default_factory=dict)
-    authz: dict[str, Any] = Field(default_factory=dict)
-    plan: dict[str, Any] = Field(default_factory=dict)
-    tools: dict[str, Any] = Field(default_factory=dict)
-    draft: dict[str, Any] = Field(default_factory=dict)
-    output: dict[str, Any] = Field(default_factory=dict)
+    input: Input = Field(default_factory=Input)
+    authz: Authz = Field(default_factory=Authz)
+    plan: Plan = Field(default_factory=Plan)
+    tools: ToolSummaries = Field(default_factory=ToolSummaries)
+    draft: Draft = Field(default_factory=Draft)
+    output: Output = Field(default_factory=Output)
 
     def stored(self) -> dict[str, Any]:
         """As JSON for the message's row, without the texts that stand on documents: the answer is a column of its own."""
         texts: dict[str, Any] = {
             "evidence_items": {"__all__": {"text"}},
+            "messages": {place for place, turn in enumerate(self.messages) if turn.role != "user"},
             "draft": {"answer"},
             "output": {"final_answer"},
         }
         return self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=texts)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A piece of evidence with the passage it is cited by; None for what stands in no document."""
+
+    item: EvidenceItem
+    passage: ShownPassage | None = None
 
 
 @dataclass(frozen=True)
@@ -97,7 +239,14 @@ class Goto:
 
 @dataclass
 class Run:
-    """Everything that changes while one question is answered; two runs share nothing."""
+    """Everything that changes while one question is answered; two runs share nothing.
+
+    question: as it was asked; `state.input.normalized_query` is what is worked on. model: None means extractive.
+    model_gave_up: it failed or may not be paid any more, and is not asked again. is_follow_up: the conversation has earlier
+    questions. expression: what to calculate. history: earlier turns, the oldest first. workings: results of calculations.
+    notices: sentences for the person about what was done differently from what
+    they would expect. found: what the searches brought; findings: all evidence, by its id.
+    """
 
     session_id: UUID
     message_id: UUID
@@ -105,7 +254,58 @@ class Run:
     question: str
     scope: Scope
     language: str
+    profile: Profile = field(default_factory=Profile)
+    model: ChatModel | None = None
+    model_gave_up: bool = False
+    is_follow_up: bool = False
+    keeps_title: bool = False
+    expression: str = ""
+    spent: Spent = field(default_factory=Spent)
+    history: list[Turn] = field(default_factory=list)
+    prompts: dict[str, str] = field(default_factory=dict)
+    workings: list[str] = field(default_factory=list)
     state: RunState = field(default_factory=RunState)
     found: Found | None = None
+    findings: dict[str, Finding] = field(default_factory=dict)
     answer: CitedAnswer | None = None
+    notices: list[str] = field(default_factory=list)
     stop_reason: StopReason = StopReason.OK
+    _told: int = 0
+
+    def add(self, findings: Iterable[Finding]) -> None:
+        """New evidence; what is known already is not added again."""
+        for finding in findings:
+            if finding.item.evidence_id not in self.findings:
+                finding.item.authz.perm_snapshot_id = self.state.authz.perm_snapshot_id
+                self.findings[finding.item.evidence_id] = finding
+                self.state.evidence_items.append(finding.item)
+
+    def deliver(self, answer: CitedAnswer, confidence: float) -> None:
+        """The finished answer, in the run and in its state."""
+        self.answer = answer
+        cited = [EvidenceRef(evidence_id=span.evidence_id, start=span.start, end=span.end) for span in answer.citations]
+        sources = {item.evidence_id: item.source for item in self.state.evidence_items}
+        rendered = [
+            RenderedSource(evidence_id=ref.evidence_id, title=source.title, page=source.page, uri=source.uri)
+            for ref in cited
+            if (source := sources.get(ref.evidence_id))
+        ]
+        self.state.draft = Draft(answer=answer.text, citations=cited, confidence=confidence)
+        self.state.output = Output(
+            final_answer=answer.text, final_citations=cited, rendered_sources=rendered, stop_reason=self.stop_reason
+        )
+
+    def use(self, prompt: Prompt) -> str:
+        """The text of a prompt; its hash is kept."""
+        self.prompts[prompt.name] = prompt.hash
+        return prompt.text
+
+    def tell(self, sentence: str) -> None:
+        """Something the person should know; each sentence once."""
+        if sentence not in self.notices:
+            self.notices.append(sentence)
+
+    def fresh_notices(self) -> list[Reflection]:
+        """What was told since the last time, as events."""
+        fresh, self._told = self.notices[self._told :], len(self.notices)
+        return [Reflection(content=sentence, done=True) for sentence in fresh]

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from agent.runs import QUESTION_LENGTH
+from agent.records import QUESTION_LENGTH
 from agent.sessions import create_session, delete_session, get_message, get_session, messages_of
 from authz.pages import signed_in
 from authz.principal import Principal

@@ -1,10 +1,12 @@
 """How a question becomes an answer with evidence, or an honest no.
 
-    Preprocess → LoadAuthz → DocRAGTool → ValidateEvidence → Synthesize → Done
-                                                          ↘ Refuse ↗
+    Preprocess → LoadAuthz → Route → Act | DocRAGTool | SQLTool → ValidateEvidence → Synthesize → Done
+                                  ↘ CalcTool → Done           ↘ Refuse → Done
+                                  ↘ Clarify → Done
 
-A state is an async generator: it yields events, and last of all one `Goto`. It sends nothing and stores nothing; whoever walks the
-run does (`agent.runs`). What a client sees live and what is stored come from the same walk.
+Act is the loop in which a model chooses tools; without a model, or when it fails, the run goes through the tool states by
+rule. A state is an async generator: it yields events, and last of all one `Goto`. It sends nothing and stores nothing; whoever
+walks the run does (`agent.runs`). What a client sees live and what is stored come from the same walk.
 """
 
 import time
@@ -18,10 +20,17 @@ Step = Callable[[Run], AsyncIterator[Event | Goto]]
 
 NEXT: Mapping[State, frozenset[State]] = {
     State.PREPROCESS: frozenset({State.LOAD_AUTHZ}),
-    State.LOAD_AUTHZ: frozenset({State.RETRIEVE}),
+    State.LOAD_AUTHZ: frozenset({State.ROUTE}),
+    State.ROUTE: frozenset(
+        {State.ACT, State.RETRIEVE, State.QUERY, State.CALCULATE, State.CLARIFY, State.REFUSE},
+    ),
+    State.ACT: frozenset({State.VALIDATE_EVIDENCE, State.RETRIEVE}),
     State.RETRIEVE: frozenset({State.VALIDATE_EVIDENCE}),
+    State.QUERY: frozenset({State.VALIDATE_EVIDENCE, State.RETRIEVE}),
+    State.CALCULATE: frozenset({State.DONE, State.RETRIEVE}),
     State.VALIDATE_EVIDENCE: frozenset({State.SYNTHESIZE, State.REFUSE}),
     State.SYNTHESIZE: frozenset({State.DONE, State.REFUSE}),
+    State.CLARIFY: frozenset({State.DONE}),
     State.REFUSE: frozenset({State.DONE}),
 }
 
@@ -41,26 +50,27 @@ async def walk(run: Run, states: Mapping[State, Step]) -> AsyncIterator[Event]:
     """Walk a run to its end, yielding the events of its states in order and tracing each state's time."""
     state = State.PREPROCESS
     while state is not State.DONE:
-        began, after = time.monotonic(), None
+        began, after, traced = time.monotonic(), None, len(run.state.trace_steps)
         async for item in states[state](run):
             if isinstance(item, Goto):
                 after = item.state
             else:
                 yield item
-        _close_step(run, state, began)
+        _close_step(run, state, began, traced)
         state = allowed_next(state, after)
 
 
-def _close_step(run: Run, state: State, began: float) -> None:
-    steps = run.state.trace_steps
-    if not steps or steps[-1].node != state:  # a state that has nothing to add to its trace
-        run.state.trace_steps.append(trace(run, state, action=state.lower()))
-    steps[-1].timing_ms = round((time.monotonic() - began) * 1000)
+def _close_step(run: Run, state: State, began: float, traced: int) -> None:
+    """Give the state's step its time; steps of its tool calls have theirs already."""
+    own = [step for step in run.state.trace_steps[traced:] if step.node == state and not step.timing_ms]
+    step = own[-1] if own else add_trace(run, state, action=state.lower())
+    step.timing_ms = round((time.monotonic() - began) * 1000)
 
 
-def trace(run: Run, state: State, *, action: str, **parts: Any) -> TraceStep:
-    """A step of this run's trace; its time is filled in when the state ends."""
+def add_trace(run: Run, node: State, *, action: str, **parts: Any) -> TraceStep:
+    """Append a step to this run's trace; where it has no time yet, it gets the state's when that ends."""
     number = len(run.state.trace_steps) + 1
-    return TraceStep(
-        step_id=f"step_{number:04d}", ts_ms=time.time_ns() // 1_000_000, node=state, action=action, timing_ms=0, **parts
-    )
+    parts.setdefault("timing_ms", 0)
+    step = TraceStep(step_id=f"step_{number:04d}", ts_ms=time.time_ns() // 1_000_000, node=node, action=action, **parts)
+    run.state.trace_steps.append(step)
+    return step

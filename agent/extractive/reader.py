@@ -24,6 +24,7 @@ from agent.extractive.questions import AnswerKind, Question, analyse
 from knowledge.embedding.base import Embedder
 
 PER_PASSAGE = 2  # sentences of an answer out of one passage: the third is worth more from another
+SAME = 0.8  # share of common terms from which two sentences are versions of one statement
 ENOUGH = 0.97  # of support: what is likely enough answered needs no further sentence
 EMBEDDED = 12  # sentences embedded for a question, most of the time; 24 change no figure by more than 0.2
 # By hand, in log-odds, on top of the fitted weight of title_asked: in the question sets nearly every passage found is about
@@ -36,7 +37,7 @@ COMMAND_MALUS = 3.0  # log-odds; set by hand, for the question sets hold no code
 class Quote:
     """A sentence of the answer. passage: index into the passages given. start, end: span in the passage's text.
 
-    score: log-odds scale, comparable within one question. support: the reader's probability that this sentence, of all
+    score: log-odds scale, comparable within one question. support: the reader's probability that this statement, of all
     it read, is the one that answers.
     """
 
@@ -84,14 +85,27 @@ def read(
     weights = fitted.SENTENCE_WEIGHTS if are_covered(passages) else fitted.SENTENCE_WEIGHTS_WITHOUT_COVERAGE
     scores = _scores(found, weights)
     chosen = _best(found, scores, sentences)
-    support = np.exp(scores - scores.max())
-    support /= support.sum()
+    support = _support(found, scores)
     kept = chosen[: _enough(asked, support[chosen])]
     quotes = tuple(_quote(found[index], float(scores[index]), float(support[index])) for index in _shown(found, kept))
     return Reading(asked, passages, found, weighed, quotes, found[chosen[0]])
 
 
-def _enough(question: Question, support: Vector) -> int:
+def _support(candidates: Sequence[Candidate], scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The probability of each sentence, (candidates,), with that of the sentences which say the same: of several versions of
+    a page none is less likely for the others.
+    """
+    alone = np.exp(scores - scores.max())
+    alone /= alone.sum()
+    same = [[_say_the_same(one, other) for other in candidates] for one in candidates]
+    return np.asarray(np.array(same, float) @ alone)
+
+
+def _say_the_same(one: Candidate, other: Candidate) -> bool:
+    return one is other or len(one.terms & other.terms) >= SAME * max(len(one.terms | other.terms), 1)
+
+
+def _enough(question: Question, support: NDArray[np.float64]) -> int:
     """How many of the chosen sentences to show. support: of each, best first. A question for one fact ends with it; one
     that asks what something is, why, or what holds by default, is answered in full.
     """

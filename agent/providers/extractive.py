@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.conf import settings
 
 from agent.answer import CitedAnswer, CitedSentence, CitedSpan
-from agent.evidence import evidence_id, text_hash
+from agent.evidence import cited_span, evidence_id
 from agent.extractive.passages import Passage
 from agent.extractive.reader import Quote, read
 from agent.grounding import Verdict, judge
@@ -53,16 +53,5 @@ def _cited(quotes: Sequence[Quote], found: Found) -> CitedAnswer:
 
 
 def _span(number: int, hit: Hit, quotes: list[Quote]) -> CitedSpan:
-    passage = hit.passage
-    return CitedSpan(
-        number=number,
-        evidence_id=evidence_id(passage),
-        knowledge_base_id=passage.knowledge_base_id,
-        document_id=passage.document_id,
-        version_id=passage.version_id,
-        chunk_id=passage.chunk_id,
-        start=min(q.start for q in quotes),
-        end=max(q.end for q in quotes),
-        score=hit.scores.final,
-        text_hash=text_hash(passage.text),
-    )
+    start, end = min(q.start for q in quotes), max(q.end for q in quotes)
+    return cited_span(number, hit.passage, hit.scores.final, start=start, end=end)

@@ -4,6 +4,8 @@ from rest_framework import serializers
 
 from agent.models import Role, Session, StopReason
 from agent.sessions import ShownCitation, ShownMessage, ShownSentence
+from authz.request_models import RequestState
+from knowledge.services.access_requests import Offer
 
 
 class SessionSerializer(serializers.ModelSerializer[Session]):
@@ -39,6 +41,14 @@ class CitationSerializer(serializers.Serializer[ShownCitation]):
     is_current = serializers.BooleanField(source="passage.is_current", help_text="False: a newer version answers now.")
 
 
+class OfferSerializer(serializers.Serializer[Offer]):
+    """A folder that you may not see and may be told of: its managers can let you in. `state`: of your last request, if any."""
+
+    folder_id = serializers.UUIDField()
+    name = serializers.CharField()
+    state = serializers.ChoiceField(choices=RequestState.choices, allow_blank=True)
+
+
 class MessageSerializer(serializers.Serializer[ShownMessage]):
     """A question or an answer, under today's rights."""
 
@@ -53,3 +63,9 @@ class MessageSerializer(serializers.Serializer[ShownMessage]):
     is_complete = serializers.BooleanField()
     sentences = SentenceSerializer(many=True)
     citations = CitationSerializer(many=True)
+    offers = OfferSerializer(many=True)
+    notice = serializers.CharField(help_text="What was done differently from what one would expect; mostly empty.")
+    understood = serializers.CharField(help_text="A follow-up as it was completed; empty where nothing was added.")
+    readings = serializers.ListField(
+        child=serializers.CharField(), help_text="Complete questions to choose from, where the answer asks back."
+    )

@@ -16,6 +16,7 @@ from agent.runs import ask
 from agent.sessions import create_session, delete_session, get_message, get_session, sessions_of, shown_messages
 from authz.principal import Principal
 from authz.rest.views import PrincipalView
+from authz.scopes import TokenScope
 from copilot_site.lib.inputs import Filters, Input
 from copilot_site.lib.openapi import operation
 from copilot_site.lib.pagination import CappedCursor
@@ -39,6 +40,7 @@ class Question(Within):
 
 
 class Sessions(ListModelMixin, PrincipalView):
+    token_scopes = {"get": (TokenScope.CHAT,), "post": (TokenScope.CHAT,)}
     serializer_class = SessionSerializer
 
     def get_queryset(self) -> QuerySet[Session]:
@@ -56,6 +58,7 @@ class Sessions(ListModelMixin, PrincipalView):
 
 
 class SessionDetail(PrincipalView):
+    token_scopes = {"get": (TokenScope.CHAT,), "delete": (TokenScope.CHAT,)}
     serializer_class = SessionSerializer
 
     @operation("Read a conversation's facts", answer=SessionSerializer, problems=(401, 404))
@@ -69,6 +72,7 @@ class SessionDetail(PrincipalView):
 
 
 class Messages(PrincipalView):
+    token_scopes = {"get": (TokenScope.CHAT,), "post": (TokenScope.CHAT,)}
     serializer_class = MessageSerializer
     pagination_class = CappedCursor
 

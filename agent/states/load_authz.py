@@ -3,12 +3,26 @@ from collections.abc import AsyncIterator
 from asgiref.sync import sync_to_async
 
 from agent.events import Event
-from agent.state import Goto, Run, State
-from authz.principal import Principal
+from agent.history import history_of
+from agent.state import Authz, Goto, Run, State
+from agent.tools.scopes import within
+from authz.snapshot import take_snapshot
 
 
 async def load_authz(run: Run) -> AsyncIterator[Event | Goto]:
-    """Read the person again: what they may see is decided now, not when the page was opened."""
-    run.principal = await sync_to_async(Principal.load)(run.principal.user_id)
-    run.state.authz = {"user_id": run.principal.username, "roles": [], "org_units": sorted(run.principal.group_ids)}
-    yield Goto(State.RETRIEVE)
+    """Read the person again: what they may see is decided now, not when the page was opened; earlier answers included."""
+    await sync_to_async(_load)(run)
+    yield Goto(State.ROUTE)
+
+
+def _load(run: Run) -> None:
+    run.principal = run.principal.again()
+    run.scope = within(run.scope, knowledge_base_ids=run.profile.knowledge_base_ids)
+    run.state.authz = Authz(
+        user_id=run.principal.username,
+        roles=sorted(run.principal.roles),
+        org_units=sorted(run.principal.org_units),
+        perm_snapshot_id=take_snapshot(run.principal),
+    )
+    if run.is_follow_up:
+        run.history = history_of(run.principal, run.session_id, before=run.message_id)

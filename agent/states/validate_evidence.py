@@ -1,11 +1,22 @@
 from collections.abc import AsyncIterator
 
+from asgiref.sync import sync_to_async
+
 from agent.events import Event
-from agent.state import Goto, Run, State
+from agent.revocation import keep_visible
+from agent.state import Goto, Run, State, Validation
+from agent.workflow import add_trace
 
 
 async def validate_evidence(run: Run) -> AsyncIterator[Event | Goto]:
-    """Without any passage there is nothing to answer from."""
-    ok = bool(run.state.evidence_items)
-    run.state.plan["validation"] = {"ok": ok, "reason": None if ok else "no_evidence"}
+    """Is there evidence, and may this person still read it? Rights can change while a model thinks."""
+    hidden = await sync_to_async(keep_visible)(run) if run.spent.tool_calls else 0
+    ok = bool(run.findings)
+    denied = hidden > 0 and not ok
+    run.state.plan.validation = Validation(
+        ok=ok, reason=None if ok else "permission_denied" if denied else "no_evidence"
+    )
+    add_trace(
+        run, State.VALIDATE_EVIDENCE, action="validate", out={"note": f"usable={len(run.findings)} filtered={hidden}"}
+    )
     yield Goto(State.SYNTHESIZE if ok else State.REFUSE)

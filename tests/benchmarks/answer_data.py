@@ -1,4 +1,4 @@
-"""The question sets as the extractive reader meets them: passages in the order of a dense + BM25 + MaxSim ranking.
+"""The question sets as the extractive reader meets them: passages in the order of the product's own ranking.
 
 Vectors are kept in the folder COPILOT_BENCH_CACHE (default: .copilot/bench), because embedding takes minutes.
 """
@@ -18,14 +18,15 @@ from numpy.typing import NDArray
 from agent.extractive.passages import Passage
 from knowledge.embedding.base import EmbedderOptions, embedders
 from knowledge.evaluation.datasets import Dataset, Query, load_dataset
-from knowledge.retrieval.rerank.base import Question
-from knowledge.retrieval.rerank.maxsim import MaxSimReranker, maxsim, pack
+from knowledge.retrieval.fusion import POOLED_WEIGHT, fuse, supported
+from knowledge.retrieval.rerank.base import Candidate, Question
+from knowledge.retrieval.rerank.maxsim import MaxSimReranker, pack
 from knowledge.retrieval.terms import document_terms, lexical_weights, query_weights, term_id, terms
+from knowledge.retrieval.token_vectors import SENTENCE_SCALE, pooled
 
 DATA = Path(os.environ.get("COPILOT_DATA", "../shared/data"))
 CACHE = Path(os.environ.get("COPILOT_BENCH_CACHE", ".copilot/bench"))
 MODELS = Path(os.environ.get("COPILOT_MODELS", ".copilot/models"))
-LEXICAL_PART = 0.1  # of absolute BM25 beside the cosine, as the product fuses
 KEPT = 8  # passages that the reader is given, as in the product
 
 Ranking = list[tuple[int, float, float, float]]  # document, cosine, absolute BM25, MaxSim; best first
@@ -87,15 +88,20 @@ class Collection:
     @cached_property
     def vectors(self) -> dict[str, Any]:
         """passages, questions: (n, d); packed: bytes a passage; question_tokens: (tokens, d) each; cached in a file."""
-        file = CACHE / f"{self.name}.{self.embedder.space}.vectors.pkl"
+        file = CACHE / f"{self.name}.{self.embedder.space}.pooled.pkl"
         if not file.exists():
-            passages, tokens = self.embedder.embedder.passages_with_tokens(self.texts)
-            asked = [self.embedder.embedder.query_with_tokens(query.text) for query in self.dataset.queries]
+            model = self.embedder.embedder
+            tokens = model.passage_tokens(self.texts)
+            weights = model.token_weights(self.texts)
+            asked = [model.query_tokens(query.text) for query in self.dataset.queries]
+            heavy = [
+                self._query_weights(query.text, rows) for query, rows in zip(self.dataset.queries, asked, strict=True)
+            ]
             found = {
-                "passages": passages,
+                "passages": np.array([pooled(rows, w) for rows, w in zip(tokens, weights, strict=True)]),
                 "packed": [pack(rows) for rows in tokens],
-                "questions": np.array([vector for vector, _ in asked]),
-                "question_tokens": [rows for _, rows in asked],
+                "questions": np.array([pooled(rows, w) for rows, w in zip(asked, heavy, strict=True)]),
+                "question_tokens": asked,
             }
             CACHE.mkdir(parents=True, exist_ok=True)
             file.write_bytes(pickle.dumps(found))
@@ -124,7 +130,7 @@ class Collection:
     @cached_property
     def rankings(self) -> list[tuple[Ranking, Ranking]]:
         """For every question: the ranking of one who may read everything, and of one who may not read what answers it."""
-        file = CACHE / f"{self.name}.{self.embedder.space}.rankings.pkl"
+        file = CACHE / f"{self.name}.{self.embedder.space}.pooled.rankings.pkl"
         if not file.exists():
             numbers = range(len(self.dataset.queries))
             found = [(self._ranking(number, set()), self._ranking(number, self.relevant[number])) for number in numbers]
@@ -144,14 +150,22 @@ class Collection:
         for term, share in self.shares(self.dataset.queries[number]).items():
             for document, weight in self.postings[term]:
                 lexical[document] += share * weight
-        dense = self.vectors["passages"] @ self.vectors["questions"][number]
-        fused = dense + LEXICAL_PART * lexical
+        vectors = self.vectors
+        dense = vectors["passages"] @ vectors["questions"][number]
+        fused = fuse(dense, lexical.astype(np.float32), weight=POOLED_WEIGHT)
         fused[list(hidden)] = -np.inf
         finalists = [int(index) for index in np.argsort(-fused)[: MaxSimReranker.depth] if np.isfinite(fused[index])]
-        text, tokens = self.dataset.queries[number].text, self.vectors["question_tokens"][number]
-        question = Question(text, tokens, self.embedder.embedder.token_weights(text))
-        coverage = maxsim(question, [self.vectors["packed"][index] for index in finalists])
+        text, tokens = self.dataset.queries[number].text, vectors["question_tokens"][number]
+        question = Question(text, tokens, self._query_weights(text, tokens))
+        candidates = [Candidate(float(fused[i]), float(lexical[i]), tokens=vectors["packed"][i]) for i in finalists]
+        coverage = MaxSimReranker().rerank(question, candidates)
+        offset, slope = SENTENCE_SCALE
+        order = np.argsort(-(coverage + supported(finalists, coverage)))[:KEPT]
         return [
-            (finalists[place], float(dense[finalists[place]]), float(lexical[finalists[place]]), float(coverage[place]))
-            for place in np.argsort(-coverage)[:KEPT]
+            (i, offset + slope * float(dense[i]), float(lexical[i]), float(coverage[place]))
+            for place, i in ((place, finalists[place]) for place in order)
         ]
+
+    def _query_weights(self, text: str, tokens: NDArray[np.float32]) -> NDArray[np.float32]:
+        weights: NDArray[np.float32] = self.embedder.embedder.token_weights([text])[0][: len(tokens)]
+        return weights

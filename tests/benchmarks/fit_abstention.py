@@ -24,7 +24,9 @@ from tests.benchmarks.answer_data import Collection, MemoEmbedder
 
 SETS = {"squad2_dev": "other", "cmrc2018": "zh"}  # set → whose questions its model is for
 RIDGE = 1.0  # on standardised signals; 10 and 30 change no figure by more than 0.5
-AGAINST = frozenset({"gap", "unknown", "lacks_kind"})  # signals that may only lower the judgement
+AGAINST = frozenset(
+    {"gap", "unknown", "lacks_kind", "unsaid_in_context", "unsaid_in_passage"}
+)  # signals that may only lower the judgement
 FREE = frozenset({"terms"})  # all others may only raise it: more evidence never makes an answer less believed
 FOLDS = 5
 REFUSED = (2, 5, 8, 10, 15, 20)  # percent of the open questions

@@ -6,6 +6,7 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.core.management.base import BaseCommand, CommandParser
 
+from agent.records import check_question
 from agent.runs import ask
 from agent.sessions import ShownMessage, create_session, get_message
 from authz.checks import get_visible
@@ -28,6 +29,7 @@ class Command(BaseCommand):
     def handle(self, *, question: str, username: str, kb: str, language: str, json: bool, **options: Any) -> None:
         with one_sentence():
             principal = Principal.named(username)
+            check_question(question)  # before a conversation is begun for it
             scope = Scope(knowledge_base_ids=(get_visible(KnowledgeBase, principal, name=kb).pk,)) if kb else Scope()
             session = create_session(principal)
             events = async_to_sync(_collect)(

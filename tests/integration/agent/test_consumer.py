@@ -8,8 +8,11 @@ from uuid import UUID, uuid4
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
 from asgiref.testing import ApplicationCommunicator
+from channels.auth import AuthMiddlewareStack
 from channels.routing import URLRouter
-from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session as DbSession
+from django.test import Client
 
 from agent.consumers import NOT_YOURS, SIGNED_OUT
 from agent.models import Message
@@ -21,17 +24,19 @@ from tests.integration.agent.conversations import LEAVE, SALARY, make_library, m
 
 pytestmark = pytest.mark.django_db(transaction=True)  # Channels closes the connection of an open transaction
 
-APPLICATION = URLRouter(websocket_urlpatterns)
+APPLICATION = AuthMiddlewareStack(URLRouter(websocket_urlpatterns))
 
 
 class Socket:
     """The client's end of a socket. (`channels.testing` has one, and imports Daphne, which we do not need.)"""
 
-    def __init__(self, user: User | AnonymousUser | None, session_id: UUID) -> None:
+    def __init__(self, browser: Client, session_id: UUID) -> None:
         path = f"/ws/chat/{session_id}/"
+        cookies = "; ".join(f"{name}={morsel.value}" for name, morsel in browser.cookies.items())
+        headers = [(b"cookie", cookies.encode())]
         communicator: Any = ApplicationCommunicator
         self.client = communicator(
-            APPLICATION, {"type": "websocket", "path": path, "headers": [], "subprotocols": [], "user": user}
+            APPLICATION, {"type": "websocket", "path": path, "headers": headers, "subprotocols": []}
         )
 
     async def connect(self) -> None:
@@ -61,11 +66,15 @@ class Socket:
 Talk = Callable[[Socket], Awaitable[Any]]
 
 
-def talked(user: User | AnonymousUser | None, session_id: UUID, talk: Talk) -> Any:
-    """Open the socket as somebody, talk, and close it again; returns what `talk` does."""
+def talked(user: User | None, session_id: UUID, talk: Talk, browser: Client | None = None) -> Any:
+    """Open the socket as somebody, talk, and close it again; returns what `talk` does. browser: theirs, signed in."""
+    if browser is None:
+        browser = Client()
+        if user is not None:
+            browser.force_login(user)
 
     async def run() -> Any:
-        socket = Socket(user, session_id)
+        socket = Socket(browser, session_id)
         await socket.connect()
         said = await talk(socket)
         await socket.disconnect()
@@ -98,10 +107,9 @@ def test_a_question_is_answered_event_by_event() -> None:
     assert events[-1]["data"] == {"stop_reason": "ok"}
 
 
-@pytest.mark.parametrize("user", [None, AnonymousUser()])
-def test_nobody_is_sent_away(user: AnonymousUser | None) -> None:
+def test_nobody_is_sent_away() -> None:
     session_id = session_of(make_user())
-    assert talked(user, session_id, Socket.close_code) == SIGNED_OUT
+    assert talked(None, session_id, Socket.close_code) == SIGNED_OUT
 
 
 def test_a_disabled_account_is_sent_away() -> None:
@@ -161,6 +169,29 @@ def test_an_account_disabled_while_the_socket_is_open_gets_no_answer() -> None:
         return await socket.close_code()
 
     assert talked(reader, session_of(reader), talk) == SIGNED_OUT
+    assert Message.objects.count() == 2
+
+
+ENDS: dict[str, Callable[[Client, User], object]] = {
+    "they sign out in another window": lambda browser, _user: browser.post("/sign-out/"),
+    "their password is changed": lambda _browser, user: User.objects.filter(pk=user.pk).update(password="another"),
+    "every session is ended": lambda _browser, _user: DbSession.objects.all().delete(),
+}
+
+
+@pytest.mark.parametrize("what", ENDS)
+def test_an_open_socket_ends_with_the_session_that_opened_it(what: str) -> None:
+    base, _manual, _secret = make_library()
+    reader, browser = make_reader(base), Client()
+    browser.force_login(reader)
+
+    async def talk(socket: Socket) -> int:
+        assert (await answer_to(socket, json.dumps({"query": LEAVE})))[-1]["response_type"] == "complete"
+        await sync_to_async(ENDS[what])(browser, reader)
+        await socket.send(json.dumps({"query": LEAVE}))
+        return await socket.close_code()
+
+    assert talked(reader, session_of(reader), talk, browser) == SIGNED_OUT
     assert Message.objects.count() == 2
 
 

@@ -63,6 +63,23 @@ def test_what_is_streamed_is_what_is_stored() -> None:
     assert events[-1].data == {"stop_reason": "ok"}
 
 
+def test_a_scope_narrows_and_says_so_when_nothing_is_left(judged: Judged) -> None:
+    """What is asked for and may not be read, what does not exist, and a base that lacks the document: the same words."""
+    base, manual, secret = make_library()
+    reader = make_reader(base)
+    scopes = [
+        Scope(knowledge_base_ids=(secret.knowledge_base_id,)),
+        Scope(document_ids=(secret.pk,)),
+        Scope(folder_ids=(uuid4(),)),
+        Scope(knowledge_base_ids=(secret.knowledge_base_id,), document_ids=(manual.pk,)),
+    ]
+    said = {words(asked(reader, LEAVE, scope=scope)) for scope in scopes}
+    assert said == {"There is nothing in the chosen scope that you may read. Choose another one, or none."}
+    assert "30 days" in words(asked(reader, LEAVE, scope=Scope(document_ids=(manual.pk, secret.pk))))
+    judged(confirms=False)
+    assert "cannot confirm" in words(asked(reader, SALARY, scope=Scope(document_ids=(manual.pk,))))
+
+
 def test_every_sentence_stands_in_the_span_it_cites() -> None:
     base, manual, _secret = make_library()
     events = asked(make_reader(base), LEAVE)
@@ -83,7 +100,7 @@ def test_what_is_kept_of_a_run_has_no_text_of_documents() -> None:
     base, _manual, _secret = make_library()
     row = stored(asked(make_reader(base), LEAVE))
     assert [step["node"] for step in row.state["trace_steps"]] == [
-        "Preprocess", "LoadAuthz", "DocRAGTool", "ValidateEvidence", "Synthesize",
+        "Preprocess", "LoadAuthz", "Route", "DocRAGTool", "ValidateEvidence", "Synthesize",
     ]  # fmt: skip
     for part in ("evidence_items", "trace_steps", "tools"):
         assert "30 days" not in str(row.state[part])

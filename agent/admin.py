@@ -1,0 +1,82 @@
+"""Models, profiles and what people have used, in the admin. A key goes in and is never shown again."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from agent.keys import sealed
+from agent.models import AgentProfile, DayOfUse, LanguageModel
+from audit.actions import Action
+from audit.record import record
+from authz.principal import Principal
+
+
+class LanguageModelForm(forms.ModelForm[LanguageModel]):
+    api_key = forms.CharField(
+        label=_("key"),
+        required=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+        help_text=_("Stored encrypted and not shown again. Empty: it stays as it is."),
+    )
+
+    class Meta:
+        model = LanguageModel
+        fields = (
+            "name", "base_url", "model", "api_key", "context_tokens", "price_input", "price_output", "is_enabled",
+            "is_default",
+        )  # fmt: skip
+
+
+class SettingsAdmin(admin.ModelAdmin[Any]):
+    """Settings of the agent: every change is recorded, by names of fields, never by their values."""
+
+    def save_model(self, request: HttpRequest, obj: Any, form: forms.ModelForm[Any], change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        record(Principal.of(request.user), Action.AGENT_CHANGED, obj, detail={"fields": form.changed_data})
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        record(Principal.of(request.user), Action.AGENT_CHANGED, obj, detail={"deleted": True})
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
+        for row in queryset:
+            self.delete_model(request, row)
+
+
+@admin.register(LanguageModel)
+class LanguageModelAdmin(SettingsAdmin):
+    form = LanguageModelForm
+    list_display = ("name", "model", "base_url", "is_enabled", "is_default")
+
+    def save_model(self, request: HttpRequest, obj: Any, form: forms.ModelForm[Any], change: bool) -> None:
+        if key := form.cleaned_data["api_key"]:
+            obj.encrypted_key = sealed(key)
+        super().save_model(request, obj, form, change)
+
+
+@admin.register(AgentProfile)
+class AgentProfileAdmin(SettingsAdmin):
+    list_display = ("name", "language_model", "uses_tools", "is_default")
+    filter_horizontal = ("knowledge_bases",)
+
+
+@admin.register(DayOfUse)
+class DayOfUseAdmin(admin.ModelAdmin[DayOfUse]):
+    """A list to look at."""
+
+    list_display = ("day", "user", "runs", "input_tokens", "output_tokens", "cost")
+    list_filter = ("day",)
+    search_fields = ("user__username",)
+    list_select_related = ("user",)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False

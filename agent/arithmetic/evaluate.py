@@ -1,0 +1,271 @@
+"""Arithmetic as people write it, worked out over decimals: numbers, percentages, units and dates; nothing else is run.
+
+The text becomes a tree of Python's own grammar, and a walk over the few kinds of node that are arithmetic gives the value.
+Everything is bounded: length, nodes, digits, exponents and processor time.
+"""
+
+import ast
+import operator
+import re
+import time
+import unicodedata
+from collections.abc import Callable, Mapping
+from datetime import date, timedelta
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal, DecimalException, localcontext
+from typing import Final
+
+from agent.arithmetic.units import CHINESE, NAMES, TEMPERATURES, Quantity, quantity, temperature
+
+LENGTH, NODES, EXPONENT, CPU_S = 500, 200, 100, 0.1
+PRECISION = Context(prec=34, Emax=999, Emin=-999)
+
+Value = Decimal | Quantity | date
+
+
+class Unworkable(Exception):
+    """The text is no arithmetic, or too much of it; the text of the error says what would be right."""
+
+
+def evaluate(text: str) -> Value:
+    """The value of an expression. Raises Unworkable."""
+    expression, target = _split(_plain(text))
+    if not expression or len(expression) > LENGTH:
+        raise Unworkable(f"An expression has 1 to {LENGTH} characters.")
+    if target in TEMPERATURES:
+        return _temperature(expression, target)
+    try:
+        source = _python(expression)
+        tree = ast.parse(source, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise Unworkable("This is no arithmetic. Write it like (3 + 4) * 2, 15% of 2300 or 5 km to m.") from None
+    with localcontext(PRECISION):
+        try:
+            value = _Walk(source).of(tree)
+        except (DecimalException, OverflowError, ZeroDivisionError, ValueError) as error:
+            raise Unworkable(_why(error)) from None
+    return _shown_in(value, target) if target else value
+
+
+def show(value: Value) -> str:
+    """A value as people read it: no trailing zeros, at most 15 digits after a point comes in, with its unit."""
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Quantity):
+        return f"{_digits(value.within(value.unit))} {value.unit}"
+    return _digits(value)
+
+
+def _digits(number: Decimal) -> str:
+    if number == number.to_integral_value() and abs(number) < Decimal(10) ** PRECISION.prec:
+        return f"{number.to_integral_value():f}"
+    rounded = Context(prec=15).plus(number).normalize()
+    exponent = rounded.as_tuple().exponent
+    small = isinstance(exponent, int) and -30 <= exponent <= 30
+    return f"{rounded:f}" if small else str(rounded)
+
+
+_SIGNS = str.maketrans(
+    {"×": "*", "÷": "/", "−": "-", "–": "-", "·": "*", "，": ",", "。": ".", "^": "**", "?": " ", "=": " "}
+)
+_ASKED = re.compile(
+    r"^\s*(?:please\s+)?(?:calculate|compute|what\s+is|what's|how\s+much\s+is|convert|请?计算(?:一下)?|请问|算一下|算)[\s:]*"
+    r"|(?:等于|是)?多少\s*$|等于几\s*$",
+    re.IGNORECASE,
+)
+_TARGET = re.compile(r"^(.*\S)\s*(?:\b(?:to|in|as)\b|→|->|换算成|转换成|折合|转成)\s*([A-Za-z°]+[23]?|[一-鿿]+)\s*$")
+_DATE = re.compile(r"\b(\d{4})[-/](\d{1,2})[-/](\d{1,2})\b|(\d{4})年(\d{1,2})月(\d{1,2})[日号]")
+_THOUSANDS = re.compile(r"(?<![\w.(])\d{1,3}(?:,\d{3})+(?![\d])")
+_OF = re.compile(r"%\s*(?:of|的)", re.IGNORECASE)
+_OF_CHINESE = re.compile(r"(\d[\d.]*)\s*的\s*(\d[\d.]*)\s*%")
+_PERCENT = re.compile(r"(\d[\d.]*)\s*%(?!\s*[\w(.])")
+_UNIT_NAMES = "|".join(sorted(map(re.escape, [*NAMES, *CHINESE]), key=len, reverse=True))
+_MEASURED = re.compile(rf"(\d[\d.]*|\))\s*({_UNIT_NAMES})(?![A-Za-z0-9_])")
+
+
+def _plain(text: str) -> str:
+    plain = unicodedata.normalize("NFKC", text).translate(_SIGNS)
+    before = None
+    while before != plain:
+        before, plain = plain, _ASKED.sub("", plain).strip()
+    return plain
+
+
+def _split(text: str) -> tuple[str, str]:
+    """The expression and the unit it is wanted in, "" for none."""
+    found = _TARGET.match(text)
+    if not found:
+        return text, ""
+    target = CHINESE.get(found[2], found[2])
+    if target not in NAMES and target not in TEMPERATURES:
+        raise Unworkable(f"There is no unit called {found[2]!r}. Known are: {', '.join(sorted(NAMES))}.")
+    return found[1], target
+
+
+def _python(text: str) -> str:
+    text = _DATE.sub(lambda m: "date({}, {}, {})".format(*(int(part) for part in m.groups() if part)), text)
+    text = _THOUSANDS.sub(lambda m: m[0].replace(",", ""), text)
+    text = _OF_CHINESE.sub(r"\1*\2%", text)
+    text = _OF.sub("% *", text)
+    text = re.sub(r"(\d[\d.]*)\s*%\s*\*", r"(\1/100) *", text)
+    text = _PERCENT.sub(r"(\1/100)", text)
+    return _MEASURED.sub(_measured, text).strip()
+
+
+def _measured(found: re.Match[str]) -> str:
+    unit = CHINESE.get(found[2], found[2])
+    return f")*{unit}" if found[1] == ")" else f"({found[1]}*{unit})"
+
+
+def _temperature(text: str, target: str) -> Decimal:
+    found = re.fullmatch(r"(-?\d+(?:\.\d+)?)\s*(°?[CFK]|celsius|fahrenheit|kelvin)", text)
+    if not found:
+        raise Unworkable("Write a temperature like 36.6 C to F.")
+    with localcontext(PRECISION):
+        return temperature(Decimal(found[1]), found[2], target)
+
+
+def _shown_in(value: Value, target: str) -> Quantity:
+    dimension = NAMES[target][0]
+    if not isinstance(value, Quantity):
+        raise Unworkable(f"Only a quantity can be shown in {target}: say the unit of the number, too.")
+    if value.dimension != dimension:
+        raise Unworkable(f"{value.unit} measures {value.dimension} and {target} measures {dimension}.")
+    return Quantity(value.value, dimension, target)
+
+
+_OPERATORS: Final[Mapping[type[ast.operator], str]] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+}  # fmt: skip
+_NUMBERS: Final[Mapping[str, Callable[[Decimal, Decimal], Decimal]]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+    "//": operator.floordiv, "%": operator.mod,
+}  # fmt: skip
+_FUNCTIONS: Final[Mapping[str, Callable[..., Decimal]]] = {
+    "abs": abs,
+    "min": min,
+    "max": max,
+    "sum": lambda *values: sum(values, Decimal(0)),
+    "avg": lambda *values: sum(values, Decimal(0)) / len(values),
+    "sqrt": Decimal.sqrt,
+    "ln": Decimal.ln,
+    "log10": Decimal.log10,
+    "floor": lambda value: value.to_integral_value(ROUND_FLOOR),
+    "ceil": lambda value: value.to_integral_value(ROUND_CEILING),
+    "round": lambda value, digits=Decimal(0): value.quantize(Decimal(1).scaleb(-int(digits)), ROUND_HALF_UP),
+}
+
+
+class _Walk:
+    """One evaluation: counts its nodes and its time."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._nodes = 0
+        self._end = time.thread_time() + CPU_S
+
+    def of(self, node: ast.expr) -> Value:
+        self._nodes += 1
+        if self._nodes > NODES or time.thread_time() > self._end:
+            raise Unworkable("This is too much for one calculation; split it up.")
+        match node:
+            case ast.Constant(value=bool() | str() | bytes() | complex() | None):
+                raise Unworkable("Only numbers, units and dates can be calculated with.")
+            case ast.Constant(value=int() | float()):
+                return +Decimal(ast.get_source_segment(self._source, node) or "")
+            case ast.Name(id=name):
+                return self._name(name)
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=inner):
+                return self._signed(self.of(inner), negative=isinstance(sign, ast.USub))
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+                return combine(self.of(left), _OPERATORS[type(op)], self.of(right))
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
+                return self._call(name, [self.of(each) for each in args])
+        raise Unworkable("Only + - * / // % ** ( ), functions like round(x, 2), units and dates are known.")
+
+    @staticmethod
+    def _name(name: str) -> Value:
+        if name == "pi":
+            return Decimal("3.141592653589793238462643383279503")
+        if name in NAMES:
+            return quantity(name)
+        raise Unworkable(f"{name!r} is neither a unit nor a function.")
+
+    @staticmethod
+    def _signed(value: Value, *, negative: bool) -> Value:
+        if isinstance(value, date):
+            raise Unworkable("A date has no sign.")
+        if isinstance(value, Quantity):
+            return Quantity(-value.value if negative else value.value, value.dimension, value.unit)
+        return -value if negative else value
+
+    @staticmethod
+    def _call(name: str, values: list[Value]) -> Value:
+        if name == "today" and not values:
+            return date.today()  # noqa: DTZ011 - the person's calendar day, in the zone that the site is set to
+        if name == "workdays" and len(values) == 2:
+            return _workdays(*values)
+        numbers = [value for value in values if isinstance(value, Decimal)]
+        if not numbers or len(numbers) != len(values):
+            raise Unworkable(f"{name}() takes numbers.")
+        if name == "date" and len(numbers) == 3:
+            return date(*(int(number) for number in numbers))
+        if name not in _FUNCTIONS:
+            raise Unworkable(f"There is no function {name}(). Known are: {', '.join(_FUNCTIONS)}, today, workdays.")
+        try:
+            return _FUNCTIONS[name](*numbers)
+        except TypeError:
+            raise Unworkable(f"{name}() does not take {len(numbers)} numbers.") from None
+
+
+def combine(left: Value, sign: str, right: Value) -> Value:
+    """Two values and a sign; raises Unworkable where they do not go together."""
+    if isinstance(left, Decimal) and isinstance(right, Decimal):
+        return _power(left, right) if sign == "**" else _NUMBERS[sign](left, right)
+    if isinstance(left, date):
+        return _from_date(left, sign, right)
+    if isinstance(left, Quantity) and isinstance(right, Quantity):
+        if left.dimension != right.dimension:
+            raise Unworkable(f"{left.unit} measures {left.dimension} and {right.unit} measures {right.dimension}.")
+        if sign in "+-":
+            return Quantity(_NUMBERS[sign](left.value, right.value), left.dimension, left.unit)
+        if sign == "/":
+            return left.value / right.value
+    if isinstance(left, Quantity) and isinstance(right, Decimal) and sign in {"*", "/"}:
+        return Quantity(_NUMBERS[sign](left.value, right), left.dimension, left.unit)
+    if isinstance(left, Decimal) and isinstance(right, Quantity) and sign == "*":
+        return Quantity(left * right.value, right.dimension, right.unit)
+    raise Unworkable("These do not go together: add like to like, multiply by plain numbers.")
+
+
+def _power(base: Decimal, exponent: Decimal) -> Decimal:
+    if abs(exponent) > EXPONENT:
+        raise Unworkable(f"Exponents go up to {EXPONENT}.")
+    return base**exponent
+
+
+def _from_date(day: date, sign: str, other: Value) -> Value:
+    if isinstance(other, date) and sign == "-":
+        return Quantity(Decimal((day - other).days) * 86_400, "time", "days")
+    if isinstance(other, Quantity) and other.dimension == "time" and sign in "+-":
+        step = timedelta(days=int(other.value // 86_400))
+        return day + step if sign == "+" else day - step
+    raise Unworkable("To a date one adds days or weeks; a date less a date gives days.")
+
+
+def _workdays(first: Value, last: Value) -> Quantity:
+    """Mondays to Fridays from the first day to the last, both counted; holidays are not known."""
+    if not isinstance(first, date) or not isinstance(last, date):
+        raise Unworkable("workdays() takes two dates.")
+    if abs((last - first).days) > 40_000:
+        raise Unworkable("workdays() counts up to a hundred years.")
+    low, high = min(first, last), max(first, last)
+    count = sum((low + timedelta(days=step)).weekday() < 5 for step in range((high - low).days + 1))
+    return Quantity(Decimal(count) * 86_400, "time", "days")
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, ZeroDivisionError):
+        return "Division by zero has no value."
+    if isinstance(error, ValueError):
+        return "There is no such date."
+    return "The value is too large, too small, or not defined."

@@ -1,0 +1,22 @@
+"""Sentences of a document that talk to whoever answers: they are shown as text, and support nothing."""
+
+import re
+
+from agent.extractive.sentences import split
+
+_ORDER = re.compile(
+    r"\byour\s+(?:final\s+|next\s+|whole\s+)?(?:response|reply|replies|answer|message|output)\b"
+    r"|\b(?:in|of|to)\s+(?:the|this)\s+(?:response|reply)\b"
+    r"|\b(?:ignore|disregard|forget|override)\s+(?:all\s+|any\s+|the\s+|your\s+|these\s+)*(?:previous|prior|above|earlier|system)\b"
+    r"|\b(?:system prompt|as an ai\b|language model,? (?:you|please)|you are now|new instructions?:)"
+    r"|你的(?:最终)?(?:回答|回复|答案|输出)|(?:在|请在)(?:回答|回复|答案)(?:中|里)|(?:忽略|无视|忘记)(?:以上|之前|前面|上述|所有)的?(?:所有)?(?:指令|指示|规则|要求|内容)"
+    r"|系统提示词?|你现在是|新的指令",
+    re.IGNORECASE,
+)
+
+
+def without_orders(text: str) -> str:
+    """The text without the sentences that give orders to whoever answers."""
+    if not _ORDER.search(text):
+        return text
+    return "\n".join(piece.text for piece in split(text) if not _ORDER.search(piece.text))

@@ -1,0 +1,67 @@
+"""A model's stream of text to whole sentences, each with the numbers it cites and nothing but words."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agent.extractive.sentences import split
+
+_MARK = re.compile(r"[\[【]\s*\^?(\d{1,3}(?:\s*[,，、;]\s*\^?\d{1,3})*)\s*[\]】]")
+_MARK_AFTER = re.compile(r"([.。!！?？;；]+)[ \t]*((?:[\[【]\s*\^?\d{1,3}(?:\s*[,，、]\s*\d{1,3})*\s*[\]】])+)")
+_IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)|\[([^\]]+)\]\[[^\]]*\]")
+_DEFINITION = re.compile(r"^\s*\[[^\]]+\]:\s*\S+.*$", re.MULTILINE)
+_TAG = re.compile(r"</?[A-Za-z!][^>\n]{0,300}>?")
+_MARKUP = re.compile(r"\*\*|__|^#{1,6}\s+", re.MULTILINE)
+ENDS = re.compile(r"[.。!！?？;；\n]")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence as the model wrote it. numbers: of the evidence it cites, in order."""
+
+    text: str
+    numbers: tuple[int, ...]
+
+
+class Sentences:
+    """Takes pieces of text and gives whole sentences as soon as they are certain."""
+
+    def __init__(self) -> None:
+        self._buffer = ""
+
+    def take(self, piece: str) -> Iterator[Claim]:
+        """Add a piece; the sentences that ended before the last one."""
+        self._buffer += piece
+        if not ENDS.search(piece) and len(self._buffer) < 400:
+            return
+        text = _MARK_AFTER.sub(r"\2\1", self._buffer)
+        found = split(text)
+        if len(found) < 2 or text[found[-1].start :].startswith(("[", "【")):  # marks may belong to the sentence before
+            return
+        self._buffer = text[found[-1].start :]
+        yield from claims(text[: found[-1].start])
+
+    def rest(self) -> Iterator[Claim]:
+        """What is left at the end."""
+        text, self._buffer = self._buffer, ""
+        yield from claims(text)
+
+
+def claims(text: str) -> Iterator[Claim]:
+    """The sentences of a text; those that only have marks are left out."""
+    text = _MARK_AFTER.sub(r"\2\1", text)
+    for sentence in split(plain(text)):
+        numbers = tuple(
+            dict.fromkeys(int(number) for mark in _MARK.findall(sentence.text) for number in re.findall(r"\d+", mark))
+        )
+        words = " ".join(_MARK.sub("", sentence.text).split())
+        words = re.sub(r"\s+([.。,，;；!！?？])", r"\1", words)
+        if re.search(r"\w", words):
+            yield Claim(words, numbers)
+
+
+def plain(text: str) -> str:
+    """Words alone: no images, no links (their words stay), no HTML, no emphasis."""
+    text = _DEFINITION.sub("", _IMAGE.sub(r"\1", text))
+    return _MARKUP.sub("", _TAG.sub("", _LINK.sub(lambda m: m[1] or m[2] or "", text)))

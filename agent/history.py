@@ -1,0 +1,42 @@
+"""What was said before, as a model may be told it: under today's rights, the latest turns only, within a number of tokens."""
+
+from typing import Literal
+from uuid import UUID
+
+from agent.models import Message, Role
+from agent.sessions import shown_messages
+from agent.state import Turn
+from agent.tokens import count_tokens
+from authz.principal import Principal
+
+TURNS, TOKENS = 8, 1_500
+ANSWER_CHARACTERS = 600  # of an earlier answer: enough for what a follow-up leans on
+
+
+def history_of(principal: Principal, session_id: UUID, *, before: UUID) -> list[Turn]:
+    """Earlier questions, as they were understood, and answers, the oldest first. before: id of the answer being made."""
+    rows = Message.objects.filter(session_id=session_id, is_complete=True).exclude(pk=before)
+    latest = list(rows.order_by("-created_at", "-id").prefetch_related("citations")[: TURNS + 1])
+    latest = latest[1:] if latest and latest[0].role == Role.USER else latest  # the question being answered
+    turns: list[Turn] = []
+    left = TOKENS
+    for row, message in zip(latest, shown_messages(principal, latest), strict=True):
+        text = message.content if row.role == Role.USER else message.content[:ANSWER_CHARACTERS]
+        left -= count_tokens(text)
+        if left < 0:
+            break
+        role: Literal["user", "assistant"] = "user" if row.role == Role.USER else "assistant"
+        stands_on = [citation.passage.chunk_id for citation in message.citations]
+        turns.append(Turn(role=role, content=text, stands_on=stands_on))
+    return turns[::-1]
+
+
+def understood(session_id: UUID, *, before: UUID) -> str:
+    """The question before this one, as it was understood; "" where there is none."""
+    row = (
+        Message.objects.filter(session_id=session_id, role=Role.ASSISTANT, is_complete=True)
+        .exclude(pk=before)
+        .order_by("-created_at")
+        .first()
+    )
+    return str(row.state.get("input", {}).get("normalized_query", "")) if row else ""

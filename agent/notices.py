@@ -1,0 +1,46 @@
+"""What a run tells the person when it does something else than they would expect; never a silent downgrade."""
+
+import structlog
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+
+from agent.budget import Limit
+from agent.providers.base import ModelError
+from agent.providers.metered import OutOfBudget
+from agent.state import Run, State, ToolProblem
+
+log = structlog.get_logger(__name__)
+
+
+def model_failed(run: Run, error: ModelError, state: State) -> None:
+    """The model is not asked again in this run; the person is told how the answer is made instead."""
+    log.warning("run.model_failed", run=str(run.message_id), state=state.value, error=str(error))
+    run.state.tools.errors.append(ToolProblem(tool="model", type=type(error).__name__, msg=str(error)))
+    run.model_gave_up = True
+    if isinstance(error, OutOfBudget):
+        run.spent.stopped_by = error.limit
+    with override(run.language):
+        if isinstance(error, OutOfBudget):
+            sentence = _("A limit for language models is reached; the answer is quoted from documents.")
+        elif state is State.ACT:
+            sentence = _("The language model failed while it was searching; the answer stands on a plain search.")
+        else:
+            sentence = _("The language model does not answer now; the answer is quoted from documents.")
+    run.tell(sentence)
+
+
+def limit_reached(run: Run, limit: Limit) -> None:
+    """The search ends here; the answer is written from what was found."""
+    run.spent.stopped_by = limit
+    if limit in {Limit.REPEATED, Limit.NOTHING_NEW}:
+        return  # that is how a search ends when there is nothing more to find
+    with override(run.language):
+        run.tell(_("The search was stopped at its limit; the answer stands on what was found so far."))
+
+
+def broken_off(run: Run, error: ModelError) -> None:
+    """Part of the answer is there already, and stays."""
+    log.warning("run.model_broke_off", run=str(run.message_id), error=str(error))
+    run.state.tools.errors.append(ToolProblem(tool="model", type=type(error).__name__, msg=str(error)))
+    with override(run.language):
+        run.tell(_("The language model broke off; this is the part of the answer that came."))

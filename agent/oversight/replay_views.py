@@ -1,0 +1,70 @@
+"""The pages of answers that were given: a list that tells no question, and the replay of one of them, which is recorded."""
+
+from contextlib import suppress
+from uuid import UUID
+
+from django.core.paginator import Paginator
+from django.db import transaction
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from agent.oversight.replay import answers, get_answer, replay, snapshot_id
+from audit.actions import Action
+from audit.record import record
+from authz.admin_pages import admin_page, show
+from authz.governing import require_oversight
+from authz.principal import Principal
+from authz.snapshot import take_snapshot
+from copilot_site.lib.transactions import read_only
+
+PAGE_SIZE = 50
+
+
+@require_GET
+@admin_page
+def answer_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
+    """`?user=` is a sign-in name, `?run=` the id of a run, as the audit log has it."""
+    require_oversight(request.user)
+    rows = answers().defer("content", "sentences")
+    user, run = request.GET.get("user", "").strip(), request.GET.get("run", "").strip()
+    if user:
+        rows = rows.filter(session__user__username=user)
+    if run:
+        rows = rows.filter(pk__in=_uuids(run))
+    page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
+    lines = [(row, snapshot_id(row)) for row in page.object_list]
+    context = {"title": _("Answers that were given"), "page": page, "lines": lines, "user_asked": user, "run": run}
+    return show(request, "admin/oversight/answers.html", context)
+
+
+@require_GET
+@admin_page
+def replay_answer(request: HttpRequest, principal: Principal, message_id: UUID) -> HttpResponseBase:
+    """The answer as it was, and what the same person would get now."""
+    require_oversight(request.user)
+    with transaction.atomic():
+        message = get_answer(message_id)
+        asker = Principal.of(message.session.user)
+        then_and_now = {"perm_snapshot_id": snapshot_id(message)}
+        if not asker.is_nobody:  # taken before writing is refused: their rights may be new since
+            then_and_now["perm_snapshot_id_now"] = take_snapshot(asker)
+        record(
+            principal,
+            Action.ANSWER_REPLAYED,
+            message.session,
+            run_id=str(message.pk),
+            detail=then_and_now,
+            on_behalf_of=asker,
+        )
+    with read_only():
+        found = replay(get_answer(message_id), language=get_language() or "en")
+        return show(request, "admin/oversight/replay.html", {"title": _("Replay of an answer"), "replay": found})
+
+
+def _uuids(text: str) -> list[UUID]:
+    """The id, or none where the text is no id: it names nothing."""
+    with suppress(ValueError):
+        return [UUID(text)]
+    return []

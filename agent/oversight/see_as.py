@@ -1,0 +1,123 @@
+"""Looking through another person's eyes: their folders, a search and one question, as they would see them now.
+
+The page is recorded before it is made, with who looked and as whom; it is then made in a transaction in which the database refuses
+to write. Nothing of it enters the other person's conversations.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods
+
+from agent.oversight.trial import try_question
+from audit.actions import Action
+from audit.record import record
+from authz.admin_pages import admin_page, show
+from authz.checks import get_visible
+from authz.governing import require_oversight
+from authz.principal import Principal
+from authz.snapshot import take_snapshot
+from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound
+from copilot_site.lib.transactions import read_only
+from knowledge import library
+from knowledge.governance.lookup import holder_names, user_named
+from knowledge.models import Folder, KnowledgeBase
+from knowledge.retrieval.search import search
+
+TOP_K = 10
+
+
+@require_GET
+@admin_page
+def choose(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
+    """Whose eyes? `?user=` is a sign-in name."""
+    require_oversight(request.user)
+    asked = request.GET.get("user", "")
+    context = {"title": _("See as somebody else"), "names": holder_names(), "asked": asked}
+    if not asked:
+        return show(request, "admin/oversight/choose.html", context)
+    try:
+        user = user_named(asked)
+    except InvalidInput as problem:
+        return show(request, "admin/oversight/choose.html", context | {"problem": str(problem)}, status=400)
+    return redirect("see-as", user.pk)
+
+
+@require_http_methods(["GET", "POST"])
+@admin_page
+def see_as(request: HttpRequest, principal: Principal, user_id: int) -> HttpResponseBase:
+    """`?folder=` opens a folder. POST with `what` = `search` or `ask` and `text`: a form, so that it stays out of addresses and logs."""
+    require_oversight(request.user)
+    user = User.objects.filter(pk=user_id).first()
+    if user is None:
+        raise NotFound(_("There is no such person."))
+    person = Principal.of(user)
+    what = request.POST.get("what", "tree") if request.method == "POST" else "tree"
+    text = request.POST.get("text", "")
+    _record_look(principal, user, person, what, text)
+    with read_only():
+        context = _seen(person, request.GET.get("folder", "")) | _tried(person, what, text)
+        context |= {"title": _("Seen as %(name)s") % {"name": user.get_username()}, "person": user, "sees": person}
+        return _rendered(request, context)
+
+
+@transaction.atomic
+def _record_look(principal: Principal, user: User, person: Principal, what: str, text: str) -> None:
+    """Who looked, as whom, and at which rights of theirs. Of a question only its length: it is the looker's, not the person's."""
+    detail: dict[str, object] = {"what": what}
+    if not person.is_nobody:
+        detail["perm_snapshot_id"] = take_snapshot(person)
+    if what != "tree":
+        detail["characters"] = len(text)
+    record(principal, Action.ACCESS_PREVIEWED, user, detail=detail, on_behalf_of=_Eyes(user.pk, user.get_username()))
+
+
+@dataclass(frozen=True)
+class _Eyes:
+    """Whom somebody looked as, for the audit log; a disabled person has no principal."""
+
+    user_id: int
+    username: str
+
+
+def _seen(person: Principal, folder_id: str) -> dict[str, Any]:
+    """The library as this person has it: bases with their trees, and the documents of one folder."""
+    folder = _folder(person, folder_id)
+    bases = list(library.knowledge_bases_of(person))
+    return {
+        "bases": [(base, library.folder_tree(person, base, folder)) for base in bases],
+        "folder": folder,
+        "breadcrumbs": library.breadcrumbs(person, folder) if folder else [],
+        "page": library.documents_in(person, folder) if folder else None,
+        "rights": library.rights_on(person, folder) if folder else {},
+    }
+
+
+def _folder(person: Principal, folder_id: str) -> Folder | None:
+    if folder_id:
+        return get_visible(Folder, person, pk=folder_id)
+    first = KnowledgeBase.objects.visible_to(person).first()
+    return next(iter(library.top_folders(person, first)), None) if first else None
+
+
+def _tried(person: Principal, what: str, text: str) -> dict[str, Any]:
+    """What a search or a question brings them."""
+    if what == "tree":
+        return {}
+    try:
+        if what == "search":
+            return {"what": what, "text": text, "found": search(person, text, top_k=TOP_K)}
+        return {"what": what, "text": text, "trial": try_question(person, text, language=get_language() or "en")}
+    except CopilotError as problem:
+        return {"what": what, "text": text, "problem": str(problem)}
+
+
+def _rendered(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+    """Rendered within the transaction: templates read rows, too."""
+    return show(request, "admin/oversight/see_as.html", context, status=400 if "problem" in context else 200)

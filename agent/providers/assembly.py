@@ -1,0 +1,105 @@
+"""Deltas to one reply, however the service cuts them up: missing ids and indexes, a whole call in one delta, names twice."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent.providers.base import CallPiece, Delta, Usage
+
+
+@dataclass
+class PartialCall:
+    """A tool call as far as it has come."""
+
+    index: int | None = None
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+    def take(self, piece: CallPiece) -> None:
+        self.id = self.id or piece.id
+        if piece.index is not None:
+            self.index = piece.index
+        if piece.name and not self.name.endswith(piece.name):  # some services send the whole name with every piece
+            self.name += piece.name
+        self.arguments += piece.arguments
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the arguments are JSON by now."""
+        try:
+            json.loads(self.arguments)
+        except ValueError:
+            return False
+        return True
+
+
+@dataclass(frozen=True)
+class CompleteCall:
+    """A tool call with an id of its own. arguments: JSON as the model wrote it, "{}" for nothing."""
+
+    id: str
+    name: str
+    arguments: str
+
+    def as_message(self) -> dict[str, Any]:
+        """As OpenAI's form and the stream's `tool_calls` have it: arguments are a JSON string."""
+        return {"id": self.id, "type": "function", "function": {"name": self.name, "arguments": self.arguments}}
+
+
+@dataclass
+class Reply:
+    """What a model has said so far."""
+
+    text: str = ""
+    reasoning: str = ""
+    finish: str = ""
+    usage: Usage | None = None
+    _calls: list[PartialCall] = field(default_factory=list)
+
+    def take(self, delta: Delta) -> None:
+        """Add one delta."""
+        self.text += delta.text
+        self.reasoning += delta.reasoning
+        self.finish = delta.finish or self.finish
+        self.usage = delta.usage or self.usage
+        for piece in delta.calls:
+            self._call_of(piece).take(piece)
+
+    def _call_of(self, piece: CallPiece) -> PartialCall:
+        """The call that a piece goes on with, or a new one.
+
+        An index or an id says it; where neither does, a name after whole arguments begins the next call.
+        """
+        known = next((call for call in self._calls if self._same(call, piece)), None)
+        if known is None:
+            known = PartialCall()
+            self._calls.append(known)
+        return known
+
+    def _same(self, call: PartialCall, piece: CallPiece) -> bool:
+        if piece.index is not None and call.index is not None:
+            return piece.index == call.index and not (piece.id and call.id and piece.id != call.id)
+        if piece.id and call.id:
+            return piece.id == call.id
+        is_last = call is self._calls[-1]
+        begins_next = bool(piece.name) and (bool(piece.id) or call.is_whole)
+        return is_last and not begins_next
+
+    @property
+    def calls(self) -> list[CompleteCall]:
+        """The calls in the order they began; a missing id is made up from the place."""
+        return [
+            CompleteCall(call.id or f"call_{place}", call.name.strip(), call.arguments.strip() or "{}")
+            for place, call in enumerate(self._calls, 1)
+            if call.name.strip()
+        ]
+
+
+def assembled(deltas: Iterable[Delta]) -> Reply:
+    """The reply that these deltas make."""
+    reply = Reply()
+    for delta in deltas:
+        reply.take(delta)
+    return reply

@@ -1,0 +1,102 @@
+"""What a language model is to us: messages in, a stream of deltas out; and the ways in which it fails."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Protocol
+
+Message = Mapping[str, Any]
+"""A message in OpenAI's form: role, content, tool_calls, tool_call_id."""
+
+
+@dataclass(frozen=True)
+class CallPiece:
+    """A piece of a tool call. index, id, name: as the service sent them, None or "" where it did not."""
+
+    index: int | None = None
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens of one call, as the service counted them."""
+
+    input_tokens: int
+    output_tokens: int
+
+
+@dataclass(frozen=True)
+class Delta:
+    """One step of a stream. finish: why it ended, on the last one that says it."""
+
+    text: str = ""
+    reasoning: str = ""
+    calls: tuple[CallPiece, ...] = ()
+    finish: str = ""
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Of a million tokens, in the operator's currency."""
+
+    input: Decimal = Decimal(0)
+    output: Decimal = Decimal(0)
+
+    def of(self, usage: Usage) -> Decimal:
+        return (self.input * usage.input_tokens + self.output * usage.output_tokens) / 1_000_000
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What JSON the answer must be. strict: the service holds the model to the schema; else only to being JSON."""
+
+    name: str
+    schema: Mapping[str, Any]
+    strict: bool = True
+
+
+class ChatModel(Protocol):
+    """A configured model. One object serves one run; close it at the end.
+
+    name: as people know it. context_tokens: what fits into it, question and answer together.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def prices(self) -> Prices: ...
+
+    @property
+    def context_tokens(self) -> int: ...
+
+    def stream(
+        self, messages: Sequence[Message], *, tools: Sequence[Mapping[str, Any]] = (), shape: Shape | None = None
+    ) -> AsyncIterator[Delta]:
+        """One call. Raises ModelError; what was yielded before it stands."""
+
+    async def aclose(self) -> None: ...
+
+
+class ModelError(Exception):
+    """Root of what a model raises; the text is one sentence for the operator, without keys or prompts."""
+
+
+class ModelUnavailable(ModelError):
+    """It does not answer now: refused, overloaded, silent. Nothing was streamed; the same call may succeed later.
+
+    retry_after_s: what the service asked to wait, None where it did not.
+    """
+
+    retry_after_s: float | None = None
+
+
+class ModelBroken(ModelError):
+    """It stopped in the middle of an answer, or answered what cannot be read."""
+
+
+class ModelMisconfigured(ModelError):
+    """The operator must change something: key, name, address. Also where a service knows no tools or no JSON schema."""

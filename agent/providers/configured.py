@@ -1,0 +1,66 @@
+"""From settings and rows to a model that can be spoken to."""
+
+from decimal import Decimal
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from agent.keys import KeyLost, opened
+from agent.model_settings import LanguageModel
+from agent.providers.base import ChatModel, ModelMisconfigured, Prices
+from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel
+from copilot_site.lib.errors import InvalidInput
+
+FROM_SETTINGS = "default"  # the name of the model that the environment configures
+
+
+def served_model(name: str = "") -> ServedModel | None:
+    """The model of this name, or the one for nobody's choice; None where there is none at all.
+
+    Raises InvalidInput for a name that is none, ModelMisconfigured where its key cannot be read.
+    """
+    rows = LanguageModel.objects.filter(is_enabled=True)
+    row = rows.filter(name=name).first() if name else rows.filter(is_default=True).first()
+    if row is not None:
+        return _of_row(row)
+    if name and name != FROM_SETTINGS:
+        known = ", ".join(model_names()) or "-"
+        raise InvalidInput(
+            _("There is no language model “%(name)s”. Known are: %(known)s.") % {"name": name, "known": known}
+        )
+    return _of_settings()
+
+
+def model_names() -> list[str]:
+    """What people may choose from."""
+    names = list(LanguageModel.objects.filter(is_enabled=True).values_list("name", flat=True))
+    return [*names, FROM_SETTINGS] if _of_settings() else names
+
+
+def connect(served: ServedModel) -> ChatModel:
+    """A connection for one run; close it at the end."""
+    return OpenAICompatible(served)
+
+
+def _of_row(row: LanguageModel) -> ServedModel:
+    try:
+        key = opened(row.encrypted_key)
+    except KeyLost as error:
+        raise ModelMisconfigured(f"{row.name}: {error}") from error
+    prices = Prices(Decimal(row.price_input), Decimal(row.price_output))
+    return ServedModel(row.name, row.base_url, row.model, key, prices, row.context_tokens)
+
+
+def _of_settings() -> ServedModel | None:
+    chosen = settings.LLM
+    if not chosen["base_url"] or not chosen["model"]:
+        return None
+    return ServedModel(
+        FROM_SETTINGS,
+        chosen["base_url"],
+        chosen["model"],
+        chosen["api_key"],
+        Prices(chosen["price_input"], chosen["price_output"]),
+        chosen["context_tokens"],
+        chosen.get("limits") or ModelLimits(),
+    )

@@ -1,0 +1,77 @@
+"""A model under a budget: counts what it is used for, and is not called when nothing is left."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from agent.budget import HARD, Budget, Limit, Spent
+from agent.providers.assembly import Reply
+from agent.providers.base import ChatModel, Delta, Message, ModelError, Prices, Shape, Usage
+from agent.tokens import count_messages, count_tokens
+
+
+class OutOfBudget(ModelError):
+    """A limit of the run is reached: nothing failed, and nothing more is spent."""
+
+    def __init__(self, limit: Limit) -> None:
+        super().__init__(f"the run has come to its limit: {limit.value}")
+        self.limit = limit
+
+
+@dataclass
+class Metered:
+    """A ChatModel whose use is added to `spent`; its calls end when the run's time does."""
+
+    model: ChatModel
+    budget: Budget
+    spent: Spent
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def prices(self) -> Prices:
+        return self.model.prices
+
+    @property
+    def context_tokens(self) -> int:
+        return self.model.context_tokens
+
+    async def aclose(self) -> None:
+        await self.model.aclose()
+
+    async def stream(
+        self, messages: Sequence[Message], *, tools: Sequence[Mapping[str, Any]] = (), shape: Shape | None = None
+    ) -> AsyncIterator[Delta]:
+        """Raises OutOfBudget before a call or in it, and what the model raises."""
+        limit = self.spent.limit_reached(self.budget)
+        if limit in HARD:
+            raise OutOfBudget(limit)
+        reply = Reply()
+        deltas: Any = self.model.stream(messages, tools=tools, shape=shape)
+        try:
+            async with aclosing(deltas):
+                while (delta := await self._next(deltas)) is not None:
+                    reply.take(delta)
+                    yield delta
+        finally:
+            self._count(messages, reply)
+
+    async def _next(self, deltas: AsyncIterator[Delta]) -> Delta | None:
+        """The next delta, None at the end. Raises OutOfBudget when the run's time is over first."""
+        try:
+            async with asyncio.timeout(self.spent.seconds_left(self.budget)):
+                return await anext(deltas, None)
+        except TimeoutError:
+            raise OutOfBudget(Limit.SECONDS) from None
+
+    def _count(self, messages: Sequence[Message], reply: Reply) -> None:
+        """As the service counted, or as we estimate where it did not."""
+        said = f"{reply.text}{reply.reasoning}{''.join(call.arguments for call in reply.calls)}"
+        usage = reply.usage or Usage(count_messages(messages), count_tokens(said))
+        self.spent.input_tokens += usage.input_tokens
+        self.spent.output_tokens += usage.output_tokens
+        self.spent.cost += self.prices.of(usage)

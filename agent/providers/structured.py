@@ -1,0 +1,79 @@
+"""A JSON object out of a model, whatever it knows of JSON: strict schema, else JSON mode, else plain text; and mended once."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from agent.providers.assembly import Reply
+from agent.providers.base import ChatModel, Message, ModelBroken, ModelMisconfigured, ModelUnavailable, Shape
+
+T = TypeVar("T", bound=BaseModel)
+
+_FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
+_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+
+
+async def ask_for(model: ChatModel, messages: Sequence[Message], wanted: type[T]) -> tuple[T, list[Reply]]:
+    """What the model answers, as `wanted`, and every reply it took, for counting.
+
+    Raises ModelError: also ModelBroken where two answers in a row cannot be read.
+    """
+    replies: list[Reply] = []
+    asked = list(messages)
+    for _attempt in range(2):
+        reply = await _reply(model, asked, wanted)
+        replies.append(reply)
+        try:
+            return read(reply.text, wanted), replies
+        except ValueError as error:
+            asked += [
+                {"role": "assistant", "content": reply.text or "(nothing)"},
+                {"role": "user", "content": f"This cannot be read ({error}). Answer with the JSON object alone."},
+            ]
+    raise ModelBroken(f"{model.name} twice gave no JSON object of the form that was asked for")
+
+
+async def _reply(model: ChatModel, messages: Sequence[Message], wanted: type[BaseModel]) -> Reply:
+    """The reply in the strictest form that the service accepts. Raises ModelError of the last form that was tried."""
+    schema = wanted.model_json_schema()
+    forms = (Shape(wanted.__name__, schema), Shape(wanted.__name__, schema, strict=False), None)
+    for form in forms:
+        reply = Reply()
+        try:
+            async for delta in model.stream(messages, shape=form):
+                reply.take(delta)
+        except (ModelMisconfigured, ModelUnavailable) as error:
+            if form is None or not _is_about_the_form(error):
+                raise
+        else:
+            return reply
+    raise AssertionError("the last form raises or returns")
+
+
+def _is_about_the_form(error: Exception) -> bool:
+    """Whether another form may be accepted: the service refused the request itself (400, 422) or fell over it (500)."""
+    return any(f"status {code}" in str(error) for code in (400, 422, 500, 501))
+
+
+def read(text: str, wanted: type[T]) -> T:
+    """The object in a text that may have fences, talk around it or commas too many. Raises ValueError, in one line."""
+    try:
+        return wanted.model_validate(_object(text))
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+
+
+def _object(text: str) -> Any:
+    fenced = _FENCE.search(text)
+    body = fenced[1] if fenced else text
+    start, end = body.find("{"), body.rfind("}")
+    if start < 0 or end < start:
+        raise ValueError("there is no JSON object in it")
+    try:
+        return json.loads(_TRAILING_COMMA.sub(r"\1", body[start : end + 1]))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"it is no JSON: {error}") from None

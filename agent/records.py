@@ -1,0 +1,212 @@
+"""What is written of a run: the question before it, the answer and what it cost after it, whichever way it ended."""
+
+import time
+from asyncio import CancelledError
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+
+from agent.models import Citation, DayOfUse, Message, Role, Session, StopReason
+from agent.profiles import Options, profile_of
+from agent.providers.base import ModelMisconfigured
+from agent.providers.configured import connect, served_model
+from agent.providers.metered import Metered
+from agent.sessions import get_session, title_from
+from agent.state import Run
+from agent.versions import made_with
+from audit.actions import Action, Outcome
+from audit.record import record
+from authz.principal import Principal
+from copilot_site.lib.errors import CopilotError, InvalidInput
+from knowledge.ingestion.normalise import normalise
+from knowledge.retrieval.search import Scope
+from knowledge.selectors import discoverable_for
+
+QUESTION_LENGTH = 4_000  # characters: about four pages; what is longer is a document
+
+
+def check_question(question: str) -> str:
+    """The question as it is stored; raises InvalidInput when there is none, or too much of it."""
+    asked = normalise(question).strip()
+    if not asked:
+        raise InvalidInput(_("Ask a question: the text is empty."))
+    if len(asked) > QUESTION_LENGTH:
+        raise InvalidInput(
+            _("A question has at most %(most)s characters; this one has %(count)s. Upload long texts as documents.")
+            % {"most": QUESTION_LENGTH, "count": len(asked)}
+        )
+    return asked
+
+
+@transaction.atomic
+def begin(
+    principal: Principal, session_id: UUID, question: str, *, scope: Scope, language: str, options: Options
+) -> Run:
+    """Store the question and make the run. Raises NotFound, InvalidInput, before anything is stored."""
+    session = get_session(principal, session_id)
+    asked = check_question(question)
+    profile = profile_of(options)
+    is_follow_up = session.messages.exists()
+    run = Run(
+        session_id=session.pk,
+        message_id=session.pk,
+        principal=principal,
+        question=asked,
+        scope=scope,
+        language=language,
+        profile=profile,
+        is_follow_up=is_follow_up,
+        keeps_title=options.disable_title,
+    )
+    give_model(run)
+    Message.objects.create(session=session, role=Role.USER, content=asked)
+    answer = Message.objects.create(session=session, role=Role.ASSISTANT, is_complete=False)
+    run.message_id = answer.pk
+    record(principal, Action.QUESTION_ASKED, session, run_id=str(answer.pk), detail={"characters": len(asked)})
+    return run
+
+
+def give_model(run: Run) -> None:
+    """The run's model, under its budget; none where nothing is configured, its key is lost, or the day's money is spent."""
+    try:
+        served = served_model(run.profile.model)
+    except ModelMisconfigured:
+        with override(run.language):
+            run.tell(_("The language model cannot be used until an administrator mends it; answers are quotations."))
+        return
+    if served is None:
+        return
+    if _day_is_spent(run.principal):
+        with override(run.language):
+            run.tell(_("Today's budget for language models is used up; the answer is quoted from documents."))
+        return
+    run.model = Metered(connect(served), run.profile.budget, run.spent)
+
+
+def _day_is_spent(principal: Principal) -> bool:
+    most = settings.LLM["day_cost"]
+    if most is None:
+        return False
+    today = DayOfUse.objects.filter(user_id=principal.user_id, day=timezone.localdate()).first()
+    return today is not None and today.cost >= most
+
+
+@transaction.atomic
+def finish(run: Run, began: float) -> str:
+    """Store the answer; returns the conversation's new title, or "" when it had one or wants none."""
+    answer = run.answer
+    Message.objects.filter(pk=run.message_id).update(
+        content=run.state.output.final_answer, is_complete=True, **_columns(run, began)
+    )
+    _cite(run)
+    session = Session.objects.get(pk=run.session_id)
+    title = "" if session.title or run.keeps_title else title_from(run.question)
+    if title:
+        session.title = title
+    session.save(update_fields=["title", "updated_at"])
+    _count(run)
+    record(
+        run.principal,
+        Action.QUESTION_ANSWERED,
+        session,
+        outcome=Outcome.ALLOW if run.stop_reason == StopReason.OK else Outcome.DENY,
+        reason=run.stop_reason,
+        run_id=str(run.message_id),
+        detail={
+            "evidence": [item.evidence_id for item in run.state.evidence_items],
+            "cited": [citation.evidence_id for citation in answer.citations] if answer else [],
+            **_cost(run),
+        },
+    )
+    return title
+
+
+@transaction.atomic
+def fail(run: Run, began: float, error: BaseException) -> str:
+    """Close the answer as failed or stopped, unless it is stored already; returns the sentence for the person.
+
+    Sentences that were written before it was stopped stay.
+    """
+    cancelled = isinstance(error, GeneratorExit | CancelledError)
+    run.stop_reason = StopReason.CANCELLED if cancelled else StopReason.TOOL_ERROR
+    with override(run.language):
+        text = (
+            _("Stopped before the answer was complete.")
+            if cancelled
+            else str(error)
+            if isinstance(error, CopilotError)
+            else _("Something failed on our side; your question is kept. Ask it again in a moment.")
+        )
+    kept = cancelled and run.answer is not None
+    if not kept:
+        run.answer = None
+    else:
+        run.tell(text)
+    run.state.output.stop_reason = run.stop_reason
+    content = run.answer.text if run.answer else text
+    closed = Message.objects.filter(pk=run.message_id, is_complete=False).update(
+        content=content, is_complete=True, **_columns(run, began)
+    )
+    if closed:
+        _cite(run)
+        _count(run)
+        record(
+            run.principal,
+            Action.QUESTION_ANSWERED,
+            outcome=Outcome.ERROR,
+            reason=type(error).__name__,
+            run_id=str(run.message_id),
+            detail=_cost(run),
+        )
+    return text
+
+
+def _columns(run: Run, began: float) -> dict[str, object]:
+    """What a message keeps of a run, however it ended."""
+    answer = run.answer
+    return {
+        "sentences": [{"text": s.text, "citations": list(s.citations)} for s in answer.sentences] if answer else [],
+        "stop_reason": run.stop_reason,
+        "provider": answer.provider if answer else "",
+        "state": run.state.stored() | {"versions": made_with(run), "offers": _offered(run)},
+        "notice": "\n".join(run.notices),
+        "prompts": run.prompts,
+        "duration_ms": round((time.monotonic() - began) * 1000),
+    }
+
+
+def _offered(run: Run) -> list[str]:
+    """The folders that a refusal named, so that the page can offer to ask for them."""
+    if run.stop_reason is not StopReason.PERMISSION_DENIED:
+        return []
+    return [str(folder.pk) for folder in discoverable_for(run.principal, run.state.input.normalized_query)]
+
+
+def _cite(run: Run) -> None:
+    spans = run.answer.citations if run.answer else ()
+    Citation.objects.bulk_create(Citation(message_id=run.message_id, **vars(span)) for span in spans)
+
+
+def _cost(run: Run) -> dict[str, object]:
+    """For the audit: tokens and money; nothing where no model was asked."""
+    if not run.spent.tokens:
+        return {}
+    return {"tokens": [run.spent.input_tokens, run.spent.output_tokens], "cost": str(run.spent.cost)}
+
+
+def _count(run: Run) -> None:
+    """Add the run to its person's day."""
+    if not run.spent.tokens:
+        return
+    day, _made = DayOfUse.objects.get_or_create(user_id=run.principal.user_id, day=timezone.localdate())
+    DayOfUse.objects.filter(pk=day.pk).update(
+        runs=F("runs") + 1,
+        input_tokens=F("input_tokens") + run.spent.input_tokens,
+        output_tokens=F("output_tokens") + run.spent.output_tokens,
+        cost=F("cost") + run.spent.cost,
+    )

@@ -1,0 +1,114 @@
+"""What kind of question it is, by rules: the specification's words, for when there is no model or it fails.
+
+They err towards documents: a search that finds nothing says so honestly, a wrong refusal only annoys.
+"""
+
+import re
+from dataclasses import dataclass
+
+from agent.arithmetic.evaluate import Unworkable, evaluate, show
+from agent.state import Route
+
+_SQL = re.compile(
+    r"多少|几个|几次|统计|新增|上个?月|本月|上周|今年以来|列表|列出|排名|前\s*\d+|指标|总数|总额|平均|占比|同比|环比"
+    r"|\bhow many\b|\bhow much\b|\bcount\b|\btotal\b|\baverage\b|\bsum of\b|\btop \d+\b|\branking\b|\blast month\b|\blist (?:all|the)\b",
+    re.IGNORECASE,
+)
+_DOC = re.compile(
+    r"文档|规范|手册|制度|政策|流程|说明|如何|怎么|怎样|配置|默认|策略|是什么|为什么|规定"
+    r"|\bhow (?:do|to|can|should)\b|\bwhat is\b|\bwhat are\b|\bdefault\b|\bpolicy\b|\bmanual\b|\bdocument\b|\bconfigure\b|\bwhy\b",
+    re.IGNORECASE,
+)
+_SECRETS = re.compile(
+    r"(?:管理员|root|数据库|系统|别人|他人|同事|所有人|其他人)的?(?:登录)?(?:密码|口令|密钥)"
+    r"|\b(?:admin(?:istrator)?|root|database|someone(?: else)?'?s?|other (?:people|users|person)'?s?)"
+    r"\s+(?:passwords?|credentials|secret keys?)\b",
+    re.IGNORECASE,
+)
+_AROUND = re.compile(
+    r"(?:绕过|跳过|忽略|无视|关闭|突破)\s*(?:所有|全部|任何|一切)?的?(?:权限|访问控制|授权|鉴权)|没有权限(?:看|访问|读)?的(?:文档|文件|资料|内容)"
+    r"|\b(?:bypass|ignore|circumvent|get around|disable)\s+(?:\w+\s+){0,3}(?:permissions?|access controls?|authori[sz]ation)\b"
+    r"|\b(?:documents?|files?|folders?) (?:that )?I (?:may|can|must|am) ?not (?:allowed to )?(?:see|read|access|open)\b",
+    re.IGNORECASE,
+)
+_CHANGES = re.compile(
+    r"^\s*(?:请|帮我|麻烦)?(?:删除|清空|修改|更新|插入)(?:所有|全部|这个|那个)?(?:用户|员工|订单|数据|记录|表|数据库|文档)"
+    r"|^\s*(?:please\s+)?(?:drop|truncate|delete|wipe)\s+(?:all\s+|the\s+)?(?:users?|employees?|orders?|tables?|data(?:base)?|records?)\b",
+    re.IGNORECASE,
+)
+_QUESTION_ABOUT = re.compile(
+    r"如何|怎么|怎样|规定|流程|是否|\b(?:how|what|why|when|who|may|can|policy|rule|process)\b", re.IGNORECASE
+)
+_VAGUE = re.compile(
+    r"^(?:这个|那个|它|他|她|这|那|这样|那样)(?:呢|是什么|怎么样|怎么办|怎么弄|如何)?$"
+    r"|^(?:it|this|that|what|how|why|what about (?:it|this|that)|how about (?:it|this|that)|and|so|help|帮助|怎么办|为什么|什么|呢)$",
+    re.IGNORECASE,
+)
+_FOLLOWS = re.compile(
+    r"^(?:and\s+(?:what|how)\s+about|what\s+about|how\s+about|and\s+for|and\s+in|same\s+for)\s+(.+)$"
+    r"|^(?:那么?|还有|以及)(?:对于|对|如果是|在)?(.+?)(?:呢|怎么样|又如何)?$|^(.{1,20})呢$",
+    re.IGNORECASE,
+)
+_POINTS_BACK = re.compile(
+    r"\b(?:it|its|they|them|their|that one|those)\b|它|它们|该(?:功能|策略|文档|制度)|上述|前者|后者", re.IGNORECASE
+)
+SHORT = 40  # characters of a question that may lean on the one before by a pronoun alone
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """expression: what to calculate, for CALC. readings: what may be meant, for CLARIFY."""
+
+    route: Route
+    intent: str
+    expression: str = ""
+    readings: tuple[str, ...] = ()
+
+
+def rule(question: str, *, earlier: str = "") -> Ruling:
+    """The route of a complete question. earlier: the question before it, "" for none."""
+    text = question.strip().rstrip("?？!！。. ")
+    if refusal := _refusal(text):
+        return Ruling(Route.REFUSE, refusal)
+    if _VAGUE.match(text) and not earlier:
+        return Ruling(Route.CLARIFY, "unclear")
+    if is_arithmetic(question):
+        return Ruling(Route.CALC, "calculate", expression=question)
+    if _SQL.search(text):
+        return Ruling(Route.HYBRID if _DOC.search(text) else Route.SQL, "ask_number")
+    return Ruling(Route.DOC, "ask_documents")
+
+
+def _refusal(text: str) -> str:
+    """What is asked for that nobody is given; "" for everything else. A question about the rules of it is none."""
+    if _AROUND.search(text):
+        return "asks_to_get_around_rights"
+    if _QUESTION_ABOUT.search(text):
+        return ""
+    if _SECRETS.search(text):
+        return "asks_for_secrets"
+    return "asks_to_change_data" if _CHANGES.search(text) else ""
+
+
+def is_arithmetic(question: str) -> bool:
+    """Whether the whole question is an expression that has a value, and more than a number."""
+    if not re.search(r"\d", question) or len(question) > 200:
+        return False
+    try:
+        value = show(evaluate(question))
+    except Unworkable:
+        return False
+    return value != question.strip() and not re.fullmatch(r"[\d\s,.\-/年月日号]+[?？]?", question.strip())
+
+
+def standalone(question: str, earlier: str) -> str:
+    """A question that leans on the one before, made complete by rule; others come back as they are."""
+    if not earlier:
+        return question
+    text = question.strip().rstrip("?？!！。. ")
+    if follows := _FOLLOWS.match(text):
+        rest = next(group for group in follows.groups() if group)
+        return f"{earlier.rstrip('?？ ')} ({rest.strip()})?"
+    if len(text) <= SHORT and _POINTS_BACK.search(text):
+        return f"{text} ({earlier.rstrip('?？ ')})?"
+    return question

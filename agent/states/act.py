@@ -1,0 +1,182 @@
+"""The loop in which the model chooses tools: decide, call, look, until it has enough or a limit is reached."""
+
+import json
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+from asgiref.sync import sync_to_async
+
+from agent.budget import HARD, Limit
+from agent.events import Event, FunctionCall, LLMToolCall, Thinking, ToolCall, ToolResult
+from agent.notices import limit_reached, model_failed
+from agent.prompting import prompt
+from agent.providers.assembly import CompleteCall, Reply
+from agent.providers.base import ModelError
+from agent.revocation import require_visible
+from agent.state import Goto, RagSummary, Run, State, ToolProblem, Turn
+from agent.tokens import count_messages
+from agent.tools.base import ToolContext, default_names, in_order, specification
+from agent.tools.calling import Called, call_tool
+from agent.workflow import add_trace
+from knowledge.ingestion.language import language_of
+
+CONTEXT_SHARE = 0.6  # of the model's context for the conversation of the loop; the rest is room for its answers
+LEFT_OUT = "[This result was left out to save room. Call the tool again if you need it.]"
+
+
+async def act(run: Run) -> AsyncIterator[Event | Goto]:
+    """Gather evidence. Where the model fails, what was found so far is used, or a plain search is made."""
+    assert run.model is not None
+    loop = _Loop(run)
+    while not loop.is_over:
+        try:
+            async for event in loop.step():
+                yield event
+        except ModelError as error:
+            model_failed(run, error, State.ACT)
+            run.model_gave_up = run.spent.stopped_by in HARD  # it may still write from what is found without it
+            break
+    for notice in run.fresh_notices():
+        yield notice
+    add_trace(
+        run,
+        State.ACT,
+        action="gather",
+        status="error" if run.state.tools.errors else "ok",
+        in_={"route": run.state.plan.route},
+        out={"evidence_added": len(run.findings), "note": f"steps={run.spent.steps} calls={run.spent.tool_calls}"},
+    )
+    yield Goto(State.VALIDATE_EVIDENCE if run.findings else State.RETRIEVE)
+
+
+@dataclass
+class _Loop:
+    """One run's conversation with its model."""
+
+    run: Run
+
+    def __post_init__(self) -> None:
+        run = self.run
+        names = run.profile.tools if run.profile.tools is not None else tuple(default_names())
+        usable = in_order(names)
+        self.allowed = [tool.name for tool in usable]
+        self.tools = [specification(tool) for tool in usable]
+        asked = run.state.input.normalized_query
+        system = run.use(prompt("act", language_of(asked) or run.language))
+        self.turns = [Turn(role="system", content=system), *run.history, Turn(role="user", content=asked)]
+        self.is_over = False
+
+    async def step(self) -> AsyncIterator[Event]:
+        """One decision of the model and the calls it makes. Raises ModelError."""
+        run = self.run
+        assert run.model is not None
+        if limit := run.spent.limit_reached(run.profile.budget):
+            limit_reached(run, limit)
+            self.is_over = True
+            return
+        run.spent.steps += 1
+        await sync_to_async(require_visible)(run)  # the results of earlier calls go to the model again
+        reply, began = Reply(), time.monotonic()
+        async for delta in run.model.stream(self._fitting(), tools=self.tools):
+            reply.take(delta)
+            if delta.reasoning:
+                yield Thinking(content=delta.reasoning)
+        if reply.reasoning:
+            yield Thinking(done=True)
+        add_trace(run, State.ACT, action="decide", timing_ms=_since(began), out={"note": f"calls={len(reply.calls)}"})
+        if not reply.calls:
+            self.is_over = True
+            return
+        self.turns.append(
+            Turn(role="assistant", content=reply.text, tool_calls=[call.as_message() for call in reply.calls])
+        )
+        yield ToolCall(tool_calls=[_shown_call(call) for call in reply.calls], done=True)
+        known = len(run.findings)
+        for call in reply.calls:
+            yield await self._called(call)
+        run.spent.fruitless = 0 if len(run.findings) > known else run.spent.fruitless + 1
+
+    async def _called(self, call: CompleteCall) -> ToolResult:
+        """Run one call, or say why it is not run."""
+        run, began = self.run, time.monotonic()
+        signature = _signature(call)
+        if signature in run.spent.calls_made or run.spent.tool_calls >= run.profile.budget.tool_calls:
+            repeated = signature in run.spent.calls_made
+            limit_reached(run, Limit.REPEATED if repeated else Limit.TOOL_CALLS)
+            self.is_over = True
+            sentence = "You asked exactly this before." if repeated else "No more calls are allowed in this run."
+            self.turns.append(Turn(role="tool", content=sentence, tool_call_id=call.id))
+            return _result(call, call.name, sentence, {"display_type": "error", "error": sentence}, success=False, ms=0)
+        run.spent.calls_made.add(signature)
+        run.spent.tool_calls += 1
+        ctx = ToolContext(run.principal, run.scope, run.language)
+        called = await call_tool(call.name, call.arguments, allowed=self.allowed, ctx=ctx)
+        keep(run, called, ms=_since(began))
+        self.turns.append(Turn(role="tool", content=called.result.output, tool_call_id=call.id))
+        data, success = dict(called.result.data), called.result.success
+        return _result(call, called.name, called.result.output, data, success=success, ms=_since(began))
+
+    def _fitting(self) -> list[dict[str, Any]]:
+        """The conversation as it is sent: when it is too long, old results are replaced by a marker, the oldest first."""
+        assert self.run.model is not None
+        room = int(self.run.model.context_tokens * CONTEXT_SHARE)
+        messages = [turn.as_message() for turn in self.turns]
+        for message in messages:
+            if count_messages(messages) <= room:
+                break
+            if message["role"] == "tool" and len(message["content"]) > len(LEFT_OUT):
+                message["content"] = LEFT_OUT
+        return messages
+
+
+def keep(run: Run, called: Called, *, ms: int) -> None:
+    """What a call brought, on the run and in its trace; ids and counts only."""
+    result = called.result
+    known = len(run.findings)
+    run.add(result.findings)
+    if result.found is not None:
+        run.found = result.found
+        ids = [finding.item.evidence_id for finding in result.findings]
+        queries = called.arguments.get("queries", [])
+        run.state.tools.rag = RagSummary(query=" | ".join(queries), top_k=len(ids), returned_evidence_ids=ids)
+    if result.sql is not None:
+        run.state.tools.sql = result.sql
+    if called.tool and called.tool.node is State.CALCULATE and result.success:
+        run.workings.append(result.output)
+    err = None
+    if called.problem:
+        err = {"type": called.problem, "msg": result.error[:300]}
+        run.state.tools.errors.append(ToolProblem(tool=called.name, **err))
+    add_trace(
+        run,
+        called.tool.node if called.tool else State.ACT,
+        action="call_tool",
+        tool=called.name,
+        timing_ms=max(ms, 1),
+        status="error" if err else "ok",
+        out={"evidence_added": len(run.findings) - known},
+        err=err,
+    )
+
+
+def _signature(call: CompleteCall) -> str:
+    """The same for calls that differ in the order of their arguments only."""
+    try:
+        return f"{call.name} {json.dumps(json.loads(call.arguments), sort_keys=True)}"
+    except ValueError:
+        return f"{call.name} {call.arguments}"
+
+
+def _shown_call(call: CompleteCall) -> LLMToolCall:
+    return LLMToolCall(id=call.id, function=FunctionCall(name=call.name, arguments=call.arguments))
+
+
+def _result(call: CompleteCall, name: str, output: str, data: dict[str, Any], *, success: bool, ms: int) -> ToolResult:
+    facts = {"tool_call_id": call.id, "tool_name": name, "success": success, "duration_ms": ms}
+    return ToolResult(content=output, data={**data, **facts}, done=True)
+
+
+def _since(began: float) -> int:
+    return round((time.monotonic() - began) * 1000)

@@ -1,0 +1,30 @@
+import json
+import time
+from collections.abc import AsyncIterator
+
+from agent.answer import CitedAnswer, CitedSentence
+from agent.events import Answer, Event
+from agent.state import Draft, Goto, Output, Run, State
+from agent.states.act import keep
+from agent.tools.base import ToolContext
+from agent.tools.calling import call_tool
+
+TOOL = "calculate"
+
+
+async def calculate(run: Run) -> AsyncIterator[Event | Goto]:
+    """Work the question out; what cannot be worked out is searched for."""
+    began = time.monotonic()
+    ctx = ToolContext(run.principal, run.scope, run.language)
+    arguments = json.dumps({"expression": (run.expression or run.state.input.normalized_query)[:500]})
+    called = await call_tool(TOOL, arguments, allowed=[TOOL], ctx=ctx)
+    keep(run, called, ms=round((time.monotonic() - began) * 1000))
+    if not called.result.success:
+        yield Goto(State.RETRIEVE)
+        return
+    text = called.result.output
+    run.answer = CitedAnswer(TOOL, (CitedSentence(text, ()),), ())
+    run.state.draft = Draft(answer=text, confidence=1.0)
+    run.state.output = Output(final_answer=text, stop_reason=run.stop_reason)
+    yield Answer(content=text, done=True, data={"provider": TOOL})
+    yield Goto(State.DONE)

@@ -1,0 +1,32 @@
+from collections.abc import AsyncIterator
+
+from asgiref.sync import sync_to_async
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+
+from agent.events import Answer, Event
+from agent.models import StopReason
+from agent.state import Goto, Output, Run, State
+from knowledge.lookups import documents_within
+
+MOST = 3
+
+
+async def clarify(run: Run) -> AsyncIterator[Event | Goto]:
+    """Ask back, with complete questions to choose from."""
+    if not run.state.plan.clarifying_questions:
+        run.state.plan.clarifying_questions = await sync_to_async(_of_documents)(run)
+    readings = run.state.plan.clarifying_questions
+    with override(run.language):
+        text = _("What do you mean?") if readings else _("What would you like to know? Ask it in a whole sentence.")
+    run.stop_reason = StopReason.NEED_CLARIFY
+    run.state.output = Output(final_answer=text, stop_reason=run.stop_reason)
+    yield Answer(content=text, done=True, data={"readings": readings})
+    yield Goto(State.DONE)
+
+
+def _of_documents(run: Run) -> list[str]:
+    """Questions about the latest documents that this person may read."""
+    titles = documents_within(run.principal, run.scope).order_by("-updated_at").values_list("title", flat=True)[:MOST]
+    with override(run.language):
+        return [_("What does “%(title)s” say?") % {"title": title} for title in titles]

@@ -1,0 +1,176 @@
+"""What a tool is, how it is found, and what it may know. One new tool is one new file that calls `add_tool`."""
+
+import importlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import getdoc
+from typing import Any, NamedTuple, Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+from agent.state import Finding, SqlSummary, State
+from authz.principal import Principal
+from copilot_site.lib.registry import Registry, UnknownName
+from knowledge.retrieval.search import Found, Scope
+
+
+class Words(NamedTuple):
+    """A text for people in both languages."""
+
+    en: str
+    zh: str
+
+    def within(self, language: str) -> str:
+        """language: `en`, or one that begins with `zh`."""
+        return self.zh if language.startswith("zh") else self.en
+
+
+class ToolArgs(BaseModel):
+    """Arguments as the model may write them; a name that nothing reads is refused. They never say who asks."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """What the server knows about a call. principal: read from the database for this call. scope: what the person chose."""
+
+    principal: Principal
+    scope: Scope
+    language: str
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """What a tool brings back: `output` for the model, `data` for the page, and what an answer may stand on.
+
+    data: JSON-serialisable, with a `display_type` that says how to show it. found: of a search, for whoever quotes.
+    """
+
+    output: str
+    data: Mapping[str, Any]
+    success: bool = True
+    error: str = ""
+    findings: Sequence[Finding] = ()
+    found: Found | None = None
+    sql: SqlSummary | None = None
+
+
+class ToolMistake(Exception):
+    """The model's mistake: it is told in one sentence and may try again."""
+
+
+class Tool(Protocol):
+    """A thing the model may do. Its docstring is what the model reads; instances hold no state.
+
+    label, description: for people. scope: what an API token must open beyond asking, "" for nothing. timeout_s: of one call.
+    has_side_effects: changes something that outlives the run. is_default: on where a profile does not choose.
+    node: the state of the specification that its calls are traced as.
+    """
+
+    name: str
+    label: Words
+    description: Words
+    scope: str
+    timeout_s: float
+    has_side_effects: bool
+    is_default: bool
+    node: State
+
+    @property
+    def Args(self) -> type[ToolArgs]:  # noqa: N802 - a class, named as one
+        """What the model may write."""
+
+    def why_not(self, principal: Principal) -> Words | None:
+        """Why it cannot be used now by this person; None where it can. One cheap look."""
+
+    async def run(self, ctx: ToolContext, args: Any) -> ToolResult:
+        """Raises ToolMistake or a CopilotError for what the model can put right."""
+
+
+class ToolDefaults:
+    """What most tools have in common."""
+
+    scope: str = ""
+    timeout_s: float = 15.0
+    has_side_effects: bool = False
+    is_default: bool = True
+    node: State = State.ACT
+
+    def why_not(self, principal: Principal) -> Words | None:
+        return None
+
+
+tools: Registry[Tool] = Registry("tool")
+
+
+def add_tool(tool: Tool) -> Tool:
+    """Register a tool. Raises ValueError where its name is taken, an old name of another, or reserved for one to come."""
+    if tool.name in RESERVED or tool.name in ALIASES:
+        raise ValueError(f"the tool name {tool.name!r} is reserved")
+    return tools.add(tool.name, tool)
+
+
+BUILT_IN = tuple(
+    f"agent.tools.{name}"
+    for name in (
+        "thinking", "todo_write", "grep_chunks", "knowledge_search", "list_knowledge_chunks",
+        "get_document_info", "data_analysis", "data_schema", "calculate",
+    )
+)  # fmt: skip
+# How a catalogue is ordered; what is not registered is not there. Business data brings `database_query`.
+ORDER = (
+    "thinking", "todo_write", "grep_chunks", "knowledge_search", "list_knowledge_chunks",
+    "get_document_info", "database_query", "data_analysis", "data_schema", "calculate",
+)  # fmt: skip
+RESERVED = frozenset(
+    {"query_knowledge_graph", "web_search", "web_fetch", "read_skill", "execute_skill_script"}
+)  # names of tools to come; nothing else may take them
+ALIASES: Mapping[str, str] = {
+    "rag_retriever": "knowledge_search",
+    "search_knowledge": "knowledge_search",
+    "sql_tool": "database_query",
+    "calculator": "calculate",
+}  # renamed tools: an old name works, and says what it is called now
+
+
+def load(modules: Iterable[str] = BUILT_IN) -> None:
+    """Import modules that register tools; a second call changes nothing."""
+    for module in modules:
+        importlib.import_module(module)
+
+
+def current_name(name: str) -> str:
+    """What a tool is called today."""
+    return ALIASES.get(name, name)
+
+
+def find(name: str) -> Tool:
+    """The tool of this name, or of the name it has now. Raises ToolMistake, naming the nearest."""
+    try:
+        return tools.get(current_name(name))
+    except UnknownName as error:
+        raise ToolMistake(f"{error}.") from None
+
+
+def in_order(names: Iterable[str] | None = None) -> list[Tool]:
+    """The registered tools among `names` (all, when None) in the order of the catalogue; new ones come last."""
+    wanted = None if names is None else {current_name(name) for name in names}
+    places = {name: place for place, name in enumerate(ORDER)}
+    chosen = [tool for tool in tools if wanted is None or tool.name in wanted]
+    return sorted(chosen, key=lambda tool: (places.get(tool.name, len(ORDER)), tool.name))
+
+
+def default_names() -> list[str]:
+    return [tool.name for tool in in_order() if tool.is_default]
+
+
+def specification(tool: Tool) -> dict[str, Any]:
+    """The tool as an OpenAI-compatible model is told of it."""
+    schema = tool.Args.model_json_schema()
+    schema.pop("title", None)
+    schema.pop("description", None)
+    return {
+        "type": "function",
+        "function": {"name": tool.name, "description": getdoc(type(tool)) or "", "parameters": schema},
+    }

@@ -1,0 +1,44 @@
+"""Reckon exactly."""
+
+from pydantic import Field
+
+from agent.arithmetic.evaluate import LENGTH, Unworkable, evaluate, show
+from agent.state import State
+from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
+
+
+class CalculateArgs(ToolArgs):
+    expression: str = Field(
+        min_length=1,
+        max_length=LENGTH,
+        description="For example (1200 + 350) * 12, 15% of 2300, 3.5 GiB to MB, 2026-03-01 + 90 days, "
+        "workdays(2026-01-01, 2026-01-31).",
+    )
+
+
+class Calculate(ToolDefaults):
+    """Work out arithmetic exactly: + - * / // % **, percentages, round, min, max, sum, avg, sqrt; units of length, mass,
+    volume, data and time with `to`; dates as 2026-03-01 with days and weeks.
+
+    Use it for every number you would otherwise work out yourself. It knows no variables and reads no documents.
+    """
+
+    name = "calculate"
+    label = Words("Calculate", "计算")
+    description = Words("Works out arithmetic, units and dates exactly.", "精确计算四则运算、单位换算与日期")
+    Args = CalculateArgs
+    timeout_s = 2.0
+    node = State.CALCULATE
+
+    async def run(self, ctx: ToolContext, args: CalculateArgs) -> ToolResult:
+        try:
+            value = show(evaluate(args.expression))
+        except Unworkable as error:
+            raise ToolMistake(str(error)) from None
+        return ToolResult(
+            f"{args.expression} = {value}",
+            {"display_type": "calculation", "expression": args.expression, "result": value},
+        )
+
+
+add_tool(Calculate())

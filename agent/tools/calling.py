@@ -1,0 +1,92 @@
+"""One call of a tool, from what the model wrote to what it is told: whatever the model does wrong becomes a sentence."""
+
+import asyncio
+import json
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from pydantic import ValidationError
+
+from agent.tools.base import Tool, ToolContext, ToolMistake, ToolResult, current_name, find
+from agent.tools.output import bounded
+from authz.principal import Principal
+from copilot_site.lib.errors import CopilotError
+
+ARGUMENTS_LENGTH = 20_000  # characters of JSON
+
+
+@dataclass(frozen=True)
+class Called:
+    """What came of a call. tool: None where there is no such tool. problem: why it did not work, "" where it did."""
+
+    name: str
+    tool: Tool | None
+    arguments: dict[str, Any]
+    result: ToolResult
+    problem: str = ""
+
+
+async def call_tool(name: str, arguments: str, *, allowed: Collection[str], ctx: ToolContext) -> Called:
+    """Run one tool under the person's rights of this moment.
+
+    arguments: JSON as the model wrote it. allowed: names that the profile switches on.
+    Raises what is ours: a database that is gone, an embedder that does not answer. NotFound where the person is gone.
+    """
+    tool: Tool | None = None
+    given: dict[str, Any] = {}
+    principal = await sync_to_async(ctx.principal.again)()
+    try:
+        tool = find(name)
+        given = _parsed(arguments)
+        _check_allowed(tool, allowed)
+        args = tool.Args.model_validate(given)
+        await sync_to_async(_check_usable)(tool, principal)
+        async with asyncio.timeout(tool.timeout_s):
+            result = await tool.run(replace(ctx, principal=principal), args)
+    except ValidationError as error:
+        return _failed(name, tool, given, "InvalidArguments", _sentence(error))
+    except TimeoutError:
+        limit = tool.timeout_s if tool else 0
+        return _failed(name, tool, given, "TimeoutError", f"{name} did not finish within {limit:g} s; ask for less.")
+    except (ToolMistake, CopilotError) as error:
+        return _failed(name, tool, given, type(error).__name__, str(error))
+    note = f"\nNote: {name} is called {tool.name} now; use that name." if name != tool.name else ""
+    return Called(tool.name, tool, given, replace(result, output=bounded(result.output) + note))
+
+
+def _check_allowed(tool: Tool, allowed: Collection[str]) -> None:
+    if tool.name not in {current_name(name) for name in allowed}:
+        raise ToolMistake(f"{tool.name} is switched off here. You may use: {', '.join(sorted(allowed)) or 'no tools'}.")
+
+
+def _check_usable(tool: Tool, principal: Principal) -> None:
+    if tool.scope and not principal.may_use(tool.scope):
+        raise ToolMistake(f"{tool.name} cannot be used with this API token: it does not open {tool.scope!r}.")
+    if why := tool.why_not(principal):
+        raise ToolMistake(f"{tool.name} cannot be used now: {why.en}")
+
+
+def _parsed(arguments: str) -> dict[str, Any]:
+    if len(arguments) > ARGUMENTS_LENGTH:
+        raise ToolMistake(f"The arguments have {len(arguments)} characters; at most {ARGUMENTS_LENGTH} are read.")
+    try:
+        given = json.loads(arguments or "{}")
+    except (ValueError, RecursionError):
+        raise ToolMistake("The arguments are no JSON object. Send them as one, for example {}.") from None
+    if not isinstance(given, dict):
+        raise ToolMistake("The arguments must be a JSON object, not a list or a plain value.")
+    return given
+
+
+def _sentence(error: ValidationError) -> str:
+    first = error.errors(include_input=False, include_url=False)[0]
+    place = ".".join(map(str, first["loc"])) or "arguments"
+    return f"{place}: {first['msg']}."
+
+
+def _failed(name: str, tool: Tool | None, given: dict[str, Any], kind: str, sentence: str) -> Called:
+    data = {"display_type": "error", "error": sentence}
+    result = ToolResult(f"Error: {bounded(sentence, 1_000)}", data, success=False, error=sentence)
+    return Called(tool.name if tool else name, tool, given, result, kind)

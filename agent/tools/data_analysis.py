@@ -1,0 +1,105 @@
+"""Query spreadsheets."""
+
+import hashlib
+from typing import Any
+from uuid import UUID
+
+from pydantic import Field
+
+from agent.evidence import text_hash
+from agent.state import EvidenceItem, Finding, Source, SqlSummary, State
+from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
+from agent.tools.output import fenced
+from agent.tools.sheets import MOST_DOCUMENTS, SheetLimits, Table, in_child, no_spreadsheet, tables_of
+from authz.principal import Principal
+
+PREVIEW_CHARACTERS = 200
+
+
+class AnalysisArgs(ToolArgs):
+    knowledge_ids: list[UUID] = Field(
+        default_factory=list,
+        max_length=MOST_DOCUMENTS,
+        description="The same ids, in the same order, as given to data_schema.",
+    )
+    sql: str = Field(
+        min_length=1,
+        max_length=4_000,
+        description='One SELECT in DuckDB\'s SQL, over the tables that data_schema named: SELECT count(*) FROM t1 WHERE "年份" = 2026.',
+    )
+
+
+class DataAnalysis(ToolDefaults):
+    """Count, sum, filter and compare the rows of spreadsheet and CSV documents with one SQL SELECT.
+
+    Call data_schema first, with the same knowledge_ids, to see tables (t1, t2, …) and columns; put Chinese column names in
+    double quotes. At most 200 rows come back; let the database add up.
+    """
+
+    name = "data_analysis"
+    label = Words("Analyse tables", "数据分析")
+    description = Words("Counts and adds up spreadsheets and CSV documents with SQL.", "用 SQL 对表格文件进行统计分析")
+    Args = AnalysisArgs
+    timeout_s = 20.0
+    node = State.QUERY
+
+    def why_not(self, principal: Principal) -> Words | None:
+        return no_spreadsheet(principal)
+
+    async def run(self, ctx: ToolContext, args: AnalysisArgs) -> ToolResult:
+        tables = await tables_of(ctx, args.knowledge_ids)
+        limits = SheetLimits()
+        found = await in_child(tables, sql=args.sql, limits=limits)
+        text = as_text(found["columns"], found["rows"])
+        used = [table for table in tables if table.name in args.sql] or tables
+        item = _evidence(args.sql, text, used)
+        more = f"\nOnly the first {limits.rows} rows are shown." if found["more"] else ""
+        return ToolResult(
+            f"{len(found['rows'])} rows:\n{fenced(item)}{more}",
+            {
+                "display_type": "table",
+                "columns": found["columns"],
+                "rows": found["rows"],
+                "row_count": len(found["rows"]),
+                "has_more": found["more"],
+                "sql": args.sql,
+            },
+            findings=[Finding(item, used[0].source.first)],
+            sql=SqlSummary(
+                generated_sql=args.sql,
+                result_preview=text[:PREVIEW_CHARACTERS],
+                returned_evidence_ids=[item.evidence_id],
+            ),
+        )
+
+
+def as_text(columns: list[str], rows: list[list[Any]]) -> str:
+    """Rows as lines, cells apart by bars."""
+    lines = [" | ".join(columns), *(" | ".join("" if cell is None else str(cell) for cell in row) for row in rows)]
+    return "\n".join(lines)
+
+
+def _evidence(sql: str, text: str, tables: list[Table]) -> EvidenceItem:
+    """The result as evidence of its own, named after the query and what it gave."""
+    query_id = f"q_{hashlib.sha256(sql.encode()).hexdigest()[:12]}"
+    document = tables[0].document
+    return EvidenceItem(
+        evidence_id=f"sql:{query_id}:rowset:{text_hash(text)[:8]}",
+        type="sql_result",
+        text=text,
+        score=1.0,
+        source=Source(
+            doc_id=str(document.pk),
+            title=document.title,
+            chunk_id=str(tables[0].source.first.chunk_id) if tables[0].source.first else None,
+            uri=f"kb://{document.knowledge_base_id}/{document.pk}",
+            db="documents",
+            table=", ".join(table.sheet or table.document.title for table in tables),
+            query_id=query_id,
+        ),
+        by="sql",
+        hash=text_hash(text),
+    )
+
+
+add_tool(DataAnalysis())

@@ -1,0 +1,53 @@
+"""What tables a spreadsheet holds."""
+
+from uuid import UUID
+
+from pydantic import Field
+
+from agent.state import State
+from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
+from agent.tools.output import escaped
+from agent.tools.sheets import MOST_DOCUMENTS, SheetLimits, in_child, no_spreadsheet, tables_of
+from authz.principal import Principal
+
+
+class SchemaArgs(ToolArgs):
+    knowledge_ids: list[UUID] = Field(
+        default_factory=list,
+        max_length=MOST_DOCUMENTS,
+        description="Ids of spreadsheet or CSV documents; leave it out for those in scope, if they are few.",
+    )
+
+
+class DataSchema(ToolDefaults):
+    """List the tables in spreadsheet and CSV documents (xlsx, csv, tsv): names, columns with types, numbers of rows, samples.
+
+    Use it before data_analysis: the names of tables and columns there are the ones shown here.
+    """
+
+    name = "data_schema"
+    label = Words("Look at tables", "查看数据结构")
+    description = Words(
+        "Shows tables, columns and types of spreadsheets and CSV documents.", "查看表格文件的数据表、字段与类型"
+    )
+    Args = SchemaArgs
+    timeout_s = 20.0
+    node = State.QUERY
+
+    def why_not(self, principal: Principal) -> Words | None:
+        return no_spreadsheet(principal)
+
+    async def run(self, ctx: ToolContext, args: SchemaArgs) -> ToolResult:
+        tables = await tables_of(ctx, args.knowledge_ids)
+        described = (await in_child(tables, sql=None, limits=SheetLimits()))["tables"]
+        lines, shown = [], []
+        for table, facts in zip(tables, described, strict=True):
+            title = " > ".join(filter(None, (table.document.title, table.sheet)))
+            columns = ", ".join(f'"{column["name"]}" {column["type"]}' for column in facts["columns"])
+            lines.append(f"Table {table.name}: {title} ({table.document.pk}), {facts['rows']} rows\n  {columns}")
+            lines += [f"  e.g. {row}" for row in facts["sample"]]
+            shown.append({**facts, "knowledge_id": str(table.document.pk), "title": title})
+        return ToolResult(escaped("\n".join(lines)), {"display_type": "data_schema", "tables": shown})
+
+
+add_tool(DataSchema())

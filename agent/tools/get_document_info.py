@@ -1,0 +1,123 @@
+"""The catalogue card of documents (specification 000)."""
+
+from pathlib import PurePath
+from typing import Any, Literal
+
+from asgiref.sync import sync_to_async
+from pydantic import Field
+
+from agent.state import State
+from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
+from agent.tools.output import escaped
+from knowledge.lookups import Facts, document_facts
+from knowledge.models import ParseStatus
+
+STATUS_SIGNS = {
+    ParseStatus.PENDING: "⏳ waiting",
+    ParseStatus.PROCESSING: "🔄 in work",
+    ParseStatus.COMPLETED: "✅ ready",
+    ParseStatus.FAILED: "❌ failed",
+}
+NOT_THERE = "there is no such document, or it is not accessible"
+FieldName = Literal[
+    "title", "type", "file_name", "file_type", "file_size", "language", "parse_status", "progress", "chunk_count",
+    "metadata", "error_message",
+]  # fmt: skip
+
+
+class InfoArgs(ToolArgs):
+    knowledge_ids: list[str] = Field(
+        min_length=1, max_length=10, description="1 to 10 ids of documents, from knowledge_id of search results."
+    )
+    fields: list[FieldName] = Field(
+        default_factory=list, description="Only these facts; leave it out for all. The id is always there."
+    )
+
+
+class GetDocumentInfo(ToolDefaults):
+    """Get the facts of documents without their text: title, file, size, whether they are ingested, how many passages.
+
+    Ask for up to ten documents at once. A document whose parse_status is pending or processing cannot be searched yet.
+    """
+
+    name = "get_document_info"
+    label = Words("Document facts", "获取文档信息")
+    description = Words(
+        "Shows title, type, size, status and number of passages of documents.", "查看文档的元数据与处理状态"
+    )
+    Args = InfoArgs
+    node = State.RETRIEVE
+
+    async def run(self, ctx: ToolContext, args: InfoArgs) -> ToolResult:
+        asked = list(dict.fromkeys(text.strip() for text in args.knowledge_ids))
+        facts = await sync_to_async(document_facts)(ctx.principal, asked, scope=ctx.scope)
+        documents = [_chosen(_card(text, facts[text]), args.fields) for text in asked if text in facts]
+        errors = [{"knowledge_id": text, "error": NOT_THERE} for text in asked if text not in facts]
+        return ToolResult(
+            _output(documents, errors, len(asked)),
+            {
+                "display_type": "document_info",
+                "documents": documents,
+                "total_docs": len(documents),
+                "requested": len(asked),
+                "total_chunks": sum(facts[text].chunks for text in asked if text in facts),
+                "errors": errors,
+                "title": documents[0].get("title", "") if documents else "",
+            },
+            success=bool(documents),
+            error="" if documents else f"None of the {len(asked)} documents can be shown: {NOT_THERE}.",
+        )
+
+
+def _card(text: str, facts: Facts) -> dict[str, Any]:
+    document, newest = facts.document, facts.newest
+    return {
+        "knowledge_id": text,
+        "title": document.title,
+        "type": "file",
+        "file_name": document.filename,
+        "file_type": PurePath(document.filename).suffix.lstrip(".").lower(),
+        "file_size": newest.size_bytes,
+        "language": document.language,
+        "parse_status": newest.parse_status,
+        "progress": {"done": facts.done, "total": facts.total},
+        "chunk_count": facts.chunks,
+        "metadata": {
+            "knowledge_base": document.knowledge_base.name,
+            "version": newest.number,
+            "pages": newest.page_count,
+            "uploaded_at": newest.created_at.isoformat(timespec="seconds"),
+        },
+        "error_message": newest.failure_reason,
+    }
+
+
+def _chosen(card: dict[str, Any], fields: list[FieldName]) -> dict[str, Any]:
+    return {name: value for name, value in card.items() if not fields or name in {"knowledge_id", *fields}}
+
+
+def _output(documents: list[dict[str, Any]], errors: list[dict[str, str]], requested: int) -> str:
+    lines = [f"Facts of {len(documents)} / {requested} documents:"]
+    for card in documents:
+        lines.append(f"- {card['knowledge_id']}")
+        lines += [f"    {name}: {_said(name, value)}" for name, value in card.items() if name != "knowledge_id"]
+    if errors:
+        lines += [
+            "",
+            "=== Not available ===",
+            *(f"- {escaped(each['knowledge_id'])}: {each['error']}" for each in errors),
+        ]
+    return "\n".join(lines)
+
+
+def _said(name: str, value: Any) -> str:
+    if name == "parse_status":
+        return STATUS_SIGNS[ParseStatus(value)]
+    if name == "progress":
+        return f"{value['done']} / {value['total'] if value['total'] is not None else '?'} passages"
+    if name == "metadata":
+        return escaped(", ".join(f"{key}={each}" for key, each in value.items() if each is not None))
+    return escaped(str(value))
+
+
+add_tool(GetDocumentInfo())

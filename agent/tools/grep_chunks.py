@@ -1,0 +1,85 @@
+"""Find exact words, codes and numbers."""
+
+import re
+from typing import Annotated
+from uuid import UUID
+
+from asgiref.sync import sync_to_async
+from pydantic import Field
+
+from agent.evidence import found_passage
+from agent.state import State
+from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
+from agent.tools.output import fenced
+from agent.tools.scopes import within
+from knowledge.lookups import PATTERN_LENGTH, grep
+from knowledge.selectors import ShownPassage
+
+TIMEOUT_MS = 2_000  # of the statement; a plain word takes milliseconds
+Pattern = Annotated[str, Field(min_length=1, max_length=PATTERN_LENGTH)]
+
+
+class GrepArgs(ToolArgs):
+    patterns: list[Pattern] = Field(
+        min_length=1,
+        max_length=5,
+        description="Words or regular expressions (PostgreSQL syntax, upper and lower case alike); any may match.",
+    )
+    knowledge_ids: list[UUID] = Field(
+        default_factory=list, max_length=20, description="Only in these documents; leave it out for all."
+    )
+    max_results: int = Field(default=20, ge=1, le=50, description="How many passages to return.")
+
+
+class GrepChunks(ToolDefaults):
+    """Find passages that contain an exact word, name, error code, version or number, or that match a regular expression.
+
+    Use it when the very characters matter; use knowledge_search for questions. Returns <evidence> blocks, by document.
+    """
+
+    name = "grep_chunks"
+    label = Words("Search by keywords", "关键词搜索")
+    description = Words(
+        "Finds the passages that contain exact words or match a pattern.", "快速定位包含特定关键词的文档和分块"
+    )
+    Args = GrepArgs
+    node = State.RETRIEVE
+
+    async def run(self, ctx: ToolContext, args: GrepArgs) -> ToolResult:
+        scope = within(ctx.scope, document_ids=args.knowledge_ids)
+        matches = await sync_to_async(grep)(
+            ctx.principal, args.patterns, scope=scope, limit=args.max_results, timeout_ms=TIMEOUT_MS
+        )
+        findings = [found_passage(passage) for passage in matches.passages]
+        head = (
+            f"{len(findings)} passages match{'; there are more, so make the pattern narrower' if matches.more else ''}."
+        )
+        if not findings:
+            head = "No passage that this person may read matches. Try other words, or knowledge_search."
+        return ToolResult(
+            "\n".join([head, *(fenced(finding.item) for finding in findings)]),
+            {
+                "display_type": "grep_results",
+                "patterns": args.patterns,
+                "count": len(findings),
+                "has_more": matches.more,
+                "results": [_shown(passage, args.patterns) for passage in matches.passages],
+            },
+            findings=findings,
+        )
+
+
+def _shown(passage: ShownPassage, patterns: list[str]) -> dict[str, object]:
+    return {
+        "knowledge_id": str(passage.document_id),
+        "knowledge_title": passage.title,
+        "chunk_id": str(passage.chunk_id),
+        "chunk_index": passage.position,
+        "content": passage.text,
+        "matched_patterns": [
+            word for word in patterns if re.escape(word) == word and word.lower() in passage.text.lower()
+        ],
+    }
+
+
+add_tool(GrepChunks())

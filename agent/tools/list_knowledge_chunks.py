@@ -1,0 +1,127 @@
+"""Read a document passage by passage (specification 001)."""
+
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.urls import reverse
+from pydantic import Field
+
+from agent.evidence import found_passage
+from agent.state import State
+from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
+from agent.tools.output import escaped, fenced
+from knowledge.lookups import Page, chunk_page, chunks_around
+from knowledge.selectors import ShownPassage
+
+LIMIT, MOST = 20, 100
+
+
+class ListArgs(ToolArgs):
+    """`limit` and `offset` outside their bounds are moved to the nearest one, as the specification has it."""
+
+    knowledge_id: str = Field(default="", description="The document's id, from knowledge_id of a search result.")
+    limit: int = Field(
+        default=LIMIT,
+        description="How many passages to return, 1 to 100.",
+        json_schema_extra={"minimum": 1, "maximum": MOST},
+    )
+    offset: int = Field(
+        default=0, description="From which passage on, the first is 0.", json_schema_extra={"minimum": 0}
+    )
+    chunk_id: str = Field(default="", description="Instead of knowledge_id: a passage to read with its neighbours.")
+    neighbours: int = Field(
+        default=2, ge=0, le=10, description="With chunk_id: how many passages before and behind it to return."
+    )
+
+    def bounded_limit(self) -> int:
+        return LIMIT if self.limit <= 0 else min(self.limit, MOST)
+
+
+class ListKnowledgeChunks(ToolDefaults):
+    """Read the passages of one document in order, a page at a time, or the neighbours of one passage.
+
+    Find the document with knowledge_search or grep_chunks first. Go on with offset = offset + fetched_chunks until nothing
+    more comes. With chunk_id you get that passage with what stands before and behind it.
+    """
+
+    name = "list_knowledge_chunks"
+    label = Words("Read passages", "查看文档分块")
+    description = Words(
+        "Reads a document passage by passage, or what stands around one.", "获取文档的分块内容,可逐页阅读完整文档"
+    )
+    Args = ListArgs
+    node = State.RETRIEVE
+
+    async def run(self, ctx: ToolContext, args: ListArgs) -> ToolResult:
+        page = await sync_to_async(_page)(ctx, args)
+        findings = [found_passage(passage) for passage in page.passages]
+        return ToolResult(
+            "\n".join([_head(page), *(fenced(finding.item) for finding in findings)]),
+            _data(page, args.bounded_limit()),
+            findings=findings,
+        )
+
+
+def _page(ctx: ToolContext, args: ListArgs) -> Page:
+    if args.chunk_id.strip():
+        return chunks_around(ctx.principal, args.chunk_id.strip(), scope=ctx.scope, reach=args.neighbours)
+    if not args.knowledge_id.strip():
+        raise ToolMistake("knowledge_id is missing: give the id of a document, from knowledge_id of a search result.")
+    return chunk_page(
+        ctx.principal,
+        args.knowledge_id.strip(),
+        scope=ctx.scope,
+        limit=args.bounded_limit(),
+        offset=max(args.offset, 0),
+    )
+
+
+def _head(page: Page) -> str:
+    fetched = len(page.passages)
+    lines = [f"Document: {escaped(page.document.title)} ({page.document.pk})", f"Passages in all: {page.total}"]
+    if fetched:
+        lines.append(f"Fetched here: {fetched}, from {page.offset} to {page.offset + fetched - 1}")
+        left = page.total - page.offset - fetched
+        lines.append(
+            f"Left after these: {left}; go on with offset={page.offset + fetched}" if left > 0 else "This is the end."
+        )
+    elif page.total:
+        lines.append(f"Fetched here: 0, range: N/A. The offset {page.offset} is past the end.")
+    else:
+        lines.append("There are no passages: the document may not be ingested yet. See get_document_info.")
+    return "\n".join(lines)
+
+
+def _data(page: Page, limit: int) -> dict[str, Any]:
+    return {
+        "display_type": "chunk_list",
+        "knowledge_id": str(page.document.pk),
+        "knowledge_title": page.document.title,
+        "total_chunks": page.total,
+        "fetched_chunks": len(page.passages),
+        "offset": page.offset,
+        "page": page.offset // limit + 1,
+        "page_size": limit,
+        "chunks": [_chunk(page, passage, seq) for seq, passage in enumerate(page.passages, 1)],
+    }
+
+
+def _chunk(page: Page, passage: ShownPassage, seq: int) -> dict[str, Any]:
+    """`images`: pictures of the page that the passage stands on, for formats that have pages."""
+    shown: dict[str, Any] = {
+        "seq": seq,
+        "chunk_id": str(passage.chunk_id),
+        "chunk_index": passage.position,
+        "content": passage.text,
+        "chunk_type": "text",
+        "heading_path": list(passage.heading_path),
+        "page": passage.page,
+        "images": [],
+    }
+    if passage.page and passage.filename.lower().endswith(".pdf"):
+        url = reverse("page-image", args=[page.document.pk, page.version_number, passage.page])
+        shown["images"] = [{"url": url, "caption": f"{passage.title}, p. {passage.page}", "ocr_text": ""}]
+    return shown
+
+
+add_tool(ListKnowledgeChunks())

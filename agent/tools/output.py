@@ -1,0 +1,40 @@
+"""Text for the model: what comes from documents is escaped and fenced, what is long keeps its head and its tail."""
+
+import html
+
+from agent.state import EvidenceItem
+
+MOST_CHARACTERS = 12_000  # of one tool's output: about 4,000 tokens of English, 8,000 of Chinese
+PASSAGE_CHARACTERS = 2_000  # of one passage in it
+
+
+def escaped(text: str) -> str:
+    """Document text that cannot close the fence around it, nor open another."""
+    return html.escape(text, quote=False)
+
+
+def bounded(text: str, most: int = MOST_CHARACTERS) -> str:
+    """The text, or its head and tail with a line between them that says how much is left out."""
+    if len(text) <= most:
+        return text
+    note = f"\n… [{len(text) - most} characters left out here: ask for less at a time] …\n"
+    head = (most - len(note)) * 2 // 3
+    tail = most - len(note) - head
+    return f"{text[:head]}{note}{text[-tail:]}"
+
+
+def fenced(item: EvidenceItem, *, place: str = "", number: int | None = None) -> str:
+    """A piece of evidence as data: the fence says what it is and where it stands, never that it is to be obeyed."""
+    marks = [f'id="{item.evidence_id}"']
+    if number is not None:
+        marks.insert(0, f'number="{number}"')
+    if item.source.doc_id:
+        marks.append(f'knowledge_id="{item.source.doc_id}"')
+    if item.source.chunk_id:
+        marks.append(f'chunk_id="{item.source.chunk_id}"')
+    if item.source.page:
+        marks.append(f'page="{item.source.page}"')
+    title = html.escape(" > ".join(filter(None, (item.source.title, place))))
+    return (
+        f'<evidence {" ".join(marks)} title="{title}">\n{escaped(bounded(item.text, PASSAGE_CHARACTERS))}\n</evidence>'
+    )

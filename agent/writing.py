@@ -1,0 +1,148 @@
+"""The model writes; each sentence is checked against what it cites before anybody sees it."""
+
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+
+from asgiref.sync import sync_to_async
+
+from agent.answer import CitedAnswer, CitedSentence, CitedSpan
+from agent.claims.orders import without_orders
+from agent.claims.sentences import Claim, Sentences
+from agent.claims.support import best_of, nearest, supported
+from agent.events import Answer, Event, KnowledgeReference, References
+from agent.evidence import cited_span, reference
+from agent.prompting import prompt
+from agent.state import Finding, Run, State
+from agent.tokens import count_tokens
+from agent.tools.output import escaped, fenced
+from agent.workflow import add_trace
+from knowledge.embedding.base import Embedder
+from knowledge.ingestion.language import language_of
+
+MOST_EVIDENCE = 12
+EVIDENCE_SHARE = 0.5  # of the model's context for evidence
+MOST_SENTENCES = 24
+NO_ANSWER = "NO_ANSWER"
+
+
+@dataclass
+class Writer:
+    """One answer in the making. dropped: sentences that were left out, by why; counts alone are kept."""
+
+    run: Run
+    embedder: Embedder
+    kept: list[CitedSentence] = field(default_factory=list)
+    spans: dict[int, CitedSpan] = field(default_factory=dict)
+    references: list[KnowledgeReference] = field(default_factory=list)
+    strengths: list[float] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+    _numbers: dict[int, int] = field(default_factory=dict)
+    _abstains: bool = False
+
+    def __post_init__(self) -> None:
+        self.evidence = self._chosen()
+        self.provider = self.run.model.name if self.run.model else ""
+
+    @property
+    def has_sentences(self) -> bool:
+        return bool(self.kept)
+
+    async def written(self) -> AsyncIterator[Event]:
+        """The answer's events as its sentences come; `closing` follows. Raises ModelError."""
+        assert self.run.model is not None
+        sentences = Sentences()
+        async for delta in self.run.model.stream(self._messages()):
+            for claim in sentences.take(delta.text):
+                for event in await self._checked(claim):
+                    yield event
+            if self._abstains or len(self.kept) >= MOST_SENTENCES:
+                return
+        for claim in sentences.rest():
+            for event in await self._checked(claim):
+                yield event
+
+    def closing(self) -> Iterator[Event]:
+        """What ends the answer's events; nothing where there is no answer."""
+        yield from self.run.fresh_notices()
+        if self.kept:
+            yield References(knowledge_references=self.references, done=True)
+            yield Answer(done=True, data={"provider": self.provider})
+
+    def record(self) -> None:
+        """Put what was written into the run and its trace."""
+        confidence = round(min(self.strengths), 4) if self.strengths else 0.0
+        if self.kept:
+            self.run.deliver(self._so_far(), confidence)
+        kinds = sorted({reason.partition(" ")[0] for reason in self.dropped})
+        note = f"kept={len(self.kept)} dropped={len(self.dropped)} {' '.join(kinds)}".strip()
+        add_trace(self.run, State.SYNTHESIZE, action="write", out={"confidence": confidence, "note": note})
+
+    async def _checked(self, claim: Claim) -> list[Event]:
+        """The events of one sentence, if the evidence supports it."""
+        if NO_ANSWER in claim.text:
+            self._abstains = not self.kept
+            return []
+        numbers, strength, why = await sync_to_async(self._supported)(claim)
+        if why:
+            self.dropped.append(why)
+            return []
+        self.strengths.append(strength)
+        fresh = [number for number in numbers if number not in self._numbers]
+        for number in fresh:
+            self._cite(number, claim.text)
+        sentence = CitedSentence(claim.text, tuple(self._numbers[number] for number in numbers))
+        gap = " " if self.kept else ""
+        self.kept.append(sentence)
+        self.run.answer = self._so_far()  # what is stored if somebody stops the run here
+        events: list[Event] = [References(knowledge_references=list(self.references))] if fresh else []
+        return [*events, Answer(content=f"{gap}{sentence.marked}", data={"provider": self.provider})]
+
+    def _supported(self, claim: Claim) -> tuple[tuple[int, ...], float, str]:
+        """Evidence numbers, strength, and why it is not supported, "" where it is."""
+        texts = {n: without_orders(f"{f.item.source.title}\n{f.item.text}") for n, f in self.evidence.items()}
+        asked, also = self.run.state.input.normalized_query, "\n".join(self.run.workings)
+        cited = tuple(number for number in claim.numbers if number in texts)
+        if cited:
+            support = supported(
+                claim.text, [texts[number] for number in cited], self.embedder, question=asked, also=also
+            )
+            if support.ok:
+                return cited, support.strength, ""
+        cited, support = best_of(claim.text, texts, self.embedder, question=asked, also=also)
+        return cited, support.strength, "" if support.ok else support.missing or "meaning"
+
+    def _so_far(self) -> CitedAnswer:
+        return CitedAnswer(self.provider, tuple(self.kept), tuple(self.spans.values()))
+
+    def _cite(self, number: int, sentence: str) -> None:
+        """Give a piece of evidence the next number that people see; the cited span is its sentence that says most of it."""
+        shown = self._numbers[number] = len(self._numbers) + 1
+        passage = self.evidence[number].passage
+        assert passage is not None
+        score = self.evidence[number].item.score or 0.0
+        start, end = nearest(sentence, passage.text)
+        self.spans[shown] = cited_span(shown, passage, score, start=start, end=end)
+        self.references.append(reference(shown, passage, score, start=start, end=end))
+
+    def _chosen(self) -> dict[int, Finding]:
+        """The evidence that the model is shown, by number: the first found first, as much as fits."""
+        assert self.run.model is not None
+        left = int(self.run.model.context_tokens * EVIDENCE_SHARE)
+        chosen: dict[int, Finding] = {}
+        for finding in self.run.findings.values():
+            left -= count_tokens(finding.item.text) + 40
+            if left < 0 or len(chosen) == MOST_EVIDENCE:
+                break
+            if finding.passage is not None:
+                chosen[len(chosen) + 1] = finding
+        return chosen
+
+    def _messages(self) -> list[dict[str, object]]:
+        run = self.run
+        question = run.state.input.normalized_query
+        system = run.use(prompt("answer", language_of(question) or run.language))
+        blocks = [fenced(finding.item, number=number) for number, finding in self.evidence.items()]
+        if run.workings:
+            blocks.append("\n".join(["<calculations>", *map(escaped, run.workings), "</calculations>"]))
+        content = "\n".join([*blocks, "", question])
+        return [{"role": "system", "content": system}, {"role": "user", "content": content}]

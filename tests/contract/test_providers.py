@@ -1,0 +1,334 @@
+"""The client of served models, against a real HTTP server that does what services do, the bad things included."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from agent.providers.assembly import Reply, assembled
+from agent.providers.base import (
+    CallPiece,
+    Delta,
+    ModelBroken,
+    ModelError,
+    ModelMisconfigured,
+    ModelUnavailable,
+    Prices,
+    Usage,
+)
+from agent.providers.breaker import Breaker
+from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel
+from agent.providers.structured import ask_for, read
+from copilot_site.embedded.process import free_port
+from tests.modelserver import Request, Step, calls, says, says_json, serving
+
+QUICK = ModelLimits(connect_s=5, first_s=20, between_s=20, total_s=30, attempts=3, first_wait_s=0.001)
+HURRIED = replace(QUICK, first_s=0.2, between_s=0.2, total_s=0.6, attempts=1)
+ASKED = [{"role": "user", "content": "Hello?"}]
+TOOL = {"type": "function", "function": {"name": "look", "description": "Look.", "parameters": {"type": "object"}}}
+
+
+def client(base_url: str, limits: ModelLimits = QUICK, breaker: Breaker | None = None) -> OpenAICompatible:
+    return OpenAICompatible(ServedModel("scripted", base_url, "m", limits=limits), breaker=breaker or Breaker())
+
+
+async def replied(model: OpenAICompatible, **more: Any) -> Reply:
+    reply = Reply()
+    try:
+        async for delta in model.stream(ASKED, **more):
+            reply.take(delta)
+    finally:
+        await model.aclose()
+    return reply
+
+
+async def test_a_text_comes_in_pieces_with_its_usage() -> None:
+    with serving(says("滚动更新默认 25%。", size=2, usage=(12, 9))) as server:
+        model = client(server.base_url)
+        pieces = [delta.text async for delta in model.stream(ASKED) if delta.text]
+        await model.aclose()
+    assert len(pieces) > 3
+    assert "".join(pieces) == "滚动更新默认 25%。"
+    sent = server.requests[0]
+    assert (sent["model"], sent["stream"], sent["messages"]) == ("m", True, ASKED)
+    assert "tools" not in sent
+    assert "response_format" not in sent
+
+
+async def test_usage_is_counted_and_priced() -> None:
+    with serving(says("x", usage=(1_000, 200))) as server:
+        reply = await replied(client(server.base_url))
+    assert reply.usage == Usage(1_000, 200)
+    assert Prices(Decimal(2), Decimal(10)).of(reply.usage) == Decimal("0.004")
+
+
+async def test_parallel_calls_are_taken_apart() -> None:
+    named = (("look", {"at": "一"}), ("listen", {"to": ["b", {"c": 1}]}))
+    with serving(calls(*named)) as server:
+        reply = await replied(client(server.base_url), tools=[TOOL])
+    assert [(call.name, json.loads(call.arguments)) for call in reply.calls] == list(named)
+    assert len({call.id for call in reply.calls}) == 2
+    assert reply.finish == "tool_calls"
+    assert server.requests[0]["tools"] == [TOOL]
+
+
+ODD: dict[str, tuple[list[dict[str, Any]], list[tuple[str, str]]]] = {
+    "whole call in one delta, no id": (
+        [{"tool_calls": [{"index": 0, "function": {"name": "look", "arguments": '{"a": 1}'}}]}],
+        [("look", '{"a": 1}')],
+    ),
+    "no index, no id, two calls": (
+        [
+            {"tool_calls": [{"function": {"name": "look", "arguments": '{"a"'}}]},
+            {"tool_calls": [{"function": {"arguments": ": 1}"}}]},
+            {"tool_calls": [{"function": {"name": "look", "arguments": '{"a": 2}'}}]},
+        ],
+        [("look", '{"a": 1}'), ("look", '{"a": 2}')],
+    ),
+    "the same index for two calls with ids": (
+        [
+            {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "look", "arguments": "{}"}}]},
+            {"tool_calls": [{"index": 0, "id": "b", "function": {"name": "listen", "arguments": "{}"}}]},
+        ],
+        [("look", "{}"), ("listen", "{}")],
+    ),
+    "name and id with every piece": (
+        [
+            {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "look", "arguments": '{"a"'}}]},
+            {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "look", "arguments": ":1}"}}]},
+        ],
+        [("look", '{"a":1}')],
+    ),
+    "no arguments at all": (
+        [{"tool_calls": [{"index": 0, "id": "a", "function": {"name": "look"}}]}],
+        [("look", "{}")],
+    ),
+    "arguments as an object": (
+        [{"tool_calls": [{"index": 0, "id": "a", "function": {"name": "look", "arguments": {"a": 1}}}]}],
+        [("look", '{"a": 1}')],
+    ),
+    "nulls everywhere": (
+        [{"content": None, "tool_calls": None}, {"content": "hi", "role": None, "refusal": None}],
+        [],
+    ),
+    "a call without a name is none": ([{"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}], []),
+}
+
+
+@pytest.mark.parametrize("case", ODD)
+async def test_odd_deltas_are_understood(case: str) -> None:
+    deltas, expected = ODD[case]
+    with serving(Step(deltas, usage=None)) as server:
+        reply = await replied(client(server.base_url), tools=[TOOL])
+    assert [(call.name, call.arguments) for call in reply.calls] == expected
+
+
+async def test_reasoning_is_kept_apart_from_the_answer() -> None:
+    with serving(Step([{"reasoning_content": "hmm"}, {"content": "42"}])) as server:
+        reply = await replied(client(server.base_url))
+    assert (reply.reasoning, reply.text) == ("hmm", "42")
+
+
+async def test_chunks_without_choices_are_passed_over() -> None:
+    events = ['{"choices": []}', '{"choices": [{"delta": {"content": "ok"}, "finish_reason": "stop"}]}', "{}", "[DONE]"]
+    with serving(Step(events=events)) as server:
+        assert (await replied(client(server.base_url))).text == "ok"
+
+
+BROKEN: dict[str, tuple[Step, type[ModelError]]] = {
+    "401": (Step(status=401), ModelMisconfigured),
+    "404": (Step(status=404), ModelMisconfigured),
+    "400": (Step(status=400), ModelMisconfigured),
+    "429": (Step(status=429), ModelUnavailable),
+    "500": (Step(status=500), ModelUnavailable),
+    "no JSON at all": (Step(body="<html>hello</html>"), ModelUnavailable),
+    "hang before headers": (Step(hang="before"), ModelUnavailable),
+    "hang before the first delta": (Step([{"content": "x"}], hang=0), ModelUnavailable),
+    "only empty choices": (Step(events=['{"choices": []}', "[DONE]"]), ModelUnavailable),
+    "nothing": (Step(events=[]), ModelUnavailable),
+    "garbage first": (Step(events=["{nonsense", "[DONE]"]), ModelUnavailable),
+    "hang mid-stream": (Step([{"content": "half"}, {"content": "done"}], hang=1), ModelBroken),
+    "garbage in the middle": (
+        Step(events=['{"choices": [{"delta": {"content": "half"}}]}', "{nonsense", "[DONE]"]),
+        ModelBroken,
+    ),
+    "an end without a finish": (says("half", finish=None, usage=None), ModelBroken),
+    "cut inside a character": (Step([{"content": "half"}, {"content": "滚动更新" * 50}], cut_bytes=400), ModelBroken),
+    "cut inside a tool call": (
+        Step([{"content": "half"}, *calls(("look", {"at": "x" * 400})).deltas], cut_bytes=500),
+        ModelBroken,
+    ),
+    "an error event": (
+        Step(events=['{"choices": [{"delta": {"content": "half"}}]}', '{"error": {"message": "overloaded"}}']),
+        ModelBroken,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+async def test_each_fault_ends_in_one_error_of_ours(fault: str) -> None:
+    step, kind = BROKEN[fault]
+    with serving(step) as server, pytest.raises(kind) as failure:
+        await replied(client(server.base_url, HURRIED))
+    assert "scripted" in str(failure.value)
+    assert "Hello?" not in str(failure.value)
+
+
+async def test_one_byte_at_a_time_ends_at_the_total_limit() -> None:
+    with serving(Step([{"content": "half"}] * 50, pace_s=0.002)) as server, pytest.raises(ModelError):
+        await replied(client(server.base_url, replace(HURRIED, first_s=5, between_s=5, total_s=0.5)))
+
+
+async def test_a_service_that_is_not_there() -> None:
+    with pytest.raises(ModelUnavailable, match="cannot be reached"):
+        await replied(client(f"http://127.0.0.1:{free_port()}/v1"))
+
+
+@pytest.mark.parametrize("first", [Step(status=500), Step(status=429, headers={"Retry-After": "0"}), Step(events=[])])
+async def test_it_is_tried_again_while_nothing_has_come(first: Step) -> None:
+    with serving(first, first, says("third time")) as server:
+        assert (await replied(client(server.base_url))).text == "third time"
+
+
+async def test_it_is_not_tried_again_after_the_first_piece() -> None:
+    said: list[str] = []
+
+    async def listen(model: OpenAICompatible) -> None:
+        async for delta in model.stream(ASKED):
+            said.append(delta.text)  # noqa: PERF401 - what came before the failure must stay
+
+    with serving(says("half", finish=None, usage=None)) as server:
+        model = client(server.base_url)
+        with pytest.raises(ModelBroken):
+            await listen(model)
+        await model.aclose()
+    assert "".join(said) == "half"
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 422])
+async def test_what_a_retry_cannot_mend_is_not_tried_again(status: int) -> None:
+    with serving(Step(status=status)) as server, pytest.raises(ModelMisconfigured):
+        await replied(client(server.base_url))
+
+
+async def test_a_wait_longer_than_the_limit_is_not_waited() -> None:
+    with serving(Step(status=429, headers={"Retry-After": "3600"})) as server, pytest.raises(ModelUnavailable):
+        await replied(client(server.base_url))
+
+
+async def test_leaving_in_the_middle_closes_the_connection() -> None:
+    with serving(Step([{"content": "x"}] * 3, hang=2)) as server:
+        model = client(server.base_url)
+        stream = model.stream(ASKED)
+        assert (await anext(stream)).text == "x"
+        await stream.aclose()  # type: ignore[attr-defined]
+        await model.aclose()
+
+
+def test_the_breaker_rests_after_failures_and_lets_one_try() -> None:
+    now = [0.0]
+    breaker = Breaker(failures=2, rest_s=30, clock=lambda: now[0])
+    for _ in range(2):
+        breaker.check()
+        breaker.failed()
+    with pytest.raises(ModelUnavailable, match="2 times in a row"):
+        breaker.check()
+    now[0] = 31
+    breaker.check()  # this one may try …
+    with pytest.raises(ModelUnavailable):
+        breaker.check()  # … and nobody else until it is known
+    breaker.worked()
+    breaker.check()
+
+
+async def test_a_resting_model_is_not_called() -> None:
+    breaker = Breaker(failures=1)
+    with serving(Step(status=500)) as server:
+        for _ in range(3):
+            with pytest.raises(ModelUnavailable):
+                await replied(client(server.base_url, replace(QUICK, attempts=1), breaker))
+    assert len(server.requests) == 1
+
+
+class Route(BaseModel):
+    kind: str
+    parts: list[str] = []
+
+
+def wants(form: str | None) -> Callable[[Request], None]:
+    def check(request: Request) -> None:
+        assert request.get("response_format", {}).get("type") == form
+
+    return check
+
+
+async def routed(base_url: str) -> Route:
+    model = client(base_url, replace(QUICK, attempts=1))
+    try:
+        return (await ask_for(model, ASKED, Route))[0]
+    finally:
+        await model.aclose()
+
+
+async def test_a_strict_schema_is_asked_for_first() -> None:
+    with serving(says_json({"kind": "DOC"}, check=wants("json_schema"))) as server:
+        assert await routed(server.base_url) == Route(kind="DOC")
+    assert server.requests[0]["response_format"]["json_schema"]["schema"] == Route.model_json_schema()
+
+
+@pytest.mark.parametrize("status", [400, 422, 500])
+async def test_json_mode_and_plain_text_follow_where_a_schema_is_not_known(status: int) -> None:
+    refused = Step(status=status)
+    with serving(refused, refused, says('Sure:\n```json\n{"kind": "SQL",}\n```', check=wants(None))) as server:
+        assert (await routed(server.base_url)).kind == "SQL"
+    assert server.requests[1]["response_format"]["type"] == "json_object"
+
+
+async def test_what_cannot_be_read_is_asked_for_once_more() -> None:
+    with serving(says("I think DOC"), says_json({"kind": "DOC"})) as server:
+        assert (await routed(server.base_url)).kind == "DOC"
+    assert "JSON" in server.requests[1]["messages"][-1]["content"]
+    with serving(says("I think DOC"), says_json({"parts": 3})) as server, pytest.raises(ModelBroken):
+        await routed(server.base_url)
+
+
+@pytest.mark.parametrize("text", ["", "{", "}{", "[1]", "null", '{"kind": }', '{"a":' * 3_000])
+def test_what_is_no_object_is_a_value_error(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        read(text, Route)
+
+
+TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=40)
+CALLS = st.lists(
+    st.tuples(st.sampled_from(["look", "listen"]), st.dictionaries(TEXTS, TEXTS | st.integers(), max_size=3)),
+    max_size=4,
+)
+
+
+@given(TEXTS, CALLS, st.randoms(use_true_random=False), st.booleans(), st.booleans())
+def test_assembly_does_not_depend_on_where_the_service_cuts(
+    text: str, named: list[tuple[str, dict[str, Any]]], random: Any, has_ids: bool, has_indexes: bool
+) -> None:
+    """Whatever pieces the same answer comes in, it is the same answer, with ids, with indexes, with both or neither."""
+    deltas = [Delta(text=piece) for piece in cut(text, random)]
+    for index, (name, arguments) in enumerate(named):
+        pieces = cut(json.dumps(arguments, ensure_ascii=False), random) or [""]
+        place = index if has_indexes else None
+        first = CallPiece(place, f"id{index}" if has_ids else "", name, pieces[0])
+        deltas += [Delta(calls=(each,)) for each in (first, *(CallPiece(place, "", "", rest) for rest in pieces[1:]))]
+    deltas.append(Delta(finish="stop"))
+    reply = assembled(deltas)
+    assert reply.text == text
+    assert [(call.name, json.loads(call.arguments)) for call in reply.calls] == named
+
+
+def cut(text: str, random: Any) -> list[str]:
+    """The text in pieces at random places."""
+    marks = sorted(random.sample(range(1, len(text)), min(3, len(text) - 1))) if len(text) > 1 else []
+    return [text[a:b] for a, b in zip([0, *marks], [*marks, len(text)], strict=True)] if text else []

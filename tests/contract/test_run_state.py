@@ -1,0 +1,185 @@
+"""The run's state is specification 002 §4.2's, field by field: its own JSON examples are read and written back unchanged."""
+
+from typing import Any
+
+import pytest
+
+from agent.models import StopReason
+from agent.state import (
+    Authz,
+    Draft,
+    EvidenceItem,
+    Input,
+    Output,
+    Plan,
+    RunState,
+    State,
+    ToolProblem,
+    ToolSummaries,
+    TraceStep,
+)
+
+CITED = [
+    {"evidence_id": "doc:deploy_spec_v3:chunk_001:a1b2c3d4"},
+    {"evidence_id": "doc:k8s_handbook:chunk_114:9f8e7d6c"},
+]
+EXAMPLES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "trace_steps": (
+        TraceStep,
+        {
+            "step_id": "step_0001",
+            "ts_ms": 1735267200123,
+            "node": "DocRAGTool",
+            "action": "retrieve_and_pack",
+            "status": "ok",
+            "timing_ms": 186,
+            "in": {"q": "k8s rolling update default strategy", "route": "DOC", "user": "u_123"},
+            "out": {"evidence_added": 3, "note": "retrieved=8 packed=3"},
+            "tool": "rag_retriever",
+            "err": {"type": "ValidationError", "msg": "tenant/org filter is required"},
+        },
+    ),
+    "evidence_items": (
+        EvidenceItem,
+        {
+            "evidence_id": "doc:deploy_spec_v3:chunk_001:a1b2c3d4",
+            "type": "doc_chunk",
+            "text": "Deployment rolling update 默认策略为 ...",
+            "score": 0.78,
+            "source": {
+                "doc_id": "deploy_spec_v3",
+                "title": "Internal Deployment Spec",
+                "page": 3,
+                "chunk_id": "chunk_001",
+                "uri": "kb://team-a/deploy/spec",
+            },
+            "authz": {"result": "allow", "perm_snapshot_id": "perm_20251227_001"},
+            "by": "retriever",
+            "hash": "a1b2c3d4",
+        },
+    ),
+    "evidence_items of SQL": (
+        EvidenceItem,
+        {
+            "evidence_id": "sql:q_20251227_0009:rowset:3c2b1a00",
+            "type": "sql_result",
+            "text": "cnt=128",
+            "score": 1.0,
+            "source": {"title": "", "db": "analytics", "table": "users", "query_id": "q_20251227_0009"},
+            "authz": {"result": "filtered", "perm_snapshot_id": "perm_20251227_001"},
+            "by": "sql",
+            "hash": "3c2b1a00",
+        },
+    ),
+    "input": (
+        Input,
+        {
+            "query": "Kubernetes 中 Deployment 的 rolling update 默认策略是什么？",
+            "normalized_query": "kubernetes deployment rolling update 默认策略是什么",
+            "session_id": "sess_001",
+            "user_id": "admin",
+            "attachments": [{"type": "file", "file_id": "f_123", "name": "spec.pdf"}],
+        },
+    ),
+    "authz": (
+        Authz,
+        {
+            "user_id": "u_123",
+            "roles": ["engineer"],
+            "org_units": ["team-a", "project-x"],
+            "perm_snapshot_id": "perm_20251227_001",
+        },
+    ),
+    "plan": (
+        Plan,
+        {
+            "route": "DOC",
+            "intent": "ask_policy_from_docs",
+            "clarifying_questions": ["你是想查询内部文档内容，还是想统计数据库里的业务数据？"],
+            "validation": {"ok": True, "reason": None},
+        },
+    ),
+    "tools": (
+        ToolSummaries,
+        {
+            "rag": {
+                "query": "kubernetes deployment rolling update 默认策略是什么",
+                "top_k": 8,
+                "filters": {"scope": ["team-a", "project-x"]},
+                "returned_evidence_ids": [each["evidence_id"] for each in CITED],
+            },
+            "sql": {
+                "generated_sql": "SELECT COUNT(*) AS cnt FROM users WHERE tenant_id=? AND created_at>=? LIMIT 50",
+                "result_preview": "cnt=128",
+                "returned_evidence_ids": ["sql:q_20251227_0009:rowset:3c2b1a00"],
+            },
+            "errors": [{"tool": "sql_tool", "type": "ValidationError", "msg": "tenant/org filter is required"}],
+        },
+    ),
+    "draft": (
+        Draft,
+        {
+            "answer": "根据内部部署规范，Deployment 的 rolling update 默认策略是 ...",
+            "citations": CITED,
+            "confidence": 0.78,
+            "followups": ["你想查看对应的配置示例吗？"],
+        },
+    ),
+    "output": (
+        Output,
+        {
+            "final_answer": "根据内部部署规范，Deployment 的 rolling update 默认策略是 ...",
+            "final_citations": CITED,
+            "rendered_sources": [
+                {
+                    "evidence_id": "doc:deploy_spec_v3:chunk_001:a1b2c3d4",
+                    "title": "Internal Deployment Spec",
+                    "page": 3,
+                    "uri": "kb://team-a/deploy/spec",
+                }
+            ],
+            "stop_reason": "ok",
+        },
+    ),
+}
+
+
+def without_nothing(value: Any) -> Any:
+    """A null says the same as a field that is not there."""
+    if isinstance(value, dict):
+        return {key: without_nothing(each) for key, each in value.items() if each is not None}
+    return [without_nothing(each) for each in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_of_the_specification_is_read_and_written_back(name: str) -> None:
+    kind, example = EXAMPLES[name]
+    written = kind.model_validate(example).model_dump(mode="json", by_alias=True, exclude_none=True)
+    assert written == without_nothing(example)
+
+
+def test_the_parts_are_those_of_the_specification() -> None:
+    assert set(RunState.model_fields) == {
+        "messages", "trace_steps", "evidence_items", "input", "authz", "plan", "tools", "draft", "output",
+    }  # fmt: skip
+
+
+def test_the_specification_s_words_are_ours() -> None:
+    assert {"ok", "need_clarify", "no_evidence", "permission_denied", "tool_error"} <= set(StopReason.values)
+    assert {
+        "Preprocess",
+        "LoadAuthz",
+        "Route",
+        "DocRAGTool",
+        "SQLTool",
+        "Clarify",
+        "ValidateEvidence",
+        "Synthesize",
+    } <= {state.value for state in State}
+    assert set(ToolProblem.model_fields) == {"tool", "type", "msg"}
+
+
+@pytest.mark.parametrize("status", ["done", "", None])
+def test_a_word_that_the_specification_does_not_know_is_refused(status: Any) -> None:
+    with pytest.raises(ValueError, match="status"):
+        TraceStep.model_validate({**EXAMPLES["trace_steps"][1], "status": status})

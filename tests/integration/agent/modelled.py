@@ -1,0 +1,45 @@
+"""Asking with a scripted model behind the product's own client."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.test import override_settings
+
+from agent.providers.breaker import forget_failures
+from agent.providers.openai_compatible import ModelLimits
+from tests.modelserver import ModelServer, Request, Step, says_json, serving
+
+QUICK = ModelLimits(first_s=20, between_s=20, total_s=60, attempts=2, first_wait_s=0.001)
+HURRIED = replace(QUICK, first_s=0.3, between_s=0.3, total_s=1.0, attempts=1)
+
+
+@contextmanager
+def modelled(
+    *steps: Step, chooses: Callable[[Request], Step] | None = None, limits: ModelLimits = QUICK, **more: Any
+) -> Iterator[ModelServer]:
+    """The product with this model configured. more: of settings.LLM."""
+    forget_failures()
+    with serving(*steps, chooses=chooses) as server:
+        chosen = {**settings.LLM, "base_url": server.base_url, "model": "scripted", "limits": limits, **more}
+        chosen |= {"price_input": Decimal(10), "price_output": Decimal(20)}
+        with override_settings(LLM=chosen):
+            yield server
+    forget_failures()
+
+
+def routes(kind: str = "DOC", **more: Any) -> Step:
+    """The model's answer to where a question goes."""
+    return says_json({"route": kind, "intent": "ask", **more})
+
+
+def sent(request: Request) -> str:
+    """All that a request says."""
+    return "\n".join(str(message.get("content") or "") for message in request["messages"])
+
+
+def roles(request: Request) -> Sequence[str]:
+    return [message["role"] for message in request["messages"]]

@@ -1,0 +1,310 @@
+"""A right ends at every single moment of a run: no byte of what it hid leaves in work begun afterwards.
+
+The moments are the statements a run sends to the database and the events it yields: whatever pauses between two of them (the search,
+the reranker, a model, a delta, a citation) lies between two of these. Before the k-th the right is taken back, for every k.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync, sync_to_async
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+
+from agent import revocation
+from agent.events import Event
+from agent.models import Session
+from agent.runs import ask
+from agent.sessions import create_session, messages_of
+from authz.grants import take_back
+from authz.permissions import Right
+from authz.principal import Principal
+from authz.tokens import bearer_of, issue_token, revoke_token
+from knowledge.models import KnowledgeBase
+from knowledge.retrieval.search import search
+from tests.factories import allow, make_base, make_document, make_user
+from tests.integration.agent.modelled import modelled, routes, sent
+from tests.integration.pages.house import client_of
+from tests.modelserver import Request, Step, calls, says
+
+pytestmark = pytest.mark.django_db
+
+SECRETS = ("420,000", "salaries")  # of the document that is hidden: its text and its title
+LINES = {
+    "manual": "The notice period of the director is four weeks.",
+    "salaries": "The notice period of the director costs 420,000 euros.",
+}
+QUESTION = "What is the notice period of the director?"
+
+
+class Library:
+    """A reader who may read two bases, and what the second one hides when the right on it ends."""
+
+    def __init__(self) -> None:
+        self.reader: User = make_user("reader")
+        self.bases: dict[str, KnowledgeBase] = {}
+        for name, text in LINES.items():
+            self.bases[name] = make_base(name)
+            make_document(self.bases[name], f"{name}.md", f"# {name}\n\n{text}\n", ingested=True)
+            allow(self.reader, self.bases[name])
+        self.token, self.secret = issue_token(Principal.of(self.reader), name="script")
+
+    def revoke_right(self) -> None:
+        take_back(None, [Right.VIEW], self.bases["salaries"], of=self.reader)
+
+    def disable(self) -> None:
+        User.objects.filter(pk=self.reader.pk).update(is_active=False)
+
+    def end_token(self) -> None:
+        revoke_token(Principal.of(self.reader), token_id=self.token.pk)
+
+
+WAYS: dict[str, Callable[[Library], None]] = {
+    "the right ends": Library.revoke_right,
+    "the account is disabled": Library.disable,
+    "the token is revoked": Library.end_token,
+}
+
+
+@pytest.fixture
+def library() -> Library:
+    return Library()
+
+
+class Moment:
+    """Runs `happens` before the k-th statement that is sent while it watches; k is None to count only."""
+
+    def __init__(self, k: int | None, happens: Callable[[], None]) -> None:
+        self.k, self.happens = k, happens
+        self.statements: list[str] = []
+        self.has_come = False
+
+    def __call__(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if self.has_come or sql.startswith(("SAVEPOINT", "RELEASE", "ROLLBACK")):
+            return execute(sql, params, many, context)
+        if len(self.statements) == self.k:
+            self.has_come = True
+            self.happens()
+        self.statements.append(sql)
+        return execute(sql, params, many, context)
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        with connection.execute_wrapper(self):
+            yield
+
+
+def run(principal: Principal, moment: Moment, session: Session) -> list[tuple[bool, Event]]:
+    """Ask; each event with whether the moment had come when it left."""
+
+    async def collect() -> list[tuple[bool, Event]]:
+        return [(moment.has_come, event) async for event in ask(principal, session_id=session.pk, question=QUESTION)]
+
+    with moment.watched():
+        return async_to_sync(collect)()
+
+
+def told(events: list[tuple[bool, Event]]) -> list[str]:
+    """What left after the moment and should not have."""
+    after = [event.model_dump_json() for has_come, event in events if has_come]
+    return [text for text in after if any(secret in text for secret in SECRETS)]
+
+
+def leaks(library: Library, way: str) -> list[str]:
+    """The moments of a run at which the change came too late for something that left after it."""
+    principal = Principal.of(library.reader)
+    if way == "the token is revoked":
+        principal = bearer_of(library.secret).principal
+    found = []
+    whole = once(library, way, principal, None)
+    assert whole.has_come is False
+    every = range(len(whole.statements))
+    for k in every if way == "the right ends" else after_reading(whole):
+        moment = once(library, way, principal, k)
+        if moment.told:
+            found.append(f"before statement {k}, {moment.statements[k][:80]}: {moment.told[0][:200]}")
+    assert len(whole.statements) > 20, "a run that was watched to its end"
+    return found
+
+
+def after_reading(whole: Moment) -> list[int]:
+    """The moments right after passages were read or looked at: between two of these nothing more is known than was."""
+    reads = [k for k, sql in enumerate(whole.statements) if 'FROM "knowledge_chunk"' in sql]
+    assert len(reads) > 3
+    return [k + 1 for k in reads if k + 1 < len(whole.statements)]
+
+
+class Watched(Moment):
+    told: list[str]
+
+
+def once(library: Library, way: str, principal: Principal, k: int | None) -> Watched:
+    moment = Watched(k, lambda: WAYS[way](library))
+    with transaction.atomic():
+        events = run(principal, moment, create_session(principal))
+        if k is None:
+            text = "".join(event.model_dump_json() for _come, event in events)
+            assert all(secret in text for secret in SECRETS), "the answer stands on what will be hidden"
+        moment.told = told(events)
+        transaction.set_rollback(True)
+    return moment
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_at_no_moment_of_a_run_does_anything_leave_that_may_not_be_read_any_more(library: Library, way: str) -> None:
+    assert leaks(library, way) == []
+
+
+def test_with_a_model_nothing_hidden_leaves_or_is_sent_to_it(library: Library) -> None:
+    """The same with a model behind HTTP: neither the stream nor a request made after the moment says what was hidden."""
+    principal = Principal.of(library.reader)
+    earlier = create_session(principal)
+    run(principal, Moment(None, lambda: None), earlier)
+    whole = modelled_once(library, principal, earlier, None)
+    assert any("420,000" in text for text in whole.requests), "the model is shown what will be hidden"
+    assert all("420,000" in whole.streamed[kind] for kind in ("tool_result", "references", "answer")), (
+        "and so is the person"
+    )
+    late = []
+    for k in after_reading(whole):
+        moment = modelled_once(library, principal, earlier, k)
+        late += [f"before statement {k}: {text[:200]}" for text in moment.told]
+    assert late == []
+
+
+class Modelled(Watched):
+    requests: list[str]
+    streamed: dict[str, str]
+
+
+def modelled_once(library: Library, principal: Principal, session: Session, k: int | None) -> Modelled:
+    """A follow-up, so that an earlier answer is told, answered by a model that searches, looks, and writes."""
+    moment = Modelled(k, library.revoke_right)
+    moment.requests, to_model = [], []
+
+    def choose(request: Request) -> Step:
+        text = sent(request)
+        moment.requests.append(text)
+        if moment.has_come and any(secret in text for secret in SECRETS):
+            to_model.append(f"to the model: {text}")
+        return SCRIPT[min(len(moment.requests), len(SCRIPT)) - 1]
+
+    with transaction.atomic(), modelled(chooses=choose):
+        events = run(principal, moment, session)
+        moment.told = [*told(events), *to_model]
+        moment.streamed = {}
+        for _come, event in events:
+            before = moment.streamed.get(event.response_type, "")
+            moment.streamed[event.response_type] = before + event.model_dump_json(exclude={"id", "seq"})
+        transaction.set_rollback(True)
+    return moment
+
+
+SCRIPT = (
+    routes(question=QUESTION),
+    calls(("knowledge_search", {"queries": ["notice period director"]})),
+    says("DONE"),
+    says(f"{LINES['salaries'][:-1]} [2]. {LINES['manual'][:-1]} [1].", size=9),
+)
+
+
+def paused(library: Library, stop: int) -> tuple[list[Event], list[Event], str]:
+    """The right ends while whoever reads the stream pauses after event number `stop`: the events before, those after, and the
+    conversation as it is shown then.
+    """
+    principal = Principal.of(library.reader)
+    session = create_session(principal)
+
+    async def collect() -> tuple[list[Event], list[Event]]:
+        before: list[Event] = []
+        after: list[Event] = []
+        async for event in ask(principal, session_id=session.pk, question=QUESTION):
+            (after if len(before) > stop else before).append(event)
+            if len(before) == stop + 1 and not after:
+                await sync_to_async(library.revoke_right)()
+        return before, after
+
+    with transaction.atomic():
+        before, after = async_to_sync(collect)()
+        shown = str(messages_of(principal, session))
+        transaction.set_rollback(True)
+    return before, after, shown
+
+
+def test_between_any_two_events_the_rest_of_the_answer_stays_away(library: Library) -> None:
+    """What comes after the change says nothing, and the end says why."""
+    kinds = [event.response_type for event in paused(library, 10**6)[0]]
+    for stop in range(kinds.index("references") + 1):
+        _before, after, shown = paused(library, stop)
+        assert not any(secret in event.model_dump_json() for event in after for secret in SECRETS), kinds[stop]
+    assert [event.response_type for event in after] == ["error"]
+    assert after[0].content == "What you may read changed while this was answered. Ask again."
+    assert "420,000" not in shown
+
+
+def test_without_the_look_before_each_event_the_answer_leaves(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(revocation, "require_visible", lambda run: None)
+    kinds = [event.response_type for event in paused(library, 10**6)[0]]
+    _before, after, _shown = paused(library, kinds.index("references"))
+    assert any("420,000" in event.model_dump_json() for event in after)
+
+
+def test_without_the_look_before_a_model_reads_it_reads_what_is_hidden(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(revocation, "require_visible", lambda run: None)
+    monkeypatch.setattr(import_module("agent.states.act"), "require_visible", lambda run: None)
+    principal = Principal.of(library.reader)
+    earlier = create_session(principal)
+    run(principal, Moment(None, lambda: None), earlier)
+    whole = modelled_once(library, principal, earlier, None)
+    assert any(modelled_once(library, principal, earlier, k).told for k in after_reading(whole))
+
+
+def moments_of(read: Callable[[], str], library: Library, until: str) -> list[int]:
+    """Moments of one reading, up to the statement that reads the passages, at which a change came too late."""
+    with transaction.atomic():
+        moment = Moment(None, library.revoke_right)
+        with moment.watched():
+            assert "420,000" in read()
+        transaction.set_rollback(True)
+    last = max(k for k, sql in enumerate(moment.statements) if until in sql)
+    found = []
+    for k in range(last + 1):
+        with transaction.atomic():
+            with Moment(k, library.revoke_right).watched():
+                text = read()
+            found += [k] if "420,000" in text else []
+            transaction.set_rollback(True)
+    return found
+
+
+def test_a_search_tells_nothing_that_ended_before_its_last_look(library: Library) -> None:
+    def read() -> str:
+        return str(search(Principal.of(library.reader), QUESTION))
+
+    assert moments_of(read, library, '"knowledge_chunk"."text"') == []
+
+
+@pytest.mark.parametrize("path", ["/chat/{}/", "/api/v1/sessions/{}/messages"])
+def test_an_old_conversation_tells_nothing_that_ended_before_it_is_read(library: Library, path: str) -> None:
+    session = create_session(Principal.of(library.reader))
+    run(Principal.of(library.reader), Moment(None, lambda: None), session)
+    client = client_of(library.reader)
+
+    def read() -> str:
+        answer: Any = client.get(path.format(session.pk))
+        assert answer.status_code == 200
+        return str(answer.content.decode())
+
+    assert moments_of(read, library, '"knowledge_chunk"."text"') == []
+    library.revoke_right()
+    text = read()
+    assert not any(secret in text for secret in SECRETS)
+    assert json.dumps(QUESTION)[1:-1] in text, "what they asked is theirs"

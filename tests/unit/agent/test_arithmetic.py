@@ -1,0 +1,75 @@
+"""Arithmetic as people write it."""
+
+from contextlib import suppress
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.arithmetic.evaluate import LENGTH, Unworkable, evaluate, show
+
+WORKED = {
+    "(3 + 4) * 2": "14",
+    "0.1 + 0.2": "0.3",
+    "2 ** 10": "1024",
+    "10 % 3": "1",
+    "7 // 2": "3",
+    "-5 + 2": "-3",
+    "1,200 * 3": "3600",
+    "15% of 2300": "345",
+    "15%*2300": "345",
+    "2300的15%是多少?": "345",
+    "请计算 12×(3+4)=?": "84",
+    "What is 12 ÷ 4?": "3",
+    "round(2.345, 2)": "2.35",
+    "max(1, 2, 3) - min(4, 5)": "-1",
+    "avg(1, 2, 6)": "3",
+    "sqrt(2) * sqrt(2)": "2",
+    "3.5 GiB to MB": "3758.096384 MB",
+    "5 km + 300 m to m": "5300 m",
+    "5 公里换算成米": "5000 m",
+    "36.6 C to F": "97.88",
+    "90 min in h": "1.5 h",
+    "10 km / 2 km": "5",
+    "2026-03-01 + 90 days": "2026-05-30",
+    "2026年12月31日 - 2026年1月1日": "364 days",
+    "2028-02-28 + 1 day": "2028-02-29",
+    "workdays(2026-01-01, 2026-01-31)": "22 days",
+    "123456789012345678901234567890 * 10": "1234567890123456789012345678900",
+}
+
+
+@pytest.mark.parametrize(("text", "value"), WORKED.items())
+def test_it_is_worked_out(text: str, value: str) -> None:
+    assert show(evaluate(text)) == value
+
+
+REFUSED = [
+    "", "x", "1200 apples", "__import__('os').system('id')", "(1).real", "[1] * 3", "lambda: 1", "1 if 1 else 2",
+    "1/0", "sqrt(-1)", "9**9**9", "2**1000", "10.0**-101", "1e9999", "date(2026, 13, 1)", "5 km + 3 kg", "5 km to kg",
+    "7 to km", "2026-01-01 + 5", "2026-01-01 * 2", "max()", "round(1, 2, 3)", "open('/etc/passwd')", "1 = 2 = 3 x",
+    "5 parsecs to km", "5 km to parsecs", "(" * 400, "-" * 450 + "1", "1" * (LENGTH + 1), "workdays(1, 2)",
+    "workdays(2026-01-01, 9999-01-01)", "True + 1", "'a' * 5", "hello to C", "9999-12-31 + 1 day",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", REFUSED, ids=lambda text: text[:30])
+def test_what_is_no_arithmetic_is_one_sentence(text: str) -> None:
+    with pytest.raises(Unworkable) as refusal:
+        evaluate(text)
+    assert str(refusal.value).endswith(".")
+
+
+@given(st.text(max_size=80))
+def test_no_text_does_anything_but_give_a_value_or_a_sentence(text: str) -> None:
+    with suppress(Unworkable):
+        show(evaluate(text))
+
+
+NUMBERS = st.decimals(min_value=-(10**6), max_value=10**6, places=3)
+
+
+@given(NUMBERS, NUMBERS)
+def test_sums_are_exact(left: Decimal, right: Decimal) -> None:
+    assert evaluate(f"({left}) + ({right})") == left + right
