@@ -13,7 +13,7 @@ COPY . .
 # Converted models and collected static files are part of the image, so that a container starts in seconds and writes nothing.
 ENV COPILOT_HOME=/srv/copilot COPILOT_STATIC_ROOT=/app/staticfiles
 RUN /venv/bin/python manage.py prepare_model && /venv/bin/python manage.py collectstatic --no-input \
- && rm -f /srv/copilot/secrets.json
+ && rm -f /srv/copilot/secrets.json && mkdir -p /srv/copilot/audit
 
 FROM python:3.11-slim-bookworm
 RUN useradd --system --uid 10001 --home-dir /srv/copilot --shell /usr/sbin/nologin copilot

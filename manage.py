@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def _services(stack: ExitStack) -> None:
-    """Have the embedded services while the command runs; set DATABASE_URL and REDIS_URL for it."""
+    """Have the embedded services while the command runs; set DATABASE_URL, REDIS_URL and the role for it."""
     from copilot_site.config import load_config
     from copilot_site.embedded import services
     from copilot_site.home import Home
@@ -47,7 +47,7 @@ def _services(stack: ExitStack) -> None:
     found = stack.enter_context(
         services.running(home, want_postgres=config.database_url is None, want_valkey=config.redis_url is None)
     )
-    os.environ.update(services.urls(home, found))
+    os.environ.update(services.environment(home, found))
     load_config.cache_clear()
 
 

@@ -1,0 +1,7 @@
+"""The wiring of the project. Imported before anything else in every process, so here stand the limits of numeric libraries."""
+
+import os
+
+# Our products of matrices take less than a millisecond: a second BLAS thread waits by spinning, and that costs four
+# times the work itself. Whoever wants threads runs texts side by side (`COPILOT_EMBED_THREADS`).
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

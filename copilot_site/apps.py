@@ -10,5 +10,10 @@ class SiteConfig(AppConfig):
     verbose_name = "Copilot"
 
     def ready(self) -> None:
-        """Load the Celery app, so that tasks called from anywhere know the broker, and our own system checks."""
+        """Load the Celery app, so that tasks called from anywhere know the broker, our system checks, and the address of requests."""
+        from django_structlog.signals import bind_extra_request_metadata
+
         from copilot_site import celery, checks  # noqa: F401
+        from copilot_site.lib.addresses import bind_address
+
+        bind_extra_request_metadata.connect(bind_address, dispatch_uid="copilot.address")

@@ -13,15 +13,17 @@ announce()
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.security.websocket import AllowedHostsOriginValidator
+from django.conf import settings
 from django.core.asgi import get_asgi_application
 
 django_application = get_asgi_application()
 
 from agent.routing import websocket_urlpatterns
+from copilot_site.lib.body_limit import FORM_BYTES, BodyLimit
 
 application = ProtocolTypeRouter(
     {
-        "http": django_application,
+        "http": BodyLimit(django_application, most_bytes=settings.UPLOAD_MAX_BYTES + FORM_BYTES),
         "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
     }
 )

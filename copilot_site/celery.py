@@ -5,8 +5,9 @@ import time
 from typing import Any
 
 from celery import Celery
-from celery.signals import beat_init, setup_logging
+from celery.signals import beat_init, setup_logging, task_prerun
 from django.conf import settings
+from django.db import connections
 from django_structlog.celery.steps import DjangoStructLogInitStep
 
 from copilot_site.embedded.services import announce
@@ -25,12 +26,20 @@ app.autodiscover_tasks()
 app.steps["worker"].add(DjangoStructLogInitStep)
 
 
-@app.task(name="copilot_site.heartbeat", ignore_result=True)
+@app.task(name="copilot_site.heartbeat")
 def heartbeat() -> None:
     """Sent by beat, run by the maintenance worker: a fresh mark says that beat, broker and worker are all alive."""
     from django.core.cache import cache
 
     cache.set(HEARTBEAT_KEY, time.time(), HEARTBEAT_TTL_S)
+
+
+@task_prerun.connect
+def _leave_broken_connections(**_: Any) -> None:
+    """Connections are kept from task to task (`CELERY_DB_REUSE_MAX`), except those that failed a statement."""
+    for connection in connections.all(initialized_only=True):
+        if connection.errors_occurred:
+            connection.close()
 
 
 @beat_init.connect

@@ -3,9 +3,12 @@
 from typing import Any
 
 from django.conf import settings
+from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
 
 from copilot_site.config import load_config
+
+LOCAL = {"localhost", "127.0.0.1", "[::1]"}
 
 
 @register(Tags.security, deploy=True)
@@ -19,5 +22,37 @@ def secret_key_is_shared(**_: Any) -> list[CheckMessage]:
             "COPILOT_SECRET_KEY is not set, so every host makes its own and refuses the sessions of the others.",
             hint="Set COPILOT_SECRET_KEY to the same 50 or more random characters on every host.",
             id="copilot_site.E001",
+        )
+    ]
+
+
+@register(Tags.security, deploy=True)
+def staff_have_a_second_factor(**_: Any) -> list[CheckMessage]:
+    """A stolen password of a manager gives rights to whoever has it."""
+    if settings.STAFF_MFA == "required" or not load_config().https:
+        return []
+    return [
+        checks.Warning(
+            "COPILOT_STAFF_MFA=optional: the administration opens with a password alone.",
+            hint="Unset it, or set COPILOT_STAFF_MFA=required.",
+            id="copilot_site.W001",
+        )
+    ]
+
+
+@register(Tags.security, deploy=True)
+def the_site_has_a_name(**_: Any) -> list[CheckMessage]:
+    """With local names only nobody reaches a served site; with `*` a forged Host header becomes part of its addresses."""
+    if not load_config().https:
+        return []
+    if "*" in settings.ALLOWED_HOSTS:
+        said = "COPILOT_ALLOWED_HOSTS contains *: whatever host a client claims is believed."
+    elif set(settings.ALLOWED_HOSTS) <= LOCAL:
+        said = "COPILOT_ALLOWED_HOSTS names this machine only: whoever comes by the site's own name is refused."
+    else:
+        return []
+    return [
+        checks.Warning(
+            said, hint="Set it to the names people type, such as knowledge.example.com.", id="copilot_site.W002"
         )
     ]

@@ -5,13 +5,15 @@ code around it are the readers; everything else uses `django.conf.settings` or g
 """
 
 import os
+from decimal import Decimal
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -53,6 +55,11 @@ class Config(BaseSettings):
     db_pool: int = Field(
         default=0, ge=0, le=100, description="Connections kept open by an ASGI process; 0 in commands and workers."
     )
+    db_role: str | None = Field(
+        default=None,
+        pattern=r"^[a-z_][a-z0-9_]{0,62}$",
+        description="PostgreSQL role the processes take on, without rights to change the audit log; embedded: copilot_app.",
+    )
     static_root: Path | None = Field(
         default=None,
         description="Folder of collected static files, hashed names; unset: served from the source folders.",
@@ -63,6 +70,14 @@ class Config(BaseSettings):
     s3_bucket: str | None = Field(default=None, description="Bucket of uploaded files when COPILOT_STORAGE=s3.")
     s3_endpoint: str | None = Field(default=None, description="https://… of an S3-compatible store; unset: Amazon's.")
     data: Path | None = Field(default=None, description="Folder of evaluation data; used by tests and benchmarks only.")
+
+    audit_keys: Path | None = Field(
+        default=None, description="Folder of the key that signs audit checkpoints; unset: audit-keys in COPILOT_HOME."
+    )
+    audit_checkpoints: Path | None = Field(
+        default=None,
+        description="Folder of signed audit checkpoints, best a write-once mount; unset: audit-checkpoints in COPILOT_HOME.",
+    )
 
     # how it is served
     host: str = Field(
@@ -76,6 +91,21 @@ class Config(BaseSettings):
     trusted_proxy: bool = Field(default=False, description="A proxy in front sets X-Forwarded-Proto itself.")
     secret_key: SecretStr | None = Field(
         default=None, min_length=50, description="Signs sessions; >= 50 characters; unset: made once into COPILOT_HOME."
+    )
+    staff_mfa: Literal["required", "optional"] | None = Field(
+        default=None,
+        description="Second factor of staff before the admin opens: required or optional; unset: required with COPILOT_HTTPS.",
+    )
+    oidc_issuer: str | None = Field(
+        default=None, description="https://… of the company sign-in (OpenID Connect); unset: passwords of our own only."
+    )
+    oidc_client_id: str | None = Field(default=None, description="What the issuer calls this site.")
+    oidc_client_secret: SecretStr | None = Field(default=None, description="What this site proves itself to it with.")
+    oidc_name: str = Field(default="Company account", description="What the button on the sign-in page says.")
+    oidc_groups_claim: str = Field(default="groups", description="Claim that names a person's groups.")
+    oidc_link_by_email: bool = Field(
+        default=False,
+        description="Link a first sign-in to the account with the same verified address; never superusers.",
     )
     debug: bool = Field(
         default=False, description="Django's error pages; they show rows and settings: never when shared."
@@ -103,6 +133,31 @@ class Config(BaseSettings):
     )
     reranker_model: str | None = Field(default=None, description="Name or path of the CrossEncoder.")
 
+    # the language model; without one, answers are quoted from documents
+    llm_base_url: str | None = Field(
+        default=None, description="https://…/v1 of an OpenAI-compatible model; unset: answers are quotations."
+    )
+    llm_api_key: SecretStr | None = Field(default=None, description="Its key.")
+    llm_model: str | None = Field(default=None, description="Its name, as the service knows it.")
+    llm_context_tokens: int = Field(
+        default=32_000, ge=2_000, le=10_000_000, description="Tokens that fit into it, question and answer together."
+    )
+    llm_price_input: Decimal = Field(
+        default=Decimal(0), ge=0, description="Price of a million tokens sent, in your currency; for budgets."
+    )
+    llm_price_output: Decimal = Field(default=Decimal(0), ge=0, description="Price of a million tokens received.")
+    llm_run_cost: Decimal | None = Field(
+        default=None, ge=0, description="Most that one question may cost; unset: no limit."
+    )
+    llm_day_cost: Decimal | None = Field(
+        default=None, ge=0, description="Most that one person's questions may cost a day; unset: no limit."
+    )
+    llm_keys_secret: SecretStr | None = Field(
+        default=None,
+        min_length=32,
+        description="Encrypts keys of models that are kept in the database; unset: derived from COPILOT_SECRET_KEY.",
+    )
+
     # limits
     upload_max_mb: int = Field(
         default=50, ge=1, le=2048, description="Largest file, MB (10^6 bytes); larger ones are scans or media."
@@ -113,10 +168,13 @@ class Config(BaseSettings):
         description="Visible chunks up to which search is one exact pass; above: HNSW.",
     )
     worker_concurrency: int = Field(
-        default=1, ge=1, le=64, description="Processes of each Celery worker; an embedder each."
+        default_factory=lambda: min(os.cpu_count() or 1, 2),
+        ge=1,
+        le=64,
+        description="Processes of the bulk worker, an embedder each (0.4 GB); all cores, at most 2.",
     )
 
-    @field_validator("home", "static_root", "data")
+    @field_validator("home", "static_root", "data", "audit_keys", "audit_checkpoints")
     @classmethod
     def _absolute(cls, path: Path | None) -> Path | None:
         return None if path is None else (BASE_DIR / path.expanduser()).resolve()
@@ -134,6 +192,26 @@ class Config(BaseSettings):
         if url and not url.get_secret_value().startswith(("redis://", "rediss://", "unix://")):
             raise ValueError("must start with redis://, rediss:// or unix://")
         return url
+
+    @field_validator("oidc_issuer")
+    @classmethod
+    def _issuer_is_safe(cls, url: str | None) -> str | None:
+        host = urlsplit(url).hostname if url else None
+        if url and not (
+            url.startswith("https://") or (url.startswith("http://") and host in {"localhost", "127.0.0.1"})
+        ):
+            raise ValueError("must start with https:// (http:// is for localhost alone)")
+        return url
+
+    @field_validator("oidc_client_secret")
+    @classmethod
+    def _sign_in_is_whole(cls, secret: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        parts = [info.data.get("oidc_issuer"), info.data.get("oidc_client_id"), secret]
+        if any(parts) and not all(parts):
+            raise ValueError(
+                "set COPILOT_OIDC_ISSUER, COPILOT_OIDC_CLIENT_ID and COPILOT_OIDC_CLIENT_SECRET together, or none of them"
+            )
+        return secret
 
     @classmethod
     def names(cls) -> list[str]:

@@ -17,6 +17,11 @@ HOME = Home(config.home)
 # --- what this is made of ---------------------------------------------------------------------------------------------
 INSTALLED_APPS = [
     "copilot_site.apps.SiteConfig",
+    "allauth",  # before authz, whose admin takes the place of theirs
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "demo",
     "agent",
     "knowledge",
@@ -49,7 +54,10 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "authz.second_factor.StaffNeedSecondFactor",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "audit.middleware.RecordRefusals",
     "copilot_site.lib.pages.ErrorPages",
 ]
 ROOT_URLCONF = "copilot_site.urls"
@@ -89,11 +97,14 @@ def database(url: str | None, *, pool: int) -> dict[str, Any]:
     }
     if pool:  # ASGI only: under Celery prefork a pool would be shared by forked children
         entry["OPTIONS"]["pool"] = {"min_size": 1, "max_size": pool, "timeout": 10}
+    if config.db_role:  # not Django's assume_role: with a pool it never gets a connection
+        entry["OPTIONS"]["options"] = f"{entry['OPTIONS'].get('options', '')} -c role={config.db_role}".strip()
     return entry
 
 
 _database_url = config.database_url.get_secret_value() if config.database_url else None
 DATABASES = {"default": database(_database_url, pool=config.db_pool)}
+DATABASE_ROLE = config.db_role
 REDIS_URL = config.redis_url.get_secret_value() if config.redis_url else f"unix://{HOME.root}/no-valkey-is-running"
 CACHES = {
     "default": {
@@ -116,9 +127,8 @@ CHANNEL_LAYERS = {
 CELERY_BROKER_URL = (
     config.broker_url.get_secret_value() if config.broker_url else REDIS_URL.replace("unix://", "redis+socket://")
 )
-CELERY_RESULT_BACKEND = REDIS_URL.replace("unix://", "redis+socket://")
-CELERY_RESULT_EXPIRES = 3600  # s; progress and results live on rows, this only lets a caller wait
-CELERY_TASK_SERIALIZER = CELERY_RESULT_SERIALIZER = "json"
+CELERY_TASK_IGNORE_RESULT = True  # progress and results live on rows
+CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TIMEZONE = "UTC"
 CELERY_TASK_ACKS_LATE = True  # a task of a killed worker comes back
@@ -126,6 +136,7 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1  # an idle worker takes what a busy one has not begun
 CELERY_WORKER_CONCURRENCY = config.worker_concurrency
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 1_500_000  # KB; replaces a child that a hostile file has blown up
+CELERY_DB_REUSE_MAX = 100  # tasks on one connection: a new one costs as much as parsing a page
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -133,12 +144,15 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600} if not config.broker_url else {}
 CELERY_TASK_DEFAULT_QUEUE = "interactive"
 CELERY_TASK_ROUTES = {
+    "audit.sign_checkpoint": {"queue": "maintenance"},
     "copilot_site.heartbeat": {"queue": "maintenance"},
     "knowledge.reap_ingestion": {"queue": "maintenance"},
     "knowledge.tend_indexes": {"queue": "maintenance"},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(HOME.root / "beat-schedule")
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
+    # s; what is younger than the last checkpoint can be rewritten unseen by whoever rules the database
+    "sign audit checkpoint": {"task": "audit.sign_checkpoint", "schedule": 300.0, "options": {"expires": 300}},
     "heartbeat": {"task": "copilot_site.heartbeat", "schedule": 30.0, "options": {"expires": 30}},
     "reap ingestion": {"task": "knowledge.reap_ingestion", "schedule": 15.0, "options": {"expires": 15}},
     "tend indexes": {"task": "knowledge.tend_indexes", "schedule": 600.0, "options": {"expires": 600}},
@@ -171,7 +185,7 @@ STORAGES = storages()
 
 # --- who is asking ----------------------------------------------------------------------------------------------------
 AUTHENTICATION_BACKENDS = [
-    "django.contrib.auth.backends.ModelBackend",
+    "authz.backends.PeopleBackend",
     "guardian.backends.ObjectPermissionBackend",
 ]
 ANONYMOUS_USER_NAME = None  # guardian: no row stands for nobody
@@ -185,6 +199,42 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+ACCOUNT_ADAPTER = "authz.sign_in.Adapter"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]  # what an account has; sign-up is closed
+ACCOUNT_UNIQUE_EMAIL = False  # names are unique; departments share addresses
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_PRESERVE_USERNAME_CASING = True
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 900  # s
+# a name: five wrong passwords in five minutes; an address: what an office behind one address mistypes in the morning
+ACCOUNT_RATE_LIMITS = {"login_failed": "60/m/ip,5/300s/key"}
+MFA_ADAPTER = "authz.second_factor.Adapter"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_TOTP_ISSUER = "Knowledge Copilot"
+MFA_TOTP_TOLERANCE = 1  # periods of 30 s that a clock may be off
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # addresses come from administrators and from the company's sign-in
+STAFF_MFA = config.staff_mfa or ("required" if config.https else "optional")
+SOCIALACCOUNT_ADAPTER = "authz.oidc.PeopleAdapter"
+SOCIALACCOUNT_LOGIN_ON_GET = True  # a form that ends at another site is what our form-action forbids
+SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
+SOCIALACCOUNT_STORE_TOKENS = False
+
+
+def company_sign_in() -> list[dict[str, Any]]:
+    """allauth's APPS: the sign-in of COPILOT_OIDC_*, if it is set; more may stand in the admin."""
+    if not (config.oidc_issuer and config.oidc_client_id and config.oidc_client_secret):
+        return []
+    options = {
+        "server_url": config.oidc_issuer,
+        "groups_claim": config.oidc_groups_claim,
+        "link_by_email": config.oidc_link_by_email,
+    }
+    secret = config.oidc_client_secret.get_secret_value()
+    names = {"provider_id": "company", "name": config.oidc_name}
+    return [{**names, "client_id": config.oidc_client_id, "secret": secret, "settings": options}]
+
+
+SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": company_sign_in(), "OAUTH_PKCE_ENABLED": True}}
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "login"
@@ -197,6 +247,7 @@ SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = config.https
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]  # asked over plain HTTP from inside
 SECURE_HSTS_SECONDS = 31_536_000 if config.https else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = config.https
+TRUSTED_PROXY = config.trusted_proxy
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if config.trusted_proxy else None
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_NAME = f"copilot_session_{config.port}"  # two checkouts on one machine share the host name
@@ -256,6 +307,7 @@ SPECTACULAR_SETTINGS = {
         "ParseStatusEnum": "knowledge.models.ParseStatus",
         "StageStatusEnum": "knowledge.models.StageStatus",
         "StageNameEnum": "knowledge.models.StageName",
+        "StopReasonEnum": "agent.models.StopReason",
     },
 }
 
@@ -270,11 +322,27 @@ EMBEDDER_OPTIONS: dict[str, Any] = {
 }
 RERANKER = config.reranker
 RERANKER_MODEL = config.reranker_model or ""
+LLM: dict[str, Any] = {
+    "base_url": config.llm_base_url or "",
+    "model": config.llm_model or "",
+    "api_key": config.llm_api_key.get_secret_value() if config.llm_api_key else "",
+    "context_tokens": config.llm_context_tokens,
+    "price_input": config.llm_price_input,
+    "price_output": config.llm_price_output,
+    "run_cost": config.llm_run_cost,
+    "day_cost": config.llm_day_cost,
+    "keys_secret": config.llm_keys_secret.get_secret_value() if config.llm_keys_secret else "",
+}
 UPLOAD_MAX_BYTES = config.upload_max_mb * 1_000_000
+AUDIT_KEYS = config.audit_keys or HOME.root / "audit-keys"
+AUDIT_CHECKPOINTS = config.audit_checkpoints or HOME.root / "audit-checkpoints"
 SEARCH_EXACT_LIMIT = config.search_exact_limit  # visible chunks
 
 # --- logs -------------------------------------------------------------------------------------------------------------
 DJANGO_STRUCTLOG_CELERY_ENABLED = True
+DJANGO_STRUCTLOG_IP_LOGGING_ENABLED = (
+    False  # copilot_site.lib.addresses binds the address: this one believes any header
+)
 _shared: list[Any] = [
     structlog.contextvars.merge_contextvars,  # request and task ids
     structlog.stdlib.add_log_level,
@@ -308,6 +376,7 @@ LOGGING = {
         "django.server": {"level": "WARNING"},
         "uvicorn.access": {"level": "WARNING", "propagate": False},
         "httpx": {"level": "WARNING"},
+        "httpx2": {"level": "WARNING"},
         # three lines a task, every few seconds for periodic ones; failures are errors and stay
         "celery.worker.strategy": {"level": "WARNING"},
         "celery.app.trace": {"level": "WARNING"},

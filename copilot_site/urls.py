@@ -1,5 +1,6 @@
 """Every address of the site."""
 
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 
@@ -8,6 +9,9 @@ from authz.views import SignIn
 from copilot_site import health
 from demo.hints import login_hints, sample_questions
 
+# one way in: a second one would not ask for the second factor
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
@@ -15,8 +19,11 @@ urlpatterns = [
     path("", include("agent.urls")),
     path("", include("knowledge.urls")),
     path("sign-in/", SignIn.as_view(hints=login_hints), name="login"),
+    path("sign-in/", SignIn.as_view(hints=login_hints), name="account_login"),  # what allauth calls it
     path("", include("authz.urls")),
     path("i18n/", include("django.conf.urls.i18n")),
+    path("", include("knowledge.governance.urls")),
+    path("", include("agent.oversight.urls")),
     path("admin/", admin.site.urls),
     path("api/", include("copilot_site.api")),
 ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
 from django.core.files import File
 from django.db import transaction
 
@@ -15,6 +15,7 @@ from knowledge.models import Folder, KnowledgeBase
 from knowledge.services.folders import add_folder, create_knowledge_base, root_folder
 from knowledge.services.uploads import IncomingFile, Upload, add_document
 
+AUDITORS_MAY = ("view_entry", "export_entry", "view_checkpoint", "view_hold")
 Places = dict[str, KnowledgeBase | Folder]
 
 
@@ -50,6 +51,8 @@ def people(company: Company) -> None:
             person.username, person.email, company.password, first_name=name, is_staff=person.staff
         )
         user.groups.set([group_of(company, key) for key in person.groups])
+    auditors = group_of(company, "auditors")
+    auditors.permissions.set(Permission.objects.filter(content_type__app_label="audit", codename__in=AUDITORS_MAY))
     User.objects.create_superuser(ADMINISTRATOR, "", company.password, first_name="Administrator")
 
 

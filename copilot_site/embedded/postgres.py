@@ -23,6 +23,7 @@ from copilot_site.embedded.process import ServiceFailed, start, tail, wait_gone,
 from copilot_site.home import Home
 
 USER = DATABASE = "copilot"
+ROLE = "copilot_app"  # what the processes become: it may add to the audit log and not change it
 START_TIMEOUT_S = 60.0  # recovery after a crash replays the log first
 STALE_PID_FILE_S = 5.0  # after kill -9 the old postmaster.pid blocks a start for about 1.5 s
 NOBODY = 65534
@@ -82,7 +83,7 @@ def launch(home: Home, port: int, *, durable: bool = True) -> int:
         process = start([*as_server, str(binary("postgres")), "-D", str(home.postgres), *options], log=log)
         while process.poll() is None and time.monotonic() - began < START_TIMEOUT_S:
             if answers(home, port):
-                _create_database(home, port)
+                _create_database_and_role(home, port)
                 return process.pid
             time.sleep(0.03)
         if process.poll() is None or time.monotonic() - began > STALE_PID_FILE_S:
@@ -155,10 +156,12 @@ def _initdb(home: Home, as_server: list[str]) -> None:
         raise ServiceFailed(f"PostgreSQL could not create its data in {home.postgres}: {made.stderr.strip()}")
 
 
-def _create_database(home: Home, port: int) -> None:
+def _create_database_and_role(home: Home, port: int) -> None:
     with psycopg.connect(url(home, port, "postgres"), autocommit=True) as connection:
         if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone() is None:
             connection.execute(f"CREATE DATABASE {DATABASE}")
+        if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [ROLE]).fetchone() is None:
+            connection.execute(f"CREATE ROLE {ROLE} NOLOGIN")
 
 
 def _unprivileged(home: Home) -> list[str]:

@@ -39,6 +39,12 @@ def urls(home: Home, services: Services) -> dict[str, str]:
     return found
 
 
+def environment(home: Home, services: Services) -> dict[str, str]:
+    """`urls`, and the role that the product's processes take on in our own PostgreSQL."""
+    role = {"COPILOT_DB_ROLE": postgres.ROLE} if services.postgres_port else {}
+    return urls(home, services) | role
+
+
 def discover(home: Home) -> Services:
     """The embedded services that run now; ports are None for those that do not answer. Starts nothing."""
     kept = _kept(home)
@@ -93,7 +99,7 @@ def announce() -> None:
     home = Home(config.home)
     if (config.database_url and config.redis_url) or not home.state.exists():
         return
-    for name, value in urls(home, discover(home)).items():
+    for name, value in environment(home, discover(home)).items():
         os.environ.setdefault(name, value)
     load_config.cache_clear()
 

@@ -23,11 +23,16 @@ class Conflict(InvalidInput):
     """What was given is fine by itself and collides with what is there."""
 
 
+class StorageFull(CopilotError):
+    """The place for files takes no more; the operator must make room first. Nothing of the request is kept."""
+
+
 STATUS: dict[type[CopilotError], HTTPStatus] = {
     NotFound: HTTPStatus.NOT_FOUND,
     PermissionDenied: HTTPStatus.FORBIDDEN,
     Conflict: HTTPStatus.CONFLICT,
     InvalidInput: HTTPStatus.BAD_REQUEST,
+    StorageFull: HTTPStatus.INSUFFICIENT_STORAGE,
 }
 
 

@@ -57,7 +57,7 @@ class CappedOffsets(LimitOffsetPagination):
 class CappedCursor(CursorPagination):
     """`?cursor=…`, for lists that grow while they are read; oldest first, at most 100 rows an answer."""
 
-    ordering = ("created_at", "id")
+    ordering: tuple[str, ...] = ("created_at", "id")
     page_size = DEFAULT_ROWS
     page_size_query_param = "page_size"
     max_page_size = MOST_ROWS
@@ -72,3 +72,9 @@ class CappedCursor(CursorPagination):
             raise serializers.ValidationError(
                 {"cursor": _("This cursor is not one that the list gave out.")}
             ) from error
+
+
+class NewestFirst(CappedCursor):
+    """`?cursor=…`, for rows with a sequence number; newest first."""
+
+    ordering = ("-seq",)

@@ -15,6 +15,7 @@ CODES = {
     HTTPStatus.FORBIDDEN: "permission_denied",
     HTTPStatus.CONFLICT: "conflict",
     HTTPStatus.BAD_REQUEST: "invalid",
+    HTTPStatus.INSUFFICIENT_STORAGE: "storage_full",
 }
 
 

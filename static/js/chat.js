@@ -251,6 +251,8 @@ for (const suggestion of document.querySelectorAll(".suggestion")) {
   suggestion.addEventListener("click", () => ask(suggestion.textContent.trim()));
 }
 thread.addEventListener("click", (event) => {
+  const reading = event.target.closest("[data-ask]");
+  if (reading && !live) ask(reading.textContent.trim());
   const source = event.target.closest("[data-source]");
   if (source) openSource(source, text.textSourceFailed);
   const copy = event.target.closest("[data-copy-answer]");

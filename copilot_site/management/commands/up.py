@@ -18,14 +18,17 @@ from django.core.cache import cache
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
+from audit.keys import ensure_key
 from copilot_site import doctor
 from copilot_site.celery import HEARTBEAT_KEY, app
 from copilot_site.config import BASE_DIR, load_config
 from copilot_site.embedded.process import wait_until
 from copilot_site.embedded.supervisor import Supervisor
+from copilot_site.lib.errors import CopilotError
 
 READY_TIMEOUT_S = 120.0
-# A person who uploads one file must not wait behind an import of thousands.
+# A person who uploads one file must not wait behind an import of thousands, and has one document: all cores read its passages
+# side by side. An import has many: a process for each reads them one by one, and none waits for another's last passage.
 WORKERS = {"interactive": "interactive", "bulk": "bulk,maintenance"}
 # As root, Celery warns in eight lines at every start.
 QUIET = {"PYTHONUNBUFFERED": "1", "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges"}
@@ -78,6 +81,10 @@ class Command(BaseCommand):
                 raise CommandError(f"{found.name}: {found.detail}. {found.mend}")
         self._say("Database: applying migrations …")
         call_command("migrate", verbosity=0, interactive=False)
+        try:
+            ensure_key()
+        except CopilotError as error:  # nothing is signed until somebody acts; the log itself goes on
+            self._say(f"Audit: {error}")
         if not doctor.model().ok:
             self._say("Model: converting …")
             self._run("prepare_model")
@@ -127,9 +134,11 @@ def start_processes(supervisor: Supervisor, host: str, port: int) -> None:
     """Start the workers, beat and the web server; they read where the services are from the environment."""
     environment = os.environ | {"PORT": str(port)} | QUIET
     celery = [sys.executable, "-m", "celery", "--workdir", str(BASE_DIR), "-A", "copilot_site", "--quiet"]
+    processes = {"interactive": 1, "bulk": load_config().worker_concurrency}
     for name, queues in WORKERS.items():
-        options = ["-n", f"{name}@%h", "-Q", queues, "--without-gossip", "--without-mingle"]
-        supervisor.start(name, [*celery, "worker", *options], environment)
+        options = ["-n", f"{name}@%h", "-Q", queues, "-c", str(processes[name]), "--without-gossip", "--without-mingle"]
+        threads = {"COPILOT_EMBED_THREADS": str(-(-load_config().embed_threads // processes[name]))}
+        supervisor.start(name, [*celery, "worker", *options], environment | threads)
     supervisor.start("beat", [*celery, "beat"], environment)
     uvicorn = [sys.executable, "-m", "uvicorn", "copilot_site.asgi:application", "--app-dir", str(BASE_DIR)]
     options = ["--host", host, "--port", str(port), "--no-access-log", "--lifespan", "off", "--log-level", "warning"]

@@ -1,0 +1,75 @@
+"""A limit on request bodies where they come in: Django's ASGI handler writes the whole body to disk before a view is asked."""
+
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Any, Any, Any], Awaitable[None]]
+
+FORM_BYTES = 1_000_000  # names, fields and boundaries around the largest file
+
+
+class _TooLarge(Exception):
+    """More came than is taken."""
+
+
+class BodyLimit:
+    """Answers 413 to a body of more than `most_bytes`: at once where its length is announced, else at the byte that is too many."""
+
+    def __init__(self, application: Application, *, most_bytes: int) -> None:
+        self._application = application
+        self._most_bytes = most_bytes
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        if _announced(scope) > self._most_bytes:
+            await self._refuse(send)
+            return
+        came, has_answered = 0, False
+
+        async def counted() -> Message:
+            nonlocal came
+            message = await receive()
+            came += len(message.get("body", b""))
+            if came > self._most_bytes:
+                raise _TooLarge
+            return message
+
+        async def noted(message: Message) -> None:
+            nonlocal has_answered
+            has_answered = True
+            await send(message)
+
+        try:
+            await self._application(scope, counted, noted)
+        except _TooLarge:
+            if not has_answered:
+                await self._refuse(send)
+
+    async def _refuse(self, send: Send) -> None:
+        detail = _("This request is larger than the limit of %(most)s MB.") % {"most": self._most_bytes // 1_000_000}
+        problem = {
+            "type": "about:blank",
+            "title": "Content Too Large",
+            "status": 413,
+            "detail": detail,
+            "code": "too_large",
+        }
+        body = json.dumps(problem, ensure_ascii=False).encode()
+        headers = [
+            (b"content-type", b"application/problem+json"),
+            (b"content-length", str(len(body)).encode()),
+            (b"connection", b"close"),
+        ]
+        await send({"type": "http.response.start", "status": 413, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+def _announced(scope: Message) -> int:
+    """Content-Length, 0 where there is none; what is no number is left to the server, which refuses it."""
+    length: bytes = dict(scope["headers"]).get(b"content-length", b"0")
+    return int(length) if length.isdigit() else 0

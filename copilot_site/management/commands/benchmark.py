@@ -1,0 +1,47 @@
+"""`manage.py benchmark NAME …`: our number beside a peer's from the same run, and the machine they come from."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils.module_loading import autodiscover_modules
+
+from copilot_site.lib.benchmarks import Report, benchmarks, this_machine
+from copilot_site.lib.commands import one_sentence
+
+
+class Command(BaseCommand):
+    help = "Measure the running system beside a peer. `benchmark NAME --help` tells what each one needs."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        autodiscover_modules("benchmarks")
+        names = parser.add_subparsers(dest="name", metavar="NAME", required=True)
+        for name in benchmarks.names():
+            benchmark = benchmarks.get(name)
+            words = names.add_parser(name, help=benchmark.help, description=benchmark.help)
+            benchmark.add_arguments(words)
+            words.add_argument("--json", dest="report", type=Path, help="write the report to this file, too")
+
+    def handle(self, *, name: str, report: Path | None, **options: Any) -> None:
+        if report and not report.parent.is_dir():  # before minutes of work
+            raise CommandError(f"{report.parent} is not a folder; name a file in one that exists.")
+        machine = this_machine()
+        with one_sentence():
+            found = benchmarks.get(name).run(options)
+        self._print(found, machine)
+        if report:
+            text = json.dumps(found.as_json(name, machine), indent=2, ensure_ascii=False)
+            report.write_text(text + "\n", encoding="utf-8")
+
+    def _print(self, found: Report, machine: dict[str, Any]) -> None:
+        self.stdout.write(f"{'':<34}{'ours':>10}{'peer':>10}{'ours/peer':>11}")
+        for row in found.rows:
+            peer = "" if row.peer is None else f"{row.peer:.6g}"
+            share = f"{row.ours / row.peer:.2f}" if row.peer else ""
+            self.stdout.write(f"{row.name + ', ' + row.unit:<34}{row.ours:>10.6g}{peer:>10}{share:>11}")
+        self.stdout.write(f"peer: {found.peer}")
+        for title, facts in (("facts", found.facts), ("machine", machine)):
+            self.stdout.write(f"{title}: " + ", ".join(f"{key} {value}" for key, value in facts.items()))
+        if machine["busy"]:
+            self.stdout.write("The machine was busy with other work: times are too long, ratios are still fair.")
