@@ -50,7 +50,7 @@ def make_passage(
                 knowledge_base_id=document.knowledge_base_id,
                 chunk_id=chunk.id,
                 space_id=space.pk,
-                folder_id=document.folder_id,
+                folder_id=document.access_id,
                 document_id=document.pk,
                 version_id=version.pk,
                 language=language,

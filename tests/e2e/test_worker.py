@@ -10,11 +10,14 @@ from datetime import timedelta
 
 import pytest
 from django.conf import settings
+from django.core.files.base import ContentFile
 from django.db import connection
 from django.utils import timezone
 
 from copilot_site.embedded.process import wait_until
 from knowledge.models import DocumentVersion, ParseStatus, StageName
+from knowledge.services.folders import root_folder
+from knowledge.services.uploads import IncomingFile, add_document
 from knowledge.tasks import reap_ingestion
 from tests.factories import make_base, make_document, newest_version, prepare_embedder
 from tests.homes import ROOT
@@ -87,3 +90,36 @@ def test_what_a_killed_worker_leaves_is_finished_by_the_next() -> None:
         wait_until(lambda: status(version) in {ParseStatus.COMPLETED, ParseStatus.FAILED}, timeout_s=300)
     assert (status(version), version.attempts) == (ParseStatus.COMPLETED, 2)
     assert version.stages.get(name=StageName.PARSE).finished_at == parsed_at
+
+
+def test_an_upload_does_not_wait_behind_an_import() -> None:
+    """The import's documents wait for a worker of their own, which never comes here."""
+    prepare_embedder()
+    base = make_base()
+    folder = root_folder(base)
+    imported = [
+        add_document(None, folder, IncomingFile(f"{number}.md", ContentFile(b"# Page"), queue="bulk")).version
+        for number in range(3)
+    ]
+    version = newest_version(make_document(base))
+    with worker():
+        wait_until(lambda: status(version) in {ParseStatus.COMPLETED, ParseStatus.FAILED}, timeout_s=300)
+    assert status(version) == ParseStatus.COMPLETED
+    assert {status(each) for each in imported} == {ParseStatus.PENDING}
+
+
+def test_a_worker_whose_connection_was_cut_between_two_documents_takes_a_new_one() -> None:
+    prepare_embedder()
+    base = make_base()
+    first = newest_version(make_document(base))
+    with worker():
+        wait_until(lambda: status(first) == ParseStatus.COMPLETED, timeout_s=300)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+            )
+            assert cursor.fetchone()[0] >= 1, "the worker keeps its connection from document to document"
+        second = newest_version(make_document(base))
+        wait_until(lambda: status(second) in {ParseStatus.COMPLETED, ParseStatus.FAILED}, timeout_s=300)
+    assert (status(second), second.attempts) == (ParseStatus.COMPLETED, 1)

@@ -7,14 +7,12 @@ from django.urls import reverse
 
 from audit.actions import Action
 from audit.models import Entry
-from authz.checks import can
-from authz.grants import grants_on
 from authz.models import ApiToken
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.tokens import issue_token
 from knowledge.models import Folder, KnowledgeBase
-from tests.factories import allow, make_base, make_document, make_folder, make_group, make_user
+from tests.factories import allow, make_base, make_document, make_folder, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -69,37 +67,6 @@ def test_staff_see_the_rows_they_manage_and_a_superuser_all(base: KnowledgeBase,
     assert listed(client_of(reader), model) == set(), "who may read or change does not govern"
 
 
-def test_a_right_given_and_taken_back_in_the_admin_holds_and_is_recorded(folder: Folder) -> None:
-    manager, group = staff(rows=(folder,)), make_group("readers")
-    reader = Principal.of(make_user(groups=[group]))
-    client, url = client_of(manager), reverse("admin:knowledge_folder_change", args=[folder.pk])
-    page = client.get(url)
-    right = page.context["inline_admin_formsets"][0].formset.empty_form.fields["permission"].queryset
-    view = right.get(codename="view_folder")
-    assert {row.codename.partition("_")[0] for row in right} == {right.value for right in Right}
-    data = {"parent": str(folder.parent_id), "name": folder.name} | _inline("group_grants") | _inline("user_grants")
-    data |= {
-        "group_grants-0-group": str(group.pk),
-        "group_grants-0-permission": str(view.pk),
-        "group_grants-TOTAL_FORMS": "1",
-    }
-    assert client.post(url, data).status_code == 302
-    assert [(grant.holder, grant.right) for grant in grants_on(folder) if grant.is_group] == [("readers", Right.VIEW)]
-    assert can(reader, Right.VIEW, folder)
-    entry = Entry.objects.filter(action=Action.GRANT_GIVEN).latest("id")
-    assert (entry.actor_name, entry.detail) == (manager.username, {"right": "view", "group": group.pk})
-
-    grant = folder.group_grants.get()
-    data |= {"group_grants-INITIAL_FORMS": "1", "group_grants-0-id": str(grant.pk), "group_grants-0-DELETE": "on"}
-    assert client.post(url, data).status_code == 302
-    assert not can(reader, Right.VIEW, folder)
-    assert Entry.objects.filter(action=Action.GRANT_REVOKED).latest("id").actor_name == manager.username
-
-
-def _inline(prefix: str) -> dict[str, str]:
-    return {f"{prefix}-TOTAL_FORMS": "0", f"{prefix}-INITIAL_FORMS": "0"}
-
-
 def test_a_foreign_folder_cannot_be_changed_by_its_address(base: KnowledgeBase, folder: Folder) -> None:
     client = client_of(staff(rows=(make_folder(base, "Mine"),)))
     answer = client.post(reverse("admin:knowledge_folder_change", args=[folder.pk]), {"name": "Taken"})
@@ -111,9 +78,9 @@ def test_a_foreign_folder_cannot_be_changed_by_its_address(base: KnowledgeBase, 
 def test_an_administrator_revokes_the_token_of_somebody_else_and_it_is_recorded() -> None:
     owner, admin = make_user("owner"), make_user(is_superuser=True)
     token, _secret = issue_token(Principal.of(owner), name="script", days=1)
-    url = reverse("admin:authz_apitoken_delete", args=[token.pk])
-    assert client_of(admin).post(url, {"post": "yes"}).status_code == 302
-    assert not ApiToken.objects.exists()
+    form = {"action": "revoke", "_selected_action": str(token.pk)}
+    assert client_of(admin).post(reverse("admin:authz_apitoken_changelist"), form).status_code == 302
+    assert not ApiToken.objects.filter(revoked_at=None).exists()
     entry = Entry.objects.get(action=Action.TOKEN_REVOKED)
     assert (entry.actor_name, entry.detail) == (admin.username, {"user": owner.pk})
 

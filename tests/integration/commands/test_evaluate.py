@@ -1,13 +1,24 @@
 """The evaluation commands on a small set whose right numbers are known."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
+from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
-from knowledge.models import KnowledgeBase
+from authz.grants import Grant, give, grants_on
+from authz.permissions import Right
+from authz.principal import Principal
+from knowledge.evaluation.corpus import granted_one_by_one, hidden, load_corpus
+from knowledge.evaluation.datasets import load_dataset
+from knowledge.ingestion.publish import withdraw
+from knowledge.models import Document, Folder, KnowledgeBase, ParseStatus, Stage, StageStatus
+from knowledge.retrieval.search import Scope, search
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -79,12 +90,66 @@ def test_a_repetition_reads_nothing_again_and_another_corpus_has_a_base_of_its_o
     assert KnowledgeBase.unscoped.count() == 2
 
 
+def test_a_question_without_a_word_counts_as_not_found(folder: Path) -> None:
+    blank = {"id": "q5", "lang": "en", "kind": "fact", "text": "", "answers": ["economy"]}
+    with (folder / "queries.dev.jsonl").open("a") as queries, (folder / "qrels.dev.tsv").open("a") as qrels:
+        queries.write("\n" + json.dumps(blank))
+        qrels.write("q5\ttravel\t1\n")
+    assert report("evaluate_retrieval", folder)["stages"]["reranked"]["all"]["recall_at_1"] == 0.75
+    assert report("evaluate_answers", folder)["contains_gold"] == 0.75
+
+
+def test_what_a_killed_command_left_half_done_is_finished(folder: Path) -> None:
+    report("evaluate_retrieval", folder)
+    document = Document.unscoped.get(title="Travel")
+    withdraw(document)
+    Document.unscoped.filter(pk=document.pk).update(current_version=None)
+    Stage.objects.filter(version__document=document).update(status=StageStatus.PENDING)
+    long_ago = timezone.now() - timedelta(hours=1)
+    document.versions.update(parse_status=ParseStatus.PROCESSING, lease=uuid4(), lease_expires_at=long_ago)
+    assert report("evaluate_retrieval", folder)["stages"]["reranked"]["all"]["ndcg_at_10"] == 1
+
+
 def test_answers_are_reported_with_what_is_hidden(folder: Path) -> None:
     found = report("evaluate_answers", folder, "--hide-relevant")
     assert (found["queries"], found["answerable"]) == (4, 3)
     assert found["contains_gold"] == found["cites_gold"] == 1
     assert found["abstained"] == 1, "nothing says who founded Rome"
-    assert {"abstained_hidden", "auc_hidden", "curve_hidden"} <= set(found)
+    assert {"abstained_hidden", "right_elsewhere_hidden", "auc_hidden", "curve_hidden"} <= set(found)
+
+
+def test_relevant_documents_are_hidden_by_grants_and_given_back(folder: Path) -> None:
+    report("evaluate_answers", folder, "--hide-relevant")
+    held = [grants_on(base) for base in KnowledgeBase.unscoped.all()]
+    assert held == [[Grant("eva", False, Right.VIEW)]]
+    assert [grants_on(row) for row in Folder.unscoped.all()] == [[]] * Folder.unscoped.count()
+
+
+def test_what_is_hidden_is_not_found_and_what_is_not_hidden_is(folder: Path) -> None:
+    report("evaluate_retrieval", folder)
+    reader = Principal.named("eva")
+    corpus = load_corpus(load_dataset(folder), reader, name="evaluation tiny", progress=lambda uploads: uploads)
+
+    def found() -> set[str]:
+        hits = search(reader, "annual leave and flights", scope=Scope(language="en")).hits
+        return {corpus.external_ids[hit.passage.document_id] for hit in hits}
+
+    with granted_one_by_one(corpus, reader):
+        assert found() == {"leave", "travel"}
+        with hidden(corpus, reader, ["leave"]):
+            assert found() == {"travel"}
+        assert found() == {"leave", "travel"}
+
+
+def test_a_reader_with_other_grants_is_refused_for_nothing_would_be_hidden(folder: Path) -> None:
+    report("evaluate_retrieval", folder)
+    base = KnowledgeBase.unscoped.get()
+    staff = Group.objects.create(name="staff")
+    User.objects.get(username="eva").groups.add(staff)
+    give(None, [Right.VIEW], base, to=staff)
+    with pytest.raises(CommandError, match="eva holds other grants on 'evaluation tiny'"):
+        report("evaluate_answers", folder, "--hide-relevant")
+    assert Grant("eva", False, Right.VIEW) in grants_on(base), "what was taken back is given again"
 
 
 @pytest.mark.parametrize("command", ["evaluate_retrieval", "evaluate_answers"])

@@ -2,16 +2,21 @@
 
 import io
 import re
+from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.core.files.storage import default_storage
 from django.urls import reverse
 from PIL import Image
 
 from audit.actions import Action
 from audit.models import Entry
+from authz.grants import take_back
+from authz.permissions import Right
 from knowledge.models import Document
-from tests.factories import PASSAGE, make_document
+from tests.factories import PASSAGE, make_document, newest_version
 from tests.integration.pages.house import SENTENCE, House, chunk_with, client_of, plain, source_url
 
 
@@ -111,7 +116,26 @@ def test_the_image_is_a_png_that_the_browser_asks_for_again(house: House) -> Non
     assert answer["Cache-Control"] == "private, no-cache"
     assert client.get(url, headers={"If-None-Match": answer["ETag"]}).status_code == 304
     assert client_of(house.stranger).get(url, headers={"If-None-Match": answer["ETag"]}).status_code == 404
-    assert Entry.objects.filter(action=Action.DOCUMENT_OPENED, target_id=str(house.pdf.pk), detail__page=1).exists()
+    assert Entry.objects.filter(action=Action.PAGE_IMAGE_SHOWN, target_id=str(house.pdf.pk), detail__page=1).exists()
+
+
+def test_an_image_is_made_once_and_shown_under_today_s_rights(house: House) -> None:
+    client, url = client_of(house.reader), reverse("page-image", args=[house.pdf.pk, 1, 1])
+    first = client.get(url).content
+    version = newest_version(house.pdf)
+    version.file.storage.delete(version.file.name or "")
+    assert client.get(url).content == first
+    take_back(None, [Right.VIEW], house.folder, of=house.reader)
+    assert client.get(url).status_code == 404
+
+
+def test_a_page_that_cannot_be_drawn_is_said_and_the_site_lives_on(house: House) -> None:
+    version = newest_version(house.pdf)
+    Path(version.file.path).write_bytes(b"%PDF-1.4\nbroken")
+    answer = client_of(house.reader).get(reverse("page-image", args=[house.pdf.pk, 1, 2]))
+    assert answer.status_code == 400
+    assert "cannot be shown as an image" in plain(answer.content)
+    assert client_of(house.reader).get(reverse("document", args=[house.pdf.pk])).status_code == 200
 
 
 @pytest.mark.parametrize(("version", "page"), [(1, 0), (1, 3), (2, 1)])
@@ -148,3 +172,13 @@ def test_a_deleted_document_is_gone_and_the_folder_opens(house: House) -> None:
     answer = client_of(house.keeper).post(reverse("document-delete", args=[house.document.pk]), follow=True)
     assert "is deleted with all its versions" in plain(answer.content)
     assert not Document.unscoped.filter(pk=house.document.pk).exists()
+
+
+def test_a_deleted_pdf_takes_its_page_images_along(house: House, django_capture_on_commit_callbacks: Any) -> None:
+    version = newest_version(house.pdf)
+    client_of(house.reader).get(reverse("page-image", args=[house.pdf.pk, 1, 1]))
+    kept = f"pages/{version.pk}"
+    assert default_storage.listdir(kept)[1] == ["1.png"]
+    with django_capture_on_commit_callbacks(execute=True):
+        client_of(house.keeper).post(reverse("document-delete", args=[house.pdf.pk]))
+    assert default_storage.listdir(kept)[1] == []

@@ -137,6 +137,27 @@ def test_a_new_folder_opens_and_a_taken_name_is_said(house: House) -> None:
     assert "at least one visible character" in plain(client.post(url, {"name": " \n"}, follow=True).content)
 
 
+def test_a_folder_is_renamed_and_moved_by_who_may_change_it(house: House) -> None:
+    client, page = client_of(house.keeper), reverse("folder", args=[house.below.pk])
+    target = make_folder(house.folder, "Archive")
+    make_folder(house.folder, "Taken")
+    rename, move = (reverse(name, args=[house.below.pk]) for name in ("folder-rename", "folder-move"))
+    body = plain(client.get(page).content)
+    assert rename in body
+    assert f'<option value="{target.pk}">' in body
+    assert [f'<option value="{row.pk}">' in body for row in (house.folder, house.below, house.sibling)] == [False] * 3
+    assert rename not in plain(client_of(house.reader).get(page).content)
+
+    assert ">Minutes</h1>" in plain(client.post(rename, {"name": "Minutes"}, follow=True).content)
+    assert "There is a folder called “Taken”" in plain(client.post(rename, {"name": "Taken"}, follow=True).content)
+    assert "is moved" in plain(client.post(move, {"parent": target.pk}, follow=True).content)
+    assert "below itself" in plain(client.post(move, {"parent": "nonsense"}, follow=True).content)
+    house.below.refresh_from_db()
+    assert (house.below.name, house.below.parent) == ("Minutes", target)
+    made = [Action.FOLDER_RENAMED, Action.FOLDER_MOVED]
+    assert [Entry.objects.filter(action=action, target_id=str(house.below.pk)).count() for action in made] == [1, 1]
+
+
 def test_an_empty_folder_can_be_deleted_and_a_full_one_says_why_not(house: House) -> None:
     client, url = client_of(house.keeper), reverse("folder-delete", args=[house.below.pk])
     document = make_document(house.below)

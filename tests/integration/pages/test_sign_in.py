@@ -1,16 +1,21 @@
 """Signing in and out, the language and appearance of the pages, API tokens."""
 
+from typing import Any
+
 import pytest
 from django.test import Client
 from django.urls import reverse
 
 from audit.actions import Action
 from audit.models import Entry
+from authz.grants import take_back
 from authz.models import ApiToken
-from authz.tokens import issue_token, user_of
+from authz.permissions import Right
+from authz.tokens import issue_token
 from demo.company import load_company
 from tests.factories import make_user
 from tests.integration.pages.house import House, client_of, plain, principal_of
+from tests.tokens import owner_of
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "a password of a test"
@@ -72,31 +77,33 @@ def test_the_appearance_comes_with_the_page(cookie: str, attribute: str) -> None
 
 def test_a_token_is_shown_once_and_works_until_it_is_revoked(house: House) -> None:
     client, url = client_of(house.reader), reverse("tokens")
-    made = client.post(url, {"name": "nightly report", "days": "30"})
+    made = client.post(url, {"name": "nightly report", "days": "30", "scopes": ["search"]})
     token = ApiToken.objects.get()
     secret = next(
         word for word in plain(made.content).replace("<", " ").replace(">", " ").split() if word.startswith("ekc_")
     )
-    assert user_of(secret) == house.reader
+    assert owner_of(secret) == house.reader
     assert "no-store" in made["Cache-Control"]
     later = plain(client.get(url).content)
     assert secret not in later
     assert token.prefix in later
     client.post(reverse("token-revoke", args=[token.pk]))
-    assert user_of(secret) is None
+    assert owner_of(secret) is None
 
 
 @pytest.mark.parametrize(
     ("form", "words"),
     [
-        ({"name": "", "days": "30"}, "Give the token a name"),
-        ({"name": "x", "days": "0"}, "1 to 366 days"),
+        ({"name": "", "days": "30", "scopes": ["search"]}, "Give the token a name"),
+        ({"name": "x", "days": "0", "scopes": ["search"]}, "1 to 366 days"),
+        ({"name": "x", "days": "30"}, "at least one scope"),
+        ({"name": "x", "days": "30", "scopes": ["all"]}, "There is no scope “all”"),
         ({"name": "x", "days": "many"}, "whole number between 1 and 366"),
         ({"name": "x", "days": "-3"}, "whole number between 1 and 366"),
         ({}, "whole number between 1 and 366"),
     ],
 )
-def test_a_wrong_token_form_says_what_would_be_right(house: House, form: dict[str, str], words: str) -> None:
+def test_a_wrong_token_form_says_what_would_be_right(house: House, form: dict[str, Any], words: str) -> None:
     answer = client_of(house.reader).post(reverse("tokens"), form)
     assert answer.status_code == 400
     assert words in plain(answer.content)
@@ -109,3 +116,17 @@ def test_a_token_of_somebody_else_is_not_shown_and_not_revoked(house: House) -> 
     assert token.prefix not in plain(client.get(reverse("tokens")).content)
     assert client.post(reverse("token-revoke", args=[token.pk])).status_code == 404
     assert ApiToken.objects.filter(pk=token.pk).exists()
+
+
+def test_a_token_is_narrowed_to_a_folder_that_its_maker_may_see(house: House) -> None:
+    client, url = client_of(house.reader), reverse("tokens")
+    assert "It reaches only the folder “Updates”" in plain(client.get(url, {"folder": str(house.folder.pk)}).content)
+    form = {"name": "report", "days": "30", "scopes": ["search"], "folder": str(house.folder.pk)}
+    assert "only in “Updates”" in plain(client.post(url, form).content)
+    assert ApiToken.objects.get().folder_id == house.folder.pk
+    for hidden in (str(house.sibling.pk), "nonsense"):
+        assert client.get(url, {"folder": hidden}).status_code == 404
+        assert client.post(url, form | {"folder": hidden}).status_code == 404
+    assert ApiToken.objects.count() == 1
+    take_back(None, [Right.VIEW], house.folder, of=house.reader)
+    assert "Updates" not in plain(client.get(url).content)

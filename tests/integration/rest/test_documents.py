@@ -84,6 +84,12 @@ def test_a_file_that_cannot_be_taken_is_refused_and_leaves_nothing(
     assert (Document.unscoped.count(), uploads.count(), stored_files(settings)) == before
 
 
+@pytest.fixture(autouse=True)
+def own_files(settings: Settings, tmp_path: Path) -> None:
+    """A storage of its own: what other tests write at the same time is not counted."""
+    settings.MEDIA_ROOT = tmp_path / "files"
+
+
 def stored_files(settings: Settings) -> int:
     return sum(path.is_file() for path in Path(settings.MEDIA_ROOT).rglob("*"))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 
@@ -52,6 +52,14 @@ def test_doctor_names_a_database_without_pgvector() -> None:
     assert not finding["ok"]
     assert "does not have the extension vector" in finding["detail"]
     assert "Install pgvector 0.8" in finding["mend"]
+
+
+@pytest.mark.usefixtures("no_pgvector")
+def test_up_starts_nothing_on_a_database_without_pgvector() -> None:
+    with pytest.raises(CommandError, match="does not have the extension vector") as refused:
+        call_command("up", port=free_port())
+    assert "Install pgvector 0.8" in str(refused.value)
+    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.usefixtures("stopped_valkey")

@@ -1,0 +1,29 @@
+"""`manage.py ask`: a question that is none, or nobody who asks it, is one sentence and leaves nothing behind."""
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from agent.models import Session
+from audit.models import Entry
+from tests.factories import make_base, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["", "--as", "anna"], "Ask a question: the text is empty."),
+        (["字" * 20_000, "--as", "anna"], "at most 4000 characters; this one has 20000"),
+        (["What?", "--as", "nobody"], "no active user 'nobody'"),
+        (["What?", "--as", "anna", "--kb", "Secret"], "There is no such knowledge base, or you may not see it."),
+    ],
+)
+def test_it_is_refused_in_one_sentence_and_no_conversation_is_begun(words: list[str], said: str) -> None:
+    make_user("anna")
+    make_base("Secret")
+    before = Entry.objects.count()
+    with pytest.raises(CommandError, match=said) as refused:
+        call_command("ask", *words)
+    assert "\n" not in str(refused.value)
+    assert (Session.objects.count(), Entry.objects.count()) == (0, before)

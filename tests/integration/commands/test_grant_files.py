@@ -1,0 +1,166 @@
+"""Rights as a file: what is written is read again, and a bad line leaves everything as it was."""
+
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from authz.grants import denials_on, grants_on
+from authz.models import Denial, FolderGroupGrant, FolderUserGrant, KnowledgeBaseGroupGrant
+from authz.permissions import Right
+from authz.principal import Principal
+from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
+from knowledge.services import access
+from knowledge.services.grant_files import export_grants
+from tests.factories import make_base, make_document, make_folder, make_group, make_user
+
+pytestmark = pytest.mark.django_db
+
+HEAD = "knowledge_base,folder,document,effect,user,group,rights,expires_at,reason\n"
+
+
+@pytest.fixture
+def base() -> KnowledgeBase:
+    base = make_base("Handbook")
+    rules = make_folder(base, "Rules / 规章")
+    make_document(make_folder(rules, "Travel"), "travel.md")
+    make_user("anna")
+    make_group("staff")
+    return base
+
+
+def imported(tmp_path: Path, text: str, name: str = "grants.csv", **options: str) -> str:
+    file = tmp_path / name
+    file.write_text(text, encoding="utf-8")
+    out = StringIO()
+    call_command("import_grants", file, stdout=out, **options)
+    return out.getvalue()
+
+
+def written() -> str:
+    out = StringIO()
+    export_grants(None, out)
+    return out.getvalue()
+
+
+def forget_everything() -> None:
+    for model in (FolderGroupGrant, FolderUserGrant, KnowledgeBaseGroupGrant, Denial):
+        model.objects.all().delete()
+    for document in Document.unscoped.filter(access__kind=FolderKind.DOCUMENT):
+        access.restore_inheritance(None, document)
+    Folder.unscoped.update(inherits=True)
+
+
+def test_every_kind_of_line_is_applied(base: KnowledgeBase, tmp_path: Path) -> None:
+    lines = [
+        "Handbook,,,allow,,staff,view download,,",
+        "Handbook,Rules \\/ 规章,,deny,anna,,view,,left the team",
+        "Handbook,Rules \\/ 规章/Travel,,break,,,,,",
+        "Handbook,Rules \\/ 规章/Travel,travel.md,allow,anna,,view,2099-01-31,",
+    ]
+    access.give(None, Right, Folder.unscoped.get(name="Travel"), to=make_user("kim"))
+    assert imported(tmp_path, HEAD + "\n".join(lines)) == "Lines applied: 4.\n"
+    assert {(g.holder, g.right) for g in grants_on(base)} >= {("staff", Right.VIEW), ("staff", Right.DOWNLOAD)}
+    (denied,) = denials_on(Folder.unscoped.get(name="Rules / 规章"))
+    assert (denied.holder, denied.right, denied.reason) == ("anna", Right.VIEW, "left the team")
+    assert not Folder.unscoped.get(name="Travel").inherits
+    (grant,) = grants_on(Document.unscoped.get().access)
+    assert grant.expires_at is not None
+    assert timezone.localtime(grant.expires_at).isoformat()[:19] == "2099-01-31T23:59:59"
+
+
+def test_what_is_written_is_read_again(base: KnowledgeBase, tmp_path: Path) -> None:
+    document = Document.unscoped.get()
+    kim = make_user("kim")
+    access.give(None, [Right.VIEW], base, to=make_group("guests"), expires_at=timezone.now() + timedelta(days=9))
+    access.deny(None, [Right.VIEW], document, to=kim, reason='a, b; "c"\nd')
+    access.give(None, [Right.MANAGE], document, to=kim)
+    access.break_inheritance(None, document)
+    before = written()
+    assert before.count("\n") > 4
+    forget_everything()
+    assert written() != before
+    imported(tmp_path, before)
+    assert written() == before
+
+
+def test_yaml_says_the_same(base: KnowledgeBase, tmp_path: Path) -> None:
+    text = """
+- {knowledge_base: Handbook, group: staff, rights: [view, add], expires_at: 2099-01-31T12:00:00+08:00}
+- knowledge_base: Handbook
+  folder: /
+  effect: deny
+  user: anna
+  rights: view
+"""
+    assert imported(tmp_path, text, "grants.yaml") == "Lines applied: 2.\n"
+    assert [(g.holder, g.right) for g in grants_on(base) if g.is_group] == [("staff", Right.VIEW), ("staff", Right.ADD)]
+    assert Denial.objects.get().folder == Folder.unscoped.get(parent=None)
+
+
+BAD = {
+    "Handbook,,,allow,nobody,,view,,": "Line 3: There is no user “nobody”.",
+    "Handbook,,,allow,,nowhere,view,,": "Line 3: There is no group “nowhere”.",
+    "Handbook,,,allow,anna,staff,view,,": "Line 3: Name either a user or a group.",
+    "Handbook,,,allow,,,view,,": "Line 3: Name either a user or a group.",
+    "Elsewhere,,,allow,anna,,view,,": "Line 3: There is no knowledge base “Elsewhere”.",
+    "Handbook,Nowhere,,allow,anna,,view,,": "Line 3: There is no folder “Nowhere” in “Handbook”.",
+    "Handbook,/,lost.md,allow,anna,,view,,": "Line 3: There is no document “lost.md” in “Handbook”.",
+    "Handbook,,,allow,anna,,see,,": "Line 3: “see” is no right. Known are: view, download, add, change, manage.",
+    "Handbook,,,allow,anna,,,,": "Line 3: “” is no right.",
+    "Handbook,,,grant,anna,,view,,": "Line 3: “grant” is no effect. Known are: allow, break, deny.",
+    "Handbook,,,allow,anna,,view,soon,": "Line 3: “soon” is no time. Write 2027-01-31",
+    "Handbook,,,allow,anna,,view,2027-02-31,": "Line 3: “2027-02-31” is no time.",
+    "Handbook,,,allow,anna,,view,2020-01-01,": "Line 3: A right cannot end in the past",
+    "Handbook,,,break,,,,,": "Line 3: A knowledge base takes over nothing",
+    "Handbook,/,,break,,,,,": "Line 3: Nobody could manage “Handbook” any more.",
+}
+
+
+@pytest.mark.parametrize("line", BAD)
+def test_one_bad_line_and_nothing_changes(base: KnowledgeBase, tmp_path: Path, line: str) -> None:
+    before = written()
+    with pytest.raises(CommandError) as refusal:
+        imported(tmp_path, f"{HEAD}Handbook,,,allow,,staff,view,,\n{line}\n")
+    assert str(refusal.value).startswith(BAD[line])
+    assert written() == before
+
+
+def test_every_bad_line_is_named_up_to_twenty(base: KnowledgeBase, tmp_path: Path) -> None:
+    with pytest.raises(CommandError) as refusal:
+        imported(tmp_path, HEAD + "Handbook,,,allow,who,,view,,\n" * 25)
+    said = str(refusal.value).splitlines()
+    assert said[0] == "Line 2: There is no user “who”."
+    assert said[19:] == ["Line 21: There is no user “who”.", "And 5 more."]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("grants.csv", "base,user\nHandbook,anna\n", "There is no column “base”. Known are: knowledge_base, folder"),
+        ("grants.yaml", "knowledge_base: Handbook", "A grant file in YAML is a list of mappings"),
+        ("grants.yaml", "- {a: [", "The file is no YAML"),
+        ("grants.txt", "", "A grant file ends in .csv, .yaml or .yml"),
+    ],
+)
+def test_what_is_no_grant_file_is_said_in_a_sentence(tmp_path: Path, name: str, text: str, said: str) -> None:
+    with pytest.raises(CommandError, match=said):
+        imported(tmp_path, text, name)
+
+
+def test_a_missing_file_is_said_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="cannot be read as text"):
+        call_command("import_grants", tmp_path / "none.csv")
+
+
+def test_who_imports_must_manage_each_place(base: KnowledgeBase, tmp_path: Path) -> None:
+    anna = Principal.named("anna")
+    line = HEAD + "Handbook,,,allow,,staff,view,,"
+    with pytest.raises(CommandError, match="Line 2: There is no such knowledge base"):
+        imported(tmp_path, line, username="anna")
+    access.give(None, [Right.MANAGE], base, to=User.objects.get(pk=anna.user_id))
+    assert imported(tmp_path, line, username="anna") == "Lines applied: 1.\n"

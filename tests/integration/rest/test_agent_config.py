@@ -1,0 +1,107 @@
+"""The catalogue of tools is the registry's, with a reason where a tool cannot be used now."""
+
+from typing import Any
+
+import pytest
+from django.core.exceptions import ValidationError
+
+from agent.keys import KeyLost, opened, sealed
+from agent.model_settings import LanguageModel, check_tools
+from agent.models import AgentProfile
+from agent.tools.base import RESERVED, default_names, in_order
+from tests.factories import allow, make_base, make_document
+from tests.integration.rest.world import World
+
+pytestmark = pytest.mark.django_db
+
+
+def listed(world: World, role: str = "all", **headers: Any) -> list[dict[str, Any]]:
+    answer = world.client(role).get("/api/v1/agent-tools", **headers)
+    assert answer.status_code == 200
+    rows: list[dict[str, Any]] = answer.json()
+    return rows
+
+
+def test_every_registered_tool_is_listed_and_nothing_else(world: World) -> None:
+    rows = listed(world)
+    assert [row["name"] for row in rows] == [tool.name for tool in in_order()]
+    assert not RESERVED & {row["name"] for row in rows}
+    assert [row["name"] for row in rows if row["is_default"]] == default_names()
+
+
+def test_labels_come_in_the_caller_s_language(world: World) -> None:
+    chinese = {row["name"]: row["label"] for row in listed(world, headers={"accept-language": "zh-hans"})}
+    english = {row["name"]: row["label"] for row in listed(world, headers={"accept-language": "en"})}
+    assert (chinese["thinking"], english["thinking"]) == ("思考", "Think")
+
+
+def test_a_tool_that_cannot_be_used_now_says_why(world: World) -> None:
+    before = {row["name"]: row for row in listed(world)}
+    assert not before["data_analysis"]["is_available"]
+    assert "spreadsheet" in before["data_analysis"]["reason"]
+    sheet = make_document(make_base(), "numbers.csv", "a,b\n1,2\n", ingested=True)
+    allow(world.people["all"], sheet.knowledge_base)
+    after = {row["name"]: row for row in listed(world)}
+    assert after["data_analysis"]["is_available"]
+    assert after["data_analysis"]["reason"] == ""
+    assert not {row["name"]: row for row in listed(world, "nobody")}["data_analysis"]["is_available"]
+
+
+def test_the_configuration_is_that_of_the_specification(world: World) -> None:
+    body = world.client("all").get("/api/v1/tenants/kv/agent-config").json()
+    assert body["success"] is True
+    assert [row["name"] for row in body["data"]["available_tools"]] == [tool.name for tool in in_order()]
+    assert all({"name", "label", "description"} <= set(row) for row in body["data"]["available_tools"])
+    assert body["data"]["allowed_tools"] == default_names()
+
+
+def test_the_default_profile_decides_what_is_on(world: World) -> None:
+    AgentProfile.objects.create(name="narrow", allowed_tools=["calculator", "thinking"], most_steps=3, is_default=True)
+    LanguageModel.objects.create(name="Big", base_url="http://127.0.0.1:1/v1", model="b")
+    data = world.client("all").get("/api/v1/tenants/kv/agent-config").json()["data"]
+    assert data["allowed_tools"] == ["thinking", "calculate"]
+    assert (data["max_iterations"], data["models"]) == (3, ["Big"])
+
+
+def test_a_profile_names_tools_that_exist() -> None:
+    check_tools(["thinking", "rag_retriever"])
+    with pytest.raises(ValidationError, match="did you mean 'thinking'"):
+        check_tools(["thinkin"])
+    for name in RESERVED:
+        with pytest.raises(ValidationError):
+            check_tools([name])
+
+
+def test_a_key_is_stored_so_that_the_table_does_not_show_it(settings: Any) -> None:
+    assert "sk-1234" not in sealed("sk-1234")
+    assert opened(sealed("sk-1234")) == "sk-1234"
+    assert (sealed(""), opened("")) == ("", "")
+    before = sealed("sk-1234")
+    settings.LLM = {**settings.LLM, "keys_secret": "a secret of its own, thirty-two characters"}
+    assert opened(before) == "sk-1234", "what was sealed before the secret was set still opens"
+    after = sealed("sk-5678")
+    settings.LLM = {**settings.LLM, "keys_secret": ""}
+    with pytest.raises(KeyLost):
+        opened(after)
+
+
+def test_the_admin_takes_a_key_and_never_shows_it_again(world: World, client: Any) -> None:
+    from audit.actions import Action
+    from audit.models import Entry
+    from tests.factories import make_user
+
+    client.force_login(make_user(is_superuser=True))
+    form = {"name": "Big", "base_url": "https://models.example/v1", "model": "b", "api_key": "sk-1234", "context_tokens": 32_000,
+            "price_input": "1", "price_output": "2", "is_enabled": "on"}  # fmt: skip
+    assert client.post("/admin/agent/languagemodel/add/", form).status_code == 302
+    row = LanguageModel.objects.get(name="Big")
+    assert opened(row.encrypted_key) == "sk-1234"
+    page = client.get(f"/admin/agent/languagemodel/{row.pk}/change/").content.decode()
+    assert "sk-1234" not in page
+    assert row.encrypted_key not in page
+    client.post(f"/admin/agent/languagemodel/{row.pk}/change/", {**form, "api_key": "", "model": "c"})
+    row.refresh_from_db()
+    assert (row.model, opened(row.encrypted_key)) == ("c", "sk-1234")
+    entry = Entry.objects.filter(action=Action.AGENT_CHANGED).first()
+    assert entry is not None
+    assert "sk-1234" not in str(entry.detail)

@@ -1,0 +1,184 @@
+"""Every address, socket and task × everybody who may come, in table.txt: a person reads its diff.
+
+`REWRITE_GOLDEN=1 pytest tests/integration/routes` writes the table anew; rules below hold whatever the table says.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+
+from authz.scopes import TokenScope
+from copilot_site.celery import app as celery_app
+from tests.goldens import assert_golden
+from tests.integration.routes.addresses import Route, routes
+from tests.integration.routes.world import ROLES, World
+
+pytestmark = pytest.mark.django_db
+TABLE = Path(__file__).parents[2] / "golden" / "routes.txt"
+# open to everybody: what is shown before anybody signs in, and what only leads on
+OPEN = {
+    "healthz", "readyz", "sign-in/", "sign-out/", "sign-in/second-factor/", "sign-in/with/<provider_id>/",
+    "sign-in/with/<provider_id>/callback/", "sign-in/cancelled/", "i18n/setlang/", "admin/login/", "admin/logout/",
+    "admin/jsi18n/", "api/schema/", "api/docs/", "api/",
+}  # fmt: skip
+AWAY = {302, 401, 403}  # how an address answers whoever is nobody
+HEAD = f"{'':<76}" + "".join(f"{role:>7}" for role in ROLES) + "  scopes of a token\n"
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def statuses(world: World, route: Route) -> list[int]:
+    """What each role gets; nobody sees what an earlier one changed."""
+    found = []
+    for role in ROLES:
+        with transaction.atomic():
+            found.append(world.send(world.clients[role], route).status_code)
+            transaction.set_rollback(True)
+    return found
+
+
+def scopes(world: World, route: Route) -> str:
+    """The scopes of a token, each of which opens this address of the API; `-` for none, nothing where tokens do not count."""
+    if not route.path.startswith("api/v1/"):
+        return ""
+    opening = []
+    for scope in TokenScope.values:
+        with transaction.atomic():
+            answer: Any = world.send(world.with_token(scope), route)
+            refused = answer.status_code == 403 and answer.json().get("code") in {"no_tokens", "missing_scope"}
+            opening += [] if refused else [scope]
+            transaction.set_rollback(True)
+    return "  " + (" ".join(opening) or "-")
+
+
+def line(world: World, route: Route) -> str:
+    return f"{route!s:<76}" + "".join(f"{status:>7}" for status in statuses(world, route)) + scopes(world, route) + "\n"
+
+
+def rows(table: str) -> dict[Route, list[int]]:
+    """The table of addresses as it is written."""
+    found = {}
+    for text in table.splitlines()[1:]:
+        method, address, *cells = text.split()
+        if method not in {"SOCKET", "TASK"}:
+            found[Route(method.lower(), address.removeprefix("/"))] = [int(cell) for cell in cells[: len(ROLES)]]
+    return found
+
+
+def test_everybody_gets_what_the_table_says(world: World) -> None:
+    others = [text for text in _written().splitlines(keepends=True) if text.startswith(("SOCKET", "TASK"))]
+    table = HEAD + "".join(line(world, route) for route in routes())
+    assert_golden(TABLE.name, table + "".join(others))
+
+
+def _written() -> str:
+    return TABLE.read_text(encoding="utf-8") if TABLE.exists() else ""
+
+
+def test_a_new_address_without_a_row_fails() -> None:
+    assert missing_rows("tests.integration.routes.extra") == {Route("get", "backdoor/<document_id>/")}
+    assert missing_rows(None) == set(), "REWRITE_GOLDEN=1 adds it; read what it opens to whom"
+
+
+def missing_rows(urlconf: str | None) -> set[Route]:
+    return set(routes(urlconf)) - rows(_written()).keys()
+
+
+def test_whoever_is_nobody_gets_nothing_and_a_disabled_account_is_nobody() -> None:
+    for route, cells in rows(_written()).items():
+        got = dict(zip(ROLES, cells, strict=True))
+        if route.path not in OPEN:
+            assert got["anon"] in AWAY, route
+            assert got["dead"] in AWAY, f"{route}: a disabled person is let in"
+
+
+def test_rights_elsewhere_open_nothing_here_and_more_rights_never_open_less() -> None:
+    for route, cells in rows(_written()).items():
+        got = dict(zip(ROLES, cells, strict=True))
+        assert got["none"] == got["else"], route
+        if not route.path.startswith("admin/"):
+            assert got["staff"] == got["none"], f"{route}: being staff is no grant"
+        if got["view"] < 400:
+            assert got["down"] < 400 or route.path.startswith(OWN), route
+
+
+OWN = ("chat/", "tokens/", "api/v1/sessions", "api/v1/tokens")  # one person's: nobody else's rights reach it
+
+
+def with_an_id(table: dict[Route, list[int]]) -> Iterator[Route]:
+    """The addresses that name a row which somebody may not see."""
+    for route, cells in table.items():
+        if cells[ROLES.index("none")] == 404 and any(name in IDS for name in route.names):
+            yield route
+
+
+IDS = {"session_id", "message_id", "folder_id", "base_id", "document_id", "chunk_id", "token_id", "place_id", "pk"}
+VARYING = {"Date", "Set-Cookie", "X-Request-ID", "X-Correlation-ID"}
+
+
+def answer_to(world: World, role: str, route: Route, replace: dict[str, Any]) -> tuple[Any, list[str]]:
+    """Status, headers and body, without what differs between two answers to one request; and the shapes of the statements."""
+    values = {name: world.value(route, name) for name in route.names} | replace
+    address = world.address(route, replace)
+    with transaction.atomic():
+        with CaptureQueriesContext(connection, ) as queries:  # fmt: skip
+            answer: Any = world.send(world.clients[role], route, address)
+        transaction.set_rollback(True)
+    body = re.sub(r'(name="csrfmiddlewaretoken" value=")[^"]*', r"\1", answer.content.decode())
+    for value in values.values():
+        body = body.replace(str(value), "ID")
+    headers = {name: value for name, value in answer.headers.items() if name not in VARYING}
+    return (answer.status_code, headers, body), [shape(query["sql"]) for query in queries]
+
+
+def shape(sql: str) -> str:
+    """A statement without its values."""
+    return re.sub(r"'(?:[^']|'')*'(::\w+)?|\"s\d+_x\d+\"|\b\d+\b", "?", sql)
+
+
+def nonexistent(value: Any) -> Any:
+    """An id of the same length that no row has."""
+    return uuid4() if isinstance(value, UUID) else int("9" * len(str(value)))
+
+
+def test_missing_and_forbidden_are_the_same_bytes_by_the_same_statements(world: World) -> None:
+    compared = 0
+    for route in with_an_id(rows(_written())):
+        gone = {name: nonexistent(world.value(route, name)) for name in route.names if name in IDS}
+        for role in ("none", "else", "staff"):
+            forbidden, by = answer_to(world, role, route, {})
+            absent, by_then = answer_to(world, role, route, gone)
+            assert forbidden[0] == 404, route
+            assert forbidden == absent, route
+            assert by == by_then, f"{route}: a clock could tell the two apart"
+            compared += 1
+    assert compared >= 75
+
+
+@pytest.mark.urls("tests.integration.routes.extra")
+def test_an_address_that_answers_missing_and_forbidden_differently_is_caught(world: World) -> None:
+    route = Route("get", "backdoor/<document_id>/")
+    forbidden, by = answer_to(world, "none", route, {})
+    absent, by_then = answer_to(world, "none", route, {"document_id": uuid4()})
+    assert forbidden != absent
+    assert by != by_then
+
+
+def test_every_task_stands_in_the_table_and_takes_ids_only() -> None:
+    celery_app.loader.import_default_modules()
+    ours = {name: task for name, task in celery_app.tasks.items() if not name.startswith("celery.")}
+    written = {text.split()[1] for text in _written().splitlines() if text.startswith("TASK")}
+    assert set(ours) == written, "a task acts for nobody: say in the table what it is handed"
+    for name, task in ours.items():
+        kinds = set(task.run.__annotations__.values()) - {None, type(None)}
+        assert kinds <= {str, int}, f"{name} takes more than ids"
+    assert list(celery_app.conf.accept_content) == ["json"], "a message must not be code"

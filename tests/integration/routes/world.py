@@ -1,0 +1,147 @@
+"""Who comes to an address, what its address speaks of, and what is sent to it."""
+
+import re
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+from django.apps import apps
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponseBase
+from django.test import Client
+
+from authz.permissions import Right
+from authz.principal import Principal
+from authz.scopes import TokenScope
+from authz.service_accounts import create_service_account
+from authz.tokens import issue_token
+from tests.factories import allow, make_base, make_user
+from tests.integration.pages.house import SENTENCE, House, chunk_with
+from tests.integration.routes.addresses import Route
+
+# anonymous · signed in without a grant · every right elsewhere · view · view and download · view and manage, and staff ·
+# staff without a grant · disabled, with the session and the live token of before
+ROLES = ("anon", "none", "else", "view", "down", "manage", "staff", "dead")
+RIGHTS = {"down": Right.DOWNLOAD, "manage": Right.MANAGE, "dead": Right.VIEW}
+
+
+class World(House):
+    """The house of the page tests with everybody of ROLES; what belongs to one person belongs to `view`, the house's reader."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.people = {role: self.reader if role == "view" else make_user(role) for role in ROLES[1:]}
+        allow(self.people["else"], make_base("Elsewhere"), *Right)
+        for role, right in RIGHTS.items():
+            allow(self.people[role], self.folder, Right.VIEW, right)
+        User.objects.filter(username__in=["staff", "manage"]).update(is_staff=True)
+        self.clients = {role: Client() for role in ROLES}
+        for role, user in self.people.items():
+            self.clients[role].force_login(user)
+        secret = issue_token(Principal.of(self.people["dead"]), name="old", scopes=TokenScope.values)[1]
+        self.clients["dead"].defaults["HTTP_AUTHORIZATION"] = f"Bearer {secret}"
+        User.objects.filter(username="dead").update(is_active=False)
+        self.token = issue_token(Principal.of(self.reader), name="script")[0]
+        self.robot = create_service_account(Principal.nobody(), username="robot", purpose="x")
+        self.made = (self.document, self.pdf, self.session)  # now: what is made while one request is tried goes with it
+
+    def with_token(self, scope: str) -> Client:
+        """A program of somebody with every right, with a token of one scope."""
+        User.objects.filter(pk=self.keeper.pk).update(is_superuser=True)  # so that nothing but the scope refuses
+        secret = issue_token(Principal.of(self.keeper), name=scope, scopes=[scope])[1]
+        return Client(headers={"Authorization": f"Bearer {secret}"})
+
+    def address(self, route: Route, replace: dict[str, Any] | None = None) -> str:
+        """The address of a route for the rows of this world; replace: other values for some of its parameters."""
+        values = {name: self.value(route, name) for name in route.names} | (replace or {})
+        return "/" + re.sub(r"<(\w+)>", lambda found: str(values[found[1]]), route.path)
+
+    def value(self, route: Route, name: str) -> Any:
+        """What stands for a parameter. Raises KeyError for one that nobody has thought of."""
+        named: dict[str, Callable[[], Any]] = {
+            "session_id": lambda: self.session.pk,
+            "message_id": lambda: self.session.messages.latest("created_at").pk,
+            "folder_id": lambda: self.folder.pk,
+            "base_id": lambda: self.base.pk,
+            "document_id": lambda: (self.pdf if "pages" in route.path else self.document).pk,
+            "chunk_id": lambda: chunk_with(self.document, SENTENCE).id,
+            "version_number": lambda: 1,
+            "page": lambda: 1,
+            "kind": lambda: "folder",
+            "place_id": lambda: self.folder.pk,
+            "user_id": lambda: self.reader.pk,
+            "request_id": lambda: 1,
+            "run_id": lambda: self.session.messages.latest("created_at").pk,
+            "token_id": lambda: self.token.pk,
+            "account_id": lambda: self.robot.pk,
+            "provider_id": lambda: "company",
+            "app_label": lambda: "knowledge",
+            "content_type_id": lambda: 1,
+            "id": lambda: self.reader.pk,
+            "url": lambda: "nothing/",
+            "pk": lambda: self._api_row(route),
+            "object_id": lambda: self._admin_row(route),
+        }
+        return named[name]()
+
+    def _api_row(self, route: Route) -> Any:
+        """The row of an API address, by the collection it stands in; KeyError for a collection that is new here."""
+        rows = {
+            "knowledge-bases": self.base,
+            "folders": self.folder,
+            "documents": self.document,
+            "sessions": self.session,
+            "tokens": self.token,
+        }
+        return rows[route.path.split("/")[2]].pk
+
+    def _admin_row(self, route: Route) -> Any:
+        """A row of the model an admin address is about: the house's own, else any, else an id that none has."""
+        _admin, app, model, *_rest = route.path.split("/")
+        own = {"folder": self.folder, "document": self.document, "knowledgebase": self.base, "user": self.reader}
+        if model in own:
+            return own[model].pk
+        if app == "r":
+            return 1
+        row = apps.get_model(app, model)._base_manager.first()
+        return row.pk if row else 1
+
+    def send(self, client: Client, route: Route, address: str | None = None) -> HttpResponseBase:
+        """One request as this route wants it; read to its end."""
+        make = BODIES.get(f"/{route.path}") if route.method == "post" else None
+        body = make(self) if make else {}
+        is_json = route.path.startswith("api/") and not any(
+            isinstance(value, SimpleUploadedFile) for value in body.values()
+        )
+        call: Any = getattr(client, route.method)
+        cookies = deepcopy(client.cookies)
+        options = {"data": body} if route.method != "get" else {}
+        answer = call(
+            address or self.address(route), **options, **({"content_type": "application/json"} if is_json else {})
+        )
+        if getattr(answer, "streaming", False):
+            list(answer.streaming_content)  # reading to the end closes the file
+        client.cookies = cookies  # whom one address signs out comes signed in to the next
+        return answer  # type: ignore[no-any-return]
+
+
+def _file(_world: World) -> dict[str, Any]:
+    return {"file": SimpleUploadedFile("new.md", b"# New\n\nText.")}
+
+
+# what a POST sends where nothing would be a mistake
+BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
+    "/library/folders/<folder_id>/upload/": _file,
+    "/library/folders/<folder_id>/folders/": lambda world: {"name": "New"},
+    "/tokens/": lambda world: {"name": "new", "days": "1", "scopes": ["search"]},
+    "/i18n/setlang/": lambda world: {"language": "en"},
+    "/api/v1/knowledge-bases": lambda world: {"name": "New"},
+    "/api/v1/folders": lambda world: {"parent": str(world.folder.pk), "name": "New"},
+    "/api/v1/folders/<pk>/rename": lambda world: {"name": "New"},
+    "/api/v1/folders/<pk>/move": lambda world: {"parent": str(world.sibling.pk)},
+    "/api/v1/folders/<pk>/documents": _file,
+    "/api/v1/knowledge-search": lambda world: {"query": "pods"},
+    "/api/v1/sessions/<pk>/messages": lambda world: {"query": "How many pods may be unavailable?"},
+    "/api/v1/tokens": lambda world: {"name": "new"},
+}

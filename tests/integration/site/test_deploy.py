@@ -1,0 +1,60 @@
+"""`manage.py check --deploy` as an operator runs it: silent for a production environment, one sentence for each thing that is missing."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.homes import Checkout
+
+PRODUCTION = {
+    "DATABASE_URL": "postgresql://copilot:secret@db.example.com:5432/copilot",
+    "REDIS_URL": "rediss://:secret@valkey.example.com:6379/0",
+    "COPILOT_SECRET_KEY": "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ!?",
+    "COPILOT_ALLOWED_HOSTS": "knowledge.example.com",
+    "COPILOT_HTTPS": "true",
+    "COPILOT_TRUSTED_PROXY": "true",
+    "COPILOT_OIDC_ISSUER": "https://login.example.com/realms/company",
+    "COPILOT_OIDC_CLIENT_ID": "copilot",
+    "COPILOT_OIDC_CLIENT_SECRET": "a secret of the issuer",
+}
+
+
+def checked(home: Path, **changes: str | None) -> subprocess.CompletedProcess[str]:
+    """The check in a production environment with these changes; None leaves a setting out."""
+    environment = {name: value for name, value in (PRODUCTION | changes).items() if value is not None}
+    return Checkout(home / "home", extra=environment).manage("check", "--deploy", "--fail-level", "WARNING")
+
+
+def test_a_production_environment_passes_without_a_warning(tmp_path: Path) -> None:
+    done = checked(tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "System check identified no issues (0 silenced).\n"
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"COPILOT_SECRET_KEY": None}, "COPILOT_SECRET_KEY is not set, so every host makes its own"),
+        ({"COPILOT_HTTPS": "false"}, "SESSION_COOKIE_SECURE is not set to True"),
+        ({"COPILOT_STAFF_MFA": "optional"}, "the administration opens with a password alone"),
+        ({"COPILOT_ALLOWED_HOSTS": "localhost"}, "names this machine only"),
+        ({"COPILOT_ALLOWED_HOSTS": "*"}, "whatever host a client claims is believed"),
+        (
+            {"COPILOT_OIDC_CLIENT_SECRET": None},
+            "set COPILOT_OIDC_ISSUER, COPILOT_OIDC_CLIENT_ID and COPILOT_OIDC_CLIENT_SECRET together",
+        ),
+        (
+            {"COPILOT_OIDC_ISSUER": "http://login.example.com"},
+            "COPILOT_OIDC_ISSUER cannot be used: must start with https://",
+        ),
+        ({"COPILOT_STAFF_MFA": "sometimes"}, "COPILOT_STAFF_MFA cannot be used"),
+        ({"COPILOT_OIDC_ISUER": "https://x"}, "Unknown setting COPILOT_OIDC_ISUER. Did you mean COPILOT_OIDC_ISSUER?"),
+    ],
+)
+def test_what_is_wrong_with_an_environment_is_said_and_fails(
+    tmp_path: Path, changes: dict[str, str | None], says: str
+) -> None:
+    done = checked(tmp_path, **changes)
+    assert done.returncode != 0
+    assert says in done.stderr

@@ -1,0 +1,107 @@
+"""A small OpenID Connect issuer on this machine: discovery, keys, authorisation, token and userinfo over real HTTP, with really
+signed tokens. Whoever comes to it is `person` and consents."""
+
+import base64
+import hashlib
+import json
+import secrets
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+CLIENT_ID, CLIENT_SECRET = "copilot", "a secret of the tests"
+
+
+@dataclass
+class Issuer:
+    """What it says of the person who signs in; a test changes it. claims: of both ID token and userinfo.
+
+    id_token_extra, userinfo_extra: what only one of them says. signed_by: another key than the one it publishes.
+    """
+
+    claims: dict[str, Any] = field(default_factory=lambda: {"sub": "u-1", "preferred_username": "mei"})
+    id_token_extra: dict[str, Any] = field(default_factory=dict)
+    userinfo_extra: dict[str, Any] = field(default_factory=dict)
+    key: rsa.RSAPrivateKey = field(default_factory=lambda: rsa.generate_private_key(65537, 2048))
+    signed_by: rsa.RSAPrivateKey | None = None
+    refuses: bool = False
+    url: str = ""
+    codes: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def get(self, path: str, query: dict[str, str], headers: Any) -> tuple[int, Any]:
+        """Status and JSON, or 302 and an address."""
+        if path == "/.well-known/openid-configuration":
+            names = {"authorization_endpoint": "authorize", "token_endpoint": "token", "userinfo_endpoint": "userinfo",
+                     "jwks_uri": "keys"}  # fmt: skip
+            return 200, {"issuer": self.url, **{name: f"{self.url}/{at}" for name, at in names.items()}}
+        if path == "/keys":
+            jwk = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(self.key.public_key()))
+            return 200, {"keys": [{**jwk, "kid": "k1", "alg": "RS256", "use": "sig"}]}
+        if path == "/authorize":
+            answer = {"error": "access_denied"} if self.refuses else {"code": self._code(query)}
+            return 302, f"{query['redirect_uri']}?{urlencode({**answer, 'state': query['state']})}"
+        if path == "/userinfo" and headers.get("Authorization") == "Bearer access":
+            return 200, {**self.claims, **self.userinfo_extra}
+        return 404, {}
+
+    def post(self, form: dict[str, str]) -> tuple[int, Any]:
+        """The token endpoint; refuses a wrong secret, a used code, and a verifier that does not belong to it."""
+        asked = self.codes.pop(form.get("code", ""), None)
+        digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
+        challenge = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+        if (form.get("client_id"), form.get("client_secret")) != (CLIENT_ID, CLIENT_SECRET):
+            return 401, {"error": "invalid_client"}
+        if asked is None or asked.get("code_challenge") != challenge or asked["redirect_uri"] != form["redirect_uri"]:
+            return 400, {"error": "invalid_grant"}
+        now = int(time.time())
+        claims = {"iss": self.url, "aud": CLIENT_ID, "iat": now, "exp": now + 300, **self.claims, **self.id_token_extra}
+        token = jwt.encode(claims, self.signed_by or self.key, algorithm="RS256", headers={"kid": "k1"})
+        return 200, {"access_token": "access", "token_type": "Bearer", "expires_in": 300, "id_token": token}
+
+    def _code(self, query: dict[str, str]) -> str:
+        code = secrets.token_urlsafe(8)
+        self.codes[code] = query
+        return code
+
+
+@contextmanager
+def running(issuer: Issuer) -> Iterator[Issuer]:
+    """Serve it on a free port of this machine; `issuer.url` leads to it."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            parts = urlsplit(self.path)
+            self.answer(*issuer.get(parts.path, dict(parse_qsl(parts.query)), self.headers))
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            self.answer(*issuer.post({name: values[0] for name, values in parse_qs(body).items()}))
+
+        def answer(self, status: int, body: Any) -> None:
+            data = b"" if status == 302 else json.dumps(body).encode()
+            self.send_response(status)
+            if status == 302:
+                self.send_header("Location", body)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *args: object) -> None:
+            """A test says what it saw by itself."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        issuer.url = f"http://127.0.0.1:{server.server_port}"
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+        thread.start()
+        yield issuer
+        server.shutdown()
+        thread.join()
