@@ -1,12 +1,14 @@
 """The reading room of the audit log: nothing here adds, changes or deletes an entry."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
+from django.db import models
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
@@ -36,6 +38,23 @@ class Reader:
     def of(cls, request: HttpRequest) -> "Reader":
         user = request.user
         return cls(user.pk, user.username) if isinstance(user, User) else cls(0, "")
+
+
+@dataclass(frozen=True)
+class TimelineStep:
+    """An entry of a run, seconds after its first; its detail as lists, shown folded, and as plain facts."""
+
+    entry: Entry
+    seconds: float
+    lists: list[tuple[str, list[Any]]]
+    facts: list[tuple[str, Any]]
+
+    @classmethod
+    def of(cls, entry: Entry, *, began: datetime) -> "TimelineStep":
+        detail = sorted(entry.detail.items())
+        lists = [(name, value) for name, value in detail if isinstance(value, list)]
+        facts = [(name, value) for name, value in detail if not isinstance(value, list)]
+        return cls(entry, (entry.at - began).total_seconds(), lists, facts)
 
 
 class ReadOnlyAdmin(admin.ModelAdmin[Any]):
@@ -138,8 +157,7 @@ class EntryAdmin(ReadOnlyAdmin):
         if not entries:
             raise Http404
         record(Reader.of(request), Action.AUDIT_READ, detail={"run": run_id})
-        began = entries[0].at
-        steps = [(entry, (entry.at - began).total_seconds()) for entry in entries]
+        steps = [TimelineStep.of(entry, began=entries[0].at) for entry in entries]
         return self._page(
             request, "admin/audit/entry/run.html", title=_("Timeline of a run"), run_id=run_id, steps=steps
         )
@@ -173,6 +191,12 @@ class HoldAdmin(admin.ModelAdmin[Hold]):
     list_display = ("reason", "person_id", "from_at", "until_at", "placed_at", "released_at")
     readonly_fields = ("placed_at", "released_at")
     actions = ("release",)
+    formfield_overrides = {  # one field with a label, where Django's two have none
+        models.DateTimeField: {
+            "form_class": forms.DateTimeField,
+            "widget": forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+        }
+    }
 
     def has_change_permission(self, request: HttpRequest, obj: Hold | None = None) -> bool:
         return obj is None and super().has_change_permission(request, obj)

@@ -12,6 +12,7 @@ from django.utils import timezone
 from audit.actions import Action, Outcome
 from audit.content import seal
 from audit.durability import flush
+from audit.insertion import insert
 from audit.models import Entry
 
 
@@ -68,7 +69,7 @@ def record(
         ),  # as it will be read: plain JSON values
     )
     seal(entry)
-    entry.save(force_insert=True)
+    insert(entry)
     if flush not in [hook[1] for hook in transaction.get_connection().run_on_commit]:
         transaction.on_commit(flush)
     return entry

@@ -17,6 +17,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any
 
@@ -32,26 +33,22 @@ CONTENT = (
 # --- canonical JSON (RFC 8785) ----------------------------------------------------------------------------------------
 def canonical(value: Any) -> bytes:
     """The one way to write a JSON value. Raises ValueError for numbers that do not survive JSON."""
-    return "".join(_written(value)).encode()
+    return _written(value).encode()
 
 
-def _written(value: Any) -> Iterator[str]:
+def _written(value: Any) -> str:
+    if isinstance(value, str):
+        return encode_basestring(value)
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    if isinstance(value, int | float):
+        return _number(value)
+    if isinstance(value, list | tuple):
+        return f"[{','.join(map(_written, value))}]"
     if isinstance(value, Mapping):
-        yield "{"
-        for index, key in enumerate(sorted(value, key=lambda name: name.encode("utf-16-be"))):
-            yield f"{',' if index else ''}{json.dumps(key, ensure_ascii=False)}:"
-            yield from _written(value[key])
-        yield "}"
-    elif isinstance(value, list | tuple):
-        yield "["
-        for index, item in enumerate(value):
-            yield "," if index else ""
-            yield from _written(item)
-        yield "]"
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield _number(value)
-    else:
-        yield json.dumps(value, ensure_ascii=False)
+        names = sorted(value, key=lambda name: name.encode("utf-16-be"))
+        return f"{{{','.join(f'{encode_basestring(name)}:{_written(value[name])}' for name in names)}}}"
+    return json.dumps(value)  # which says what it is
 
 
 def _number(value: float) -> str:

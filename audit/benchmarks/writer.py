@@ -1,7 +1,7 @@
 """Writers in a process of their own: `python writer.py KIND WRITERS SECONDS`, printing how many entries they committed.
 
-KIND: `record`, our one way into the log; `model`, Django's insert of the same row into a copy of the table without triggers;
-`chained` and `plain`, both again as prepared statements, so that the database is the limit and not Python.
+KIND: `record`, our one way into the log; `model`, the same row made and hashed by Django's model, inserted into a copy of the table
+without triggers; `chained` and `plain`, both again with a row made once, so that the database is the limit and not Python.
 """
 
 import os
@@ -56,11 +56,13 @@ def insert_of(entry: Any, table: str) -> tuple[str, list[Any]]:
 
 
 def execute(statement: str, values: list[Any]) -> None:
-    """One statement, prepared after a few times."""
-    from django.db import connection
+    """One statement, prepared as ours is."""
+    from django.db import connections
+    from django.db.utils import DEFAULT_DB_ALIAS
 
-    connection.ensure_connection()
-    with connection.connection.cursor() as cursor:
+    from audit.insertion import prepared_cursor
+
+    with prepared_cursor(connections[DEFAULT_DB_ALIAS]) as cursor:
         cursor.execute(statement, values)
 
 

@@ -1,20 +1,18 @@
-"""CSV for spreadsheets. A cell that a spreadsheet would run as a formula begins with an apostrophe."""
+"""CSV for spreadsheets."""
 
-import csv
-import io
 import json
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from audit.content import written_time
 from audit.exports.base import Extract, Placed
+from copilot_site.lib.spreadsheets import csv_parts
 
 COLUMNS = (
     "seq", "at", "actor_id", "actor_name", "on_behalf_of_id", "on_behalf_of_name", "action", "outcome", "reason", "target_type",
     "target_id", "target_name", "request_id", "run_id", "address", "detail", "hash",
 )  # fmt: skip
-# Full-width signs too: spreadsheets with an East Asian input method take them for their ASCII forms.
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 class CSV:
@@ -25,18 +23,11 @@ class CSV:
 
     def __init__(self, *, bom: bool = False) -> None:
         self.name = "csv-bom" if bom else "csv"
-        self._begin = "\ufeff" if bom else ""
+        self._bom = bom
 
     def write(self, extract: Extract) -> Iterator[bytes]:
-        yield (self._begin + _line(COLUMNS)).encode()
-        for placed in extract.entries:
-            yield _line([safe(value) for value in _cells(placed)]).encode()
-
-
-def safe(value: Any) -> str:
-    """The value as a cell that shows what it says. Numbers stay numbers."""
-    text = "" if value is None else str(value)
-    return f"'{text}" if text.lstrip(" ").startswith(FORMULA) and not isinstance(value, int) else text
+        rows = chain([COLUMNS], map(_cells, extract.entries))
+        return (part.encode() for part in csv_parts(rows, bom=self._bom))
 
 
 def _cells(placed: Placed) -> list[Any]:
@@ -47,9 +38,3 @@ def _cells(placed: Placed) -> list[Any]:
         "hash": placed.hash.hex(),
     }
     return [special[name] if name in special else getattr(placed.entry, name) for name in COLUMNS]
-
-
-def _line(cells: Any) -> str:
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\r\n").writerow(cells)
-    return buffer.getvalue()

@@ -17,12 +17,12 @@ from audit import verify_export
 from audit.actions import Action
 from audit.export import export_entries, format_named
 from audit.exports import FORMATS
-from audit.exports.csv import safe
 from audit.keys import public_key, signing_key
 from audit.models import Entry
 from audit.record import record
 from audit.selectors import EntryFilter
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.spreadsheets import safe_cell
 from tests.integration.audit.logbook import ANNA, Logbook, write
 
 Lines = list[dict[str, Any]]
@@ -195,12 +195,12 @@ def test_a_spreadsheet_shows_formulas_and_does_not_run_them(db: None) -> None:
 
 @pytest.mark.parametrize("text", ["=1", "+1", "-1", "@x", "\t=1", "\r=1", "  =1", "＝1", "＋1", "－1", "＠x", "\n=1"])
 def test_a_cell_that_would_run_begins_with_an_apostrophe(text: str) -> None:
-    assert safe(text) == f"'{text}"
+    assert safe_cell(text) == f"'{text}"
 
 
 @pytest.mark.parametrize("value", ["a=1", "", None, -5, "员工手册"])
 def test_other_cells_stay_as_they_are(value: object) -> None:
-    assert safe(value) == ("" if value is None else str(value))
+    assert safe_cell(value) == ("" if value is None else str(value))
 
 
 def test_every_action_is_an_ocsf_event_with_what_the_schema_asks_for(db: None) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.conf import LazySettings
 from django.core.management import CommandError, call_command
+from django.core.management.commands import makemigrations
 from django.db import ProgrammingError, connection, transaction
 
 from audit.actions import Action
@@ -14,6 +15,7 @@ from audit.checkpoints import sign_checkpoint
 from audit.models import Entry
 from audit.owner import as_owner, give_role_its_rights
 from audit.retention import purge
+from copilot_site import doctor
 from copilot_site.embedded import postgres
 from copilot_site.lib.errors import PermissionDenied
 from tests.factories import make_base
@@ -130,25 +132,40 @@ def current_role() -> str:
         return str(cursor.fetchone()[0])
 
 
-@pytest.mark.django_db(transaction=True)
-def test_processes_take_on_the_role_and_put_it_off_for_the_owner_s_work(settings: LazySettings) -> None:
-    owner = current_role()
+@pytest.fixture
+def process_with_role(transactional_db: None, settings: LazySettings) -> Iterator[None]:
+    """As processes connect: under a role, here one that this database has given nothing yet."""
     with connection.cursor() as cursor:
         cursor.execute(f"DROP ROLE IF EXISTS {ROLE}")
         cursor.execute(f"CREATE ROLE {ROLE} NOLOGIN")
     connection.close()
     settings.DATABASE_ROLE = ROLE
     connection.settings_dict["OPTIONS"]["options"] = f"-c role={ROLE}"
-    try:
-        assert current_role() == ROLE
-        with as_owner():
-            assert current_role() == owner
-        assert current_role() == ROLE
-    finally:
-        connection.settings_dict["OPTIONS"].pop("options")
-        connection.close()
-        with connection.cursor() as cursor:
-            cursor.execute(f"DROP ROLE {ROLE}")
+    yield
+    connection.settings_dict["OPTIONS"].pop("options")
+    connection.close()
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP ROLE {ROLE}")
+
+
+@pytest.mark.usefixtures("process_with_role")
+def test_processes_take_on_the_role_and_put_it_off_for_the_owner_s_work() -> None:
+    assert current_role() == ROLE
+    with as_owner():
+        owner = current_role()
+    assert owner != ROLE
+    assert current_role() == ROLE
+
+
+@pytest.mark.usefixtures("process_with_role")
+def test_a_database_that_does_not_know_the_role_yet_is_asked_as_its_owner() -> None:
+    """As a home of an earlier version is: `makemigrations --check` and the doctor come before its `migrate`."""
+    with pytest.raises(ProgrammingError, match="permission denied for table django_migrations"):
+        call_command(
+            makemigrations.Command(), check_changes=True, dry_run=True, verbosity=0
+        )  # the control: Django's own
+    call_command("makemigrations", check_changes=True, dry_run=True, verbosity=0)
+    assert doctor.migrations() == doctor.Finding("Migrations", True, "all applied", "Run `manage.py migrate`.")
 
 
 def test_the_embedded_database_has_the_role(db: None) -> None:
