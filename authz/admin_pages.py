@@ -1,16 +1,19 @@
-"""Pages of the admin that belong to no single model."""
+"""What pages of the admin share: those of no single model, and those of models that are changed by services."""
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, cast
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.db import models
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 
 from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
 
 P = ParamSpec("P")
+M = TypeVar("M", bound=models.Model)
 
 
 def admin_page(
@@ -28,3 +31,44 @@ def admin_page(
 def show(request: HttpRequest, template: str, context: Mapping[str, Any], *, status: int = 200) -> HttpResponse:
     """A template of ours within the admin's frame."""
     return render(request, template, admin.site.each_context(request) | dict(context), status=status)
+
+
+class SuperusersOnly(admin.ModelAdmin[M]):
+    """Rows that superusers change, one at a time and through services: an error of one is shown instead of saving."""
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return bool(request.user.is_active and request.user.is_superuser)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.has_module_permission(request)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return self.has_module_permission(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.has_module_permission(request)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.has_module_permission(request)
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        return {}  # each is deleted on its own page, where a service can say no
+
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+    ) -> Any:
+        view = super().changeform_view
+        return _or_message(request, lambda: view(request, object_id, form_url, extra_context))
+
+    def delete_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
+        view = super().delete_view
+        return _or_message(request, lambda: view(request, object_id, extra_context))
+
+
+def _or_message(request: HttpRequest, view: Callable[[], HttpResponseBase]) -> HttpResponseBase:
+    """Django runs these views in a transaction: what a service refuses leaves nothing behind."""
+    try:
+        return view()
+    except InvalidInput as problem:
+        messages.error(request, str(problem))
+        return redirect(request.get_full_path())

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from audit.actions import Action
 from audit.record import record
-from authz.claim_models import ClaimMapping, ClaimMembership, UnmappedClaim
+from authz.models import ClaimMapping, ClaimMembership, UnmappedClaim
 from authz.units import join
 
 MOST_VALUES = 1_000  # of one claim; the rest is not read

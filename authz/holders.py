@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth.models import Group, User
 from django.db import models
@@ -9,7 +10,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from authz.folders import BASE_GRANTS, FOLDER_GRANTS
-from authz.models import Denial, FolderGroupGrant, KnowledgeBaseGroupGrant
+from authz.models import Denial, FolderGroupGrant, FolderUserGrant, KnowledgeBaseGroupGrant, KnowledgeBaseUserGrant
 from authz.permissions import Right
 
 Holder = User | Group
@@ -47,12 +48,46 @@ def granted_above(folder: models.Model) -> dict[tuple[Holder, Right], datetime |
 
 def managed_by(group: Group) -> list[models.Model]:
     """The folders and knowledge bases on which this group, or a unit above it, has been given `manage`."""
-    groups = Q(group=group) | Q(group__org_unit__descendant_links__descendant__group=group)
     return [
         grant.content_object
         for model in (FolderGroupGrant, KnowledgeBaseGroupGrant)
-        for grant in model.objects.filter(groups, permission__codename__startswith=f"{Right.MANAGE.value}_").distinct()
+        for grant in model.objects.filter(
+            _to(group), permission__codename__startswith=f"{Right.MANAGE.value}_"
+        ).distinct()
     ]
+
+
+def managed_by_person(user: User) -> list[models.Model]:
+    """The folders and knowledge bases on which this person, or one of their groups, has been given `manage`."""
+    own = [
+        grant.content_object
+        for model in (FolderUserGrant, KnowledgeBaseUserGrant)
+        for grant in model.objects.filter(user=user, permission__codename__startswith=f"{Right.MANAGE.value}_")
+    ]
+    return list(dict.fromkeys([*own, *(place for group in user.groups.all() for place in managed_by(group))]))
+
+
+def management_denied_to(group: Group) -> list[models.Model]:
+    """The folders and knowledge bases on which `manage` is denied to this group, or to a unit above it."""
+    rows = Denial.objects.filter(_to(group), right=Right.MANAGE.value).distinct()
+    places = ((row.folder or row.knowledge_base) for row in rows.select_related("folder", "knowledge_base"))
+    return [place for place in places if place is not None]
+
+
+def bases_about(group: Group) -> set[UUID]:
+    """The knowledge bases in which something is granted or denied to this group, or to a unit above it."""
+    denied = Denial.objects.filter(_to(group))
+    return {
+        *FolderGroupGrant.objects.filter(_to(group)).values_list("content_object__knowledge_base_id", flat=True),
+        *KnowledgeBaseGroupGrant.objects.filter(_to(group)).values_list("content_object_id", flat=True),
+        *denied.filter(knowledge_base=None).values_list("folder__knowledge_base_id", flat=True),
+        *denied.filter(folder=None).values_list("knowledge_base_id", flat=True),
+    }
+
+
+def _to(group: Group) -> Q:
+    """What is held by this group, or by a unit above it."""
+    return Q(group=group) | Q(group__org_unit__descendant_links__descendant__group=group)
 
 
 def _reaching(place: models.Model) -> list[tuple[Any, Q, str]]:

@@ -8,8 +8,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group, U
 from django.db.models import Q
 from django.utils import timezone
 
-from authz.models import OrgUnitLink
-from authz.token_models import ApiToken
+from authz.models import ApiToken, OrgUnitLink
 from copilot_site.lib.errors import NotFound
 
 

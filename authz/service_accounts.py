@@ -8,6 +8,8 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.record import record
+from authz.holders import managed_by_person
+from authz.lockout import managers_kept
 from authz.models import ServiceAccount
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, InvalidInput
@@ -35,7 +37,11 @@ def create_service_account(by: Principal, *, username: str, purpose: str, keeper
 
 @transaction.atomic
 def set_enabled(by: Principal, account: ServiceAccount, *, enabled: bool) -> None:
-    """Turn the account on or off; off, every token of it is refused at once. Nothing happens where it is so already."""
-    if User.objects.filter(pk=account.user_id).exclude(is_active=enabled).update(is_active=enabled):
-        action = Action.SERVICE_ACCOUNT_ENABLED if enabled else Action.SERVICE_ACCOUNT_DISABLED
-        record(by, action, account)
+    """Turn the account on or off; off, every token of it is refused at once. Nothing happens where it is so already.
+
+    Raises InvalidInput (a place would lose its last manager).
+    """
+    with managers_kept(*managed_by_person(account.user)):
+        if User.objects.filter(pk=account.user_id).exclude(is_active=enabled).update(is_active=enabled):
+            action = Action.SERVICE_ACCOUNT_ENABLED if enabled else Action.SERVICE_ACCOUNT_DISABLED
+            record(by, action, account)

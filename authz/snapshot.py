@@ -14,9 +14,9 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from authz.folders import folder_ids_with
+from authz.models import PermissionSnapshot, VisibleFolders
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.snapshot_models import PermissionSnapshot, VisibleFolders
 
 ID_BYTES = 16
 

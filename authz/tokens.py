@@ -173,3 +173,8 @@ def _note_use(token: ApiToken, address: str, now: datetime, *, refused: str = ""
 
 def _sha256(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def living_tokens_for(folder_id: UUID) -> int:
+    """How many API tokens that reach this folder, and nothing outside it, work now."""
+    return ApiToken.objects.filter(folder=folder_id, revoked_at=None, expires_at__gt=timezone.now()).count()

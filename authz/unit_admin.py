@@ -3,19 +3,17 @@
 from typing import Any, TypeVar
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.contrib.admin.widgets import FilteredSelectMultiple
 from django.contrib.auth.models import User
 from django.db.models import Count, QuerySet
-from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
-from django.shortcuts import redirect
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from authz.admin_pages import SuperusersOnly
 from authz.models import OrgUnit, Role, UnitKind
 from authz.principal import Principal
 from authz.units import create_role, create_unit, delete_role, delete_unit, join, leave, move_unit, rename
-from copilot_site.lib.errors import InvalidInput
 
 M = TypeVar("M", OrgUnit, Role)
 
@@ -36,8 +34,8 @@ class MembersForm(forms.ModelForm[Any]):
             self.fields["members"].initial = self.instance.group.user_set.all()
 
 
-class CarriedByGroupAdmin(admin.ModelAdmin[M]):
-    """What units and roles share: people by name, and an error of a service shown on the page instead of saving."""
+class CarriedByGroupAdmin(SuperusersOnly[M]):
+    """What units and roles share: people by name."""
 
     form = MembersForm
     list_display: Any = ("name", "members_count")
@@ -50,46 +48,6 @@ class CarriedByGroupAdmin(admin.ModelAdmin[M]):
     @admin.display(description=_("members"), ordering="people")
     def members_count(self, row: Any) -> int:
         return int(row.people)
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return request.user.is_active and request.user.is_superuser
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self.has_module_permission(request)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return self.has_module_permission(request)
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self.has_module_permission(request)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self.has_module_permission(request)
-
-    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        return {}  # each is deleted on its own page, where a service can say no
-
-    def changeform_view(
-        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
-    ) -> Any:
-        return self._or_message(
-            request,
-            lambda: super(CarriedByGroupAdmin, self).changeform_view(request, object_id, form_url, extra_context),
-        )
-
-    def delete_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
-        return self._or_message(
-            request, lambda: super(CarriedByGroupAdmin, self).delete_view(request, object_id, extra_context)
-        )
-
-    def _or_message(self, request: HttpRequest, view: Any) -> HttpResponseBase | HttpResponse:
-        """Django runs these views in a transaction: what a service refuses leaves nothing behind."""
-        try:
-            answer: HttpResponseBase = view()
-        except InvalidInput as problem:
-            messages.error(request, str(problem))
-            return redirect(request.get_full_path())
-        return answer
 
     def set_members(self, by: Principal, row: M, members: QuerySet[User]) -> None:
         """Join who is new, let go who is not named any more."""

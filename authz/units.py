@@ -10,13 +10,14 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.record import record
-from authz.holders import managed_by
+from authz.holders import managed_by, management_denied_to
 from authz.lockout import managers_kept
 from authz.models import OrgUnit, OrgUnitLink, Role, UnitKind
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, InvalidInput, PermissionDenied
 
 NAME_LENGTH = 150  # of a Django group
+_CHANGED = {OrgUnit: Action.ORG_UNIT_CHANGED, Role: Action.ROLE_CHANGED, Group: Action.GROUP_CHANGED}
 
 
 @transaction.atomic
@@ -93,25 +94,51 @@ def delete_role(by: Principal | None, role: Role) -> None:
 
 
 @transaction.atomic
-def rename(by: Principal | None, place: OrgUnit | Role, *, name: str) -> None:
-    """Rename a unit or role and its group. Raises PermissionDenied, InvalidInput (no name), Conflict (it is taken)."""
+def create_group(by: Principal | None, *, name: str) -> Group:
+    """Make a plain group. Raises PermissionDenied, InvalidInput (no name), Conflict (it is taken)."""
     _govern(by)
-    before, place.name = place.name, _free(name, besides=place.group)
+    group = _group(name)
+    record(by, Action.GROUP_CREATED, group)
+    return group
+
+
+@transaction.atomic
+def delete_group(by: Principal | None, group: Group) -> None:
+    """Delete a plain group with its grants. Raises PermissionDenied, InvalidInput (it carries a unit or a role, the last manager)."""
+    _govern(by)
+    if OrgUnit.objects.filter(group=group).exists() or Role.objects.filter(group=group).exists():
+        raise InvalidInput(_("“%(name)s” carries a unit or a role. Delete that.") % {"name": group})
+    record(by, Action.GROUP_DELETED, group)
+    _delete_group(group)
+
+
+@transaction.atomic
+def rename(by: Principal | None, place: OrgUnit | Role | Group, *, name: str) -> None:
+    """Rename a unit or role and its group, or a plain one.
+
+    Raises PermissionDenied, InvalidInput (no name), Conflict (it is taken).
+    """
+    _govern(by)
+    group = _group_of(place)
+    before, place.name = place.name, _free(name, besides=group)
     place.save(update_fields=["name"])
-    place.group.name = place.name
-    place.group.save(update_fields=["name"])
-    action = Action.ORG_UNIT_CHANGED if isinstance(place, OrgUnit) else Action.ROLE_CHANGED
-    record(by, action, place, detail={"before": before})
+    group.name = place.name
+    group.save(update_fields=["name"])
+    record(by, _CHANGED[type(place)], place, detail={"before": before})
 
 
 @transaction.atomic
 def join(by: Principal | None, place: OrgUnit | Role | Group, *, user: User) -> None:
-    """Make a person a member; who is one already stays one, and it is not recorded again. Raises PermissionDenied."""
+    """Make a person a member; who is one already stays one, and it is not recorded again.
+
+    Raises PermissionDenied, InvalidInput (the group is denied to manage a place whose last manager this person is).
+    """
     _govern(by)
     group = _group_of(place)
     if not group.user_set.filter(pk=user.pk).exists():
-        group.user_set.add(user)
-        record(by, Action.MEMBER_ADDED, place, detail={"user": user.pk})
+        with managers_kept(*management_denied_to(group)):
+            group.user_set.add(user)
+            record(by, Action.MEMBER_ADDED, place, detail={"user": user.pk})
 
 
 @transaction.atomic

@@ -17,13 +17,12 @@ from hypothesis.stateful import invariant, run_state_machine_as_test
 
 from authz.explain import Reason, explain
 from authz.folders import folder_ids_with, knowledge_base_ids_with
-from authz.models import FolderUserGrant
+from authz.models import FolderUserGrant, PermissionSnapshot
 from authz.people import people
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rules import Fate, Rulebook
 from authz.snapshot import folder_ids_of, take_snapshot
-from authz.snapshot_models import PermissionSnapshot
 from knowledge.governance.standing import person_of, rulebook_of
 from knowledge.models import Folder, KnowledgeBase
 from knowledge.services import access

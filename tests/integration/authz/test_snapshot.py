@@ -8,10 +8,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from authz.grants import take_back
+from authz.models import PermissionSnapshot, VisibleFolders
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.snapshot import folder_ids_of, is_intact, take_snapshot
-from authz.snapshot_models import PermissionSnapshot, VisibleFolders
 from tests.factories import allow, make_base, make_folder, make_group, make_user
 
 pytestmark = pytest.mark.django_db

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.urls import reverse
 from django.utils import timezone
 
 from audit.actions import Action
@@ -166,3 +167,59 @@ def test_an_end_that_passes_is_shown_as_ended(world: World) -> None:
     FolderUserGrant.objects.filter(user=world.ben).update(expires_at=timezone.now() - timedelta(days=1))
     page = text_of(client_of(world.boss).get(place_url("rights-place", world.pay)))
     assert "ended" in page
+
+
+def test_moving_a_folder_is_shown_with_whom_it_touches_first(world: World) -> None:
+    """Travel lies in Rules, where Engineering may view; in Pay it may not."""
+    boss = client_of(world.boss)
+    page = boss.get(place_url("rights-place", world.travel))
+    assert {pk for pk, _name in page.context["destinations"]} == {world.pay.pk, world.rules.parent_id}
+    asked = {"what": "move", "parent": str(world.pay.pk)}
+    shown = boss.post(place_url("rights-change", world.travel), asked)
+    assert {each.person.username for each in shown.context["effects"].losing} == {"anna", "mia"}
+    assert Folder.unscoped.get(pk=world.travel.pk).parent_id == world.rules.pk
+    fields = {name: value for name, value in shown.context["fields"] if value}
+    assert fields == asked
+    confirmed = asked | {"confirmed": shown.context["effects"].fingerprint}
+    assert boss.post(place_url("rights-change", world.travel), confirmed).status_code == 302
+    assert Folder.unscoped.get(pk=world.travel.pk).parent_id == world.pay.pk
+    assert Entry.objects.filter(action=Action.FOLDER_MOVED, target_id=str(world.travel.pk)).count() == 1
+
+
+def test_a_folder_moves_only_where_one_governs_and_never_below_itself(world: World) -> None:
+    mia = client_of(world.mia)  # manages Rules, and not Pay
+    refused = mia.post(place_url("rights-change", world.travel), {"what": "move", "parent": str(world.pay.pk)})
+    assert refused.status_code == 404
+    below = mia.post(place_url("rights-change", world.rules), {"what": "move", "parent": str(world.travel.pk)})
+    assert "cannot be moved below itself" in text_of(below)
+    document = mia.post(place_url("rights-change", world.house_rules), {"what": "move", "parent": str(world.travel.pk)})
+    assert "Only folders are moved here" in text_of(document)
+    assert Folder.unscoped.get(pk=world.travel.pk).parent_id == world.rules.pk
+
+
+def test_a_membership_is_shown_with_what_it_opens_and_ends_first(world: World) -> None:
+    root, url = client_of(world.root), reverse("membership", args=[world.ben.pk])
+    asked = {"what": "join", "group": "Platform"}
+    shown = root.post(url, asked)
+    assert counted(shown.context["effects"]) == {"ben": ({"view": 2, "download": 2}, {})}
+    assert not world.ben.groups.filter(name="Platform").exists()
+    assert dict(shown.context["fields"]) == asked
+    root.post(url, asked | {"confirmed": shown.context["effects"].fingerprint})
+    assert world.ben.groups.filter(name="Platform").exists()
+    leaving = root.post(url, {"what": "leave", "group": "Platform"})
+    assert counted(leaving.context["effects"]) == {"ben": ({}, {"view": 2, "download": 2})}
+    assert world.ben.groups.filter(name="Platform").exists()
+
+
+def test_a_membership_that_opens_nothing_needs_no_question(world: World) -> None:
+    root = client_of(world.root)
+    answer = root.post(reverse("membership", args=[world.anna.pk]), {"what": "join", "group": "auditors"})
+    assert answer.status_code == 302
+    assert world.anna.groups.filter(name="auditors").exists()
+
+
+def test_a_denial_makes_a_membership_a_loss(world: World) -> None:
+    access.deny(None, [Right.VIEW], world.rules, to=world.auditors.group)
+    root = client_of(world.root)
+    shown = root.post(reverse("membership", args=[world.anna.pk]), {"what": "join", "group": "auditors"})
+    assert counted(shown.context["effects"]) == {"anna": ({}, {"view": 2})}

@@ -12,9 +12,9 @@ from agent.oversight import see_as as see_as_module
 from audit.actions import Action
 from audit.models import Entry
 from authz.grants import take_back
+from authz.models import PermissionSnapshot
 from authz.permissions import Right
 from authz.snapshot import folder_ids_of
-from authz.snapshot_models import PermissionSnapshot
 from copilot_site.lib.transactions import read_only
 from knowledge.models import Chunk, KnowledgeBase
 from knowledge.services import access

@@ -10,9 +10,8 @@ from django.utils import timezone
 from audit.actions import Action
 from audit.models import Entry
 from authz.checks import can
-from authz.models import FolderUserGrant
+from authz.models import AccessRequest, FolderUserGrant, RequestState
 from authz.permissions import Right
-from authz.request_models import AccessRequest, RequestState
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from knowledge.services import access
 from knowledge.services.access_requests import (

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.test import Client
 from django.urls import reverse
 
 from audit.actions import Action
@@ -13,6 +14,7 @@ from audit.models import Entry
 from authz.checks import can
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.tokens import issue_token
 from copilot_site.lib.spreadsheets import csv_parts, safe_cell
 from knowledge.governance.review import matrix
 from knowledge.models import Document, Folder
@@ -155,12 +157,18 @@ def test_a_membership_is_changed_by_administrators_only(world: World) -> None:
     url = reverse("membership", args=[world.ben.pk])
     client_of(world.boss).post(url, {"what": "join", "group": "Engineering"})
     assert not world.ben.groups.filter(name="Engineering").exists()
-    client_of(world.root).post(url, {"what": "join", "group": "Engineering"})
+    _confirmed(client_of(world.root), url, {"what": "join", "group": "Engineering"})
     assert can(principal_of(world.ben), Right.VIEW, world.rules)
-    client_of(world.root).post(url, {"what": "leave", "group": "Engineering"})
+    _confirmed(client_of(world.root), url, {"what": "leave", "group": "Engineering"})
     assert not can(principal_of(world.ben), Right.VIEW, world.rules)
     wrong = client_of(world.root).post(url, {"what": "join", "group": "Enginering"}, follow=True)
     assert "Did you mean “Engineering”?" in text_of(wrong)
+
+
+def _confirmed(client: Client, url: str, asked: dict[str, str]) -> None:
+    """Ask for a change, and save what is shown of it."""
+    shown = client.post(url, asked)
+    assert client.post(url, asked | {"confirmed": shown.context["effects"].fingerprint}).status_code == 302
 
 
 def test_units_and_roles_are_changed_through_their_services(world: World) -> None:
@@ -202,3 +210,19 @@ def test_the_health_of_ingestion_lists_failures_with_reasons(world: World) -> No
 def test_a_place_is_reached_from_its_row_in_the_admin(world: World) -> None:
     page = client_of(world.boss).get(reverse("admin:knowledge_folder_change", args=[world.rules.pk]))
     assert place_url("rights-place", world.rules) in page.content.decode()
+
+
+def test_the_page_of_a_folder_leads_to_the_tokens_for_it_alone(world: World) -> None:
+    allow(world.mia, world.rules)
+    for name, folder in (("importer", world.rules), ("all of it", None)):
+        issue_token(
+            principal_of(world.mia), name=name, days=30, scopes=["search"], folder_id=folder.pk if folder else None
+        )
+    root = client_of(world.root)
+    page = root.get(place_url("rights-place", world.rules)).content.decode()
+    link = f"{reverse('admin:authz_apitoken_changelist')}?folder__id__exact={world.rules.pk}"
+    assert f'href="{link}">one API token for this folder alone' in page
+    listed = root.get(link)
+    assert [token.name for token in listed.context["cl"].result_list] == ["importer"]
+    assert "one API token" not in text_of(root.get(place_url("rights-place", world.pay)))
+    assert link not in client_of(world.mia).get(place_url("rights-place", world.rules)).content.decode()

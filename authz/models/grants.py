@@ -1,7 +1,7 @@
-"""Who belongs where, and what is granted and denied.
+"""What is granted and denied.
 
-Org units and roles are carried by Django's groups. Grants are guardian's direct-foreign-key permission models: a grant goes
-when its folder goes. Denials are a model of their own, so that nothing of guardian's can take one for a grant.
+Grants are guardian's direct-foreign-key permission models: a grant goes when its folder goes. Denials are a model of their own, so
+that nothing of guardian's can take one for a grant.
 """
 
 from django.conf import settings
@@ -12,78 +12,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 from guardian.models import GroupObjectPermissionBase, UserObjectPermissionBase
 
-from authz import request_models, snapshot_models  # noqa: F401 - Django looks for models in this file
-from authz.claim_models import ClaimMapping, ClaimMembership, UnmappedClaim
 from authz.permissions import Right
-from authz.token_models import ApiToken, ServiceAccount, TokenUse
-
-__all__ = [
-    "ApiToken",
-    "ClaimMapping",
-    "ClaimMembership",
-    "Denial",
-    "FolderGroupGrant",
-    "FolderUserGrant",
-    "KnowledgeBaseGroupGrant",
-    "KnowledgeBaseUserGrant",
-    "OrgUnit",
-    "OrgUnitLink",
-    "Role",
-    "ServiceAccount",
-    "TokenUse",
-    "UnitKind",
-    "UnmappedClaim",
-]
-
-
-class UnitKind(models.TextChoices):
-    DEPARTMENT = "department", _("department")
-    PROJECT = "project", _("project")
-
-
-class OrgUnit(models.Model):
-    """A department or project. Its group has its name and id; whoever is in it counts as a member of every unit above, too."""
-
-    group = models.OneToOneField(Group, models.CASCADE, primary_key=True, related_name="org_unit", editable=False)
-    name = models.CharField(_("name"), max_length=150, unique=True)
-    kind = models.CharField(_("kind"), max_length=12, choices=UnitKind.choices, default=UnitKind.DEPARTMENT)
-    parent = models.ForeignKey(
-        "self", models.PROTECT, null=True, blank=True, related_name="children", verbose_name=_("belongs to")
-    )
-
-    class Meta:
-        verbose_name = _("org unit")
-        verbose_name_plural = _("org units")
-        ordering = ("name",)
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class OrgUnitLink(models.Model):
-    """The closure table of the units: one row for each unit and each unit above it, itself included at depth 0."""
-
-    ancestor = models.ForeignKey(OrgUnit, models.CASCADE, related_name="descendant_links")
-    descendant = models.ForeignKey(OrgUnit, models.CASCADE, related_name="ancestor_links")
-    depth = models.PositiveSmallIntegerField()
-
-    class Meta:
-        constraints = [models.UniqueConstraint("ancestor", "descendant", name="org_unit_link_once")]
-
-
-class Role(models.Model):
-    """What people are, wherever they belong. Its group has its name and id; whoever is in the group has the role."""
-
-    group = models.OneToOneField(Group, models.CASCADE, primary_key=True, related_name="role", editable=False)
-    name = models.CharField(_("name"), max_length=150, unique=True)
-
-    class Meta:
-        verbose_name = _("role")
-        verbose_name_plural = _("roles")
-        ordering = ("name",)
-
-    def __str__(self) -> str:
-        return self.name
 
 
 class Granted(models.Model):

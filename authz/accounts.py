@@ -1,0 +1,87 @@
+"""Accounts of people: made, changed, disabled and deleted by an administrator, each recorded, and never so that nobody is left.
+
+`by` is a superuser; the pages that lead here are for superusers alone.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+
+from django.contrib.auth.models import Group, Permission, User
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from audit.actions import Action
+from audit.record import record
+from authz.holders import managed_by_person
+from authz.lockout import managers_kept
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput, PermissionDenied
+
+
+@transaction.atomic
+def create_account(by: Principal, user: User) -> None:
+    """Store a new account. Raises PermissionDenied."""
+    _govern(by)
+    user.save()
+    record(by, Action.USER_CREATED, user)
+
+
+@transaction.atomic
+def change_account(by: Principal, user: User, *, changed: Collection[str]) -> None:
+    """Store a changed account; changed: the names of its fields. Enabling and disabling are recorded as such.
+
+    Raises PermissionDenied, InvalidInput (a place would lose its last manager, the system its last administrator).
+    """
+    _govern(by)
+    with _somebody_left(user):
+        user.save()
+        if "is_active" in changed:
+            record(by, Action.USER_ENABLED if user.is_active else Action.USER_DISABLED, user)
+        if others := sorted(set(changed) - {"is_active"}):
+            record(by, Action.USER_CHANGED, user, detail={"fields": others})
+
+
+@transaction.atomic
+def delete_account(by: Principal, user: User) -> None:
+    """Delete an account with its grants, memberships and tokens. Raises PermissionDenied, InvalidInput as `change_account`."""
+    _govern(by)
+    with _somebody_left(user):
+        record(by, Action.USER_DELETED, user)
+        user.delete()
+
+
+@transaction.atomic
+def set_permissions(by: Principal, holder: User | Group, permissions: Iterable[Permission]) -> None:
+    """Which pages of the admin somebody may use, such as the audit log; none of them gives a right on documents."""
+    _govern(by)
+    held = holder.user_permissions if isinstance(holder, User) else holder.permissions
+    before, after = set(held.all()), set(permissions)
+    if before != after:
+        held.set(after)
+        detail = {"permissions": _names(after - before), "taken": _names(before - after)}
+        record(by, Action.USER_CHANGED if isinstance(holder, User) else Action.GROUP_CHANGED, holder, detail=detail)
+
+
+def password_was_set(by: Principal, user: User) -> None:
+    """Record it, in the transaction that stored the new password."""
+    record(by, Action.PASSWORD_CHANGED, user)
+
+
+@contextmanager
+def _somebody_left(user: User) -> Iterator[None]:
+    """A change of an account after which its places still have a manager, and the system an administrator."""
+    administrators = User.objects.filter(is_active=True, is_superuser=True)
+    with managers_kept(*managed_by_person(user)):
+        had_one = administrators.exists()
+        yield
+        if had_one and not administrators.exists():
+            raise InvalidInput(_("Nobody could govern the system any more. Make somebody else an administrator first."))
+
+
+def _govern(by: Principal) -> None:
+    if not by.is_superuser:
+        raise PermissionDenied(_("Only an administrator of the system changes accounts."))
+
+
+def _names(permissions: Iterable[Permission]) -> list[str]:
+    return sorted(permission.codename for permission in permissions)

@@ -1,0 +1,36 @@
+"""Who belongs where, what is granted and denied, and what else rights leave behind."""
+
+from authz.models.claims import ClaimMapping, ClaimMembership, UnmappedClaim
+from authz.models.grants import (
+    Denial,
+    FolderGroupGrant,
+    FolderUserGrant,
+    KnowledgeBaseGroupGrant,
+    KnowledgeBaseUserGrant,
+)
+from authz.models.requests import AccessRequest, RequestState
+from authz.models.snapshots import PermissionSnapshot, VisibleFolders
+from authz.models.tokens import ApiToken, ServiceAccount, TokenUse
+from authz.models.units import OrgUnit, OrgUnitLink, Role, UnitKind
+
+__all__ = [
+    "AccessRequest",
+    "ApiToken",
+    "ClaimMapping",
+    "ClaimMembership",
+    "Denial",
+    "FolderGroupGrant",
+    "FolderUserGrant",
+    "KnowledgeBaseGroupGrant",
+    "KnowledgeBaseUserGrant",
+    "OrgUnit",
+    "OrgUnitLink",
+    "PermissionSnapshot",
+    "RequestState",
+    "Role",
+    "ServiceAccount",
+    "TokenUse",
+    "UnitKind",
+    "UnmappedClaim",
+    "VisibleFolders",
+]

@@ -1,0 +1,231 @@
+"""Accounts and groups in the admin: for superusers, through services, recorded, and never so that nobody is left to govern."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, Permission, User
+from django.test import Client
+from django.urls import reverse
+
+from audit.actions import Action
+from audit.models import Entry
+from authz.accounts import change_account, create_account, delete_account
+from authz.permissions import Right
+from authz.principal import Principal
+from authz.service_accounts import create_service_account, set_enabled
+from authz.units import create_role, create_unit, join
+from copilot_site.lib.errors import InvalidInput, PermissionDenied
+from knowledge.models import KnowledgeBase
+from knowledge.services import access
+from tests.factories import allow, make_base, make_group, make_user
+
+pytestmark = pytest.mark.django_db
+
+NOBODY_MANAGES = "Nobody could manage “Handbook” any more"
+NOBODY_GOVERNS = "Nobody could govern the system any more"
+
+
+@pytest.fixture
+def root() -> User:
+    return make_user("root", is_superuser=True)
+
+
+@pytest.fixture
+def client(root: User) -> Client:
+    client = Client()
+    client.force_login(root)
+    return client
+
+
+def managed(*, by: User | Group) -> KnowledgeBase:
+    """A base of its own whose only manager this is."""
+    base = KnowledgeBase.unscoped.filter(name="Handbook").first() or make_base("Handbook")
+    access.give(None, [Right.MANAGE], base, to=by)
+    for keeper in User.objects.filter(username="keeper"):
+        access.take_back(None, Right, base, of=keeper)
+    return base
+
+
+def account_form(user: User, **changed: Any) -> dict[str, Any]:
+    """What the page of an account sends; False leaves a box empty."""
+    fields = ("username", "first_name", "last_name", "email", "is_active", "is_staff", "is_superuser")
+    form = {name: getattr(user, name) for name in fields} | {"user_permissions": []} | changed
+    return {name: value for name, value in form.items() if value is not False}
+
+
+def saved(client: Client, user: User, **changed: Any) -> str:
+    """Save the page; returns the text of the page that follows."""
+    answer = client.post(reverse("admin:auth_user_change", args=[user.pk]), account_form(user, **changed), follow=True)
+    assert answer.status_code == 200
+    return str(answer.content.decode())
+
+
+def recorded(action: Action) -> list[Entry]:
+    return list(Entry.objects.filter(action=action).order_by("id"))
+
+
+def test_a_change_of_an_account_is_recorded_by_its_fields(client: Client, root: User) -> None:
+    anna = make_user("anna")
+    saved(client, anna, email="anna@example.com", is_staff=True)
+    anna.refresh_from_db()
+    assert (anna.email, anna.is_staff) == ("anna@example.com", True)
+    (entry,) = recorded(Action.USER_CHANGED)
+    assert (entry.actor_id, entry.target_id, entry.detail) == (root.pk, str(anna.pk), {"fields": ["email", "is_staff"]})
+
+
+def test_disabling_and_enabling_are_recorded_as_such(client: Client) -> None:
+    anna = make_user("anna")
+    saved(client, anna, is_active=False)
+    assert len(recorded(Action.USER_DISABLED)) == 1
+    anna.refresh_from_db()
+    saved(client, anna, is_active=True)
+    assert len(recorded(Action.USER_ENABLED)) == 1
+    assert recorded(Action.USER_CHANGED) == []
+
+
+def test_permissions_of_the_admin_are_recorded_by_name(client: Client) -> None:
+    anna, may_read = make_user("anna"), Permission.objects.get(codename="view_entry")
+    saved(client, anna, user_permissions=[may_read.pk])
+    assert set(anna.user_permissions.all()) == {may_read}
+    assert [entry.detail for entry in recorded(Action.USER_CHANGED)] == [{"permissions": ["view_entry"], "taken": []}]
+
+
+def test_a_form_that_sends_groups_changes_none(client: Client) -> None:
+    anna, group = make_user("anna"), make_group()
+    saved(client, anna, groups=[group.pk])
+    assert not anna.groups.exists()
+    page = client.get(reverse("admin:auth_user_change", args=[anna.pk])).content.decode()
+    assert f'href="{reverse("person", args=[anna.pk])}"' in page
+    assert 'name="groups"' not in page
+
+
+def test_a_new_account_a_password_and_a_deletion_are_recorded(client: Client) -> None:
+    words = {"password1": "correct-horse-7", "password2": "correct-horse-7", "usable_password": "true"}
+    answer = client.post(reverse("admin:auth_user_add"), {"username": "nina", **words})
+    nina = User.objects.get(username="nina")
+    assert answer.status_code == 302
+    assert len(recorded(Action.USER_CREATED)) == 1
+    changed = {name: value.replace("7", "8") for name, value in words.items()}
+    assert client.post(reverse("admin:auth_user_password_change", args=[nina.pk]), changed).status_code == 302
+    nina.refresh_from_db()
+    assert nina.check_password("correct-horse-8")
+    assert [entry.target_id for entry in recorded(Action.PASSWORD_CHANGED)] == [str(nina.pk)]
+    client.post(reverse("admin:auth_user_delete", args=[nina.pk]), {"post": "yes"})
+    assert not User.objects.filter(username="nina").exists()
+    assert len(recorded(Action.USER_DELETED)) == 1
+
+
+def test_a_password_that_was_not_changed_is_not_recorded(client: Client, root: User) -> None:
+    client.post(reverse("admin:auth_user_password_change", args=[root.pk]), {"password1": "a", "password2": "b"})
+    assert recorded(Action.PASSWORD_CHANGED) == []
+
+
+@pytest.mark.parametrize("through", ["name", "group", "unit above"])
+def test_the_last_manager_of_a_place_stays_enabled(client: Client, through: str) -> None:
+    anna = make_user("anna")
+    if through == "unit above":
+        above = create_unit(None, name="Engineering")
+        join(None, create_unit(None, name="Platform", parent=above), user=anna)
+        managed(by=above.group)
+    else:
+        managed(by=anna if through == "name" else make_group(members=[anna]))
+    assert NOBODY_MANAGES in saved(client, anna, is_active=False)
+    anna.refresh_from_db()
+    assert anna.is_active
+    assert recorded(Action.USER_DISABLED) == []
+    client.post(reverse("admin:auth_user_delete", args=[anna.pk]), {"post": "yes"})
+    assert User.objects.filter(username="anna").exists()
+    managed(by=make_user("mia"))
+    saved(client, anna, is_active=False)
+    anna.refresh_from_db()
+    assert not anna.is_active
+
+
+def test_the_last_manager_does_not_join_a_group_that_is_denied_to_manage(root: User) -> None:
+    anna, group = make_user("anna"), make_group()
+    base = managed(by=anna)
+    access.deny(None, [Right.MANAGE], base, to=group)
+    with pytest.raises(InvalidInput, match=NOBODY_MANAGES):
+        join(Principal.of(root), group, user=anna)
+    assert not anna.groups.exists()
+
+
+def test_a_service_account_that_manages_alone_is_not_disabled(root: User) -> None:
+    account = create_service_account(Principal.of(root), username="importer", purpose="Imports")
+    managed(by=account.user)
+    with pytest.raises(InvalidInput, match=NOBODY_MANAGES):
+        set_enabled(Principal.of(root), account, enabled=False)
+    account.user.refresh_from_db()
+    assert account.user.is_active
+
+
+@pytest.mark.parametrize("change", [{"is_active": False}, {"is_superuser": False}])
+def test_the_last_administrator_stays_one(client: Client, root: User, change: dict[str, bool]) -> None:
+    assert NOBODY_GOVERNS in saved(client, root, **change)
+    root.refresh_from_db()
+    assert root.is_active
+    assert root.is_superuser
+    second = Client()
+    second.force_login(make_user("second", is_superuser=True))
+    saved(second, root, **change)
+    assert User.objects.get(pk=root.pk).is_superuser is ("is_superuser" not in change)
+
+
+def test_the_last_administrator_is_not_deleted(root: User) -> None:
+    with pytest.raises(InvalidInput, match=NOBODY_GOVERNS):
+        delete_account(Principal.of(root), User.objects.get(pk=root.pk))
+
+
+def test_only_superusers_change_accounts_and_groups() -> None:
+    staff = make_user("staff")
+    User.objects.filter(pk=staff.pk).update(is_staff=True)
+    staff.user_permissions.set(Permission.objects.filter(content_type__app_label="auth"))
+    client = Client()
+    client.force_login(staff)
+    for name in ("auth_user", "auth_group"):
+        assert client.get(reverse(f"admin:{name}_changelist")).status_code == 403
+    assert client.post(reverse("admin:auth_user_change", args=[staff.pk]), {"is_superuser": "on"}).status_code == 403
+    with pytest.raises(PermissionDenied):
+        change_account(Principal.of(staff), staff, changed={"is_superuser"})
+    with pytest.raises(PermissionDenied):
+        create_account(Principal.of(staff), User(username="other"))
+
+
+def test_plain_groups_are_made_renamed_and_deleted_with_a_record(client: Client) -> None:
+    client.post(reverse("admin:auth_group_add"), {"name": "writers", "permissions": []})
+    group = Group.objects.get(name="writers")
+    may_read = Permission.objects.get(codename="view_entry")
+    page = reverse("admin:auth_group_change", args=[group.pk])
+    client.post(page, {"name": "authors", "permissions": [may_read.pk]})
+    assert set(Group.objects.get(name="authors").permissions.all()) == {may_read}
+    client.post(reverse("admin:auth_group_delete", args=[group.pk]), {"post": "yes"})
+    assert not Group.objects.filter(pk=group.pk).exists()
+    assert [len(recorded(action)) for action in (Action.GROUP_CREATED, Action.GROUP_DELETED)] == [1, 1]
+    renamed, allowed = recorded(Action.GROUP_CHANGED)
+    assert renamed.detail == {"before": "writers"}
+    assert allowed.detail == {"permissions": ["view_entry"], "taken": []}
+
+
+def test_the_group_of_a_role_keeps_name_and_life_on_its_own_page(client: Client) -> None:
+    role = create_role(None, name="auditors")
+    page = reverse("admin:auth_group_change", args=[role.pk])
+    client.post(page, {"name": "others", "permissions": []})
+    assert Group.objects.get(pk=role.pk).name == "auditors"
+    assert client.post(reverse("admin:auth_group_delete", args=[role.pk]), {"post": "yes"}).status_code == 403
+
+
+def test_a_group_that_alone_manages_a_place_is_not_deleted(client: Client) -> None:
+    group = make_group(members=[make_user("anna")])
+    managed(by=group)
+    answer = client.post(reverse("admin:auth_group_delete", args=[group.pk]), {"post": "yes"}, follow=True)
+    assert NOBODY_MANAGES in answer.content.decode()
+    assert Group.objects.filter(pk=group.pk).exists()
+
+
+def test_a_knowledge_base_renamed_in_the_admin_is_recorded(client: Client) -> None:
+    base = make_base("Handbook")
+    allow(make_user("anna"), base)
+    page = reverse("admin:knowledge_knowledgebase_change", args=[base.pk])
+    client.post(page, {"name": "Manual", "description": ""})
+    assert KnowledgeBase.unscoped.get(pk=base.pk).name == "Manual"
+    assert [entry.target_name for entry in recorded(Action.KNOWLEDGE_BASE_CHANGED)] == ["Manual"]
