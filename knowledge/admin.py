@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from authz.admin import GuardedModelAdmin
 from authz.principal import Principal
 from knowledge.models import Document, DocumentVersion, Folder, FolderKind, KnowledgeBase
-from knowledge.services.folders import add_folder, create_knowledge_base, govern_folder
+from knowledge.services.folders import add_folder, change_knowledge_base, create_knowledge_base, govern_folder
 
 M = TypeVar("M", bound=Model)
 
@@ -52,7 +52,7 @@ class KnowledgeBaseAdmin(WithRights[KnowledgeBase]):
 
     def save_model(self, request: HttpRequest, obj: KnowledgeBase, form: Any, change: bool) -> None:
         if change:
-            obj.save(update_fields=["name", "description"])
+            change_knowledge_base(Principal.of(request.user), obj)
             return
         made = create_knowledge_base(Principal.of(request.user), name=obj.name, description=obj.description)
         obj.pk = made.pk
@@ -81,7 +81,10 @@ class FolderAdmin(WithRights[Folder]):
         return " / ".join(names)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Folder | None = None) -> Any:
-        return ("parent", "name") if obj and obj.parent_id is None else ()
+        """A folder is moved on the page of its rights, which shows whom that touches first."""
+        if obj is None:
+            return ()
+        return ("parent", "name") if obj.parent_id is None else ("parent",)
 
     def has_delete_permission(self, request: HttpRequest, obj: Folder | None = None) -> bool:
         return False  # folders are deleted empty, on the library pages
@@ -95,7 +98,7 @@ class FolderAdmin(WithRights[Folder]):
     def save_model(self, request: HttpRequest, obj: Folder, form: Any, change: bool) -> None:
         by = Principal.of(request.user)
         if change:
-            govern_folder(by, folder_id=obj.pk, name=obj.name, parent_id=obj.parent_id)
+            govern_folder(by, folder_id=obj.pk, name=obj.name, parent_id=None)
             return
         assert obj.parent is not None  # the form requires it
         made = add_folder(by, obj.parent, obj.name)

@@ -1,5 +1,6 @@
 """Reads that pages, API and tools share. Every row comes through `visible_to`."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -16,7 +17,10 @@ from knowledge.retrieval.terms import document_terms
 
 @dataclass(frozen=True)
 class ShownPassage:
-    """A passage with where it stands. start, end: character offsets into the text of its version."""
+    """A passage with where it stands. start, end: character offsets into the text of its version.
+
+    page: its first one. page_starts: where in `text` each page after that begins.
+    """
 
     chunk_id: UUID
     knowledge_base_id: UUID
@@ -32,6 +36,11 @@ class ShownPassage:
     start: int
     end: int
     is_current: bool
+    page_starts: tuple[int, ...] = ()
+
+    def page_at(self, offset: int) -> int | None:
+        """The page on which the character at `offset` of the text stands."""
+        return None if self.page is None else self.page + bisect_right(self.page_starts, offset)
 
     @property
     def embedded_text(self) -> str:
@@ -111,4 +120,5 @@ def shown(row: Chunk) -> ShownPassage:
         start=row.start,
         end=row.end,
         is_current=row.version_id == row.document.current_version_id,
+        page_starts=tuple(row.page_starts),
     )

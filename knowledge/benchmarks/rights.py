@@ -21,6 +21,7 @@ from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.services.indexes import build_in_transaction
 
 TOP, DEPTH = 10, 100
+RUNS = 3  # of a statement for each question
 SHARES = (0.001, 0.01, 0.1, 1.0)
 _NEAREST = f"""
 SELECT i.chunk_id FROM knowledge_chunkindex i WHERE i.live AND i.space_id = %s AND i.folder_id IN ({{folders}})
@@ -128,9 +129,9 @@ def _explained(statement: str, params: Sequence[Any], times: int) -> dict[str, f
 
 
 def _execution(statement: str, params: Sequence[Any]) -> float:
-    """Planning and execution on the server, ms."""
-    run = _explain(statement, params)
-    return float(run["Execution Time"] + run["Planning Time"])
+    """Planning and execution on the server, ms; the best of RUNS, because what other processes add is not the statement's."""
+    runs = (_explain(statement, params) for _run in range(RUNS))
+    return min(float(run["Execution Time"] + run["Planning Time"]) for run in runs)
 
 
 def _explain(statement: str, params: Sequence[Any]) -> dict[str, float]:

@@ -41,7 +41,7 @@ class SearchBenchmark:
     """The whole search, with rights, words, reranker and texts, against a statement that knows none of them."""
 
     help = (
-        "Ask a knowledge base questions made of its own headings, as a person who sees all of it and as one who sees 1 %% "
+        "Ask a knowledge base questions made of its own titles and headings, as a person who sees all of it and as one who sees 1 %% "
         "of it (made for the run and taken back), and compare the indexes of large collections with an exact scan."
     )
 
@@ -87,7 +87,7 @@ class SearchBenchmark:
 
 
 def _questions(principal: Principal, base: KnowledgeBase, count: int, chance: random.Random) -> list[str]:
-    """Headings with the title above them, in an order that repeats."""
+    """Titles, with the heading below them where there is one, in an order that repeats."""
     chunks = Chunk.objects.visible_to(principal).filter(knowledge_base=base).select_related("document")
     rows = chunks.order_by("id").values_list("document__title", "heading_path")
     texts = sorted({" ".join([title, *path[-1:]]) for title, path in rows})

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from authz.principal import Principal
+from knowledge.evaluation import peer
 from knowledge.evaluation.corpus import LoadedCorpus
 from knowledge.evaluation.datasets import Dataset, Query
 from knowledge.evaluation.metrics import mean, mrr_at_k, ndcg_at_k, ranked_documents, recall_at_k
@@ -35,12 +36,19 @@ class Languages(StrEnum):
 
 
 def evaluate_retrieval(
-    dataset: Dataset, corpus: LoadedCorpus, reader: Principal, *, languages: Languages, split: str, asking: Asking
+    dataset: Dataset,
+    corpus: LoadedCorpus,
+    reader: Principal,
+    *,
+    languages: Languages,
+    split: str,
+    asking: Asking,
+    with_peer: bool = False,
 ) -> dict[str, Any]:
     """The report: `{dataset, split, queries, stages: {stage: {all, groups}}, latency_ms: {p50, p95}}`, metrics in 0 … 1.
 
     A document outside the language that is searched is not judged; a question that no document is judged for is left out.
-    asking: wraps the list of questions, such as tqdm.
+    asking: wraps the list of questions, such as tqdm. with_peer: a stage "bm25s" after the lexical one, see `peer`.
     """
     spoken = {document.id: document.language or "" for document in dataset.corpus}
     judged, judgements = [], {}
@@ -52,7 +60,11 @@ def evaluate_retrieval(
         if grades:
             judged.append(query)
             judgements[query.id] = grades
-    values: dict[str, dict[str, list[Metrics]]] = {stage: defaultdict(list) for stage in STAGES}
+    names = [
+        name for stage in STAGES for name in ((stage, peer.NAME) if with_peer and stage == "lexical" else (stage,))
+    ]
+    values: dict[str, dict[str, list[Metrics]]] = {name: defaultdict(list) for name in names}
+    beside = peer.LexicalPeer(corpus, reader) if with_peer else None
     latencies = []
     for query in asking(judged):
         began = time.perf_counter()
@@ -61,6 +73,10 @@ def evaluate_retrieval(
         for stage, key in STAGES.items():
             documents = _documents(ranked, key, corpus, query)
             values[stage][_group(query)].append(_measure(documents, judgements[query.id]))
+        if beside is not None:
+            found = beside.rank(query.text, language_of(query, dataset, languages))
+            documents = ranked_documents(found, exclude=query.exclude_ids)
+            values[peer.NAME][_group(query)].append(_measure(documents, judgements[query.id]))
     return {
         "dataset": dataset.name,
         "split": split,

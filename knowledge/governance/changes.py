@@ -2,24 +2,26 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from uuid import UUID
 
 from django import forms
 from django.contrib.auth.models import Group, User
-from django.db import models, transaction
+from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from audit.actions import Action
-from audit.record import record
-from authz.effects import Effects, compare
+from authz.effects import Effects
+from authz.governing import get_governed
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
+from knowledge.governance import rehearsal
 from knowledge.governance.lookup import Place, group_named, user_named
-from knowledge.governance.standing import base_id_of, standing_of
-from knowledge.models import Folder, KnowledgeBase
+from knowledge.governance.standing import base_id_of
+from knowledge.models import Folder, FolderKind, KnowledgeBase
 from knowledge.services import access
+from knowledge.services.folders import govern_folder
 
 
 class What(models.TextChoices):
@@ -31,6 +33,7 @@ class What(models.TextChoices):
     RESTORE = "restore", gettext_lazy("take over rights from above again")
     TELL = "tell", gettext_lazy("let its name be told")
     HIDE = "hide", gettext_lazy("keep its name hidden")
+    MOVE = "move", gettext_lazy("move below another folder")
 
 
 ABOUT_A_HOLDER = (What.GIVE, What.TAKE_BACK, What.DENY, What.UNDENY)
@@ -38,7 +41,10 @@ ABOUT_A_HOLDER = (What.GIVE, What.TAKE_BACK, What.DENY, What.UNDENY)
 
 @dataclass(frozen=True)
 class Change:
-    """What somebody asked to be changed on a place. copy: for BREAK, keep what is granted from above on the place itself."""
+    """What somebody asked to be changed on a place.
+
+    copy: for BREAK, keep what is granted from above on the place itself. parent_id: for MOVE, the folder to lie in.
+    """
 
     what: What
     holder: User | Group | None = None
@@ -46,6 +52,7 @@ class Change:
     ends_at: datetime | None = None
     reason: str = ""
     copy: bool = False
+    parent_id: UUID | None = None
 
     def apply(self, by: Principal, place: Place) -> None:
         """Raises NotFound, PermissionDenied and InvalidInput of `knowledge.services.access`."""
@@ -59,10 +66,18 @@ class Change:
             access.break_inheritance(by, place, copy=self.copy)
         elif self.what is What.RESTORE:
             access.restore_inheritance(by, place)
+        elif self.what is What.MOVE:
+            self._move(by, place)
         elif isinstance(place, Folder):
             access.set_discoverable(by, place, is_discoverable=self.what is What.TELL)
         else:
             raise InvalidInput(_("Only the name of a folder can be told or hidden."))
+
+    def _move(self, by: Principal, place: Place) -> None:
+        if not isinstance(place, Folder):
+            raise InvalidInput(_("Only folders are moved here; documents are moved on their own pages."))
+        parent = get_governed(Folder, by, pk=self.parent_id, kind=FolderKind.FOLDER)
+        govern_folder(by, folder_id=place.pk, name=place.name, parent_id=parent.pk)
 
     def _apply_to_holder(self, by: Principal, place: Place, holder: User | Group) -> None:
         if self.what is What.GIVE:
@@ -87,6 +102,7 @@ class ChangeForm(forms.Form):
     )
     reason = forms.CharField(max_length=500, required=False)
     copy = forms.BooleanField(required=False)
+    parent = forms.UUIDField(required=False, error_messages={"invalid": gettext_lazy("Choose a folder.")})
 
     def change(self) -> Change:
         """The change that was asked for. Raises InvalidInput with one sentence."""
@@ -96,7 +112,7 @@ class ChangeForm(forms.Form):
         given = self.cleaned_data
         what = What(given["what"])
         if what not in ABOUT_A_HOLDER:
-            return Change(what, copy=given["copy"])
+            return Change(what, copy=given["copy"], parent_id=given["parent"])
         rights = tuple(right for right in Right if right.value in given["rights"])
         if not rights:
             raise InvalidInput(_("Choose at least one right."))
@@ -113,19 +129,12 @@ def end_of(day: date) -> datetime:
 
 
 def carry_out(by: Principal, place: Place, change: Change, *, confirmed: str = "") -> Effects | None:
-    """Make the change and keep it, if it changes nobody's access or `confirmed` names what it changes; None then.
-
-    Else nothing stays changed, and the effects come back to be shown: their fingerprint is what has to be confirmed. Whatever
-    happened to rights since they were shown makes other effects, and so another question.
-    """
-    base_id = base_id_of(place)
-    with transaction.atomic():
-        before = standing_of(base_id)
-        change.apply(by, place)
-        effects = compare(before, standing_of(base_id))
-        if not effects.people or effects.fingerprint == confirmed:
-            return None
-        transaction.set_rollback(True)
-    detail = {"what": change.what.value, "gaining": len(effects.gaining), "losing": len(effects.losing)}
-    record(by, Action.CHANGE_PREVIEWED, place, detail=detail)
-    return effects
+    """Make a change on a place, or show what it would do: `rehearsal.carry_out`."""
+    return rehearsal.carry_out(
+        by,
+        lambda: change.apply(by, place),
+        what=change.what.value,
+        target=place,
+        base_ids=[base_id_of(place)],
+        confirmed=confirmed,
+    )

@@ -10,6 +10,7 @@ from django.core.paginator import Paginator
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
@@ -22,9 +23,10 @@ from authz.people import Person
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rules import Place, Rulebook
-from authz.units import join, leave
 from copilot_site.lib.errors import CopilotError, NotFound
+from knowledge.governance.confirmation import show_effects
 from knowledge.governance.lookup import group_named, holder_names
+from knowledge.governance.memberships import Membership, change_membership
 from knowledge.governance.review import in_order
 from knowledge.governance.scope import governed_places
 from knowledge.governance.standing import bases_of, person_of, rulebook_of
@@ -83,18 +85,27 @@ def person(request: HttpRequest, principal: Principal, user_id: int) -> HttpResp
 @require_POST
 @admin_page
 def membership(request: HttpRequest, principal: Principal, user_id: int) -> HttpResponseBase:
-    """`what` is `join` or `leave`, `group` the name of a group, unit or role."""
+    """`what` is `join` or `leave`, `group` the name of a group, unit or role; asked again after showing whom it touches."""
     user = _user(user_id)
     try:
         place = _carried_by(group_named(request.POST.get("group", "")))
-        if request.POST.get("what") == "leave":
-            leave(principal, place, user=user)
-        else:
-            join(principal, place, user=user)
-        messages.success(request, _("Done. It counts from now on."))
+        what = Membership.LEAVE if request.POST.get("what") == "leave" else Membership.JOIN
+        effects = change_membership(principal, user, place, what, confirmed=request.POST.get("confirmed", ""))
     except CopilotError as problem:
         messages.error(request, str(problem))
-    return redirect("person", user_id)
+        return redirect("person", user_id)
+    if effects is None:
+        messages.success(request, _("Done. It counts from now on."))
+        return redirect("person", user_id)
+    context = {
+        "title": _("Check the change of memberships of “%(name)s”") % {"name": user},
+        "way": [(reverse("people"), _("People and units"))],
+        "back": reverse("person", args=[user_id]),
+        "back_name": str(user),
+        "action": reverse("membership", args=[user_id]),
+        "sentence": f"{what.label}: {place}",
+    }
+    return show_effects(request, effects, context, fields=("what", "group"))
 
 
 def access_lines(rules: Rulebook, whom: Person, shown: set[UUID]) -> Iterator[AccessLine]:

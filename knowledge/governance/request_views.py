@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from authz.admin_pages import admin_page, show
+from authz.models import RequestState
 from authz.pages import signed_in
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
@@ -57,7 +58,7 @@ def decide(request: HttpRequest, principal: Principal, request_id: int) -> HttpR
 @require_GET
 @signed_in
 def my_requests(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """What the person has asked for and what became of it; `?folder=` opens the form for a folder that may be asked for."""
+    """What the person has asked for and what became of it; `?folder=` opens the form for a folder that may be asked for now."""
     asked = requests_of(principal)
     named = {asking.folder_id for asking in asked}
     tellable = set(discoverable_folders(principal).filter(pk__in=named).values_list("pk", flat=True))
@@ -81,8 +82,10 @@ def ask_for_access(request: HttpRequest, principal: Principal, folder_id: UUID) 
 
 
 def _asked_folder(request: HttpRequest, principal: Principal) -> Folder | None:
+    waiting = requests_of(principal).filter(state=RequestState.OPEN).values("folder")
     try:
-        return discoverable_folders(principal).filter(pk=UUID(request.GET.get("folder", ""))).first()
+        folders = discoverable_folders(principal).exclude(pk__in=waiting)
+        return folders.filter(pk=UUID(request.GET.get("folder", ""))).first()
     except ValueError:
         return None
 

@@ -36,14 +36,14 @@ def rulebook_of(base_ids: Collection[UUID]) -> Rulebook:
     return Rulebook.read(places_of(base_ids), base_ids=base_ids)
 
 
-def standing_of(base_id: UUID) -> Standing:
-    """Who holds what in a knowledge base, now."""
+def standing_of(*base_ids: UUID) -> Standing:
+    """Who holds what in these knowledge bases, now."""
     documents: defaultdict[UUID, set[UUID]] = defaultdict(set)
-    for pk, node_id in Document.unscoped.filter(knowledge_base=base_id).values_list("pk", "access_id"):
+    for pk, node_id in Document.unscoped.filter(knowledge_base__in=base_ids).values_list("pk", "access_id"):
         documents[node_id].add(pk)
     active = people(User.objects.filter(is_active=True))
     return Standing(
-        rulebook_of([base_id]),
+        rulebook_of(base_ids),
         {person.id: person for person in active},
         {node_id: frozenset(ids) for node_id, ids in documents.items()},
     )

@@ -1,11 +1,13 @@
 """The tree of rights, and the page of one place where they are changed."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
@@ -16,16 +18,18 @@ from authz.people import Person
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rules import Rulebook
-from copilot_site.lib.errors import InvalidInput
+from authz.tokens import living_tokens_for
+from copilot_site.lib.errors import Conflict, InvalidInput
 from knowledge.governance.changes import Change, ChangeForm, carry_out
+from knowledge.governance.confirmation import show_effects
 from knowledge.governance.lookup import Place, governed_place, holder_names, kind_of
+from knowledge.governance.review import in_order
 from knowledge.governance.scope import governed_places
-from knowledge.governance.standing import base_id_of, bases_of, node_id_of, rulebook_of, standing_of, titles
+from knowledge.governance.standing import base_id_of, bases_of, node_id_of, rulebook_of, standing_of
 from knowledge.governance.tree import from_above, holdings, rows_on, tree
-from knowledge.models import Document
+from knowledge.models import Document, Folder
 
 MOST_PEOPLE = 200  # with access, on the page of a place; the export has all
-MOST_TITLES = 30  # of documents in the confirmation
 
 
 @require_GET
@@ -53,7 +57,7 @@ def rights_tree(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 @admin_page
 def place(request: HttpRequest, principal: Principal, kind: str, place_id: UUID) -> HttpResponseBase:
     """What is granted and denied here, what comes from above, and what that makes of whom."""
-    return _show_place(request, governed_place(principal, kind, place_id))
+    return _show_place(request, principal, governed_place(principal, kind, place_id))
 
 
 @require_POST
@@ -65,9 +69,9 @@ def change(request: HttpRequest, principal: Principal, kind: str, place_id: UUID
     try:
         asked = form.change()
         effects = carry_out(principal, row, asked, confirmed=request.POST.get("confirmed", ""))
-    except InvalidInput as problem:
+    except (InvalidInput, Conflict) as problem:
         messages.error(request, str(problem))
-        return _show_place(request, row, form=form, status=400)
+        return _show_place(request, principal, row, form=form, status=400)
     if effects is not None:
         return _ask_to_confirm(request, row, asked, effects)
     messages.success(request, _("Done: %(what)s.") % {"what": asked.what.label})
@@ -82,7 +86,9 @@ class Reach:
     rights: tuple[Explanation, ...]
 
 
-def _show_place(request: HttpRequest, row: Place, *, form: ChangeForm | None = None, status: int = 200) -> HttpResponse:
+def _show_place(
+    request: HttpRequest, principal: Principal, row: Place, *, form: ChangeForm | None = None, status: int = 200
+) -> HttpResponse:
     standing = standing_of(base_id_of(row))
     rules, node_id = standing.rules, node_id_of(row)
     is_own = not (isinstance(row, Document) and node_id == row.folder_id)
@@ -101,8 +107,19 @@ def _show_place(request: HttpRequest, row: Place, *, form: ChangeForm | None = N
         "rights": list(Right),
         "names": holder_names(),
         "form": form,
+        "tokens": living_tokens_for(row.pk) if isinstance(row, Folder) else 0,
+        "destinations": list(_destinations(principal, rules, row)) if isinstance(row, Folder) and row.parent_id else (),
     }
     return show(request, "admin/rights/place.html", context, status=status)
+
+
+def _destinations(principal: Principal, rules: Rulebook, folder: Folder) -> Iterator[tuple[UUID, str]]:
+    """The governed folders of its base that a folder can be moved below, with the names from the base down."""
+    governed = governed_places(principal)
+    for place in in_order(rules):
+        way = {each.id for each in rules.way(place.id)}
+        if place.kind == "folder" and place.id in governed and folder.pk not in way and place.id != folder.parent_id:
+            yield place.id, " › ".join(rules.names(place.id))
 
 
 def _reach(rules: Rulebook, person: Person, node_id: UUID) -> Reach:
@@ -112,15 +129,12 @@ def _reach(rules: Rulebook, person: Person, node_id: UUID) -> Reach:
 
 def _ask_to_confirm(request: HttpRequest, row: Place, asked: Change, effects: Effects) -> HttpResponse:
     """The change once more, as hidden fields, with whom it touches."""
-    shown = {"gained": effects.gained_documents, "lost": effects.lost_documents}
     context = {
         "title": _("Check the change of rights on “%(name)s”") % {"name": row},
-        "place": row,
-        "kind": kind_of(row),
+        "way": [(reverse("rights-tree"), _("Folders and rights"))],
+        "back": reverse("rights-place", args=[kind_of(row), row.pk]),
+        "back_name": str(row),
+        "action": reverse("rights-change", args=[kind_of(row), row.pk]),
         "asked": asked,
-        "effects": effects,
-        "titles": {name: titles(ids, most=MOST_TITLES) for name, ids in shown.items()},
-        "fields": [(name, value) for name in ChangeForm.base_fields for value in request.POST.getlist(name)],
-        "is_again": "confirmed" in request.POST,
     }
-    return show(request, "admin/rights/confirm.html", context)
+    return show_effects(request, effects, context, fields=ChangeForm.base_fields)

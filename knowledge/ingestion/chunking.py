@@ -36,6 +36,7 @@ class ChunkDraft:
         was cut.
     start, end: half-open character span in the document's text.
     heading_path: outermost first, without the document's title. page_from, page_to: from 1, None without pages.
+    page_starts: where in `text` each page after page_from begins.
     length_tokens: of the text, counted in parts: at most a few too many.
     """
 
@@ -44,6 +45,7 @@ class ChunkDraft:
     heading_path: tuple[str, ...]
     page_from: int | None
     page_to: int | None
+    page_starts: tuple[int, ...]
     start: int
     end: int
     length_tokens: int
@@ -102,12 +104,17 @@ def chunk_document(
 def _draft(ordinal: int, parts: list[_Part], text: str, start: int, end: int) -> ChunkDraft:
     first, last = parts[0], parts[-1]
     pages = [part.block.page for part in parts if part.block.page is not None]
+    shown = len(text[start:end]) - len(text[start:end].lstrip("\n")) + start - len(first.prefix)
     return ChunkDraft(
         ordinal=ordinal,
         text=first.prefix + text[start:end].strip("\n").rstrip() + last.suffix,
         heading_path=_common_path(parts),
         page_from=min(pages, default=None),
         page_to=max(pages, default=None),
+        page_starts=tuple(
+            next(part.start for part in parts if (part.block.page or 0) >= page) - shown
+            for page in range(min(pages, default=0) + 1, max(pages, default=0) + 1)
+        ),
         start=start,
         end=end,
         length_tokens=_tokens(parts),

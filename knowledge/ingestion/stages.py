@@ -82,6 +82,7 @@ def chunk(version: DocumentVersion, report: Report) -> Written:
             kind=draft.kind,
             page_from=draft.page_from,
             page_to=draft.page_to,
+            page_starts=list(draft.page_starts),
             start=draft.start,
             end=draft.end,
             length_tokens=draft.length_tokens,

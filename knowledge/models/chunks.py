@@ -50,6 +50,7 @@ class Chunk(models.Model):
     kind = models.CharField(max_length=16)
     page_from = models.PositiveIntegerField(null=True)
     page_to = models.PositiveIntegerField(null=True)
+    page_starts = ArrayField(models.IntegerField(), default=list)  # where in the text each page after page_from begins
     start = models.PositiveIntegerField()
     end = models.PositiveIntegerField()
     length_tokens = models.PositiveIntegerField()

@@ -19,7 +19,8 @@ from knowledge.retrieval.fusion import fuse, supported
 from knowledge.retrieval.plan import Scope, document_frequencies, make_plan
 from knowledge.retrieval.rerank import base as rerank
 from knowledge.retrieval.terms import query_weights, term_id, terms
-from knowledge.selectors import passages
+from knowledge.retrieval.together import FIRST, WEIGHT, said_together
+from knowledge.selectors import ShownPassage, passages
 
 log = structlog.get_logger(__name__)
 
@@ -34,7 +35,8 @@ class Scores:
     """How a passage came to its place: score and rank (from 1) of each stage; None where a stage did not see it.
 
     dense: cosine of sentence vectors, or as they would have it. lexical: BM25 on its absolute scale, 0 … 2.2. fused,
-    rerank: on the scale of their stage. support: what the other passages of its document add to `rerank`.
+    rerank: on the scale of their stage. support: what the other passages of its document add to `rerank`; together: what
+    its saying the question's words in one breath adds.
     """
 
     dense: float
@@ -46,10 +48,11 @@ class Scores:
     fused_rank: int | None = None
     rerank_rank: int | None = None
     support: float = 0.0
+    together: float = 0.0
 
     @property
     def final(self) -> float:
-        return self.fused if self.rerank is None else self.rerank + self.support
+        return self.fused if self.rerank is None else self.rerank + self.support + self.together
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,8 @@ def rank(principal: Principal, query: str, *, scope: Scope) -> Ranking:
         use_indexes=plan.visible > settings.SEARCH_EXACT_LIMIT,
         rare_terms=rarest(weights, frequencies, plan),
     )
-    return Ranking(_rerank(principal, question, _fuse(candidates, with_engine), with_engine), plan.visible, weights)
+    ranked = _rerank(principal, question, _fuse(candidates, with_engine), with_engine)
+    return Ranking(_read_again(principal, weights, ranked), plan.visible, weights)
 
 
 def check_query(query: str) -> str:
@@ -169,6 +173,33 @@ def _rerank(principal: Principal, question: rerank.Question, ranked: list[Ranked
         for row, score, added in zip(finalists, scores, support, strict=True)
     ]
     return sorted(judged, key=lambda row: places[row.chunk_id]) + ranked[chosen.depth :]
+
+
+def _read_again(principal: Principal, weights: Mapping[int, float], ranked: list[Ranked]) -> list[Ranked]:
+    """The first places of late interaction once more, in the order of what they say in one breath as well."""
+    first = [row for row in ranked[:FIRST] if row.tokens]
+    if not first:
+        return ranked
+    shown = {passage.chunk_id: passage for passage in passages(principal, [row.chunk_id for row in first])}
+    gains = {row.chunk_id: WEIGHT * _together(weights, shown.get(row.chunk_id)) for row in first}
+    places = _ranks({row.chunk_id: row.scores.final + gains[row.chunk_id] for row in first})
+    read = [
+        replace(
+            row,
+            scores=replace(row.scores, together=gains[row.chunk_id], rerank_rank=places[row.chunk_id]),
+        )
+        for row in first
+    ]
+    return sorted(read, key=lambda row: places[row.chunk_id]) + ranked[len(first) :]
+
+
+def _together(weights: Mapping[int, float], passage: ShownPassage | None) -> float:
+    if passage is None:
+        return 0.0  # gone by now
+    heading, text = (
+        list(map(term_id, terms(part))) for part in (" ".join([passage.title, *passage.heading_path]), passage.text)
+    )
+    return said_together(weights, heading, text)
 
 
 def _tokens(principal: Principal, ids: Sequence[UUID], with_engine: Engine) -> dict[UUID, bytes]:

@@ -39,6 +39,14 @@ def create_knowledge_base(by: Principal | None, *, name: str, description: str =
     return base
 
 
+@transaction.atomic
+def change_knowledge_base(by: Principal, base: KnowledgeBase) -> None:
+    """Store another name or description; the admin page has checked that `by` may. Raises InvalidInput (no usable name)."""
+    base.name = clean_name(base.name)
+    base.save(update_fields=["name", "description"])
+    record(by, Action.KNOWLEDGE_BASE_CHANGED, base)
+
+
 def root_folder(base: KnowledgeBase) -> Folder:
     """The folder that carries the knowledge base's own documents."""
     return Folder.unscoped.get(knowledge_base=base, parent=None)

@@ -23,12 +23,21 @@ class Command(EvaluationCommand):
             const=Languages.OTHER,
             help="search in the language of the corpus that is not the question's",
         )
+        parser.add_argument(
+            "--peer", action="store_true", help="rank the same passages with bm25s, too, beside the lexical stage"
+        )
 
     def measure(
         self, dataset: Dataset, corpus: LoadedCorpus, reader: Principal, options: dict[str, Any]
     ) -> dict[str, Any]:
         return evaluate_retrieval(
-            dataset, corpus, reader, languages=options["languages"], split=options["split"], asking=self.asking
+            dataset,
+            corpus,
+            reader,
+            languages=options["languages"],
+            split=options["split"],
+            asking=self.asking,
+            with_peer=options["peer"],
         )
 
     def print_report(self, report: dict[str, Any]) -> None:

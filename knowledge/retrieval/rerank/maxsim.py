@@ -14,7 +14,7 @@ from knowledge.retrieval.token_vectors import Floats, calibration, centred
 
 TOKEN_BYTES = 128  # two of the 256 dimensions in each byte
 MIDDLE = np.float32(7.5)  # of the 16 levels
-BLOCK = 16  # tokens; a window is two neighbouring blocks, about a sentence
+BLOCK = 8  # tokens; a window is two neighbouring blocks, about a clause
 MOST_TOKENS = 64  # of a question; the heaviest are kept, which bounds the time
 LEXICAL_SHARE = np.float32(0.05)  # of the lexical score beside the cover; ADR 0004
 
@@ -40,10 +40,10 @@ def unpack(packed: bytes) -> Floats:
 def maxsim(question: Question, packed: Sequence[bytes]) -> Floats:
     """How well each passage covers the question's tokens: (passages,), in -1 … 1, higher is better.
 
-    A token is covered as well as its best cosine in the passage says; the mean over the tokens is by weight. Half of
-    the score is the whole passage's, half its best window's, which rewards what stands together. -1 for a passage
-    without vectors and for a question without tokens.
-    Source: Khattab and Zaharia, ColBERT, SIGIR 2020; packing and windows are ours.
+    A token is covered as well as its best cosine in the passage says; the mean over the tokens is by weight, and by how
+    far the passages differ in it. Half of the score is the whole passage's, half its best window's, which rewards what
+    stands together. -1 for a passage without vectors and for a question without tokens.
+    Source: Khattab and Zaharia, ColBERT, SIGIR 2020; packing, windows and spread are ours.
     """
     scores = np.full(len(packed), -1.0, np.float32)
     filled = [index for index, one in enumerate(packed) if one]
@@ -52,7 +52,7 @@ def maxsim(question: Question, packed: Sequence[bytes]) -> Floats:
     tokens, weights = _heaviest(question)
     similar = _similarities(tokens, b"".join(packed[index] for index in filled))
     lengths = np.array([len(packed[index]) // TOKEN_BYTES for index in filled])
-    scores[filled] = _coverage(similar, lengths, weights / weights.sum())
+    scores[filled] = _coverage(similar, lengths, weights)
     return scores
 
 
@@ -69,20 +69,34 @@ def _similarities(tokens: Floats, packed: bytes) -> Floats:
 def _coverage(similar: Floats, lengths: NDArray[np.int_], weights: Floats) -> Floats:
     """The mean of the whole passage's cover and its best window's: (passages,).
 
-    similar: (tokens of all passages, tokens of the question). lengths: (passages,), all > 0. weights: sum to 1.
+    similar: (tokens of all passages, tokens of the question). lengths: (passages,), all > 0. weights: of the question's tokens.
     """
     blocks = -(-lengths // BLOCK)
     first = np.cumsum(blocks) - blocks  # of each passage, among all blocks
     passage = np.repeat(np.arange(len(lengths)), blocks)
     starts = (np.cumsum(lengths) - lengths)[passage] + (np.arange(len(passage)) - first[passage]) * BLOCK
     best = np.maximum.reduceat(similar, starts, axis=0)
-    whole = np.maximum.reduceat(best, first, axis=0) @ weights
+    covers = np.maximum.reduceat(best, first, axis=0)
+    weights = _telling(covers, weights)
+    whole = covers @ weights
     windows = best.copy()
     together = passage[1:] == passage[:-1]
     windows[:-1][together] = np.maximum(best[:-1][together], best[1:][together])
     densest = np.maximum.reduceat(windows @ weights, first)
     covered: Floats = ((whole + densest) / 2).astype(np.float32)
     return covered
+
+
+def _telling(covers: Floats, weights: Floats) -> Floats:
+    """The weights times the root of each token's spread over the passages, sum 1: what all of them cover alike, such as the
+    name of the product that a whole manual is about, tells none from another.
+
+    covers: (passages, tokens). With one passage, or alike ones, the weights alone.
+    """
+    spread = weights * np.sqrt(covers.std(axis=0))
+    chosen = spread if spread.sum() > 0 else weights
+    telling: Floats = chosen / chosen.sum()
+    return telling
 
 
 def _heaviest(question: Question) -> tuple[Floats, Floats]:

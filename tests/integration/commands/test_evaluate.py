@@ -75,6 +75,14 @@ def test_retrieval_is_reported_stage_by_stage_within_the_language_searched(folde
     assert 0 < found["latency_ms"]["p50"] <= found["latency_ms"]["p95"]
 
 
+def test_the_peer_ranks_the_same_passages_beside_the_lexical_stage(folder: Path) -> None:
+    found = report("evaluate_retrieval", folder, "--peer")
+    assert list(found["stages"]) == ["dense", "lexical", "bm25s", "fused", "reranked"]
+    assert found["stages"]["bm25s"]["all"]["ndcg_at_10"] == 1
+    other = report("evaluate_retrieval", folder, "--peer", "--other-language")
+    assert other["stages"]["bm25s"]["all"]["ndcg_at_10"] == 0, "no word of q1 is in the only Chinese document"
+
+
 def test_across_languages_the_other_language_is_searched_and_judged(folder: Path) -> None:
     found = report("evaluate_retrieval", folder, "--other-language")
     assert found["queries"] == 1, "only q1 has a judged document in the other language"

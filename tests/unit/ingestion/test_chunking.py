@@ -108,3 +108,21 @@ def test_chinese_prose_is_cut_after_sentences() -> None:
     chunks = chunk_document(parsed, count_tokens=lambda texts: [len(text) for text in texts])
     assert len(chunks) > 2
     assert all(chunk.text.endswith("。") for chunk in chunks)
+
+
+def test_a_chunk_knows_where_in_its_text_each_page_begins() -> None:
+    pages = [Block("paragraph", f"Page {number}.", page=number) for number in (2, 3, 5)]
+    (chunk,) = chunks_of(heading("A"), *pages)
+    assert (chunk.page_from, chunk.page_to) == (2, 5)
+    third, fifth = chunk.text.index("Page 3"), chunk.text.index("Page 5")
+    assert chunk.page_starts == (third, fifth, fifth), "page 4 has no text: it ends where page 5 begins"
+
+
+def test_the_second_chunk_counts_from_its_own_beginning() -> None:
+    first, second = chunks_of(paragraph(28, page=1), heading("B"), paragraph(14, page=1), paragraph(14, page=2))
+    assert first.page_starts == ()
+    assert second.text[second.page_starts[0] :] == paragraph(14).text
+
+
+def test_a_text_without_pages_has_none() -> None:
+    assert [chunk.page_starts for chunk in chunks_of(paragraph(10))] == [()]
