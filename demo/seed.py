@@ -7,7 +7,10 @@ from django.core.files import File
 from django.db import transaction
 
 from authz.grants import give
+from authz.models import OrgUnit, UnitKind
 from authz.permissions import Right
+from authz.units import create_role, create_unit
+from demo.business_data import ASKERS, describe_business_data, load_business_data, may_ask
 from demo.company import BilingualText, Company, FolderSpec, documents, load_company
 from demo.logins import ADMINISTRATOR
 from knowledge.ingestion.pipeline import ingest
@@ -25,7 +28,8 @@ def is_empty() -> bool:
 
 
 def seed(progress: Callable[[Sequence[Upload]], Iterable[Upload]]) -> None:
-    """Make people, rights and documents, then ingest every document here and now, so that the first question finds them.
+    """Make people, rights and documents, then ingest every document here and now, so that the first question finds them;
+    last the business data.
 
     progress: wraps the list of uploads that are ingested one by one, such as tqdm.
     """
@@ -39,12 +43,17 @@ def seed(progress: Callable[[Sequence[Upload]], Iterable[Upload]]) -> None:
         uploads = _upload_all(company, places)
     for upload in progress(uploads):
         ingest(upload.version.pk)
+    may_ask(describe_business_data(load_business_data()), [group_of(company, key) for key in ASKERS])
 
 
 def people(company: Company) -> None:
-    """Groups and people, and one administrator, who governs everything and reads nothing."""
+    """Units, roles and people, and one administrator, who governs everything and reads nothing."""
     for group in company.groups:
-        Group.objects.create(name=bilingual(group.name))
+        if group.kind == "role":
+            create_role(None, name=bilingual(group.name))
+        else:
+            above = OrgUnit.objects.get(group=group_of(company, group.parent)) if group.parent else None
+            create_unit(None, name=bilingual(group.name), kind=UnitKind.DEPARTMENT, parent=above)
     for person in company.people:
         name = person.name.zh if person.language == "zh-hans" else person.name.en
         user = User.objects.create_user(

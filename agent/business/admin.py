@@ -1,0 +1,127 @@
+"""Data sources in the admin: the connection, the semantic layer as YAML, and who may ask."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from agent.business.layer.model import SemanticLayer
+from agent.business.layer.yaml_io import read_layer, write_layer
+from agent.business.models import DataSource, SourceGrant
+from agent.business.session import SourceUnavailable
+from agent.business.sources import grant, save_layer, withdraw
+from agent.business.wall.views import drop_all
+from authz.admin import GuardedModelAdmin
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
+
+
+class DataSourceForm(forms.ModelForm[DataSource]):
+    password = forms.CharField(
+        label=_("password"),
+        required=False,
+        widget=forms.PasswordInput(render_value=False),
+        help_text=_("Stored encrypted. Empty: the stored one stays."),
+    )
+    layer_yaml = forms.CharField(
+        label=_("semantic layer"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 12, "cols": 110, "spellcheck": "false"}),
+        help_text=_("YAML. On the page “Semantic layer” it is drafted from the database, imported and exported."),
+    )
+
+    class Meta:
+        model = DataSource
+        fields = ("name", "host", "port", "database", "username", "is_dedicated", "is_active")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.layer:
+            self.initial["layer_yaml"] = write_layer(self.instance.semantic_layer)
+
+    def clean_layer_yaml(self) -> SemanticLayer | None:
+        text = self.cleaned_data["layer_yaml"]
+        if not text.strip():
+            return None
+        try:
+            layer = read_layer(text)
+        except InvalidInput as error:
+            raise ValidationError(str(error)) from error
+        if layer.name != self.data.get("name", self.instance.name):
+            raise ValidationError(_("The name in the semantic layer must be the name of the data source."))
+        return layer
+
+
+class SourceGrantInline(admin.TabularInline[SourceGrant, DataSource]):
+    model = SourceGrant
+    extra = 0
+    fields = ("table", "user", "group", "right", "expires_at")
+    autocomplete_fields = ("user", "group")
+
+    def get_formset(self, request: HttpRequest, obj: DataSource | None = None, **kwargs: Any) -> Any:
+        """The tables to choose from are those of the semantic layer."""
+        formset = super().get_formset(request, obj, **kwargs)
+        names = [model.name for model in obj.semantic_layer.semantic_models] if obj else []
+        formset.form.base_fields["table"] = forms.ChoiceField(
+            label=_("table"), required=False, choices=[("", _("the whole source")), *((name, name) for name in names)]
+        )
+        return formset
+
+    def has_add_permission(self, request: HttpRequest, obj: DataSource | None = None) -> bool:
+        return True
+
+    def has_change_permission(self, request: HttpRequest, obj: DataSource | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: DataSource | None = None) -> bool:
+        return True
+
+    def has_view_permission(self, request: HttpRequest, obj: DataSource | None = None) -> bool:
+        return True
+
+
+@admin.register(DataSource)
+class DataSourceAdmin(GuardedModelAdmin[DataSource]):
+    form = DataSourceForm
+    list_display = ("name", "database", "is_active", "changed_at")
+    search_fields = ("name",)
+    inlines = (SourceGrantInline,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[DataSource]:
+        return super().get_queryset(request).defer("encrypted_password")
+
+    def get_inlines(self, request: HttpRequest, obj: DataSource | None) -> Any:
+        return self.inlines if obj else ()
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return bool(request.user.is_superuser)
+
+    def save_model(self, request: HttpRequest, obj: DataSource, form: Any, change: bool) -> None:
+        if form.cleaned_data["password"]:
+            obj.set_password(form.cleaned_data["password"])
+        obj.save()
+        layer = form.cleaned_data["layer_yaml"]
+        if layer is not None:
+            save_layer(Principal.of(request.user), obj, layer)
+
+    def delete_model(self, request: HttpRequest, obj: DataSource) -> None:
+        """With the source go the walls in its database; where that does not answer they stay, and the page says so."""
+        try:
+            drop_all(obj.address)
+        except (SourceUnavailable, InvalidInput) as error:
+            self.refused(request, error)
+        super().delete_model(request, obj)
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        by = Principal.of(request.user)
+        formset.save(commit=False)
+        for row in formset.deleted_objects:
+            withdraw(by, form.instance, of=row.user or row.group, table=row.table, right=Right(row.right))
+        for row in formset.new_objects:
+            holder = row.user or row.group
+            grant(by, form.instance, to=holder, table=row.table, right=Right(row.right), expires_at=row.expires_at)

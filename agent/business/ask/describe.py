@@ -1,0 +1,115 @@
+"""An answer's meaning in words: what was computed, over which time, with which conditions, by which definition."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from agent.business.ask.lexicon import DimensionRef, Lexicon, MeasureRef
+from agent.business.ask.meaning import (
+    Aggregate,
+    Figure,
+    FigureFilter,
+    NumberFilter,
+    Question,
+    Rows,
+    TimeFilter,
+    ValueFilter,
+)
+from agent.business.layer.model import Named
+
+_AGGREGATES = {
+    "en": {
+        "count_distinct": "number of different",
+        "sum": "total",
+        "avg": "average",
+        "min": "lowest",
+        "max": "highest",
+    },
+    "zh": {"count_distinct": "不同数量：", "sum": "总", "avg": "平均", "min": "最低", "max": "最高"},
+}
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """figure: what the number is, "" for lists. conditions: what was asked for, each in words; window: the
+    first of them, those about time, without saying that they are. definitions: from the layer.
+    """
+
+    figure: str
+    conditions: tuple[str, ...]
+    definitions: tuple[str, ...]
+    window: tuple[str, ...] = ()
+
+
+def describe(question: Question, lexicon: Lexicon, language: str) -> Meaning:
+    """The meaning of a reading. language: `en`, or one that begins with `zh`."""
+    key = "zh" if language.startswith("zh") else "en"
+    teller = _Teller(lexicon, key)
+    named: list[Named] = [lexicon.measure(f) for f in question.figures if isinstance(f, MeasureRef)]
+    named += [lexicon.model(f.model) for f in question.figures if isinstance(f, Rows)]
+    named += [lexicon.model(question.of)] if question.of else []
+    return Meaning(
+        ("、" if key == "zh" else ", ").join(teller.figure(figure) for figure in question.figures),
+        tuple(teller.conditions(question)),
+        tuple(f"{label(n, key)}: {n.description}" for n in named if n.description),
+        tuple(teller.window(question)),
+    )
+
+
+def label(named: Named, language: str) -> str:
+    """What a thing is called in a language; its name where the layer has no label."""
+    return (named.label.zh if language == "zh" else named.label.en) or named.name.replace("_", " ")
+
+
+@dataclass(frozen=True)
+class _Teller:
+    lexicon: Lexicon
+    language: str
+
+    def figure(self, figure: Figure) -> str:
+        if isinstance(figure, Rows):
+            name = label(self.lexicon.model(figure.model), self.language)
+            return f"{name}数量" if self.language == "zh" else f"number of {name} records"
+        if isinstance(figure, Aggregate):
+            between = "" if self.language == "zh" else " "
+            return f"{_AGGREGATES[self.language].get(figure.agg, figure.agg)}{between}{self._column(figure.of)}"
+        return label(self.lexicon.measure(figure), self.language)
+
+    def window(self, question: Question) -> list[str]:
+        return [self._time(condition) for condition in question.times]
+
+    def conditions(self, question: Question) -> list[str]:
+        about = {"zh": "时间：", "en": "time: "}[self.language]
+        told = [f"{about}{window}" for window in self.window(question)]
+        told += [self._value(condition) for condition in question.values]
+        told += [self._number(condition) for condition in question.numbers]
+        told += [self._figure_filter(condition) for condition in question.having]
+        missing = {"zh": "没有", "en": "without"}[self.language]
+        between = "" if self.language == "zh" else " "
+        told += [
+            f"{missing}{between}{label(self.lexicon.model(related.model), self.language)}"
+            for related in question.related
+            if related.is_not
+        ]
+        return told
+
+    def _column(self, ref: DimensionRef) -> str:
+        return label(self.lexicon.dimension(ref), self.language)
+
+    def _time(self, condition: TimeFilter) -> str:
+        window = condition.window
+        last = window.end - timedelta(days=1) if window.end else None
+        if self.language == "zh":
+            return f"{window.start or '…'} 至 {last or '今'}"
+        return f"{window.start or '…'} to {last or 'now'}"
+
+    def _value(self, condition: ValueFilter) -> str:
+        sign = "≠" if condition.is_not else "="
+        return f"{self._column(condition.dimension)} {sign} {', '.join(condition.values)}"
+
+    def _number(self, condition: NumberFilter) -> str:
+        if condition.upper is not None:
+            return f"{condition.number:g} ≤ {self._column(condition.dimension)} ≤ {condition.upper:g}"
+        return f"{self._column(condition.dimension)} {condition.sign} {condition.number:g}"
+
+    def _figure_filter(self, condition: FigureFilter) -> str:
+        return f"{self.figure(condition.figure)} {condition.sign} {condition.number:g}"

@@ -1,0 +1,174 @@
+"""The conditions of a question, taken out of its items: values, numbers, times, and other tables that must (not) be there."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from agent.business.ask.function_words import Kind
+from agent.business.ask.items import Item, Row
+from agent.business.ask.lexicon import DimensionRef, ValueRef
+from agent.business.ask.meaning import (
+    Figure,
+    FigureFilter,
+    NotUnderstood,
+    NumberFilter,
+    Related,
+    Rows,
+    TimeFilter,
+    ValueFilter,
+)
+from agent.business.ask.references import References
+
+
+@dataclass
+class Filters:
+    values: list[ValueFilter] = field(default_factory=list)
+    numbers: list[NumberFilter] = field(default_factory=list)
+    having: list[FigureFilter] = field(default_factory=list)
+    related: list[Related] = field(default_factory=list)
+    times: list[TimeFilter] = field(default_factory=list)
+
+    def models(self) -> set[str]:
+        """The tables whose columns the conditions are about."""
+        return {condition.dimension.model for condition in self.values} | {
+            condition.dimension.model for condition in self.numbers
+        }
+
+    def is_empty(self) -> bool:
+        return not (self.values or self.numbers or self.having or self.related or self.times)
+
+
+def take_filters(row: Row, references: References, *, is_chinese: bool) -> Filters:
+    """Take every condition out of a row. Raises NotUnderstood for one that could mean several things."""
+    taker = _Taker(row, references, Filters(), is_chinese)
+    taker.times()
+    taker.numbers()
+    taker.values()
+    taker.missing()
+    return taker.filters
+
+
+@dataclass
+class _Taker:
+    row: Row
+    references: References
+    filters: Filters
+    is_chinese: bool
+
+    def _each(self, pattern: str, use: Callable[[list[Item]], None]) -> None:
+        while (taken := self.row.take(pattern)) is not None:
+            use(taken)
+
+    def times(self) -> None:
+        while (at := self.row.letters.find(Kind.WINDOW.value)) >= 0:
+            model = self._nearest_model(at)
+            taken = self.row.take("t&?w|wt") or self._far_time() or self.row.take("w") or []
+            window = next(item.window for item in taken if item.window is not None)
+            time = next((item for item in taken if item.kind is Kind.TIME), None)
+            column = self.references.dimension(time, near=model) if time else None
+            self.row.put_back_owners(taken)
+            self.filters.times.append(TimeFilter(window, None if column else model or None, column))
+        if len(self.filters.times) > 1:
+            raise NotUnderstood("several times")
+
+    def _far_time(self) -> list[Item] | None:
+        """“In the last year, how many people were hired”: the only time column named, though not beside the window."""
+        letters = self.row.letters
+        if letters.count("t") != 1 or letters.count("w") != 1 or set(letters) & set("SVXNgG"):
+            return None
+        return [*(self.row.take("t") or []), *(self.row.take("w") or [])]
+
+    def numbers(self) -> None:
+        self._each("nc?b#&#|nb##", self._between)
+        self._each("nc#|n#a|c#n|#an", self._compare)
+        self._each("MCc#|CMc#|mc#|MC#a|m#a", self._figure)
+        self._each("c#M(?=.*M)" if self.is_chinese else "(?<=.)c#M|(?<=.)#aM", self._figure)
+        self._each("c#m", self._figure)
+        self._each("Mc#(?=.*M)|M#a(?=.*M)|(?<=M)Mc#|(?<=M)M#a", self._figure)
+
+    def values(self) -> None:
+        self._each("G?!?[dn]?!?v(?:[&o]?v)*[dM]?", self._value)
+        self._each("G?!?[dM]c?q(?:[&o]q)*|q[dM]", self._quoted)
+
+    def missing(self) -> None:
+        self._each(
+            "!M", lambda taken: self.filters.related.append(Related(self.references.model(taken[1]), is_not=True))
+        )
+
+    def _nearest_model(self, at: int) -> str:
+        """The table named last before a place, else first after it."""
+        before = [item for item in self.row.items[:at] if item.kind in (Kind.MODEL, Kind.MEASURE)]
+        after = [item for item in self.row.items[at:] if item.kind in (Kind.MODEL, Kind.MEASURE)]
+        near = (after[:1] or before[-1:]) if self.is_chinese else (before[-1:] or after[:1])
+        if not near:
+            return ""
+        if near[0].kind is Kind.MODEL:
+            return self.references.model(near[0])
+        return self.references.measure(near[0]).model
+
+    def _between(self, taken: list[Item]) -> None:
+        numbers = [item.number for item in taken if item.kind is Kind.NUMBER]
+        ref = self.references.dimension(taken[0])
+        self.row.put_back_owners(taken)
+        self.filters.numbers.append(NumberFilter(ref, "between", numbers[0], numbers[1]))
+
+    def _compare(self, taken: list[Item]) -> None:
+        number = next(item.number for item in taken if item.kind is Kind.NUMBER)
+        sign = next(item.sign for item in taken if item.sign)
+        column = next(item for item in taken if item.kind is Kind.QUANTITY)
+        self.row.put_back_owners(taken)
+        self.filters.numbers.append(NumberFilter(self.references.dimension(column), sign, number))
+
+    def _figure(self, taken: list[Item]) -> None:
+        number = next(item.number for item in taken if item.kind is Kind.NUMBER)
+        sign = next(item.sign for item in taken if item.sign)
+        figure: Figure
+        measure = next((item for item in taken if item.kind is Kind.MEASURE), None)
+        if measure is not None:
+            figure = self.references.measure(measure)
+        else:
+            figure = Rows(self.references.model(next(item for item in taken if item.kind is Kind.MODEL)))
+        self.filters.having.append(FigureFilter(figure, sign, number))
+
+    def _value(self, taken: list[Item]) -> None:
+        columns = [item for item in taken if item.kind in (Kind.DIMENSION, Kind.QUANTITY)]
+        models = [item for item in taken if item.kind is Kind.MODEL]
+        values = [item for item in taken if item.kind is Kind.VALUE]
+        column = self._column_of(values, columns)
+        kept = [item for item in columns if column is None or column not in item.refs]
+        self.row.put_back([item for item in taken if item in models or item in kept])
+        self.row.put_back_owners(item for item in columns if item not in kept)
+        near = self.references.model(models[0]) if models else ""
+        refs = [self.references.value(item, near=near, column=column) for item in values]
+        by_column: dict[DimensionRef, list[str]] = {}
+        for ref in refs:
+            by_column.setdefault(DimensionRef(ref.model, ref.dimension), []).append(ref.value)
+        is_not = any(item.kind is Kind.NOT for item in taken)
+        if len(by_column) > 1 and (is_not or any(item.kind is Kind.OR for item in taken)):
+            raise NotUnderstood("a choice between values of different columns")
+        self.filters.values += [ValueFilter(column, tuple(found), is_not) for column, found in by_column.items()]
+
+    def _column_of(self, values: list[Item], columns: list[Item]) -> DimensionRef | None:
+        """The column that stands beside the values and has them all."""
+        having = [{(r.model, r.dimension) for r in item.refs if isinstance(r, ValueRef)} for item in values]
+        common = set.intersection(*having)
+        fits = [
+            ref
+            for item in columns
+            for ref in item.refs
+            if isinstance(ref, DimensionRef) and (ref.model, ref.dimension) in common
+        ]
+        mentioned = [ref for ref in fits if ref.model in self.references.mentioned]
+        return (mentioned or fits)[0] if len(mentioned or fits) == 1 else None
+
+    def _quoted(self, taken: list[Item]) -> None:
+        """A quoted name, of the column or of the thing that stands beside it."""
+        owner = next(item for item in taken if item.kind in (Kind.DIMENSION, Kind.MODEL))
+        values = tuple(item.text for item in taken if item.kind is Kind.QUOTED)
+        if owner.kind is Kind.DIMENSION:
+            ref = self.references.dimension(owner)
+        else:
+            model = self.references.lexicon.model(self.references.model(owner))
+            if model.name_dimension is None:
+                raise NotUnderstood(f"{owner.text} has no name to look for")
+            ref = DimensionRef(model.name, model.name_dimension.name)
+        self.filters.values.append(ValueFilter(ref, values, any(item.kind is Kind.NOT for item in taken)))

@@ -1,0 +1,65 @@
+"""How tables hang together: from many to one along keys, by the one shortest way there is."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from agent.business.ask.meaning import NotUnderstood
+from agent.business.layer.model import SemanticLayer
+
+
+@dataclass(frozen=True)
+class Step:
+    """A key of `many` that names a row of `one`."""
+
+    many: str
+    column: str
+    one: str
+    key: str
+
+
+class Joins:
+    """The keys of a layer as a graph."""
+
+    def __init__(self, layer: SemanticLayer) -> None:
+        primary = {m.primary.name: (m.name, m.primary.expr) for m in layer.semantic_models if m.primary}
+        self.steps: list[Step] = [
+            Step(model.name, entity.expr, *primary[entity.name])
+            for model in layer.semantic_models
+            for entity in model.entities
+            if entity.type == "foreign" and entity.name in primary
+        ]
+
+    def up(self, start: str, goal: str) -> tuple[Step, ...] | None:
+        """The steps from a table to one it points to, each from many to one; None where there is no way.
+
+        Raises NotUnderstood where two ways are equally short: which one is meant is not ours to guess.
+        """
+        ways: list[tuple[Step, ...]] = [()]
+        reached = {start}
+        while ways:
+            done = [way for way in ways if (way[-1].one if way else start) == goal]
+            if len(done) > 1:
+                raise NotUnderstood(f"{start} and {goal} hang together in {len(done)} ways")
+            if done:
+                return done[0]
+            ways = [
+                (*way, step)
+                for way in ways
+                for step in self.steps
+                if step.many == (way[-1].one if way else start) and step.one not in reached
+            ]
+            reached |= {way[-1].one for way in ways}
+        return None
+
+    def bridge(self, one: str, other: str) -> str | None:
+        """A table that points to both, directly: the only one, or None."""
+        found = {
+            a.many for a in self.steps if a.one == one for b in self.steps if b.one == other and a.many == b.many
+        } - {one, other}
+        return found.pop() if len(found) == 1 else None
+
+    def base_for(self, models: Iterable[str]) -> str | None:
+        """The one table of these that points, through others, to all the rest; None where there is none."""
+        names = tuple(dict.fromkeys(models))
+        found = [name for name in names if all(self.up(name, other) is not None for other in names)]
+        return found[0] if len(found) == 1 else None

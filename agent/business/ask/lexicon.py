@@ -1,0 +1,101 @@
+"""What the words of a layer mean: phrases to tables, columns, measures and values, and the keys that join tables."""
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from agent.business.ask.function_words import COMPARISONS, FUNCTION_WORDS, LONGEST, Kind
+from agent.business.ask.units import key_of
+from agent.business.layer.model import Dimension, Measure, SemanticLayer, SemanticModel
+
+
+@dataclass(frozen=True)
+class ModelRef:
+    model: str
+
+
+@dataclass(frozen=True)
+class DimensionRef:
+    model: str
+    dimension: str
+
+
+@dataclass(frozen=True)
+class MeasureRef:
+    model: str
+    measure: str
+
+
+@dataclass(frozen=True)
+class ValueRef:
+    model: str
+    dimension: str
+    value: str
+
+
+Ref = ModelRef | DimensionRef | MeasureRef | ValueRef
+SPOKEN_VALUE_CHARS = 2  # a value of one letter or digit is part of ordinary text
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """phrases: by the units of a phrase, everything it may mean. owned: phrases that name a column with its table."""
+
+    layer: SemanticLayer
+    phrases: dict[tuple[str, ...], tuple[Ref, ...]] = field(repr=False)
+    owned: frozenset[tuple[str, ...]] = field(repr=False)
+
+    @classmethod
+    def of(cls, layer: SemanticLayer) -> "Lexicon":
+        found: defaultdict[tuple[str, ...], dict[Ref, None]] = defaultdict(dict)
+
+        def say(phrase: str, ref: Ref) -> None:
+            key = key_of(phrase)
+            if (
+                key
+                and len(key) <= LONGEST
+                and FUNCTION_WORDS.get(key, Kind.STOP) is Kind.STOP
+                and key not in COMPARISONS
+            ):
+                found[key][ref] = None
+
+        for model in layer.semantic_models:
+            for word in model.words():
+                say(word, ModelRef(model.name))
+            for measure in model.measures:
+                for word in measure.words():
+                    say(word, MeasureRef(model.name, measure.name))
+            for dimension in model.dimensions:
+                _say_dimension(say, model, dimension)
+        owned = frozenset(key for model in layer.semantic_models for key in _owned(model))
+        return cls(layer, {key: tuple(refs) for key, refs in found.items()}, owned)
+
+    def model(self, name: str) -> SemanticModel:
+        return next(model for model in self.layer.semantic_models if model.name == name)
+
+    def dimension(self, ref: DimensionRef | ValueRef) -> Dimension:
+        return next(d for d in self.model(ref.model).dimensions if d.name == ref.dimension)
+
+    def measure(self, ref: MeasureRef) -> Measure:
+        return next(m for m in self.model(ref.model).measures if m.name == ref.measure)
+
+
+def _say_dimension(say: Callable[[str, Ref], None], model: SemanticModel, dimension: Dimension) -> None:
+    for word in dimension.words():
+        say(word, DimensionRef(model.name, dimension.name))
+        for phrase in _with_owner(model, word):
+            say(phrase, DimensionRef(model.name, dimension.name))
+    for value in dimension.values:
+        for word in (value.value, *value.synonyms):
+            if len(word) >= SPOKEN_VALUE_CHARS and not word.replace(".", "").isdigit():
+                say(word, ValueRef(model.name, dimension.name, value.value))
+
+
+def _with_owner(model: SemanticModel, word: str) -> list[str]:
+    return [f"{owner}{between}{word}" for owner in model.words() for between in (" ", "的")]
+
+
+def _owned(model: SemanticModel) -> set[tuple[str, ...]]:
+    """The phrases of a table's columns that name the table, too, and are not the bare word of some column of it."""
+    words = [word for dimension in model.dimensions for word in dimension.words()]
+    return {key_of(phrase) for word in words for phrase in _with_owner(model, word)} - {key_of(word) for word in words}

@@ -1,0 +1,114 @@
+"""What a question asks, as a value that SQL is made from."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from agent.business.ask.lexicon import DimensionRef, MeasureRef, ModelRef
+from agent.business.ask.times import Window
+from agent.business.layer.model import Aggregation
+
+
+@dataclass(frozen=True)
+class Rows:
+    """How many rows a table has."""
+
+    model: str
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """A number over one column."""
+
+    agg: Aggregation
+    of: DimensionRef
+
+
+Figure = Rows | Aggregate | MeasureRef
+
+
+@dataclass(frozen=True)
+class Period:
+    """A time column cut to calendar periods; dimension None: the one the figure is counted by."""
+
+    unit: Literal["day", "week", "month", "quarter", "year"]
+    dimension: DimensionRef | None = None
+
+
+@dataclass(frozen=True)
+class ValueFilter:
+    dimension: DimensionRef
+    values: tuple[str, ...]
+    is_not: bool = False
+
+
+@dataclass(frozen=True)
+class NumberFilter:
+    """A column against one number, or between two."""
+
+    dimension: DimensionRef
+    sign: str
+    number: float
+    upper: float | None = None
+
+
+@dataclass(frozen=True)
+class FigureFilter:
+    """A figure for each row of the thing listed, against a number."""
+
+    figure: Figure
+    sign: str
+    number: float
+
+
+@dataclass(frozen=True)
+class Related:
+    """Only rows with (or without) a row of another table."""
+
+    model: str
+    is_not: bool = False
+
+
+@dataclass(frozen=True)
+class TimeFilter:
+    """model: whose default time is meant; dimension: a time column that was named."""
+
+    window: Window
+    model: str | None = None
+    dimension: DimensionRef | None = None
+
+
+Group = ModelRef | DimensionRef | Period
+
+
+@dataclass(frozen=True)
+class Question:
+    """One reading of a question.
+
+    figures: what is computed; none for a list. of: the table a list is about, or whose rows a figure is filtered for.
+    columns: of a list; none: what the thing is called. order: of a list, by a column; figures are ordered by themselves.
+    """
+
+    figures: tuple[Figure, ...] = ()
+    of: str | None = None
+    columns: tuple[DimensionRef, ...] = ()
+    is_distinct: bool = False
+    groups: tuple[Group, ...] = ()
+    values: tuple[ValueFilter, ...] = ()
+    numbers: tuple[NumberFilter, ...] = ()
+    having: tuple[FigureFilter, ...] = ()
+    related: tuple[Related, ...] = ()
+    times: tuple[TimeFilter, ...] = ()
+    order: DimensionRef | None = None
+    is_ascending: bool = False
+    limit: int | None = None
+    counts_groups: bool = False  # "how many customers have more than five orders"
+    accounted: tuple[str, ...] = field(default=(), compare=False)
+
+
+class NotUnderstood(Exception):
+    """The question is handed on. unknown: words that stand for nothing here. choices: readings to choose from."""
+
+    def __init__(self, why: str, *, unknown: tuple[str, ...] = (), choices: tuple[str, ...] = ()) -> None:
+        super().__init__(why)
+        self.unknown = unknown
+        self.choices = choices

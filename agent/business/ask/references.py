@@ -1,0 +1,55 @@
+"""Which of several tables a shared word means: the one that the question names, else the only one there is."""
+
+from typing import TypeVar
+
+from agent.business.ask.items import Item
+from agent.business.ask.lexicon import DimensionRef, Lexicon, MeasureRef, ModelRef, Ref, ValueRef
+from agent.business.ask.meaning import NotUnderstood
+
+R = TypeVar("R", ModelRef, MeasureRef, DimensionRef, ValueRef)
+
+
+class References:
+    """The references of one question. mentioned: tables that it names, directly or by a measure of theirs."""
+
+    def __init__(self, lexicon: Lexicon, items: list[Item]) -> None:
+        self.lexicon = lexicon
+        direct = [ref for item in items for ref in item.refs if isinstance(ref, ModelRef | MeasureRef)]
+        sole = [item.refs[0] for item in items if len(item.refs) == 1]
+        self.mentioned = frozenset(ref.model for ref in direct)
+        self.hinted = self.mentioned | {ref.model for ref in sole}
+
+    def model(self, item: Item) -> str:
+        return self._one(item, [ref for ref in item.refs if isinstance(ref, ModelRef)]).model
+
+    def measure(self, item: Item) -> MeasureRef:
+        return self._one(item, [ref for ref in item.refs if isinstance(ref, MeasureRef)])
+
+    def dimension(self, item: Item, near: str = "") -> DimensionRef:
+        """near: the table whose word stands beside it, which decides."""
+        return self._one(item, [ref for ref in item.refs if isinstance(ref, DimensionRef)], near)
+
+    def value(self, item: Item, near: str = "", column: DimensionRef | None = None) -> ValueRef:
+        """column: a column that is named beside the value, which decides."""
+        refs = [ref for ref in item.refs if isinstance(ref, ValueRef)]
+        if column is not None:
+            refs = [ref for ref in refs if (ref.model, ref.dimension) == (column.model, column.dimension)]
+        return self._one(item, refs, near)
+
+    def _one(self, item: Item, refs: list[R], near: str = "") -> R:
+        for names in ({near}, self.mentioned, self.hinted):
+            chosen = [ref for ref in refs if ref.model in names]
+            if len(chosen) == 1:
+                return chosen[0]
+            if chosen:
+                break
+        if len(refs) == 1:
+            return refs[0]
+        choices = tuple(sorted({_spoken(ref) for ref in refs}))
+        raise NotUnderstood(f"{item.text} means several things", choices=choices)
+
+
+def _spoken(ref: Ref) -> str:
+    if isinstance(ref, ModelRef):
+        return ref.model
+    return f"{ref.model}.{ref.measure if isinstance(ref, MeasureRef) else ref.dimension}"

@@ -1,0 +1,81 @@
+"""A question as a row of units: an English word (stemmed), a Chinese character, a number, a quoted string or a sign."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_QUOTES = r"\"([^\"]+)\"|“([^”]+)”|「([^」]+)」|《([^》]+)》|(?<![a-z])'([^']+)'(?![a-z])"
+_UNIT = re.compile(
+    rf"(?P<quoted>{_QUOTES})|(?P<number>\d[\d,]*(?:\.\d+)?(?:\s*[万亿])?)|(?P<word>[a-zà-ÿ]+)(?:'s\b|’s\b)?"
+    r"|(?P<han>[\u3400-\u9fff])|(?P<sign>[<>]=?|=|%)"
+)
+_SCALE = {"万": 10_000, "亿": 100_000_000}
+IRREGULAR = {
+    "people": "person",
+    "children": "child",
+    "data": "data",
+    "has": "has",
+    "does": "does",
+    "is": "is",
+    "was": "was",
+}
+
+
+@dataclass(frozen=True)
+class Unit:
+    """text: what is matched. kind: word, han, number, quoted or sign. value: of a number; raw: as it was written."""
+
+    text: str
+    kind: str
+    raw: str
+    value: float = 0.0
+
+
+def normalised(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).replace("‘", "'").replace("’", "'")
+
+
+def units_of(text: str) -> list[Unit]:
+    """The units of a text, in order; punctuation separates and is gone."""
+    return list(_units(normalised(text)))
+
+
+def key_of(phrase: str) -> tuple[str, ...]:
+    """A phrase as it is looked up: the texts of its units."""
+    return tuple(unit.text for unit in units_of(phrase))
+
+
+def _units(text: str) -> Iterator[Unit]:
+    lowered = text.lower()
+    if len(lowered) != len(text):  # a letter whose small form is longer: spans would not fit
+        text = lowered
+    for found in _UNIT.finditer(lowered):
+        raw = text[found.start() : found.end()]
+        if found["quoted"]:
+            inner = raw[1:-1]
+            yield Unit(inner, "quoted", inner)
+        elif found["number"]:
+            yield Unit(found["number"].replace(",", ""), "number", raw, _number(found["number"]))
+        elif found["word"]:
+            yield Unit(stem(found["word"]), "word", raw)
+        else:
+            yield Unit(found[0], "han" if found["han"] else "sign", raw)
+
+
+def _number(text: str) -> float:
+    scale = _SCALE.get(text[-1], 1)
+    return float(text.rstrip("万亿").strip().replace(",", "")) * scale
+
+
+def stem(word: str) -> str:
+    """A word without its plural ending; the same rule for questions and for names of tables and columns."""
+    if word in IRREGULAR:
+        return IRREGULAR[word]
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("sses", "shes", "ches", "xes", "zes")):
+        return word[:-2]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word

@@ -1,0 +1,225 @@
+"""Measuring a way from question to SQL: right, wrong, or handed on, for each database.
+
+A gold answer may have several statements (`;`) and alternative columns (`{a, b}`: any one of them, repeated where `{}` stands).
+An answer is right when the columns of one gold result are all among its own, with the same rows in any order.
+"""
+
+import itertools
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from agent.business.address import Address
+from agent.business.ask.lexicon import Lexicon
+from agent.business.ask.meaning import NotUnderstood
+from agent.business.execute import Access, Answer, run_sql
+from agent.business.guard.refusal import SqlRefused
+from agent.business.introspect import draft_layer, fill_values
+from agent.business.layer.model import OrgUnit, SemanticLayer
+from agent.business.layer.rights import policy_of
+from agent.business.layer.yaml_io import read_layer
+from agent.business.scratch import scratch_database
+from agent.business.session import reading
+from agent.business.ways.base import Way, run_written
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
+
+Value = str | float | None
+Table = tuple[tuple[Value, ...], ...]
+
+
+@dataclass(frozen=True)
+class Asked:
+    id: str
+    question: str
+    gold: str
+    database: str
+    is_answerable: bool
+
+
+@dataclass
+class Scores:
+    """Of one database. handed_on: not answered; rightly so where the question has no answer there."""
+
+    answerable: int = 0
+    right: int = 0
+    wrong: int = 0
+    handed_on: int = 0
+    refused: int = 0
+    unanswerable: int = 0
+    abstained: int = 0
+    ms: list[float] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        asked = self.answerable + self.unanswerable
+        wrong = self.wrong + self.unanswerable - self.abstained
+        return asdict(self) | {
+            "ms": round(median(self.ms), 2) if self.ms else 0.0,
+            "execution_accuracy": round(self.right / self.answerable, 4) if self.answerable else None,
+            "wrong_rate": round(wrong / asked, 4) if asked else None,
+        }
+
+
+@dataclass
+class Report:
+    databases: dict[str, Scores] = field(default_factory=dict)
+    details: list[dict[str, str]] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        total = Scores()
+        for scores in self.databases.values():
+            for name, value in vars(scores).items():
+                setattr(total, name, getattr(total, name) + value)
+        return {
+            "total": total.as_json(),
+            "databases": {name: scores.as_json() for name, scores in sorted(self.databases.items())},
+            "details": self.details,
+        }
+
+
+def read_asked(row: dict[str, Any]) -> Asked:
+    """A line of a question file; sets of unanswerable questions are called idk, or say `answerable: false`."""
+    answerable = bool(row.get("answerable", row.get("set") != "idk"))
+    return Asked(str(row["id"]), str(row["question"]), str(row.get("query", "")), str(row["db_name"]), answerable)
+
+
+@contextmanager
+def loaded(name: str, folder: Path, seeds: Sequence[Path]) -> Iterator[tuple[Address, SemanticLayer]]:
+    """A database of the set, and its layer: `layers/<name>.yaml`, else drafted."""
+    seed = next((s / f"{name}.sql" for s in seeds if (s / f"{name}.sql").is_file()), None)
+    if seed is None:
+        raise InvalidInput(f"There is no {name}.sql in {', '.join(map(str, seeds))}.")
+    written = folder / "layers" / f"{name}.yaml"
+    with scratch_database(seed) as address:
+        layer = (
+            fill_values(address, read_layer(written.read_text()))
+            if written.is_file()
+            else draft_layer(address, "scratch")
+        )
+        yield address, opened_to_all(layer)
+
+
+def opened_to_all(layer: SemanticLayer) -> SemanticLayer:
+    """A scratch database is everybody's: every table is read whole, as the gold statements read it."""
+    shared = OrgUnit(shared_with="everyone")
+    models = tuple(m.model_copy(update={"org_unit": shared}) for m in layer.semantic_models)
+    return layer.model_copy(update={"semantic_models": models})
+
+
+async def evaluate(
+    asked: Sequence[Asked],
+    address: Address,
+    layer: SemanticLayer,
+    principal: Principal,
+    way: Way,
+    *,
+    execute: bool,
+) -> tuple[Scores, list[dict[str, str]]]:
+    """Ask every question of one database. Raises ModelError where the way needs a model and it fails."""
+    policy = policy_of(layer, principal.org_units, granted=(), source_granted=True)
+    access = Access(address, policy, time_zone=layer.time_zone)
+    scores, details = Scores(), []
+    lexicon = Lexicon.of(layer)
+    for one in asked:
+        scores.answerable += one.is_answerable
+        scores.unanswerable += not one.is_answerable
+        began = time.perf_counter()
+        sql = ""
+        try:
+            written = await way.write(one.question, lexicon)
+            sql = written.sql
+            written, answer = await run_written(way, written, lambda text: run_sql(access, text, execute=execute))
+        except NotUnderstood as error:
+            verdict, note = "handed on", f"{error} {' '.join(error.unknown)}{' / '.join(error.choices)}"
+        except SqlRefused as refused:
+            verdict, note = "refused", str(refused)
+        else:
+            sql = written.sql
+            verdict, note = await _verdict(one, access, answer) if execute else ("answered", "")
+        scores.ms.append((time.perf_counter() - began) * 1000)
+        if verdict == "handed on":
+            scores.handed_on += one.is_answerable
+            scores.abstained += not one.is_answerable
+        else:
+            scores.right += verdict == "right" and one.is_answerable
+            scores.wrong += verdict == "wrong" and one.is_answerable
+            scores.refused += verdict == "refused"
+        details.append({"id": one.id, "question": one.question, "verdict": verdict, "sql": sql, "note": note})
+    return scores, details
+
+
+async def _verdict(one: Asked, access: Access, answer: Answer) -> tuple[str, str]:
+    if not one.is_answerable:
+        return "wrong", "answered what cannot be answered"
+    rows = table_of(answer.rows.rows if answer.rows else ())
+    expected = [await _gold_rows(access, gold) for gold in alternatives(one.gold)]
+    if answer.total is not None:  # cut to the first rows, and said so: those must be gold's, and the number must be
+        is_right = any(len(gold) == answer.total and not Counter(rows) - Counter(gold) for gold in expected)
+        return ("right", "") if is_right else ("wrong", f"{answer.total} rows ≠ {len(expected[0])}")
+    return (
+        ("right", "")
+        if any(contains(rows, gold) for gold in expected)
+        else ("wrong", f"{rows[:3]} ≠ {expected[0][:3]}")
+    )
+
+
+async def _gold_rows(access: Access, sql: str) -> Table:
+    async with reading(access.admin, time_zone=access.time_zone) as connection:
+        await connection.execute("SET LOCAL search_path = public")
+        cursor = await connection.execute(sql, prepare=True)  # type: ignore[arg-type,unused-ignore]  # the set's own
+        return table_of(await cursor.fetchall())
+
+
+def alternatives(gold: str) -> list[str]:
+    """Every statement that counts as gold: each of several, with each of its alternative columns."""
+    found = []
+    for statement in filter(None, (part.strip() for part in gold.split(";"))):
+        braces = re.findall(r"\{([^}]+)\}", statement)
+        for chosen in itertools.product(*[[c.strip() for c in group.split(",")] for group in braces]):
+            text = statement
+            for column in chosen:
+                text = re.sub(r"\{[^}]+\}", lambda _m, column=column: column, text, count=1)  # type: ignore[misc]
+            found.append(text.replace("{}", ", ".join(chosen)))
+    return found
+
+
+def table_of(rows: Sequence[Sequence[Any]]) -> Table:
+    """Rows as comparable values: numbers as floats of nine digits, everything else as text."""
+    return tuple(tuple(_value(value) for value in row) for row in rows)
+
+
+def _value(value: Any) -> Value:
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return str(value)
+    if isinstance(value, int | float | Decimal):
+        return float(f"{float(value):.9g}")
+    if isinstance(value, datetime) and (value.hour, value.minute, value.second) == (0, 0, 0):
+        return value.date().isoformat()
+    return str(value).strip()
+
+
+def contains(answer: Table, gold: Table) -> bool:
+    """Whether some columns of an answer, in some order, are the gold's, with the same rows."""
+    if len(answer) != len(gold):
+        return False
+    if not gold:
+        return True
+    columns = list(zip(*answer, strict=True))
+    wanted = list(zip(*gold, strict=True))
+    counted = [Counter(column) for column in columns]
+    fits = [[i for i, have in enumerate(counted) if have == Counter(want)] for want in wanted]
+    rows = Counter(gold)
+    for chosen in itertools.islice(itertools.product(*fits), 1_000):
+        if len(set(chosen)) == len(chosen) and Counter(tuple(row[i] for i in chosen) for row in answer) == rows:
+            return True
+    return False

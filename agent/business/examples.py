@@ -1,0 +1,116 @@
+"""Questions with statements that a manager of the source confirmed: examples for the next question, cases for evaluation."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from asgiref.sync import sync_to_async
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from agent.business.guard.grammar import nodes, parse_query
+from agent.business.guard.guard import guard
+from agent.business.guard.policy import Policy
+from agent.business.guard.refusal import SqlRefused
+from agent.business.guard.rewrite import Target
+from agent.business.guard.rules import strings
+from agent.business.guard.text import clean
+from agent.business.models import ConfirmedPair, DataSource
+from agent.business.queries import QueryResult, run_query
+from agent.business.sources import OpenSource, open_source, require_manage
+from agent.evidence import text_hash
+from audit.actions import Action
+from audit.record import record
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput, NotFound
+from knowledge.ingestion.normalise import normalise
+
+MOST_EXAMPLES = 200  # the newest of one source; the guard looks at each once
+QUESTION_CHARACTERS = 2_000
+
+
+@dataclass(frozen=True)
+class Example:
+    """sql: as a person or model writes it, over the tables of the source, before the guard."""
+
+    question: str
+    sql: str
+
+
+def confirmed_examples(principal: Principal, source: DataSource) -> list[Example]:
+    """The confirmed pairs of a source that this person's rights of today would run, the newest first.
+
+    What names a table or column the person may not read is not there; nor is anything of a source they may not ask.
+    """
+    try:
+        policy = open_source(principal, source.name).access.policy
+    except NotFound:
+        return []
+    pairs = ConfirmedPair.objects.filter(source=source)[:MOST_EXAMPLES]
+    return [Example(pair.question, pair.sql) for pair in pairs if _passes(pair.sql, policy)]
+
+
+async def confirm(principal: Principal, opened: OpenSource, *, question: str, sql: str) -> QueryResult:
+    """Run a statement under this person's rights and store it as the right one for the question.
+
+    Raises PermissionDenied unless they manage the source, InvalidInput without a question, and as `run_query` does; then nothing is stored.
+    """
+    asked = _question(question)
+    await sync_to_async(require_manage)(principal, opened.source)
+    result = await run_query(principal, opened, sql)
+    await sync_to_async(_store)(principal, opened.source, asked, sql.strip())
+    return result
+
+
+@transaction.atomic
+def withdraw_pair(principal: Principal, source: DataSource, *, question: str) -> None:
+    """Take a confirmed pair back. Raises PermissionDenied, and NotFound where there is none for the question."""
+    require_manage(principal, source)
+    if not ConfirmedPair.objects.filter(source=source, question_sha256=text_hash(normalise(question).strip())).delete()[
+        0
+    ]:
+        raise NotFound(_("There is no confirmed answer to this question."))
+    record(principal, Action.SQL_UNCONFIRMED, source)
+
+
+def evaluation_cases(source: DataSource) -> Iterator[dict[str, str]]:
+    """The pairs as `evaluate_sql` reads them, the oldest first: id, question, query, db_name."""
+    for pair in ConfirmedPair.objects.filter(source=source).reverse():
+        yield {"id": str(pair.pk), "question": pair.question, "query": pair.sql, "db_name": source.name}
+
+
+@lru_cache(maxsize=4096)
+def _passes(sql: str, policy: Policy) -> bool:
+    """Whether the guard lets the statement through and every column it names is among those of its tables."""
+    try:
+        checked = guard(sql, policy, Target())
+    except SqlRefused:
+        return False
+    found = list(nodes(parse_query(clean(sql))))
+    named = {strings(node.fields)[-1] for node in found if node.DESCRIPTOR.name == "ColumnRef"} - {""}  # "": a star
+    defined = {node.name for node in found if node.DESCRIPTOR.name == "ResTarget"}
+    defined |= {node.relname for node in found if node.DESCRIPTOR.name == "RangeVar"}
+    defined |= {node.aliasname for node in found if node.DESCRIPTOR.name == "Alias"}
+    defined |= {node.ctename for node in found if node.DESCRIPTOR.name == "CommonTableExpr"}
+    return named <= defined.union(*(table.columns for table in checked.tables))
+
+
+def _question(text: str) -> str:
+    asked = normalise(text).strip()
+    if not 0 < len(asked) <= QUESTION_CHARACTERS:
+        raise InvalidInput(
+            _("Give the question that this statement answers, in at most %(most)s characters.")
+            % {"most": QUESTION_CHARACTERS}
+        )
+    return asked
+
+
+@transaction.atomic
+def _store(principal: Principal, source: DataSource, question: str, sql: str) -> None:
+    require_manage(principal, source)  # again: the statement took its time
+    pair, _made = ConfirmedPair.objects.update_or_create(
+        source=source,
+        question_sha256=text_hash(question),
+        defaults={"question": question, "sql": sql, "confirmed_by_id": principal.user_id},
+    )
+    record(principal, Action.SQL_CONFIRMED, source, detail={"pair": str(pair.pk)})

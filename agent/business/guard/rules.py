@@ -1,0 +1,115 @@
+"""The default-deny walk: every node class, field, function, operator and type of a tree must be in the vocabulary."""
+
+from django.utils.translation import gettext as _
+
+from agent.business.guard.grammar import Tree, nodes
+from agent.business.guard.refusal import Reason, SqlRefused
+from agent.business.guard.vocabulary import (
+    CLOCKS,
+    FUNCTIONS,
+    MAX_PATTERN_CHARS,
+    NODES,
+    OPERATORS,
+    PATTERN_FUNCTIONS,
+    PATTERN_OPERATORS,
+    SIMILAR,
+    TYPES,
+)
+
+
+def require_known(tree: Tree) -> None:
+    """Raises SqlRefused, naming the first part that is not in the vocabulary."""
+    for node in nodes(tree):
+        kind = node.DESCRIPTOR.name
+        if kind == "Node":
+            continue
+        if kind not in NODES:
+            raise SqlRefused(Reason.STATEMENT, _("%(what)s is not allowed in a question.") % {"what": kind})
+        for field, _value in node.ListFields():
+            if field.name not in NODES[kind]:
+                raise SqlRefused(
+                    Reason.STATEMENT,
+                    _("%(what)s is not allowed in a question.") % {"what": f"{kind}.{field.name}"},
+                )
+        check = _CHECKS.get(kind)
+        if check:
+            check(node)
+
+
+def _function(node: Tree) -> None:
+    names = strings(node.funcname)
+    if names[0] == "pg_catalog":
+        names = names[1:]
+    if len(names) != 1 or names[0] not in FUNCTIONS:
+        raise SqlRefused(
+            Reason.FUNCTION,
+            _("The function %(name)s is not allowed: use aggregates, dates, text or JSON functions.")
+            % {"name": ".".join(strings(node.funcname))},
+        )
+    at = PATTERN_FUNCTIONS.get(names[0])
+    if at is not None:
+        _require_short_pattern(node.args[at] if len(node.args) > at else None)
+
+
+def _expression(node: Tree) -> None:
+    names = strings(node.name)
+    if len(names) != 1 or names[0] not in OPERATORS:
+        raise SqlRefused(Reason.FUNCTION, _("The operator %(name)s is not allowed.") % {"name": ".".join(names)})
+    if names[0] in PATTERN_OPERATORS:
+        _require_short_pattern(node.rexpr)
+
+
+def _require_short_pattern(node: Tree) -> None:
+    if node is not None and node.WhichOneof("node") == "func_call" and strings(node.func_call.funcname)[-1] == SIMILAR:
+        node = node.func_call.args[0]  # how the grammar writes SIMILAR TO
+    text = node.a_const.sval.sval if node is not None and node.WhichOneof("node") == "a_const" else ""
+    if not text or len(text) > MAX_PATTERN_CHARS:
+        raise SqlRefused(
+            Reason.FUNCTION,
+            _("A regular expression must be written out, with at most %(max)d characters.")
+            % {"max": MAX_PATTERN_CHARS},
+        )
+
+
+def _sublink(node: Tree) -> None:
+    if node.oper_name and strings(node.oper_name)[-1:] != strings(node.oper_name):
+        raise SqlRefused(Reason.FUNCTION, _("A qualified operator is not allowed."))
+    if node.oper_name and strings(node.oper_name)[0] not in OPERATORS:
+        raise SqlRefused(
+            Reason.FUNCTION, _("The operator %(name)s is not allowed.") % {"name": strings(node.oper_name)[0]}
+        )
+
+
+def _type(node: Tree) -> None:
+    names = strings(node.names)
+    if names[0] == "pg_catalog":
+        names = names[1:]
+    if len(names) != 1 or names[0] not in TYPES:
+        raise SqlRefused(
+            Reason.FUNCTION, _("The type %(name)s is not allowed.") % {"name": ".".join(strings(node.names))}
+        )
+
+
+def _clock(node: Tree) -> None:
+    if node.op not in CLOCKS:
+        raise SqlRefused(Reason.FUNCTION, _("Names of the server's users and databases are not part of a question."))
+
+
+def _indirection(node: Tree) -> None:
+    if any(part.WhichOneof("node") != "a_indices" for part in node.indirection):
+        raise SqlRefused(Reason.STATEMENT, _("Fields of a row value are not allowed: name the column."))
+
+
+def strings(parts: Tree) -> list[str]:
+    """The words of a qualified name."""
+    return [part.string.sval for part in parts]
+
+
+_CHECKS = {
+    "FuncCall": _function,
+    "A_Expr": _expression,
+    "SubLink": _sublink,
+    "TypeName": _type,
+    "SQLValueFunction": _clock,
+    "A_Indirection": _indirection,
+}

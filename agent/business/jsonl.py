@@ -1,0 +1,22 @@
+"""JSON lines in and out, for commands."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from copilot_site.lib.errors import InvalidInput
+
+
+def read_jsonl(lines: Iterable[str], *, keys: Iterable[str], name: str) -> Iterator[dict[str, Any]]:
+    """One object a line, blank lines skipped. Raises InvalidInput with the line for what is no object with these keys."""
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise InvalidInput(f"{name}, line {number}: this is not JSON: {error.msg}.") from error
+        missing = [key for key in keys if not isinstance(row, dict) or key not in row]
+        if missing:
+            raise InvalidInput(f"{name}, line {number}: the key {missing[0]} is missing.")
+        yield row

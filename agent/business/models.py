@@ -1,0 +1,149 @@
+"""Data sources and who may ask them. What a source means is its semantic layer, one document; see `layer/model.py`."""
+
+import base64
+import hashlib
+import uuid
+from functools import cached_property
+
+from cryptography.fernet import Fernet, InvalidToken
+from django.conf import settings
+from django.contrib.auth.models import Group
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from agent.business.address import Address
+from agent.business.layer.model import SemanticLayer
+from authz.folders import group_ids_of
+from authz.managers import GuardedManager
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
+
+
+class DataSource(models.Model):
+    """A PostgreSQL database with business data. Without a host it is a database on the product's own server.
+
+    layer: the semantic layer as JSON; its `name` is the row's. is_dedicated: the database holds nothing else, so that rights
+    which PostgreSQL gives everybody on system functions may be taken away there.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    name = models.SlugField(_("name"), max_length=50, unique=True)
+    host = models.CharField(_("host"), max_length=255, blank=True, help_text=_("Empty: the product's own server."))
+    port = models.PositiveIntegerField(_("port"), default=5432)
+    database = models.CharField(_("database"), max_length=63)
+    username = models.CharField(_("account"), max_length=63, blank=True)
+    encrypted_password = models.BinaryField(default=b"", editable=False)
+    is_dedicated = models.BooleanField(_("holds only business data"), default=False)
+    is_active = models.BooleanField(_("may be asked"), default=True)
+    layer = models.JSONField(default=dict, editable=False)
+    changed_at = models.DateTimeField(_("changed"), auto_now=True)
+
+    objects = GuardedManager["DataSource"]()
+    unscoped = models.Manager["DataSource"]()
+
+    class Meta:
+        verbose_name = _("data source")
+        verbose_name_plural = _("data sources")
+        ordering = ("name",)
+        default_manager_name = base_manager_name = "unscoped"
+
+    def __str__(self) -> str:
+        return self.name
+
+    @classmethod
+    def reach(cls, principal: Principal, right: Right) -> Q:
+        """Sources on which, or on a table of which, the person holds `right`; a superuser governs and reads nothing."""
+        return Q(pk__in=SourceGrant.held_by(principal, right).values("source_id"), is_active=True)
+
+    @cached_property
+    def semantic_layer(self) -> SemanticLayer:
+        return SemanticLayer.model_validate(self.layer or {"name": self.name})
+
+    @property
+    def address(self) -> Address:
+        """Where the database is, with the source's own account. Raises InvalidInput when its password cannot be read."""
+        if not self.host:
+            return Address.of_django().at(self.database)
+        return Address(self.host, self.port, self.database, self.username, self._password())
+
+    def set_password(self, password: str) -> None:
+        self.encrypted_password = _cipher().encrypt(password.encode()) if password else b""
+
+    def _password(self) -> str:
+        if not self.encrypted_password:
+            return ""
+        try:
+            return _cipher().decrypt(bytes(self.encrypted_password)).decode()
+        except InvalidToken as error:
+            raise InvalidInput(
+                f"The password of the data source {self.name} was stored under another secret key: enter it again."
+            ) from error
+
+
+class SourceGrant(models.Model):
+    """A right of a person or group on a source, or on one of its tables; it counts until it ends.
+
+    table: name of a semantic model; empty for the whole source. Membership is authz's: a grant to a unit reaches the people of
+    every unit below it.
+    """
+
+    source = models.ForeignKey(DataSource, models.CASCADE, related_name="grants")
+    table = models.CharField(_("table"), max_length=63, blank=True, help_text=_("Empty: the whole source."))
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="+")
+    group = models.ForeignKey(Group, models.CASCADE, null=True, blank=True, related_name="+")
+    right = models.CharField(
+        _("right"), max_length=10, choices=[(r.value, r.label) for r in (Right.VIEW, Right.MANAGE)], default=Right.VIEW
+    )
+    expires_at = models.DateTimeField(_("ends"), null=True, blank=True)
+    granted_at = models.DateTimeField(_("since"), db_default=Now(), editable=False)
+
+    class Meta:
+        verbose_name = _("right on a data source")
+        verbose_name_plural = _("rights on data sources")
+        constraints = [
+            models.CheckConstraint(condition=Q(user=None) ^ Q(group=None), name="source_grant_to_a_person_or_a_group"),
+            models.UniqueConstraint(
+                fields=["source", "table", "user", "group", "right"], nulls_distinct=False, name="source_grant_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user or self.group}: {self.right}"
+
+    @classmethod
+    def held_by(cls, principal: Principal, right: Right) -> "models.QuerySet[SourceGrant]":
+        """The grants of this right that reach a person now, by the database's clock."""
+        holder = Q(user_id=principal.user_id, user__is_active=True) | Q(group_id__in=group_ids_of(principal))
+        return cls.objects.filter(holder, Q(expires_at=None) | Q(expires_at__gt=Now()), right=right.value)
+
+
+class ConfirmedPair(models.Model):
+    """A question and the statement that a manager of the source confirmed for it, as it was written before the guard.
+
+    It is an example for questions to come and a case for evaluation. It holds no row of the source.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    source = models.ForeignKey(DataSource, models.CASCADE, related_name="+")
+    question = models.TextField()
+    question_sha256 = models.CharField(max_length=64)
+    sql = models.TextField()
+    confirmed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    confirmed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        verbose_name = _("confirmed answer")
+        verbose_name_plural = _("confirmed answers")
+        ordering = ("-confirmed_at", "id")
+        constraints = [models.UniqueConstraint("source", "question_sha256", name="confirmed_pair_once")]
+
+    def __str__(self) -> str:
+        return str(self.pk)  # never the question: names of rows go into the audit log
+
+
+def _cipher() -> Fernet:
+    digest = hashlib.sha256(f"{settings.SECRET_KEY}:data-source".encode()).digest()
+    return Fernet(base64.urlsafe_b64encode(digest))

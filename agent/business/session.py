@@ -1,0 +1,173 @@
+"""Running one statement: read only, limited in time and size, cancellable, and refused when the plan is too dear.
+
+The statement becomes a cursor (`DECLARE … CURSOR FOR`): PostgreSQL takes nothing there but one query, so neither a second
+statement nor a command fits, whatever the text is. Each statement has a connection of its own; nothing is left for the next.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from django.utils.translation import gettext as _
+from psycopg import sql
+
+from agent.business.address import Address
+from agent.business.guard.refusal import Reason, SqlRefused
+from agent.business.guard.rewrite import MAX_ROWS
+from copilot_site.lib.errors import CopilotError
+
+STATEMENT_TIMEOUT_MS = 4_000  # the promise is 5 s of wall time, connection included
+MAX_COST = 500_000.0  # of PostgreSQL's planner, where reading 8 kB in sequence costs 1: about 4 GB
+MAX_COLLECTED_BYTES = 64_000_000  # into one value, as the planner estimates; the server copies it a few times
+MAX_BYTES = 1_000_000  # of one answer, as text
+LIMITS = {
+    "statement_timeout": str(STATEMENT_TIMEOUT_MS),
+    "lock_timeout": "200",
+    "idle_in_transaction_session_timeout": "10000",
+    "work_mem": "16MB",
+    "max_parallel_workers_per_gather": "0",
+    "standard_conforming_strings": "on",
+    "TimeZone": "UTC",
+}
+
+
+class SourceUnavailable(CopilotError):
+    """The database did not answer; the text says which of its settings to look at."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """An answer: names of columns, rows as Python values, and whether rows or bytes were left out."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    is_truncated: bool
+    elapsed_ms: int
+
+
+@asynccontextmanager
+async def reading(address: Address, *, time_zone: str = "UTC") -> AsyncIterator[psycopg.AsyncConnection]:
+    """A connection inside a read-only transaction under the limits, rolled back at the end.
+
+    Raises SourceUnavailable when the database does not answer, SqlRefused for what the database refuses inside.
+    """
+    try:
+        connection = await psycopg.AsyncConnection.connect(**address.keywords(), autocommit=True)
+    except psycopg.OperationalError as error:
+        raise unavailable(address, error) from error
+    try:
+        await connection.execute(_begin(time_zone))
+        yield connection
+    except psycopg.Error as error:
+        raise _refused(error) from error
+    except (UnicodeError, OverflowError) as error:  # half a surrogate pair going in, a year past 9999 coming out
+        raise SqlRefused(Reason.DATABASE, _("The text or a value in the answer cannot be written here.")) from error
+    except asyncio.CancelledError:  # what still runs there must end, too
+        await connection.cancel_safe(timeout=2.0)
+        raise
+    finally:
+        await connection.close()
+
+
+def connected(address: Address) -> psycopg.Connection:
+    """A connection for building and describing, as the source's own account. Raises SourceUnavailable."""
+    try:
+        return psycopg.connect(**address.keywords())
+    except psycopg.OperationalError as error:
+        raise unavailable(address, error) from error
+
+
+async def require_affordable(connection: psycopg.AsyncConnection, statement: str, *, collected: int = 0) -> None:
+    """Raises SqlRefused when the plan costs more than MAX_COST, or gathers more than MAX_COLLECTED_BYTES into one value.
+
+    statement: re-serialised by the guard. collected: how much longer a gathered text may be than its rows; 0: none is gathered.
+    """
+    query = sql.SQL("EXPLAIN (FORMAT JSON) ") + sql.SQL(statement)
+    row = await (await connection.execute(query, prepare=True)).fetchone()
+    plan: dict[str, Any] = row[0][0]["Plan"] if row else {"Total Cost": 0.0}
+    if plan["Total Cost"] > MAX_COST or _gathered(plan) * collected > MAX_COLLECTED_BYTES:
+        raise SqlRefused(
+            Reason.COST, _("This would read too much: add a time window or a filter, or ask for fewer tables.")
+        )
+
+
+def _gathered(plan: dict[str, Any]) -> float:
+    """The most bytes that come into one aggregate of a plan, as the planner estimates rows and widths."""
+    below: list[dict[str, Any]] = plan.get("Plans", [])
+    own = (
+        sum(part["Plan Rows"] * part["Plan Width"] for part in below)
+        if "Aggregate" in plan.get("Node Type", "")
+        else 0.0
+    )
+    return max([own, *map(_gathered, below)])
+
+
+async def fetch(connection: psycopg.AsyncConnection, statement: str) -> Rows:
+    """The first rows of a query: at most MAX_ROWS, at most MAX_BYTES of text, whatever the statement says."""
+    began = time.perf_counter()
+    declare = sql.SQL("DECLARE answer NO SCROLL CURSOR FOR ") + sql.SQL(statement)
+    await connection.execute(declare, prepare=True)
+    rows: list[tuple[Any, ...]] = []
+    columns: tuple[str, ...] = ()
+    size_bytes, is_truncated = 0, False
+    while True:
+        cursor = await connection.execute("FETCH FORWARD 10 FROM answer")
+        columns = tuple(column.name for column in cursor.description or ())
+        page = await cursor.fetchall()
+        for row in page:
+            size_bytes += sum(len(str(value)) for value in row)
+            if len(rows) == MAX_ROWS or size_bytes > MAX_BYTES:
+                is_truncated = True
+                break
+            rows.append(row)
+        if len(page) < 10 or is_truncated:
+            return Rows(columns, tuple(rows), is_truncated, int((time.perf_counter() - began) * 1000))
+
+
+async def count_of(connection: psycopg.AsyncConnection, statement: str) -> int:
+    """How many rows a guarded statement has without its outer limit, counted by the database."""
+    query = sql.SQL("SELECT count(*) FROM (") + sql.SQL(statement) + sql.SQL(") AS answer")
+    row = await (await connection.execute(query, prepare=True)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def unavailable(address: Address, error: psycopg.OperationalError) -> SourceUnavailable:
+    """The reason in one sentence, without the password and without the driver's multi-line text."""
+    text = str(error)
+    if "password authentication failed" in text or "no password supplied" in text:
+        return SourceUnavailable(
+            _("The database refuses the account %(user)s: check its password.") % {"user": address.user}
+        )
+    if "does not exist" in text:
+        return SourceUnavailable(
+            _("The server has no database %(database)s or no account %(user)s.")
+            % {"database": address.database, "user": address.user}
+        )
+    return SourceUnavailable(
+        _("The database server %(host)s:%(port)d does not answer: check address and network.")
+        % {"host": address.host, "port": address.port}
+    )
+
+
+def _begin(time_zone: str) -> sql.Composed:
+    statements: list[sql.Composable] = [sql.SQL("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")]
+    statements += [
+        sql.SQL("SET LOCAL {} = {}").format(sql.Identifier(name), sql.Literal(value))
+        for name, value in (LIMITS | {"TimeZone": time_zone}).items()
+    ]
+    return sql.SQL("; ").join(statements)
+
+
+def _refused(error: psycopg.Error) -> SqlRefused:
+    if isinstance(error, psycopg.errors.QueryCanceled):
+        return SqlRefused(
+            Reason.COST,
+            _("The query took longer than %(s)g s and was stopped: add a time window or a filter.")
+            % {"s": STATEMENT_TIMEOUT_MS / 1000},
+        )
+    why = error.diag.message_primary or type(error).__name__
+    return SqlRefused(Reason.DATABASE, _("The database refuses the query: %(why)s.") % {"why": why})

@@ -1,0 +1,82 @@
+"""From a query that ran to what an answer keeps of it: the value in words, the table, how it is drawn, and what it means."""
+
+import re
+from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+from agent.business.ask.describe import Meaning
+from agent.business.guard.policy import Policy
+from agent.business.queries import QueryResult
+from agent.business.report import headline, plain
+from agent.business.session import Rows
+from agent.business.sources import reach_of
+from agent.query_result import ChartSpec, QueryShown, ResultTable
+from agent.query_result import Meaning as ShownMeaning
+
+CHART_ROWS = range(2, 51)
+MOST_SERIES = 4
+PERIOD = re.compile(r"\d{4}(?:-(?:Q\d|W\d\d|\d\d(?:-\d\d)?))?")  # 2026, 2026-Q3, 2026-W40, 2026-10, 2026-10-31
+
+
+def shown(
+    result: QueryResult, policy: Policy, *, question: str, statement: str, meaning: Meaning | None, language: str
+) -> QueryShown:
+    """What an answer keeps. policy: what the query ran under. meaning: None where nobody read the question word for word."""
+    answer = result.answer
+    rows = answer.rows or Rows((), (), is_truncated=False, elapsed_ms=0)
+    reach = reach_of(policy, answer.tables)
+    return QueryShown(
+        query_id=result.query_id,
+        question=question,
+        statement=statement,
+        sql=answer.sql,
+        sha256=result.sha256,
+        reach=reach,
+        meaning=ShownMeaning(
+            headline=headline(rows, answer.total, meaning, is_chinese=language.startswith("zh")),
+            figure=meaning.figure if meaning else "",
+            window=meaning.window if meaning else (),
+            conditions=meaning.conditions[len(meaning.window) :] if meaning else (),
+            definitions=meaning.definitions if meaning else (),
+            units=tuple(sorted({unit for table in reach for unit in table.units or ()})),
+        ),
+        table=ResultTable(
+            columns=rows.columns,
+            rows=tuple(tuple(plain(value) for value in row) for row in rows.rows),
+            total=answer.total,
+            is_cut=rows.is_truncated and answer.total is None,
+            elapsed_ms=rows.elapsed_ms,
+        ),
+        chart=None if answer.total is not None or rows.is_truncated else chart_of(rows.columns, rows.rows),
+    )
+
+
+def chart_of(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> ChartSpec | None:
+    """A line over time, bars over names; None where the shape asks for neither. A part of a table is not drawn: it would mislead."""
+    if len(rows) not in CHART_ROWS or len(columns) < 2:
+        return None
+    kinds = [_kind(name, [row[place] for row in rows]) for place, name in enumerate(columns)]
+    labels = [place for place, kind in enumerate(kinds) if kind in ("time", "name")]
+    series = tuple(place for place, kind in enumerate(kinds) if kind == "quantity")
+    if len(labels) != 1 or not 0 < len(series) <= MOST_SERIES or len(labels) + len(series) < len(columns):
+        return None
+    names = [row[labels[0]] for row in rows]
+    if len(set(names)) < len(names):
+        return None
+    return ChartSpec(type="line" if kinds[labels[0]] == "time" else "bar", label=labels[0], series=series)
+
+
+def _kind(name: str, values: Sequence[Any]) -> str:
+    """time, name or quantity of a column by its values; "" where they are none of these."""
+    told = [value for value in values if value is not None]
+    if not told:
+        return ""
+    if all(isinstance(value, date) or (isinstance(value, str) and PERIOD.fullmatch(value)) for value in told):
+        return "time"
+    if all(isinstance(value, str) for value in told):
+        return "name"
+    if all(isinstance(value, int | float | Decimal) and not isinstance(value, bool) for value in told):
+        return "" if f"_{name.lower()}".endswith("_id") else "quantity"  # a number that names a row is none
+    return ""

@@ -1,0 +1,166 @@
+"""Pages of the admin for data sources: a statement on trial, the semantic layer as YAML, and the confirmed answers."""
+
+import json
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_GET, require_http_methods
+
+from agent.business.check import Verdict, verdict
+from agent.business.examples import evaluation_cases
+from agent.business.execute import Wall
+from agent.business.layer.yaml_io import write_layer
+from agent.business.models import DataSource
+from agent.business.sources import draft, import_layer, open_source
+from audit.actions import Action
+from audit.record import record
+from authz.admin_pages import admin_page, show
+from authz.governing import governed, require_oversight
+from authz.principal import Principal
+from copilot_site.lib.errors import CopilotError, NotFound
+from knowledge.governance.lookup import holder_names, user_named
+
+LAYER_BYTES = 1_000_000
+WALLS = (
+    (Wall.BOTH.value, gettext_lazy("both, as questions run")),
+    (Wall.AST.value, gettext_lazy("the statement only (ast)")),
+    (Wall.DB.value, gettext_lazy("the database only (db)")),
+)
+
+
+class CheckForm(forms.Form):
+    """What `manage.py check_sql` is given."""
+
+    source = forms.ChoiceField(label=gettext_lazy("Data source"))
+    person = forms.CharField(
+        label=gettext_lazy("Person"),
+        max_length=150,
+        help_text=gettext_lazy("Sign-in name. The statement is judged by this person's rights."),
+        widget=forms.TextInput(attrs={"list": "people", "autocomplete": "off"}),
+    )
+    sql = forms.CharField(
+        label=gettext_lazy("SQL"), max_length=20_000, widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false"})
+    )
+    wall = forms.ChoiceField(label=gettext_lazy("Wall"), choices=WALLS, initial=Wall.BOTH.value)
+    execute = forms.BooleanField(label=gettext_lazy("Run it and show the rows"), required=False)
+
+    def __init__(self, data: object, *, names: list[str], person: str) -> None:
+        super().__init__(data, initial={"person": person})  # type: ignore[arg-type]  # request.POST or None
+        self.fields["source"].choices = [(name, name) for name in names]  # type: ignore[attr-defined]
+
+
+class LayerForm(forms.Form):
+    text = forms.CharField(
+        label=gettext_lazy("Semantic layer"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 30, "spellcheck": "false", "class": "vLargeTextField"}),
+    )
+    file = forms.FileField(label=gettext_lazy("or a YAML file"), required=False)
+
+    def clean(self) -> dict[str, str]:
+        """text: of the file, where one is given."""
+        file = self.cleaned_data.get("file")
+        if file is None:
+            return {"text": self.cleaned_data.get("text", "")}
+        if file.size > LAYER_BYTES:
+            raise forms.ValidationError(
+                _("The file is larger than 1 MB: a semantic layer is a text of some hundred lines.")
+            )
+        try:
+            return {"text": file.read().decode()}
+        except UnicodeDecodeError as error:
+            raise forms.ValidationError(_("The file is not UTF-8 text: save it as UTF-8.")) from error
+
+
+@require_http_methods(["GET", "POST"])
+@admin_page
+def check_sql(request: HttpRequest, by: Principal) -> HttpResponseBase:
+    """A statement pasted in, judged as one person would have it; another person's rows need the right to oversee."""
+    names = list(governed(DataSource, by).order_by("name").values_list("name", flat=True))
+    if not names:
+        raise NotFound(_("There is no data source that you manage."))
+    form = CheckForm(request.POST if request.method == "POST" else None, names=names, person=by.username)
+    found: Verdict | None = None
+    if form.is_valid():
+        given = form.cleaned_data
+        if given["person"] != by.username:
+            require_oversight(request.user)
+        try:
+            found = _judged(by, given)
+        except CopilotError as error:
+            form.add_error(None, str(error))
+    context = {"title": _("Check a statement"), "form": form, "found": found, "names": holder_names()}
+    return show(request, "admin/business/check.html", context, status=400 if form.errors else 200)
+
+
+def _judged(by: Principal, given: dict[str, str]) -> Verdict:
+    user = user_named(given["person"])
+    opened = open_source(Principal.of(user), given["source"])
+    record(by, Action.SQL_CHECKED, opened.source, detail={"person": user.pk, "wall": given["wall"]})
+    return async_to_sync(verdict)(by, opened, given["sql"], Wall(given["wall"]), execute=bool(given["execute"]))
+
+
+@require_http_methods(["GET", "POST"])
+@admin_page
+def layer(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
+    """The semantic layer in place: edited, read from a file, or drafted anew; `draft` in a POST saves nothing."""
+    source = _governed(by, source_id)
+    form = LayerForm(request.POST or None, request.FILES or None, initial={"text": write_layer(source.semantic_layer)})
+    if "draft" in request.POST:
+        form = LayerForm(initial={"text": write_layer(source.semantic_layer)})
+        try:
+            form = LayerForm(initial={"text": write_layer(draft(by, source))})
+            messages.info(
+                request, _("This is a draft from the database, not saved yet. What was written about tables is kept.")
+            )
+        except CopilotError as error:
+            messages.error(request, str(error))
+    elif request.method == "POST" and form.is_valid():
+        try:
+            saved = import_layer(by, source, form.cleaned_data["text"])
+        except CopilotError as error:
+            form = LayerForm(initial={"text": form.cleaned_data["text"]})
+            messages.error(request, str(error))
+            return _layer_page(request, source, form, status=400)
+        messages.success(request, _("Saved: %(n)d tables.") % {"n": len(saved.semantic_models)})
+        return redirect("source-layer", source.pk)
+    return _layer_page(request, source, form, status=400 if form.errors else 200)
+
+
+@require_GET
+@admin_page
+def layer_file(_request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
+    source = _governed(by, source_id)
+    return _file(write_layer(source.semantic_layer), f"{source.name}.yaml", "application/yaml")
+
+
+@require_GET
+@admin_page
+def examples_file(_request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
+    """The confirmed answers as cases for `evaluate_sql`."""
+    source = _governed(by, source_id)
+    lines = [json.dumps(case, ensure_ascii=False) + "\n" for case in evaluation_cases(source)]
+    return _file("".join(lines), f"questions.{source.name}.jsonl", "application/jsonl")
+
+
+def _governed(by: Principal, source_id: UUID) -> DataSource:
+    source = governed(DataSource, by).filter(pk=source_id).first()
+    if source is None:
+        raise NotFound(_("There is no data source that you manage."))
+    return source
+
+
+def _layer_page(request: HttpRequest, source: DataSource, form: LayerForm, *, status: int) -> HttpResponse:
+    context = {"title": _("Semantic layer of %(name)s") % {"name": source.name}, "source": source, "form": form}
+    return show(request, "admin/business/layer.html", context, status=status)
+
+
+def _file(text: str, filename: str, content_type: str) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{filename}"', "Cache-Control": "no-store"}
+    return HttpResponse(text, content_type=f"{content_type}; charset=utf-8", headers=headers)

@@ -1,0 +1,167 @@
+"""Data sources as people meet them: what one may ask, changing them, and rights on them."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib.auth.models import Group, User
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from agent.business.execute import Access
+from agent.business.guard.policy import Policy
+from agent.business.introspect import draft_layer
+from agent.business.layer.model import SemanticLayer, SemanticModel
+from agent.business.layer.rights import may_read, policy_of
+from agent.business.layer.yaml_io import read_layer
+from agent.business.models import DataSource, SourceGrant
+from agent.query_result import TableReach
+from agent.query_sources import Queried
+from audit.actions import Action
+from audit.record import record
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
+
+
+@dataclass(frozen=True)
+class OpenSource:
+    """A source as one person may use it now. layer: only the tables this person may ask about."""
+
+    source: DataSource
+    layer: SemanticLayer
+    access: Access
+
+
+def open_source(principal: Principal, name: str) -> OpenSource:
+    """The source of this name under today's rights. Raises NotFound, the same for missing and not theirs."""
+    source = DataSource.objects.visible_to(principal).filter(name=name).first()
+    if source is None:
+        raise NotFound(_("There is no data source %(name)s that you may ask.") % {"name": name})
+    return _opened(principal, source)
+
+
+def open_sources(principal: Principal) -> list[OpenSource]:
+    """Every source this person may ask, by name."""
+    return [_opened(principal, source) for source in DataSource.objects.visible_to(principal)]
+
+
+def vouched(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
+    """Those of the results whose source this person may ask now, with every table, column and org unit that they stand on."""
+    names = {one.source for one in queried}
+    found = DataSource.objects.visible_to(principal).filter(name__in=names)
+    reaches = {source.name: reach_of(_readable(principal, source)[1]) for source in found}
+    return {
+        one
+        for one in queried
+        if one.source in reaches and all(any(now.covers(was) for now in reaches[one.source]) for was in one.reach)
+    }
+
+
+def reach_of(policy: Policy, tables: Collection[str] | None = None) -> tuple[TableReach, ...]:
+    """What a policy lets read; of these tables (`schema.name`) only, in the policy's order, where they are given."""
+    return tuple(
+        TableReach(table=table.full_name, columns=table.columns, units=table.units if table.org_column else None)
+        for table in policy.tables
+        if tables is None or table.full_name in tables
+    )
+
+
+def _opened(principal: Principal, source: DataSource) -> OpenSource:
+    models, policy = _readable(principal, source)
+    layer = source.semantic_layer
+    access = Access(source.address, policy, time_zone=layer.time_zone, is_dedicated=source.is_dedicated)
+    return OpenSource(source, layer.model_copy(update={"semantic_models": models}), access)
+
+
+def _readable(principal: Principal, source: DataSource) -> tuple[tuple[SemanticModel, ...], Policy]:
+    """The tables this person may ask about, and the policy that the walls are made from."""
+    grants = SourceGrant.held_by(principal, Right.VIEW).filter(source=source).values_list("table", flat=True)
+    granted = set(grants)
+    whole = "" in granted
+    layer = source.semantic_layer
+    models = tuple(m for m in layer.semantic_models if may_read(m, granted=granted, source_granted=whole))
+    return models, policy_of(layer, principal.org_units, granted=granted, source_granted=whole)
+
+
+@transaction.atomic
+def save_layer(by: Principal | None, source: DataSource, layer: SemanticLayer) -> None:
+    """Give a source its semantic layer. Raises InvalidInput when the layer names another source."""
+    require_manage(by, source)
+    if layer.name != source.name:
+        raise InvalidInput(
+            _("The file describes the source %(other)s, not %(name)s.") % {"other": layer.name, "name": source.name}
+        )
+    source.layer = layer.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    source.save(update_fields=["layer", "changed_at"])
+    source.__dict__.pop("semantic_layer", None)
+    record(by, Action.SETTING_CHANGED, source, detail={"tables": len(layer.semantic_models)})
+
+
+def import_layer(by: Principal | None, source: DataSource, text: str) -> SemanticLayer:
+    """The layer of a YAML text, saved. Raises InvalidInput with the line."""
+    layer = read_layer(text)
+    save_layer(by, source, layer)
+    return layer
+
+
+def draft(by: Principal | None, source: DataSource) -> SemanticLayer:
+    """Read the database and describe it anew; what people wrote about tables that are still there is kept. Not saved."""
+    require_manage(by, source)
+    known = {(m.table_schema, m.table): m for m in source.semantic_layer.semantic_models}
+    fresh = draft_layer(source.address, source.name, time_zone=source.semantic_layer.time_zone)
+    models: list[SemanticModel] = [known.get((m.table_schema, m.table), m) for m in fresh.semantic_models]
+    return source.semantic_layer.model_copy(update={"semantic_models": tuple(models)})
+
+
+@transaction.atomic
+def grant(
+    by: Principal | None,
+    source: DataSource,
+    *,
+    to: User | Group,
+    table: str = "",
+    right: Right = Right.VIEW,
+    expires_at: datetime | None = None,
+) -> None:
+    """Give a right on a source or one of its tables. Raises InvalidInput for a table that the layer does not have."""
+    require_manage(by, source)
+    if table and table not in {m.name for m in source.semantic_layer.semantic_models}:
+        raise InvalidInput(_("The source has no table %(table)s.") % {"table": table})
+    holder = {"user": to} if isinstance(to, User) else {"group": to}
+    SourceGrant.objects.update_or_create(
+        source=source, table=table, right=right.value, **holder, defaults={"expires_at": expires_at}
+    )
+    record(by, Action.GRANT_GIVEN, source, detail=_detail(right, to, table))
+
+
+@transaction.atomic
+def withdraw(
+    by: Principal | None, source: DataSource, *, of: User | Group, table: str = "", right: Right = Right.VIEW
+) -> None:
+    """Take a right back; one that is not held is not recorded."""
+    require_manage(by, source)
+    holder = {"user": of} if isinstance(of, User) else {"group": of}
+    if SourceGrant.objects.filter(source=source, table=table, right=right.value, **holder).delete()[0]:
+        record(by, Action.GRANT_REVOKED, source, detail=_detail(right, of, table))
+
+
+def require_manage(by: Principal | None, source: DataSource) -> None:
+    """Raises PermissionDenied unless `by` manages the source; None is a command of the operator, a superuser governs all."""
+    if by is None or by.is_superuser:
+        return
+    if not SourceGrant.held_by(by, Right.MANAGE).filter(source=source, table="").exists():
+        raise PermissionDenied(_("You do not manage the data source %(name)s.") % {"name": source.name})
+
+
+def managed_sources(principal: Principal) -> set[str]:
+    """Names of the sources that this person may ask and manages: whose answers they may correct."""
+    asked = DataSource.objects.visible_to(principal)
+    if not principal.is_superuser:
+        asked = asked.filter(pk__in=SourceGrant.held_by(principal, Right.MANAGE).filter(table="").values("source_id"))
+    return set(asked.values_list("name", flat=True))
+
+
+def _detail(right: Right, holder: User | Group, table: str) -> dict[str, object]:
+    kind = "group" if isinstance(holder, Group) else "user"
+    return {"right": right.value, kind: holder.pk, "table": table}

@@ -1,0 +1,69 @@
+"""Taking from everybody in a database of our own what a question never needs: system functions and system catalogs.
+
+Only for databases that hold nothing but business data (`DataSource.is_dedicated`): the rights are taken from PUBLIC. Without
+it the views still protect the data; what stays open are counts in statistics views, and functions that waste time or memory.
+"""
+
+import psycopg
+
+from agent.business.address import Address
+from agent.business.guard.vocabulary import FUNCTIONS
+from agent.business.session import connected
+
+# Kept although not immutable: the functions of the vocabulary, and what operators, casts, types and aggregates are made of.
+# Taken although immutable: each makes a value far longer than its arguments, or takes long over a short one.
+GROWING = (
+    "repeat", "lpad", "rpad", "array_fill", "generate_series", "format", "factorial", "generate_subscripts",
+    "pg_typeof", "xpath", "xpath_exists", "xml_is_well_formed", "random", "random_normal", "power", "pow", "dpow",
+    "numeric_power",
+)  # fmt: skip
+
+_TAKE_FUNCTIONS = """
+DO $$
+DECLARE f regprocedure;
+BEGIN
+  FOR f IN
+    SELECT p.oid::regprocedure FROM pg_proc p
+    WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.prokind IN ('f', 'p')
+      AND has_function_privilege('public', p.oid, 'EXECUTE')
+      AND (p.proname = ANY({growing}::text[])
+           OR (p.provolatile <> 'i' AND NOT p.proname = ANY({kept}::text[])
+               AND NOT EXISTS (SELECT 1 FROM pg_operator o WHERE o.oprcode = p.oid)
+               AND NOT EXISTS (SELECT 1 FROM pg_cast c WHERE c.castfunc = p.oid)
+               AND NOT EXISTS (SELECT 1 FROM pg_type t WHERE p.oid IN (t.typinput, t.typoutput, t.typreceive, t.typsend,
+                                                                      t.typmodin, t.typmodout, t.typanalyze, t.typsubscript))
+               AND NOT EXISTS (SELECT 1 FROM pg_aggregate a WHERE p.oid IN (a.aggtransfn, a.aggfinalfn, a.aggcombinefn,
+                                                                           a.aggserialfn, a.aggdeserialfn, a.aggmtransfn,
+                                                                           a.aggminvtransfn, a.aggmfinalfn))
+               AND NOT EXISTS (SELECT 1 FROM pg_amproc a WHERE a.amproc = p.oid)))
+  LOOP
+    EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', f);
+  END LOOP;
+END $$
+"""
+_TAKE_CATALOGS = """
+REVOKE SELECT ON ALL TABLES IN SCHEMA pg_catalog FROM PUBLIC;
+REVOKE SELECT ON ALL TABLES IN SCHEMA information_schema FROM PUBLIC;
+REVOKE USAGE ON SCHEMA information_schema FROM PUBLIC;
+REVOKE ALL ON SCHEMA public FROM PUBLIC;
+"""
+
+
+def harden(admin: Address) -> None:
+    """Take the rights from PUBLIC once; a database that has been through it is left alone. admin: a superuser."""
+    with connected(admin) as connection:
+        done = connection.execute(
+            "SELECT NOT has_table_privilege('public', 'pg_catalog.pg_class', 'SELECT')"
+        ).fetchone()
+        if done and done[0]:
+            return
+        take = psycopg.sql.SQL(_TAKE_FUNCTIONS).format(
+            growing=psycopg.sql.Literal(list(GROWING)), kept=psycopg.sql.Literal(sorted(FUNCTIONS))
+        )
+        connection.execute(take)
+        connection.execute(_TAKE_CATALOGS)
+        connection.execute(
+            psycopg.sql.SQL("REVOKE TEMPORARY ON DATABASE {} FROM PUBLIC").format(
+                psycopg.sql.Identifier(admin.database)
+            )
+        )

@@ -1,0 +1,49 @@
+"""Taking down walls that nobody stands behind: roles and schemas made for rights that no person has any more."""
+
+from collections.abc import Collection
+from contextlib import suppress
+
+import psycopg
+from psycopg import sql
+
+from agent.business.address import Address
+from agent.business.session import connected
+from agent.business.wall.views import LOCK, PREFIX, drop
+
+# Roles of databases that are gone: nothing in any database depends on them. A wall being built is not committed, so not seen.
+_ORPHANS = """
+SELECT rolname FROM pg_roles r
+WHERE starts_with(rolname, %s)
+  AND NOT EXISTS (SELECT 1 FROM pg_shdepend d WHERE d.refclassid = 'pg_authid'::regclass AND d.refobjid = r.oid)
+  AND NOT EXISTS (SELECT 1 FROM pg_stat_activity a WHERE a.usesysid = r.oid)
+"""
+
+
+def sweep(admin: Address, living: Collection[str]) -> int:
+    """Remove the walls of this database that are not among the living, and roles that are left of databases that are gone.
+
+    A wall that somebody is asking through right now stays until the next time. Returns how many went. Raises SourceUnavailable.
+    """
+    removed = 0
+    with connected(admin) as connection:
+        connection.autocommit = True
+        connection.execute("SET lock_timeout = '2s'")
+        schemas = connection.execute("SELECT nspname FROM pg_namespace WHERE starts_with(nspname, %s)", [PREFIX])
+        dead = {name for (name,) in schemas} - set(living)
+        for name in sorted(dead):
+            removed += _take_down(connection, name)
+        for (role,) in connection.execute(_ORPHANS, [PREFIX]).fetchall():
+            with suppress(psycopg.errors.InternalError_):  # another process removes it at this moment
+                connection.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(role)))
+                removed += 1
+    return removed
+
+
+def _take_down(connection: psycopg.Connection, name: str) -> int:
+    try:
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+            drop(connection, name)
+    except psycopg.errors.LockNotAvailable:
+        return 0
+    return 1

@@ -1,0 +1,184 @@
+"""The second wall: for each set of rights a role of its own that can read views of its own, and nothing else.
+
+A view has the allowed columns and the rows of the org units as literals (`security_barrier`: no condition from outside sees a
+row that the filter has not let pass). Nothing in it depends on a setting, so there is nothing for `set_config` to change. The
+role owns nothing, is a member of nothing, and may not even see the schemas of the base tables.
+"""
+
+import hashlib
+
+import psycopg
+from django.utils.translation import gettext as _
+from psycopg import sql
+
+from agent.business.address import Address
+from agent.business.guard.policy import Policy
+from agent.business.guard.rewrite import row_filter
+from agent.business.session import connected
+from copilot_site.lib.errors import InvalidInput
+
+PREFIX = "copilot_wall_"
+CONNECTIONS = 8  # at once by one role: a page full of questions, not a flood
+LOCK = 0x636F7069  # one builder at a time in a database
+_built: set[tuple[Address, str]] = set()  # walls this process has seen
+
+# Settings the role starts with. The session sets the limits again itself; these hold where something else connects.
+ROLE_SETTINGS = {
+    "default_transaction_read_only": "on",
+    "statement_timeout": "5s",
+    "lock_timeout": "200ms",
+    "idle_in_transaction_session_timeout": "10s",
+    "transaction_timeout": "15s",
+    "work_mem": "16MB",
+    "hash_mem_multiplier": "1",
+    "max_parallel_workers_per_gather": "0",
+    "jit": "off",
+}
+TEMP_FILES = ("temp_file_limit", "256MB")  # only a superuser may set it
+
+
+class WallRefused(InvalidInput):
+    """The wall cannot be built here; the text says what the database's owner has to change."""
+
+
+def name_of(admin: Address, policy: Policy) -> str:
+    """The one name of role and schema for these rights in this database; roles are shared by all databases of a server."""
+    return PREFIX + hashlib.sha256(f"{admin.database}/{policy.digest}".encode()).hexdigest()[:24]
+
+
+def ensure(admin: Address, policy: Policy) -> str:
+    """Make sure that the role and its views exist and are what the rights say; returns the schema's name.
+
+    admin: an account that may create roles and schemas. Raises WallRefused when a view cannot be made, or when the role could
+    read anything besides its views.
+    """
+    name = name_of(admin, policy)
+    if (admin, name) in _built:
+        return name
+    with connected(admin) as connection:
+        if _is_built(connection, admin, name):
+            _built.add((admin, name))
+            return name
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+        drop(connection, name)
+        _build(connection, admin, policy, name)
+        _require_nothing_else(connection, name)
+        mark = sql.SQL("COMMENT ON SCHEMA {} IS {}").format(sql.Identifier(name), sql.Literal(_mark(admin, name)))
+        connection.execute(mark)
+    _built.add((admin, name))
+    return name
+
+
+def forget(admin: Address, policy: Policy) -> None:
+    """Look again next time: a wall that this process has seen may have been removed by another."""
+    _built.discard((admin, name_of(admin, policy)))
+
+
+def drop_all(admin: Address) -> int:
+    """Remove every wall of this database, when its source is removed or its tables change. Returns how many there were."""
+    with connected(admin) as connection:
+        rows = connection.execute(
+            "SELECT nspname FROM pg_namespace WHERE starts_with(nspname, %s)", [PREFIX]
+        ).fetchall()
+        for (name,) in rows:
+            drop(connection, name)
+            _built.discard((admin, name))
+    return len(rows)
+
+
+def _mark(admin: Address, name: str) -> str:
+    """Changes with the secret key, so that a role with an old password is made anew."""
+    return admin.as_role(name).password[:16]
+
+
+def _is_built(connection: psycopg.Connection, admin: Address, name: str) -> bool:
+    row = connection.execute(
+        "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = %s", [name]
+    ).fetchone()
+    return row is not None and row[0] == _mark(admin, name)
+
+
+def drop(connection: psycopg.Connection, name: str) -> None:
+    """Remove one wall, its role included."""
+    connection.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(name)))
+    if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [name]).fetchone():
+        connection.execute(sql.SQL("DROP OWNED BY {0}; DROP ROLE {0}").format(sql.Identifier(name)))
+
+
+def _build(connection: psycopg.Connection, admin: Address, policy: Policy, name: str) -> None:
+    schema = sql.Identifier(name)
+    connection.execute(
+        "SET LOCAL scram_iterations = 1"
+    )  # 256 random bits need no stretching, and each question connects
+    connection.execute(
+        sql.SQL(
+            "CREATE ROLE {} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT NOREPLICATION NOBYPASSRLS "
+            "CONNECTION LIMIT {} PASSWORD {}"
+        ).format(schema, sql.Literal(CONNECTIONS), sql.Literal(admin.as_role(name).password))
+    )
+    settings = {**ROLE_SETTINGS, "search_path": name}
+    if connection.info.parameter_status("is_superuser") == "on":
+        settings |= dict([TEMP_FILES])
+    for setting, value in settings.items():
+        connection.execute(
+            sql.SQL("ALTER ROLE {} SET {} = {}").format(schema, sql.Identifier(setting), sql.Literal(value))
+        )
+    connection.execute(sql.SQL("CREATE SCHEMA {}").format(schema))
+    for table in policy.tables:
+        statement = sql.SQL("CREATE VIEW {}.{} WITH (security_barrier) AS SELECT {} FROM {}.{} WHERE {}").format(
+            schema,
+            sql.Identifier(table.view),
+            sql.SQL(", ").join(map(sql.Identifier, table.columns)),
+            sql.Identifier(table.schema),
+            sql.Identifier(table.name),
+            sql.SQL(row_filter(table)),
+        )
+        try:
+            connection.execute(statement)
+        except (
+            psycopg.errors.UndefinedColumn,
+            psycopg.errors.UndefinedTable,
+            psycopg.errors.InvalidSchemaName,
+        ) as error:
+            raise WallRefused(
+                _("The table %(table)s is not in the database as described: %(why)s. Correct the data source.")
+                % {"table": f"{table.schema}.{table.name}", "why": str(error.diag.message_primary)}
+            ) from error
+    connection.execute(sql.SQL("GRANT USAGE ON SCHEMA {0} TO {0}").format(schema))
+    connection.execute(sql.SQL("GRANT SELECT ON ALL TABLES IN SCHEMA {0} TO {0}").format(schema))
+
+
+_OTHER_RELATIONS = """
+SELECT format('%%I.%%I', n.nspname, c.relname)
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema', %(name)s)
+  AND has_schema_privilege(%(name)s, n.oid, 'USAGE')
+  AND (has_table_privilege(%(name)s, c.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE')
+       OR has_any_column_privilege(%(name)s, c.oid, 'SELECT, INSERT, UPDATE'))
+ORDER BY 1 LIMIT 1
+"""
+_DEFINER_FUNCTIONS = """
+SELECT p.oid::regprocedure::text
+FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+WHERE p.prosecdef AND n.nspname <> 'pg_catalog' AND has_schema_privilege(%(name)s, n.oid, 'USAGE')
+  AND has_function_privilege(%(name)s, p.oid, 'EXECUTE')
+ORDER BY 1 LIMIT 1
+"""
+
+
+def _require_nothing_else(connection: psycopg.Connection, name: str) -> None:
+    """Ask PostgreSQL itself what the new role reaches: rights given to PUBLIC would go around the views."""
+    found = connection.execute(_OTHER_RELATIONS, {"name": name}).fetchone()
+    if found:
+        raise WallRefused(
+            _("Everybody in this database may use %(table)s: run REVOKE ALL ON %(table)s FROM PUBLIC first.")
+            % {"table": found[0]}
+        )
+    found = connection.execute(_DEFINER_FUNCTIONS, {"name": name}).fetchone()
+    if found:
+        raise WallRefused(
+            _(
+                "Everybody may run %(function)s with its owner's rights: run REVOKE EXECUTE ON FUNCTION %(function)s FROM PUBLIC first."
+            )
+            % {"function": found[0]}
+        )

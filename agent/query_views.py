@@ -1,0 +1,90 @@
+"""What people do with a result on the chat page: download it, run it again, correct it."""
+
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from agent.business.answers import Place, correct, exported, result_at, run_again
+from agent.business.sources import open_source, require_manage
+from authz.pages import signed_in
+from authz.principal import Principal
+from copilot_site.lib.errors import CopilotError, NotFound
+from copilot_site.lib.spreadsheets import CsvDownload
+
+SQL_LENGTH = 8_000
+
+
+class Correction(forms.Form):
+    sql = forms.CharField(
+        label=gettext_lazy("SQL"),
+        max_length=SQL_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 12, "spellcheck": "false", "autocapitalize": "off"}),
+        help_text=gettext_lazy(
+            "One SELECT over the tables below. Org units are filtered for you; at most 50 rows are shown."
+        ),
+    )
+
+
+@require_GET
+@signed_in
+def download(
+    _request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID, number: int
+) -> HttpResponseBase:
+    """The kept rows as CSV."""
+    rows, filename = exported(principal, Place(session_id, message_id, number))
+    return CsvDownload(rows, filename=filename)
+
+
+@require_POST
+@signed_in
+def again(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID, number: int) -> HttpResponse:
+    """Run the same query; back to the conversation, at the new answer or with what went wrong."""
+    try:
+        answer_id = run_again(principal, Place(session_id, message_id, number))
+    except NotFound:
+        raise
+    except CopilotError as error:
+        messages.error(request, str(error))
+        return redirect("conversation", session_id)
+    return _to_answer(session_id, answer_id)
+
+
+@require_http_methods(["GET", "POST"])
+@signed_in
+def correction(
+    request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID, number: int
+) -> HttpResponse:
+    """The query in a form; what passes the walls becomes the confirmed answer to its question."""
+    place = Place(session_id, message_id, number)
+    source, kept = result_at(principal, place)
+    opened = open_source(principal, source)
+    require_manage(principal, opened.source)
+    form = Correction(request.POST if request.method == "POST" else None, initial={"sql": kept.statement})
+    if form.is_valid():
+        try:
+            return _to_answer(session_id, correct(principal, place, sql=form.cleaned_data["sql"]))
+        except NotFound:
+            raise
+        except CopilotError as error:
+            form.add_error("sql", str(error))
+    context = {
+        "form": form,
+        "session_id": session_id,
+        "message_id": message_id,
+        "question": kept.question,
+        "source": source,
+        "models": opened.layer.semantic_models,
+        "title": _("Correct the answer"),
+    }
+    return render(request, "agent/correct.html", context, status=400 if form.errors else 200)
+
+
+def _to_answer(session_id: UUID, answer_id: UUID) -> HttpResponse:
+    return redirect(f"{reverse('conversation', args=[session_id])}#m-{answer_id}")

@@ -1,0 +1,67 @@
+"""The result of a query behind an answer: as CSV, run again, corrected."""
+
+from uuid import UUID
+
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agent.business.answers import Place, correct, exported, run_again
+from agent.rest.serializers import MessageSerializer
+from agent.sessions import get_message, get_session
+from authz.rest.views import PrincipalView
+from authz.scopes import TokenScope
+from copilot_site.lib.inputs import Input
+from copilot_site.lib.openapi import BINARY, operation
+from copilot_site.lib.spreadsheets import CsvDownload
+
+
+class SameQuery(Input):
+    """Nothing: the statement and its source are those of the answer."""
+
+
+class Corrected(Input):
+    sql = serializers.CharField(max_length=8_000, help_text="One PostgreSQL SELECT that answers the question.")
+
+
+class ResultFile(PrincipalView):
+    token_scopes = {"get": (TokenScope.CHAT,)}
+
+    @operation("Download the result of a query as CSV", answer=BINARY, problems=(401, 404), media_type="text/csv")
+    def get(self, request: Request, pk: UUID, message_id: UUID, number: int) -> CsvDownload:
+        rows, filename = exported(self.principal, Place(pk, message_id, number))
+        return CsvDownload(rows, filename=filename)
+
+
+class _NewAnswer(PrincipalView):
+    token_scopes = {"post": (TokenScope.CHAT,)}
+    serializer_class = MessageSerializer
+
+    def _created(self, session_id: UUID, answer_id: UUID) -> Response:
+        answer = get_message(self.principal, get_session(self.principal, session_id), answer_id)
+        return Response(self.get_serializer(answer).data, status.HTTP_201_CREATED)
+
+
+class RunAgain(_NewAnswer):
+    @operation(
+        "Run the query of an answer again, with the rights you have now",
+        body=SameQuery,
+        answer=MessageSerializer,
+        status=201,
+        problems=(400, 401, 404),
+    )
+    def post(self, request: Request, pk: UUID, message_id: UUID, number: int) -> Response:
+        SameQuery.checked(request.data)
+        return self._created(pk, run_again(self.principal, Place(pk, message_id, number)))
+
+
+class CorrectResult(_NewAnswer):
+    @operation(
+        "Correct the query of an answer; what runs is the confirmed answer to its question",
+        body=Corrected,
+        answer=MessageSerializer,
+        status=201,
+    )
+    def post(self, request: Request, pk: UUID, message_id: UUID, number: int) -> Response:
+        given = Corrected.checked(request.data)
+        return self._created(pk, correct(self.principal, Place(pk, message_id, number), sql=given["sql"]))

@@ -1,0 +1,63 @@
+-- Business data of the demo company: made by counting, the same on every machine; dates count back from the day it is loaded.
+CREATE TABLE customer (
+  id int PRIMARY KEY, org_unit text NOT NULL, name text NOT NULL, region text NOT NULL, industry text NOT NULL,
+  country text NOT NULL, created_on date NOT NULL
+);
+CREATE TABLE product (id int PRIMARY KEY, name text NOT NULL, category text NOT NULL, list_price numeric(10, 2) NOT NULL);
+CREATE TABLE sales_order (
+  id int PRIMARY KEY, org_unit text NOT NULL, customer_id int NOT NULL REFERENCES customer (id),
+  product_id int NOT NULL REFERENCES product (id), ordered_at timestamptz NOT NULL, quantity int NOT NULL,
+  amount numeric(12, 2) NOT NULL, status text NOT NULL
+);
+CREATE TABLE employee (
+  id int PRIMARY KEY, org_unit text NOT NULL, name text NOT NULL, title text NOT NULL, office text NOT NULL,
+  status text NOT NULL, hired_on date NOT NULL, salary numeric(10, 2) NOT NULL
+);
+CREATE TABLE project (
+  id int PRIMARY KEY, org_unit text NOT NULL, name text NOT NULL, status text NOT NULL, started_on date NOT NULL,
+  budget numeric(12, 2) NOT NULL, owner_id int NOT NULL REFERENCES employee (id)
+);
+CREATE TABLE environment (
+  id int PRIMARY KEY, org_unit text NOT NULL, name text NOT NULL, kind text NOT NULL, status text NOT NULL,
+  cluster text NOT NULL
+);
+
+INSERT INTO product VALUES
+  (1, 'KeelTrack', 'software', 1200), (2, 'KeelDock', 'software', 9800), (3, 'KeelGate', 'gateway', 6400),
+  (4, 'KeelGate Mini', 'gateway', 2900), (5, 'KeelCare', 'service', 4500);
+INSERT INTO customer
+SELECT i, '销售与产品部 Sales & Product',
+       (ARRAY ['宁川港务', '云岭快运', '临江粮储', '锦泽纺织', 'Scheldt Breakbulk', 'Rheinbogen Logistik', 'Fjordline Reefer',
+               'Maasvallei Cold Chain'])[1 + i % 8] || CASE WHEN i < 8 THEN '' ELSE ' ' || (i / 8 + 1) END,
+       (ARRAY ['华东', '西南', '华南', '华北', '欧洲', '欧洲', '欧洲', '欧洲'])[1 + i % 8],
+       (ARRAY ['port', 'carrier', 'warehouse', 'retail'])[1 + i % 4],
+       (ARRAY ['China', 'China', 'China', 'China', 'Belgium', 'Germany', 'Norway', 'Netherlands'])[1 + i % 8],
+       current_date - (i * 7 % 720)
+FROM generate_series(0, 95) i;
+INSERT INTO sales_order
+SELECT i, '销售与产品部 Sales & Product', i * 7 % 96, 1 + i % 5,
+       (current_date - (i * 3 % 700) + time '10:00') AT TIME ZONE 'Asia/Shanghai', 1 + i % 9,
+       ((ARRAY [1200, 9800, 6400, 2900, 4500])[1 + i % 5] * (1 + i % 9))::numeric,
+       (ARRAY ['paid', 'paid', 'open', 'paid', 'cancelled'])[1 + i % 5 * i % 5]
+FROM generate_series(1, 600) i;
+INSERT INTO employee
+SELECT i,
+       (ARRAY ['工程部 Engineering', '工程部 Engineering', '销售与产品部 Sales & Product', '人力与财务部 People & Finance'])[1 + i % 4],
+       (ARRAY ['王', '李', '张', '刘', '陈', '杨', '赵', '黄', '周', '吴'])[1 + i % 10]
+         || (ARRAY ['明', '丽', '强', '芳', '伟', '娜', '军', '敏', '杰', '静', '磊', '洋', '艳'])[1 + i % 13],
+       (ARRAY ['Engineer', 'Senior Engineer', 'Account Manager', 'Analyst'])[1 + i % 4],
+       CASE WHEN i % 3 = 0 THEN 'Rotterdam' ELSE 'Hangzhou' END,
+       CASE WHEN i % 11 = 0 THEN 'probation' WHEN i % 17 = 0 THEN 'left' ELSE 'active' END,
+       current_date - (CASE WHEN i % 11 = 0 THEN i % 90 ELSE 100 + i * 13 % 2600 END), 18000 + i * 137 % 20000
+FROM generate_series(1, 186) i;
+INSERT INTO project
+SELECT i,
+       (ARRAY ['工程部 Engineering', '销售与产品部 Sales & Product', '人力与财务部 People & Finance'])[1 + i % 3],
+       (ARRAY ['Arrival prediction', 'Cold-chain alarms', 'Slot booking', 'Gateway rollout', 'Price engine', 'Onboarding portal'])[1 + i % 6]
+         || ' ' || i,
+       (ARRAY ['active', 'active', 'paused', 'done'])[1 + i % 4], current_date - (i * 23 % 600), 50000 + i * 7000, 1 + i * 5 % 186
+FROM generate_series(1, 36) i;
+INSERT INTO environment VALUES
+  (1, '工程部 Engineering', 'dev', 'development', 'in use', 'hz-1'), (2, '工程部 Engineering', 'test', 'test', 'in use', 'hz-1'),
+  (3, '工程部 Engineering', 'staging', 'staging', 'in use', 'hz-2'), (4, '工程部 Engineering', 'prod-cn', 'production', 'in use', 'hz-2'),
+  (5, '工程部 Engineering', 'prod-eu', 'production', 'in use', 'rtm-1'), (6, '工程部 Engineering', 'demo', 'demo', 'retired', 'rtm-1');

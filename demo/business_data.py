@@ -1,0 +1,50 @@
+"""The demo company's business database on the product's own server, with its meaning and who may ask it."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import psycopg
+from django.contrib.auth.models import Group
+from psycopg import sql
+
+from agent.business.address import Address
+from agent.business.introspect import fill_values
+from agent.business.layer.yaml_io import read_layer
+from agent.business.models import DataSource
+from agent.business.sources import grant, save_layer
+
+FILES = Path(__file__).parent / "business"
+SUFFIX = "_demo_data"  # behind the name of the product's own database
+ASKERS = ("sales-product", "engineering", "hr", "department-heads")
+
+
+def business_database() -> Address:
+    """Where the demo's business data are."""
+    server = Address.of_django()
+    return server.at(f"{server.database}{SUFFIX}")
+
+
+def load_business_data() -> Address:
+    """Make the database anew. The product's account must be allowed to make databases."""
+    address = business_database()
+    with psycopg.connect(**Address.of_django().keywords(), autocommit=True) as connection:
+        name = sql.Identifier(address.database)
+        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(name))
+        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(name))
+    with psycopg.connect(**address.keywords()) as connection:
+        connection.execute("SET search_path = public")
+        connection.execute((FILES / "demo.sql").read_text())
+    return address
+
+
+def describe_business_data(address: Address) -> DataSource:
+    """The data source of this database, with its meaning; nobody may ask it yet."""
+    source = DataSource.unscoped.create(name="demo", database=address.database, is_dedicated=True)
+    save_layer(None, source, fill_values(address, read_layer((FILES / "demo.yaml").read_text())))
+    return source
+
+
+def may_ask(source: DataSource, groups: Iterable[Group]) -> None:
+    """Each of these asks the whole source, and sees the rows of its own units."""
+    for group in groups:
+        grant(None, source, to=group)

@@ -1,0 +1,54 @@
+"""A database of its own with two org units' rows, described and granted.
+
+Django is not loaded yet when pytest reads this file: what needs it is imported where it is used.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from agent.business.address import Address
+    from agent.business.models import DataSource
+
+SHOP = Path(__file__).parent / "shop.sql"
+
+
+@pytest.fixture(scope="session")
+def shop(django_db_setup: None) -> "Iterator[Address]":
+    """Address of the shop's database."""
+    from agent.business.scratch import scratch_database
+
+    with scratch_database(SHOP) as address:
+        yield address
+
+
+@pytest.fixture
+def source(db: None, shop: "Address") -> "DataSource":
+    """The shop as a data source with a drafted layer; nobody may ask it."""
+    from agent.business.introspect import draft_layer
+    from agent.business.models import DataSource
+    from agent.business.sources import save_layer
+
+    source = DataSource.unscoped.create(name="shop", database=shop.database, is_dedicated=True)
+    save_layer(None, source, draft_layer(shop, "shop", time_zone="Asia/Shanghai"))
+    return source
+
+
+@pytest.fixture
+def northerner(source: "DataSource") -> "User":
+    """Belongs to North, and may ask the whole shop."""
+    from agent.business.sources import grant
+    from authz.models import UnitKind
+    from authz.units import create_unit, join
+    from tests.factories import make_user
+
+    unit = create_unit(None, name="North", kind=UnitKind.DEPARTMENT, parent=None)
+    person = make_user("nora")
+    join(None, unit, user=person)
+    grant(None, source, to=unit.group)
+    return person

@@ -1,0 +1,184 @@
+"""The demo company's people ask its business data, through the tool and in a conversation."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+
+from agent.business.address import Address
+from agent.business.models import DataSource
+from agent.business.scratch import scratch_database
+from agent.business.session import reading
+from agent.business.sources import grant
+from agent.models import StopReason
+from agent.tools.base import ToolContext
+from agent.tools.calling import Called, call_tool
+from audit.actions import Action
+from audit.models import Entry
+from authz.principal import Principal
+from demo.business_data import ASKERS, FILES, describe_business_data, may_ask
+from demo.company import load_company
+from demo.seed import group_of, people
+from knowledge.retrieval.search import Scope
+from tests.factories import make_user
+from tests.integration.agent.conversations import asked, stored, words
+
+
+@pytest.fixture(scope="module")
+def data(django_db_setup: None) -> Iterator[Address]:
+    """The demo's business database."""
+    with scratch_database(FILES / "demo.sql") as address:
+        yield address
+
+
+@pytest.fixture
+def company(db: None, data: Address) -> None:
+    """The demo's people and units, and who of them may ask its business data."""
+    company = load_company()
+    people(company)
+    may_ask(describe_business_data(data), [group_of(company, key) for key in ASKERS])
+
+
+def ask(username: str, question: str, language: str = "en", *, tool: str = "database_query", **more: Any) -> Called:
+    ctx = ToolContext(Principal.named(username), Scope(), language)
+    arguments = json.dumps({"question": question, **more})
+    return async_to_sync(call_tool)(tool, arguments, allowed=["database_query"], ctx=ctx)
+
+
+def test_each_sees_their_own_unit_s_rows(company: None) -> None:
+    orders = {name: ask(name, "how many orders are there").result.data["rows"] for name in ("emma", "chen")}
+    assert orders == {"emma": [[600]], "chen": [[0]]}
+    old_name = ask("emma", "how many orders are there", tool="sql_tool")
+    assert "sql_tool is called database_query now" in old_name.result.output
+    environments = {
+        name: ask(name, "how many environments are in use").result.data["rows"] for name in ("emma", "chen")
+    }
+    assert environments == {"emma": [[0]], "chen": [[5]]}
+
+
+def test_the_answer_begins_with_the_value_and_shows_its_meaning(company: None) -> None:
+    called = ask("emma", "上个月新增了多少客户？", "zh-hans")
+    result = called.result
+    (finding,) = result.findings
+    value = result.data["rows"][0][0]
+    assert finding.item.text.startswith(f"{value}（客户数量）\n\n条件：时间：")
+    assert "口径：客户: A company that has signed" in finding.item.text
+    assert finding.item.type == "sql_result"
+    assert finding.item.evidence_id.startswith(f"sql:{result.data['query_id']}:rowset:")
+    assert result.sql is not None
+    assert result.sql.returned_evidence_ids == [finding.item.evidence_id]
+    assert "LIMIT 50" in result.sql.generated_sql
+    assert result.data["org_units"] == ["产品组 Product", "销售与产品部 Sales & Product"]
+
+
+def test_more_rows_than_are_shown_are_counted_by_the_database(company: None) -> None:
+    result = ask("emma", "list all customers").result
+    assert (result.data["row_count"], result.data["total"], result.data["has_more"]) == (50, 96, True)
+    assert "First 50 of 96 rows." in result.output
+
+
+def test_an_empty_result_names_the_condition(company: None) -> None:
+    result = ask("emma", "list the customers in Europe created after 2090").result
+    assert "No row fits (time: 2091-01-01 to now; region = 欧洲)." in result.output
+
+
+def test_a_question_it_cannot_read_is_handed_to_the_model_with_the_tables_of_this_person(company: None) -> None:
+    called = ask("emma", "how many happy customers are there")
+    assert called.problem == "ToolMistake"
+    assert "no meaning for happy" in called.result.error
+    assert "public.customer(id, name, region" in called.result.error
+    assert "salary" not in called.result.error
+
+
+def test_a_model_s_statement_goes_through_the_same_walls(company: None) -> None:
+    counted = ask("emma", "orders", sql="SELECT count(*) FROM sales_order WHERE org_unit <> 'x'")
+    assert counted.result.data["rows"] == [[600]]
+    refused = ask("emma", "pay", sql="SELECT max(salary) FROM employee")
+    assert refused.problem == "SqlRefused"
+    assert 'column "salary" does not exist' in refused.result.error
+    written = ask("emma", "drop", sql="DELETE FROM customer")
+    assert "Only questions are run" in written.result.error
+    actions = list(Entry.objects.filter(actor_name="emma", action__startswith="sql.").values_list("action", flat=True))
+    assert sorted(actions) == [Action.SQL_EXECUTED, Action.SQL_REFUSED, Action.SQL_REFUSED]
+
+
+def test_who_may_ask_nothing_is_told_so(company: None) -> None:
+    called = ask("sofia", "how many orders are there")
+    assert called.problem == "ToolMistake"
+    assert "There is no data source that you may ask" in called.result.error
+
+
+def test_a_cancelled_question_ends_in_the_database_too(data: Address) -> None:
+    async def cancelled() -> int:
+        async with asyncio.timeout(10):
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.2), reading(data) as connection:
+                    await connection.execute("SELECT pg_sleep(60)")
+        async with reading(data) as connection:
+            cursor = await connection.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%%'"
+            )
+            row = await cursor.fetchone()
+            return int(row[0]) if row else -1
+
+    assert asyncio.run(cancelled()) == 0
+
+
+def test_a_conversation_answers_with_the_value_and_cites_the_query(company: None) -> None:
+    """Without a language model: routed by its words, read word for word, answered from the query's evidence."""
+    events = asked(Principal.named("emma"), "上个月新增了多少客户？")
+    message = stored(events)
+    assert "（客户数量）" in words(events)
+    assert (message.stop_reason, message.provider) == (StopReason.OK, "database")
+    state = message.state
+    (item,) = state["evidence_items"]
+    assert (item["type"], item["by"], item["source"]["db"]) == ("sql_result", "sql", "demo")
+    assert item["hash"]
+    assert state["tools"]["sql"]["returned_evidence_ids"] == [item["evidence_id"]]
+    assert state["output"]["final_citations"] == [{"evidence_id": item["evidence_id"]}]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "上个月新增了多少客户？",
+        "How many customers did we win last month?",
+        "当前在进行中的项目有哪些？",
+        "highest list price",
+    ],
+)
+def test_what_the_data_can_be_asked_goes_there_without_a_model(company: None, question: str) -> None:
+    """The last two have none of the specification's words for data: every word of them is read all the same."""
+    row = stored(asked(Principal.named("emma"), question))
+    assert (row.state["plan"]["route"], row.provider) == ("SQL", "database")
+    nodes = list(dict.fromkeys(step["node"] for step in row.state["trace_steps"]))
+    assert nodes[2:5] == ["Route", "SQLTool", "ValidateEvidence"]
+
+
+@pytest.mark.parametrize("question", ["How many customers did we win last month?", "list the customers"])
+def test_a_table_that_is_not_theirs_is_as_if_it_did_not_exist(company: None, question: str) -> None:
+    """Sofia may ask no source; nora asks one table of it. Both hear the same of customers and of what never was."""
+    source = DataSource.unscoped.get(name="demo")
+    narrow = make_user("nora")
+    grant(None, source, to=narrow, table="project")
+    for person in (Principal.named("sofia"), Principal.of(narrow)):
+        theirs = stored(asked(person, question))
+        nowhere = stored(asked(person, question.replace("customers", "unicorns")))
+        assert (theirs.content, theirs.stop_reason) == (nowhere.content, nowhere.stop_reason)
+        assert theirs.stop_reason == StopReason.NO_EVIDENCE
+    assert stored(asked(Principal.named("emma"), question)).stop_reason == StopReason.OK
+
+
+def test_a_question_of_several_meanings_is_asked_back_with_whole_questions(company: None) -> None:
+    events = asked(Principal.named("emma"), "how many are active")
+    row = stored(events)
+    assert row.stop_reason == StopReason.NEED_CLARIFY
+    assert row.state["plan"]["clarifying_questions"] == [
+        "how many are active (employee)?",
+        "how many are active (project)?",
+    ]
+    answers = [stored(asked(Principal.named("emma"), text)) for text in row.state["plan"]["clarifying_questions"]]
+    assert [answer.provider for answer in answers] == ["database", "database"]

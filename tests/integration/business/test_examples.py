@@ -1,0 +1,115 @@
+"""Confirmed pairs of question and statement: made by a manager of the source, and examples under everybody's own rights."""
+
+import json
+from io import StringIO
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
+from django.core.management import call_command
+
+from agent.business.examples import Example, confirm, confirmed_examples, withdraw_pair
+from agent.business.guard.refusal import SqlRefused
+from agent.business.layer.model import SemanticLayer
+from agent.business.models import ConfirmedPair, DataSource
+from agent.business.sources import grant, open_source, save_layer
+from audit.actions import Action
+from audit.models import Entry
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
+from tests.factories import make_user
+
+QUESTION = "How many large customers are there?"
+SQL = "SELECT count(*) FROM customer WHERE segment = 'large'"
+
+
+def confirmed(person: User, question: str = QUESTION, sql: str = SQL) -> int:
+    principal = Principal.of(person)
+    opened = open_source(principal, "shop")
+    result = async_to_sync(confirm)(principal, opened, question=question, sql=sql)
+    assert result.answer.rows is not None
+    return int(result.answer.rows.rows[0][0])
+
+
+@pytest.fixture
+def manager(source: DataSource, northerner: User) -> User:
+    grant(None, source, to=northerner, right=Right.MANAGE)
+    return northerner
+
+
+def test_a_confirmed_pair_is_an_example_and_the_newest_wins(source: DataSource, manager: User) -> None:
+    principal = Principal.of(manager)
+    assert confirmed(manager) == 0  # no large ones in the North
+    confirmed(manager, f"  {QUESTION} ", SQL + " ")
+    assert confirmed_examples(principal, source) == [Example(QUESTION, SQL)]
+    assert Entry.objects.filter(action=Action.SQL_CONFIRMED, target_id=str(source.pk)).count() == 2
+    withdraw_pair(principal, source, question=QUESTION)
+    assert confirmed_examples(principal, source) == []
+    with pytest.raises(NotFound):
+        withdraw_pair(principal, source, question=QUESTION)
+
+
+def test_an_example_is_there_only_for_whoever_may_run_it(source: DataSource, manager: User) -> None:
+    confirmed(manager)
+    confirmed(manager, "How many sales?", "SELECT count(*) FROM sale")
+    seller, stranger = make_user("sal"), make_user("sam")
+    grant(None, source, to=seller, table="sale")
+    seen = {
+        name: [e.sql for e in confirmed_examples(Principal.of(who), source)]
+        for name, who in (("sal", seller), ("sam", stranger))
+    }
+    assert seen == {"sal": ["SELECT count(*) FROM sale"], "sam": []}
+
+
+def test_a_column_that_is_forbidden_later_takes_its_examples_with_it(source: DataSource, manager: User) -> None:
+    confirmed(manager)
+    layer: SemanticLayer = source.semantic_layer
+    models = tuple(
+        m.model_copy(
+            update={
+                "dimensions": tuple(d for d in m.dimensions if d.name != "segment"),
+                "forbidden_columns": (*m.forbidden_columns, "segment"),
+            }
+        )
+        for m in layer.semantic_models
+    )
+    save_layer(None, source, layer.model_copy(update={"semantic_models": models}))
+    assert confirmed_examples(Principal.of(manager), source) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "error"),
+    [
+        (QUESTION, "DELETE FROM customer", SqlRefused),
+        (QUESTION, "SELECT api_token FROM customer", SqlRefused),
+        (QUESTION, "SELECT 1 / (count(*) - count(*)) FROM customer", SqlRefused),
+        ("  ", SQL, InvalidInput),
+        ("x" * 2_001, SQL, InvalidInput),
+    ],
+)
+def test_what_does_not_run_or_answers_nothing_is_not_stored(
+    source: DataSource, manager: User, question: str, sql: str, error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        confirmed(manager, question, sql)
+    assert not ConfirmedPair.objects.exists()
+
+
+def test_only_a_manager_of_the_source_confirms(source: DataSource, northerner: User) -> None:
+    with pytest.raises(PermissionDenied):
+        confirmed(northerner)
+    assert not ConfirmedPair.objects.exists()
+    assert not Entry.objects.filter(action=Action.SQL_EXECUTED).exists()
+
+
+def test_the_pairs_are_cases_for_evaluation(source: DataSource, manager: User) -> None:
+    confirmed(manager)
+    out = StringIO()
+    call_command("data_source", "examples", "shop", stdout=out)
+    (case,) = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert {key: case[key] for key in ("question", "query", "db_name")} == {
+        "question": QUESTION,
+        "query": SQL,
+        "db_name": "shop",
+    }

@@ -1,0 +1,115 @@
+"""Documents first, data second: one answer with both kinds of evidence, under the rights of whoever asks."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from agent.business.address import Address
+from agent.business.scratch import scratch_database
+from agent.events import Complete, References, Thinking
+from agent.models import StopReason
+from authz.grants import give
+from authz.permissions import Right
+from authz.principal import Principal
+from demo.business_data import ASKERS, FILES, describe_business_data, may_ask
+from demo.company import DOCUMENTS, load_company
+from demo.seed import group_of, people
+from tests.factories import make_base, make_document
+from tests.integration.agent.conversations import asked, stored, words
+from tests.integration.agent.modelled import modelled, of, routes, sent
+from tests.modelserver import calls, says
+
+ZH = "根据部署规范，目前支持哪些环境？这些环境中有多少正在使用？"
+EN = "Which environments do the deployment rules support, and how many of these environments are in use?"
+
+
+@pytest.fixture(scope="module")
+def data(django_db_setup: None) -> Iterator[Address]:
+    with scratch_database(FILES / "demo.sql") as address:
+        yield address
+
+
+@pytest.fixture
+def company(db: None, data: Address) -> None:
+    """The demo's people, its business data, and its deployment rules, which Engineering reads."""
+    company = load_company()
+    people(company)
+    may_ask(describe_business_data(data), [group_of(company, key) for key in ASKERS])
+    base = make_base("Deployment")
+    for name in ("部署规范.md", "deployment-rules.md"):
+        make_document(base, name, (DOCUMENTS / "engineering" / "deployment" / name).read_text(), ingested=True)
+    give(None, [Right.VIEW], base, to=group_of(company, "engineering"))
+
+
+def test_the_environments_that_the_rules_name_are_counted_in_the_table(company: None) -> None:
+    for question, counted in ((ZH, "3（环境数量）"), (EN, "3 (number of environment records)")):
+        events = asked(Principal.named("chen"), question)
+        row = stored(events)
+        assert "prod-cn" in words(events)
+        assert counted in words(events)
+        references = [event for event in events if isinstance(event, References)][-1]
+        assert [ref.title for ref in references.knowledge_references][:1]
+        (query,) = references.query_references
+        assert query.number == len(references.knowledge_references) + 1
+        assert f"[1][{query.number}]" in words(events)  # the count stands on the rules, too
+        plan = row.state["plan"]
+        assert plan["route"] == "HYBRID"
+        assert [step["tool"] for step in plan["subtasks"]] == ["knowledge_search", "database_query"]
+        (told,) = [event.content for event in events if isinstance(event, Thinking)]
+        assert plan["subtasks"][1]["question"] in told
+        nodes = list(dict.fromkeys(step["node"] for step in row.state["trace_steps"]))
+        assert nodes[2:6] == ["Route", "DocRAGTool", "SQLTool", "ValidateEvidence"]
+        assert "'demo'" in row.state["tools"]["sql"]["generated_sql"]
+        kinds = {item["type"] for item in row.state["evidence_items"]}
+        assert kinds == {"doc_chunk", "sql_result"}
+        assert {item["authz"]["perm_snapshot_id"] for item in row.state["evidence_items"]} == {
+            row.state["authz"]["perm_snapshot_id"]
+        }
+
+
+def test_who_may_not_read_the_rules_gets_no_count_of_what_they_name(company: None) -> None:
+    events = asked(Principal.named("emma"), EN)
+    row = stored(events)
+    assert row.stop_reason == StopReason.NO_EVIDENCE
+    assert "sql" not in row.state["tools"]
+
+
+def test_who_may_not_ask_the_data_gets_the_document_s_part(company: None) -> None:
+    """The same as where there is no data source at all: the whole question goes to the documents."""
+    may_ask_nothing = Principal.named("sofia")
+    row = stored(asked(may_ask_nothing, EN))
+    assert [step["node"] for step in row.state["trace_steps"]][2:4] == ["Route", "DocRAGTool"]
+    assert row.state["plan"].get("subtasks", []) == []
+
+
+def test_what_the_data_cannot_answer_is_said_beside_what_the_documents_do(company: None) -> None:
+    events = asked(Principal.named("chen"), "根据部署规范，目前支持哪些环境？这些环境中有多少令人满意？")
+    row = stored(events)
+    assert "prod-cn" in words(events)
+    (last,) = of(events, Complete)
+    assert "The part about business data cannot be answered from the data you may ask." in last.data["notices"]
+    assert "sql" not in row.state["tools"]
+
+
+def test_a_model_follows_the_plan_through_its_tools(company: None) -> None:
+    named = "`staging`, `prod-cn`, `prod-eu` and `demo`"
+    steps = (
+        routes(
+            "HYBRID",
+            documents="Which environments do the rules support?",
+            data="How many of these environments are in use?",
+        ),
+        calls(("knowledge_search", {"queries": ["supported environments"]})),
+        calls(("database_query", {"question": "How many of these environments are in use?", "named_in": named})),
+        says("DONE"),
+        says(
+            "Deployments are supported in staging, prod-cn, prod-eu and demo [1]. There are 3 of these environments in use [2]."
+        ),
+    )
+    with modelled(*steps) as server:
+        events = asked(Principal.named("chen"), EN)
+    row = stored(events)
+    assert "- database_query: How many of these environments are in use?" in sent(server.requests[1])
+    assert row.state["plan"]["subtasks"][0]["question"] == "Which environments do the rules support?"
+    assert "'demo'" in row.state["tools"]["sql"]["generated_sql"]
+    assert {item["type"] for item in row.state["evidence_items"]} == {"doc_chunk", "sql_result"}

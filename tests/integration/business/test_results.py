@@ -1,0 +1,271 @@
+"""An answer shows its meaning: on the page, over REST and the socket, as a file; for whoever may still ask, and nobody else."""
+
+import json
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from agent.business.address import Address
+from agent.business.models import ConfirmedPair, DataSource, SourceGrant
+from agent.business.scratch import scratch_database
+from agent.business.shown import chart_of
+from agent.business.sources import grant, withdraw
+from agent.events import References
+from agent.models import Message, QueryCitation, Role
+from agent.query_result import ChartSpec, QueryShown
+from agent.query_sources import Queried
+from agent.revocation import Grounds, may_read
+from agent.run_report import run_report
+from agent.sessions import create_session
+from audit.actions import Action
+from audit.models import Entry
+from authz.models import OrgUnit
+from authz.permissions import Right
+from authz.principal import Principal
+from authz.units import join, leave
+from demo.business_data import ASKERS, FILES, describe_business_data, may_ask
+from demo.company import load_company
+from demo.seed import group_of, people
+from tests.factories import make_user
+from tests.integration.agent.conversations import asked, stored
+
+REGIONS = "How many customers are there by region?"
+SECRETS = ("SELECT", "customer", "demo ·", "table.csv", "<canvas", "result-table")
+
+
+@pytest.fixture(scope="module")
+def data(django_db_setup: None) -> Iterator[Address]:
+    with scratch_database(FILES / "demo.sql") as address:
+        yield address
+
+
+@pytest.fixture
+def demo(db: None, data: Address) -> DataSource:
+    company = load_company()
+    people(company)
+    source = describe_business_data(data)
+    may_ask(source, [group_of(company, key) for key in ASKERS])
+    return source
+
+
+def named(username: str) -> User:
+    return User.objects.get(username=username)
+
+
+def signed_in(username: str) -> Client:
+    client = Client()
+    client.force_login(named(username))
+    return client
+
+
+def answered(question: str, username: str = "emma") -> Message:
+    principal = Principal.named(username)
+    return stored(asked(principal, question, create_session(principal)))
+
+
+def page_of(message: Message, username: str = "emma") -> str:
+    return signed_in(username).get(f"/chat/{message.session_id}/").content.decode()
+
+
+def address_of(message: Message, what: str) -> str:
+    return f"/chat/{message.session_id}/messages/{message.pk}/queries/1/{what}"
+
+
+def test_the_page_shows_value_table_chart_meaning_and_sql(demo: DataSource) -> None:
+    message = answered(REGIONS)
+    page = page_of(message)
+    assert "<canvas" in page
+    assert 'data-type="bar"' in page
+    assert '<details class="result-sql">' in page
+    assert "Only rows of your org units" in page
+    assert "public.customer" in page
+    assert "table.csv" in page
+    assert "Correct the answer" not in page
+    (row,) = QueryCitation.objects.filter(message=message)
+    assert row.perm_snapshot_id == message.state["authz"]["perm_snapshot_id"]
+    assert row.result is not None
+    assert row.result["sha256"]
+
+
+def test_the_value_stands_alone_before_everything_else(demo: DataSource) -> None:
+    message = answered("上个月新增了多少客户？")
+    page = page_of(message)
+    assert message.sentences[0]["text"].endswith("（客户数量）")
+    assert "result-table" not in page
+    assert " 至 " in page
+
+
+def test_a_cut_table_says_how_many_rows_there_are(demo: DataSource) -> None:
+    page = page_of(answered("list all customers"))
+    assert "First 50 of 96 rows." in page
+    assert "<canvas" not in page
+
+
+def test_rest_and_socket_carry_the_result(demo: DataSource) -> None:
+    principal = Principal.named("emma")
+    session = create_session(principal)
+    events = asked(principal, REGIONS, session)
+    (reference,) = [event for event in events if isinstance(event, References)][-1].query_references
+    assert reference.result is not None
+    message = stored(events)
+    answer = signed_in("emma").get(f"/api/v1/sessions/{session.pk}/messages").json()["results"][-1]
+    result = answer["queries"][0]["result"]
+    assert result["table"]["rows"] == json.loads(reference.result.model_dump_json())["table"]["rows"]
+    assert (result["chart"]["type"], result["tables"]) == ("bar", ["public.customer"])
+    assert result["meaning"]["headline"] == message.sentences[0]["text"]
+
+
+def test_the_file_is_recorded_and_says_when_it_is_a_part(demo: DataSource) -> None:
+    message = answered("list all customers")
+    client = signed_in("emma")
+    answer = client.get(address_of(message, "table.csv"))
+    lines = b"".join(answer.streaming_content).decode("utf-8-sig").splitlines()  # type: ignore[attr-defined]
+    assert len(lines) == 51
+    assert "first-50-of-96" in answer["Content-Disposition"]
+    over_rest = client.get(f"/api/v1/sessions/{message.session_id}/messages/{message.pk}/queries/1/csv")
+    assert over_rest.status_code == 200
+    entries = Entry.objects.filter(action=Action.RESULT_EXPORTED, actor_name="emma")
+    assert [entry.detail["rows"] for entry in entries] == [50, 50]
+
+
+def nothing_left(message: Message, username: str) -> None:
+    page = page_of(message, username)
+    shown = page.split('id="thread"')[1].split("</ol>")[0].split("message answer")[1]
+    assert [secret for secret in SECRETS if secret in shown] == []
+    client = signed_in(username)
+    assert client.get(address_of(message, "table.csv")).status_code == 404
+    assert client.post(address_of(message, "again/")).status_code == 404
+    assert client.get(address_of(message, "correct/")).status_code == 404
+    rest = client.get(f"/api/v1/sessions/{message.session_id}/messages").json()["results"][-1]
+    assert (rest["queries"], rest["content"]) == ([], "")
+    assert standing(message, username) == (0, 1, [False])
+
+
+def standing(message: Message, username: str) -> tuple[int, int, list[bool]]:
+    """What the run page shows and hides of the evidence, and whether the kept events of the run may be read again."""
+    principal = Principal.named(username)
+    report = run_report(principal, message)
+    kept = QueryShown.model_validate(QueryCitation.objects.get(message=message).result)
+    grounds = Grounds(sources=frozenset({Queried(source="demo", reach=kept.reach).key}))
+    return len(report.evidence), report.hidden, may_read(principal, [grounds])
+
+
+def test_with_the_right_on_the_source_the_answer_is_gone(demo: DataSource) -> None:
+    message = answered(REGIONS)
+    SourceGrant.objects.all().delete()
+    nothing_left(message, "emma")
+
+
+def test_with_the_right_on_one_of_its_tables_the_answer_is_gone(demo: DataSource) -> None:
+    person = make_user("tom")
+    for unit in OrgUnit.objects.filter(group__user=named("emma")):
+        join(None, unit, user=person)
+    SourceGrant.objects.all().delete()
+    tables = ("customer", "sales_order")
+    for table in tables:
+        grant(None, demo, to=person, table=table)
+    message = answered(REGIONS, "tom")
+    withdraw(None, demo, of=person, table="sales_order")
+    assert "result-table" in page_of(message, "tom")  # not a table of this answer
+    assert standing(message, "tom") == (1, 0, [True])
+    grant(None, demo, to=person, table="sales_order")
+    withdraw(None, demo, of=person, table="customer")
+    nothing_left(message, "tom")
+
+
+def test_whoever_leaves_the_org_unit_whose_rows_it_counts_does_not_see_it_any_more(demo: DataSource) -> None:
+    person = named("emma")
+    grant(None, demo, to=person)
+    message = answered(REGIONS)
+    for unit in OrgUnit.objects.filter(group__user=person):
+        leave(None, unit, user=person)
+    nothing_left(message, "emma")
+
+
+def test_somebody_else_finds_no_result(demo: DataSource) -> None:
+    message = answered(REGIONS)
+    for what, method in (("table.csv", "get"), ("again/", "post"), ("correct/", "get"), ("correct/", "post")):
+        assert getattr(signed_in("lin"), method)(address_of(message, what)).status_code == 404
+
+
+def test_run_again_is_a_new_answer_under_the_rights_of_now(demo: DataSource) -> None:
+    message = answered(REGIONS)
+    answer = signed_in("emma").post(address_of(message, "again/"))
+    again = Message.objects.filter(session=message.session_id, role=Role.ASSISTANT).latest("created_at")
+    assert answer["Location"].endswith(f"#m-{again.pk}")
+    (before,), (after,) = (QueryCitation.objects.filter(message=m) for m in (message, again))
+    assert after.result is not None
+    assert before.result is not None
+    assert after.result["statement"] == before.result["statement"]
+    assert after.result["query_id"] != before.result["query_id"]
+    assert after.result["table"]["rows"] == before.result["table"]["rows"]
+    assert "run again" in page_of(message)
+
+
+def corrected(username: str, message: Message, sql: str) -> Any:
+    return signed_in(username).post(address_of(message, "correct/"), {"sql": sql})
+
+
+def test_a_manager_corrects_an_answer_and_it_is_an_example(demo: DataSource) -> None:
+    message = answered(REGIONS)
+    sql = "SELECT region, count(*) AS customers FROM customer GROUP BY region ORDER BY 2 DESC"
+    assert corrected("emma", message, sql).status_code == 403
+    grant(None, demo, to=named("emma"), right=Right.MANAGE)
+    assert "Correct" in page_of(message)
+    refused = corrected("emma", message, "DELETE FROM customer")
+    assert refused.status_code == 400
+    assert "Only questions are run" in refused.content.decode()
+    assert "DELETE FROM customer" in refused.content.decode()  # what was typed stays
+    assert not ConfirmedPair.objects.exists()
+    assert corrected("emma", message, sql).status_code == 302
+    pair = ConfirmedPair.objects.get()
+    assert (pair.question, pair.sql) == (REGIONS, sql)
+
+
+def test_rest_runs_again_and_corrects(demo: DataSource) -> None:
+    message = answered(REGIONS)
+    grant(None, demo, to=named("emma"), right=Right.MANAGE)
+    client = signed_in("emma")
+    base = f"/api/v1/sessions/{message.session_id}/messages/{message.pk}/queries/1"
+    again = client.post(f"{base}/again", {}, content_type="application/json")
+    assert again.status_code == 201, again.content
+    given = {"sql": "SELECT count(*) AS customers FROM customer"}
+    fixed = client.post(f"{base}/correction", given, content_type="application/json")
+    assert fixed.json()["queries"][0]["result"]["table"]["rows"] == [[96]]
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "spec"),
+    [
+        (("region", "n"), [("a", 1), ("b", 2)], ChartSpec(type="bar", label=0, series=(1,))),
+        (("n", "region"), [(1, "a"), (2, "b")], ChartSpec(type="bar", label=1, series=(0,))),
+        (("region", "n"), [("a", 1)], None),
+        (("region", "n"), [("a", 1), ("a", 2)], None),
+        (("customer_id", "n"), [(1, 1), (2, 2)], None),
+        (("region", "paid"), [("a", 1), ("b", 2)], ChartSpec(type="bar", label=0, series=(1,))),
+        (("region", "customer_id"), [("a", 1), ("b", 2)], None),
+        (("month", "n"), [(date(2026, 1, 1), 1), (date(2026, 2, 1), 2)], ChartSpec(type="line", label=0, series=(1,))),
+        (("quarter", "n"), [("2026-Q1", 1), ("2026-Q2", 2)], ChartSpec(type="line", label=0, series=(1,))),
+        (("region", "city", "n"), [("a", "x", 1), ("b", "y", 2)], None),
+        (("n",), [(1,), (2,)], None),
+        (("region", "n"), [(str(n), n) for n in range(51)], None),
+    ],
+)
+def test_a_table_is_drawn_where_its_shape_asks_for_it(
+    columns: tuple[str, ...], rows: list[Any], spec: ChartSpec | None
+) -> None:
+    assert chart_of(columns, rows) == spec
+
+
+def test_who_looks_at_an_answer_again_gets_no_query_run(demo: DataSource) -> None:
+    message = answered(REGIONS)
+    auditor = User.objects.create_superuser("auditor")
+    client = Client()
+    client.force_login(auditor)
+    page = client.get(f"/admin/answers/{message.pk}/")
+    assert page.status_code == 200
+    assert "Business data are not asked in a trial." in page.content.decode()

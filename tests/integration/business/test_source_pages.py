@@ -1,0 +1,161 @@
+"""Data sources in the admin: statements on trial, the semantic layer in place, grants per table, confirmed answers."""
+
+import json
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from agent.business.layer.yaml_io import write_layer
+from agent.business.models import DataSource, SourceGrant
+from agent.business.sources import grant
+from audit.actions import Action
+from audit.models import Entry
+from authz.permissions import Right
+from tests.factories import make_user
+
+CHECK = "/admin/data-sources/check/"
+
+
+def client_of(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def staff(username: str) -> User:
+    person = make_user(username)
+    person.is_staff = True
+    person.save()
+    return person
+
+
+@pytest.fixture
+def root(source: DataSource) -> User:
+    return make_user("root", is_superuser=True)
+
+
+@pytest.fixture
+def steward(source: DataSource) -> User:
+    """Staff that manages the source and may not look through other people's eyes."""
+    person = staff("stew")
+    grant(None, source, to=person, right=Right.MANAGE)
+    grant(None, source, to=person)
+    return person
+
+
+def checked(user: User, sql: str, *, person: str = "nora", **more: str) -> tuple[int, str]:
+    answer = client_of(user).post(CHECK, {"source": "shop", "person": person, "sql": sql, "wall": "both", **more})
+    return answer.status_code, answer.content.decode()
+
+
+@pytest.mark.parametrize("wall", ["ast", "db", "both"])
+def test_a_statement_is_judged_as_the_command_does(source: DataSource, northerner: User, root: User, wall: str) -> None:
+    status, page = checked(root, "SELECT count(*) AS n FROM customer", wall=wall, execute="on")
+    assert status == 200
+    assert "Allowed" in page
+    assert "<td>75</td>" in page
+    _status, page = checked(root, "SELECT api_token FROM customer", wall=wall, execute="on")
+    assert "Refused" in page
+    assert "api_token" in page
+    entry = Entry.objects.filter(action=Action.SQL_CHECKED).latest("pk")
+    assert (entry.actor_name, entry.detail["person"]) == ("root", northerner.pk)
+    assert set(Entry.objects.filter(action=Action.SQL_EXECUTED).values_list("actor_name", flat=True)) == {"root"}
+
+
+def test_without_execute_nothing_is_run(source: DataSource, northerner: User, root: User) -> None:
+    _status, page = checked(root, "SELECT name FROM customer")
+    assert "IN (&#x27;North&#x27;)" in page
+    assert "<td>" not in page
+
+
+def test_another_person_s_rows_need_the_right_to_oversee(source: DataSource, northerner: User, steward: User) -> None:
+    status, _page = checked(steward, "SELECT name FROM customer", execute="on")
+    assert status == 403
+    status, _page = checked(steward, "SELECT count(*) FROM customer", person="stew", execute="on")
+    assert status == 200
+    assert client_of(northerner).get(CHECK).status_code == 302  # no staff
+
+
+@pytest.mark.parametrize(
+    ("person", "sentence"),
+    [("nobody-of-this-name", "There is no person called"), ("sam", "There is no data source shop that you may ask")],
+)
+def test_a_wrong_person_is_one_sentence(source: DataSource, root: User, person: str, sentence: str) -> None:
+    make_user("sam")
+    status, page = checked(root, "SELECT 1", person=person)
+    assert status == 400
+    assert sentence in page
+
+
+def layer_page(source: DataSource, user: User, **data: object) -> tuple[int, str]:
+    client = client_of(user)
+    address = f"/admin/data-sources/{source.pk}/layer/"
+    answer = client.post(address, data, follow=True) if data else client.get(address)
+    return answer.status_code, answer.content.decode()
+
+
+def test_a_layer_is_exported_edited_and_imported_in_place(source: DataSource, steward: User) -> None:
+    client = client_of(steward)
+    text = client.get(f"/admin/data-sources/{source.pk}/layer.yaml").content.decode()
+    assert text == write_layer(source.semantic_layer)
+    changed = text.replace("name: shop", "name: shop\ndescription: What we sell", 1)
+    file = SimpleUploadedFile("shop.yaml", changed.encode())
+    status, page = layer_page(source, steward, file=file)
+    assert (status, "Saved: 3 tables." in page) == (200, True)
+    assert DataSource.unscoped.get(pk=source.pk).semantic_layer.description == "What we sell"
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        ({"text": "name: shop\ncolour: red\n"}, "Line 2: unknown key colour."),
+        ({"text": "name: other\n"}, "The file describes the source other, not shop."),
+        ({"file": SimpleUploadedFile("shop.yaml", b"\xff\xfe\x00")}, "The file is not UTF-8 text"),
+    ],
+)
+def test_a_wrong_layer_is_one_sentence_and_nothing_is_saved(
+    source: DataSource, steward: User, data: dict[str, object], sentence: str
+) -> None:
+    status, page = layer_page(source, steward, **data)
+    assert status == 400
+    assert sentence in page
+    assert len(DataSource.unscoped.get(pk=source.pk).semantic_layer.semantic_models) == 3
+
+
+def test_a_draft_is_shown_and_not_saved(source: DataSource, steward: User) -> None:
+    source.layer = {"name": "shop"}
+    source.save()
+    status, page = layer_page(source, steward, draft="1")
+    assert status == 200
+    assert "not saved yet" in page
+    assert "number_of_customer" in page
+    assert DataSource.unscoped.get(pk=source.pk).semantic_layer.semantic_models == ()
+
+
+def test_confirmed_answers_are_exported(source: DataSource, steward: User) -> None:
+    lines = client_of(steward).get(f"/admin/data-sources/{source.pk}/examples.jsonl").content.decode()
+    assert [json.loads(line) for line in lines.splitlines()] == []
+
+
+@pytest.mark.parametrize("what", ["layer/", "layer.yaml", "examples.jsonl"])
+def test_who_does_not_manage_a_source_finds_none(source: DataSource, what: str) -> None:
+    stranger = staff("zoe")
+    assert client_of(stranger).get(f"/admin/data-sources/{source.pk}/{what}").status_code == 404
+
+
+def test_grants_name_a_table_of_the_layer(source: DataSource, root: User) -> None:
+    reader = make_user("rita")
+    client = client_of(root)
+    address = f"/admin/business/datasource/{source.pk}/change/"
+    form = client.get(address).context["adminform"].form
+    data = {name: form.initial.get(name, "") or "" for name in form.fields} | {
+        "is_active": "on", "is_dedicated": "on", "layer_yaml": "", "grants-TOTAL_FORMS": 1, "grants-INITIAL_FORMS": 0,
+        "grants-0-table": "sale", "grants-0-user": reader.pk, "grants-0-right": "view",
+    }  # fmt: skip
+    refused = client.post(address, data | {"grants-0-table": "salt"})
+    assert "Select a valid choice" in refused.content.decode()
+    assert client.post(address, data).status_code == 302
+    assert list(SourceGrant.objects.filter(user=reader).values_list("table", flat=True)) == ["sale"]
+    assert Entry.objects.filter(action=Action.GRANT_GIVEN, target_id=str(source.pk), actor_name="root").exists()

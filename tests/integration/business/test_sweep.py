@@ -1,0 +1,98 @@
+"""Database roles and schemas of rights that nobody has any more are removed; those in use stay."""
+
+from io import StringIO
+
+import psycopg
+import pytest
+from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
+from django.core.management import call_command
+
+from agent.business.address import Address
+from agent.business.models import DataSource
+from agent.business.queries import run_query
+from agent.business.sources import grant, open_source, withdraw
+from agent.business.tasks import sweep
+from agent.business.wall.views import PREFIX, name_of
+from audit.actions import Action
+from audit.models import Entry
+from authz.principal import Principal
+from tests.factories import make_user
+
+
+def ask(person: User, sql: str = "SELECT count(*) FROM customer") -> str:
+    """Ask, and the name of the wall that was asked through."""
+    opened = open_source(Principal.of(person), "shop")
+    async_to_sync(run_query)(Principal.of(person), opened, sql)
+    return name_of(opened.access.admin, opened.access.policy)
+
+
+def walls(address: Address) -> set[str]:
+    """Names that are both a schema of the database and a role of the server."""
+    with psycopg.connect(**address.keywords()) as connection:
+        rows = connection.execute(
+            "SELECT nspname FROM pg_namespace JOIN pg_roles ON rolname = nspname WHERE starts_with(nspname, %s)",
+            [PREFIX],
+        )
+        return {name for (name,) in rows}
+
+
+@pytest.fixture
+def seller(source: DataSource) -> User:
+    person = make_user("sal")
+    grant(None, source, to=person, table="sale")
+    return person
+
+
+def test_walls_go_with_the_last_right_to_them(
+    source: DataSource, northerner: User, seller: User, shop: Address
+) -> None:
+    kept, lost = ask(northerner), ask(seller, "SELECT count(*) FROM sale")
+    assert {kept, lost} <= walls(shop)
+    sweep()
+    assert {kept, lost} <= walls(shop)
+    withdraw(None, source, of=seller, table="sale")
+    sweep()
+    assert kept in walls(shop)
+    assert lost not in walls(shop)
+    assert Entry.objects.filter(action=Action.WALLS_REMOVED, target_id=str(source.pk)).exists()
+
+
+def test_a_wall_that_was_swept_away_is_built_again(source: DataSource, seller: User, shop: Address) -> None:
+    name = ask(seller, "SELECT count(*) FROM sale")
+    withdraw(None, source, of=seller, table="sale")
+    sweep()
+    assert name not in walls(shop)
+    grant(None, source, to=seller, table="sale")
+    assert ask(seller, "SELECT count(*) FROM sale") == name
+    assert name in walls(shop)
+
+
+def test_the_walls_of_the_disabled_go_too(source: DataSource, seller: User, shop: Address) -> None:
+    name = ask(seller, "SELECT count(*) FROM sale")
+    User.objects.filter(pk=seller.pk).update(is_active=False)
+    sweep()
+    assert name not in walls(shop)
+
+
+def test_a_role_that_no_database_knows_any_more_goes(source: DataSource, shop: Address) -> None:
+    orphan = f"{PREFIX}of_a_database_that_is_gone"
+    with psycopg.connect(**shop.keywords(), autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {orphan}")
+    out = StringIO()
+    call_command("sweep_walls", stdout=out)
+    assert "removed" in out.getvalue()
+    with psycopg.connect(**shop.keywords()) as connection:
+        assert connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [orphan]).fetchone() is None
+
+
+def test_a_source_that_does_not_answer_is_named_and_the_others_are_swept(
+    source: DataSource, seller: User, shop: Address
+) -> None:
+    DataSource.unscoped.create(name="away", database="x", host="127.0.0.1", port=1)
+    name = ask(seller, "SELECT count(*) FROM sale")
+    withdraw(None, source, of=seller, table="sale")
+    out, complaints = StringIO(), StringIO()
+    call_command("sweep_walls", stdout=out, stderr=complaints)
+    assert name not in walls(shop)
+    assert "away: The database server 127.0.0.1:1 does not answer" in complaints.getvalue()

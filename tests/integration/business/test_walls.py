@@ -1,0 +1,127 @@
+"""Both walls, each with the other one off, on the cases of others; and with holes of our own making, which must show."""
+
+import json
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from agent.business.evaluation.guard_cases import Arena, Case, arena, judge_all, read_cases
+from agent.business.execute import Wall
+from agent.business.wall import views
+from tests.evaluation_data import data_folder
+
+ATTACKS = [
+    Case("other rows", "SELECT name FROM customers ORDER BY id DESC", "deny"),
+    Case("a count", "SELECT count(*) FROM customers", "deny"),
+    Case("a forbidden column", "SELECT max(salary) FROM employees", "deny"),
+    Case("another table", "SELECT password FROM auth_user", "deny"),
+]
+
+
+@pytest.fixture(scope="module")
+def place(django_db_setup: None) -> Iterator[Arena]:
+    with arena(data_folder("cases") / "sql_guard_seed.sql", "team-a") as place:
+        yield place
+
+
+@pytest.fixture(scope="module")
+def cases() -> list[Case]:
+    lines = (data_folder("cases") / "sql_guard_cases.dev.jsonl").read_text().splitlines()
+    return read_cases(json.loads(line) for line in lines)
+
+
+@pytest.mark.parametrize("wall", list(Wall))
+def test_each_wall_alone_keeps_every_forbidden_byte(place: Arena, cases: list[Case], wall: Wall) -> None:
+    report = judge_all(cases, place, wall)
+    assert report.failures == []
+    assert report.interference == 0
+    assert (report.deny.passed, report.allow.passed) == (187, 31)
+
+
+def test_without_the_row_filter_the_first_wall_s_cases_fail(place: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent.business.guard.rewrite.row_filter", lambda _table: "true")
+    report = judge_all(ATTACKS, place, Wall.AST)
+    assert {failure["id"] for failure in report.failures} == {"other rows", "a count"}
+    assert report.interference == 2
+
+
+def test_with_views_of_everything_the_second_wall_s_cases_fail(place: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(views, "row_filter", lambda _table: "true")
+    for access in (place.full, place.reduced):
+        views.drop_all(access.admin)
+    try:
+        report = judge_all(ATTACKS, place, Wall.DB)
+    finally:
+        for access in (place.full, place.reduced):
+            views.drop_all(access.admin)
+    assert {failure["id"] for failure in report.failures} == {"other rows", "a count"}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT set_config('search_path', 'public', false), name FROM public.customers",
+        "SELECT 1; SELECT 2",
+        "COMMIT",
+        "SET ROLE NONE",
+        "INSERT INTO customers DEFAULT VALUES",
+        "SELECT reltuples FROM pg_class WHERE relname = 'employees'",
+        "SELECT most_common_vals FROM pg_stats",
+        "SELECT pg_stat_get_live_tuples(1)",
+        "SELECT repeat('x', 1000000000)",
+        "SELECT format('%1000000000s', 'x')",
+        "SELECT pg_sleep(10)",
+        "SELECT * FROM public.employees",
+        "SELECT '\ud800'",
+        "SELECT 'infinity'::timestamptz",
+    ],
+)
+def test_the_database_itself_refuses(place: Arena, statement: str) -> None:
+    report = judge_all([Case("x", statement, "allow")], place, Wall.DB)
+    assert report.failures[0]["why"].startswith("refused: ")
+
+
+def test_the_command_prints_what_it_found_and_leaves_nothing(db: None, tmp_path: Path) -> None:
+    from django.db import connection
+
+    seed, cases, report = tmp_path / "seed.sql", tmp_path / "cases.jsonl", tmp_path / "report.json"
+    seed.write_text(
+        "CREATE TABLE t (org_unit text, name text); INSERT INTO t VALUES ('a', 'ours'), ('b', 'theirs-123');"
+        "CREATE ROLE seed_s_own_role;"
+    )
+    cases.write_text(
+        '{"id": "1", "sql": "SELECT name FROM t", "expect": "allow"}\n\n'
+        '{"id": "2", "sql": "SELECT name FROM t WHERE org_unit = \'b\'", "expect": "deny"}\n'
+        '{"id": "3", "sql": "SELECT nothing FROM t", "expect": "allow"}\n'
+    )
+    out = StringIO()
+    call_command("evaluate_sql_guard", str(cases), seed=seed, unit="a", json=report, stdout=out)
+    found = json.loads(out.getvalue())
+    assert found["deny"] == {"total": 1, "passed": 1}
+    assert found["allow"] == {"total": 2, "passed": 1}
+    assert found["interference"] == 0
+    assert [failure["id"] for failure in found["failures"]] == ["3"]
+    assert json.loads(report.read_text()) == found
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT rolname FROM pg_roles WHERE rolname = 'seed_s_own_role'")
+        assert cursor.fetchall() == []
+
+
+@pytest.mark.parametrize(
+    ("seed", "cases", "sentence"),
+    [
+        ("CREATE TABEL t ()", "", "The seed seed.sql does not load: syntax error"),
+        ("", '{"id": "1"}', "cases.jsonl, line 1: the key sql is missing."),
+        ("", "\n{", "cases.jsonl, line 2: this is not JSON"),
+        (None, "", "There is no file"),
+    ],
+)
+def test_the_command_says_what_is_wrong(db: None, tmp_path: Path, seed: str | None, cases: str, sentence: str) -> None:
+    if seed is not None:
+        (tmp_path / "seed.sql").write_text(seed)
+    (tmp_path / "cases.jsonl").write_text(cases)
+    with pytest.raises(CommandError, match=sentence):
+        call_command("evaluate_sql_guard", str(tmp_path / "cases.jsonl"), seed=tmp_path / "seed.sql", unit="a")

@@ -1,0 +1,141 @@
+"""Questions read word for word, on the demo company's semantic layer."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+import demo
+from agent.business.ask.lexicon import Lexicon
+from agent.business.ask.meaning import NotUnderstood
+from agent.business.ask.understand import understand
+from agent.business.guard.guard import guard
+from agent.business.guard.rewrite import Target
+from agent.business.layer.model import Value
+from agent.business.layer.rights import policy_of
+from agent.business.layer.yaml_io import read_layer
+
+LAYER = read_layer((Path(demo.__file__).parent / "business" / "demo.yaml").read_text())
+LEXICON = Lexicon.of(LAYER)
+TODAY = date(2026, 11, 21)
+POLICY = policy_of(LAYER, ["工程部"], granted=(), source_granted=True)
+
+
+def sql(question: str) -> str:
+    """The statement of a question, which the guard accepts, without quotes."""
+    found = understand(question, LEXICON, today=TODAY).sql
+    guard(found, POLICY, Target())
+    return found.replace('"', "")
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("上个月新增了多少客户？", ["count(*)", "created_on >= '2026-10-01'", "created_on < '2026-11-01'"]),
+        ("How many customers did we win last month?", ["count(*)", "created_on >= '2026-10-01'"]),
+        ("当前在进行中的项目有哪些？", ["t0.name", "status::text IN ('active')"]),
+        ("目前有多少人在试用期？", ["count(*)", "employee", "IN ('probation')"]),
+        ("top 3 products by revenue", ["sum(t0.amount)", "IN ('paid', 'open')", "LIMIT 3", "DESC"]),
+        ("销售额最高的3个产品", ["sum(t0.amount)", "LIMIT 3", "DESC"]),
+        ("哪个地区的客户最多", ["t0.region", "count(*)", "LIMIT 1"]),
+        ("which product has the lowest list price?", ["ORDER BY t0.list_price ASC", "LIMIT 1"]),
+        ("customers with more than 5 orders", ["HAVING count(*) > 5"]),
+        ("customers with fewer than 3 orders", ["NOT IN", "HAVING count(*) >= 3"]),
+        ("没有订单的客户", ["NOT EXISTS"]),
+        ("每个月的销售额", ["date_trunc('month', t0.ordered_at)", "GROUP BY"]),
+        ("average list price by category", ["avg(t0.list_price)", "GROUP BY t0.category"]),
+        ("orders in Germany that are not cancelled", ["IN ('Germany')", "NOT IN ('cancelled')"]),
+        ("List all products with their list prices", ["SELECT t0.name, t0.list_price FROM"]),
+        ("show products and their categories", ["SELECT t0.name, t0.category FROM"]),
+        ("list the categories of the products", ["SELECT DISTINCT t0.category FROM"]),
+        ("list projects with budget above 100000, ordered by budget descending", ["ORDER BY t0.budget DESC"]),
+        ('orders of the customer "Fjordline Reefer"', ["IN ('Fjordline Reefer')"]),
+        ("预算在20万到50万之间的项目", []),
+    ],
+)
+def test_understood(question: str, parts: list[str]) -> None:
+    if not parts:
+        with pytest.raises(NotUnderstood):
+            sql(question)
+        return
+    found = sql(question)
+    assert [part for part in parts if part not in found] == [], found
+
+
+@pytest.mark.parametrize(
+    ("question", "unknown"),
+    [
+        ("How many happy customers did we win last month?", ("happy",)),
+        ("上个月流失了多少客户", ("流", "失")),
+        ("What is the salary of Chen Wei?", ("salary", "Chen", "Wei")),
+        ("revenue per square metre", ("square", "metre")),
+        ("ratio of paid to open orders", ("ratio",)),
+    ],
+)
+def test_a_word_that_stands_for_nothing_hands_the_question_on(question: str, unknown: tuple[str, ...]) -> None:
+    with pytest.raises(NotUnderstood) as handed_on:
+        sql(question)
+    assert handed_on.value.unknown == unknown
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "average revenue by region",  # over what?
+        "revenue of employees",  # no key leads there
+        "list price",  # nothing asked
+        "revenue last month this year",  # two times
+        "top products by revenue",  # how many?
+        "list prices by customer",
+        "",
+    ],
+)
+def test_what_could_mean_two_things_is_not_answered(question: str) -> None:
+    with pytest.raises(NotUnderstood):
+        sql(question)
+
+
+def test_a_word_of_two_tables_asks_which_one() -> None:
+    with pytest.raises(NotUnderstood) as asked:
+        sql("how many are active")
+    assert asked.value.choices == ("employee.status", "project.status")
+
+
+def test_a_quoted_name_stays_a_literal() -> None:
+    assert "IN ('x''); DROP TABLE customer; --')" in sql('orders of the customer "x\'); DROP TABLE customer; --"')
+
+
+RULES = "Deployments are supported in the environments `staging`, `prod-cn` and `demo`."
+
+
+def named_layer() -> Lexicon:
+    """The demo's layer with the names of environments in its index, as it is filled from the database."""
+    values = tuple(Value(value=name) for name in ("dev", "test", "staging", "prod-cn", "prod-eu", "demo"))
+    models = []
+    for model in LAYER.semantic_models:
+        dimensions = [
+            d.model_copy(update={"values": values}) if (model.name, d.name) == ("environment", "name") else d
+            for d in model.dimensions
+        ]
+        models.append(model.model_copy(update={"dimensions": tuple(dimensions)}))
+    return Lexicon.of(LAYER.model_copy(update={"semantic_models": tuple(models)}))
+
+
+def test_these_are_what_a_text_names() -> None:
+    found = understand("这些环境中有多少正在使用？", named_layer(), today=TODAY, named_in=RULES)
+    assert """"name"::text IN ('staging', 'prod-cn', 'demo')""" in found.sql.replace("t0.name", '"name"')
+    assert "IN ('in use')" in found.sql
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Deployments are supported everywhere.",  # none
+        "Deployments are supported in `prod-cn`.",  # one is not “these”
+        "Deployments are supported in `staging` and `prod-cn`, but not in `demo`.",
+        "`staging` is retired, `prod-cn` and `demo` are in development.",  # two columns
+    ],
+)
+def test_a_text_that_does_not_name_them_plainly_is_not_used(text: str) -> None:
+    with pytest.raises(NotUnderstood):
+        understand("how many of these environments are there", named_layer(), today=TODAY, named_in=text)

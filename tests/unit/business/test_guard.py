@@ -1,0 +1,195 @@
+"""The first wall by itself: what it refuses, what it writes instead of a table, and that it never falls over."""
+
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.business.guard.guard import guard
+from agent.business.guard.policy import AllowedTable, Policy
+from agent.business.guard.refusal import Reason, SqlRefused
+from agent.business.guard.rewrite import Target
+from tests.evaluation_data import data_folder
+
+CUSTOMERS = AllowedTable("public", "customers", ("id", "org_unit", "name"), "org_unit", ("team-a", "o'hara"))
+COUNTRIES = AllowedTable("public", "countries", ("code", "label"), None)
+NOBODY_S = AllowedTable("public", "salaries", ("id",), "org_unit", ())
+POLICY = Policy.of([CUSTOMERS, COUNTRIES, NOBODY_S])
+
+
+def written(text: str, target: Target | None = None) -> str:
+    return guard(text, POLICY, target or Target()).sql
+
+
+def test_a_table_becomes_its_allowed_columns_and_rows() -> None:
+    assert written("SELECT * FROM customers") == (
+        "SELECT * FROM (SELECT id, org_unit, name FROM public.customers "
+        "WHERE org_unit::text IN ('team-a', 'o''hara') OFFSET 0) customers LIMIT 50"
+    )
+
+
+def test_behind_the_database_wall_the_view_is_read() -> None:
+    assert "FROM walls.customers WHERE org_unit::text IN" in written(
+        "SELECT name FROM public.customers c", Target("walls")
+    )
+
+
+def test_a_table_without_org_units_is_read_whole() -> None:
+    assert "FROM public.countries WHERE true OFFSET 0" in written("SELECT label FROM countries")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT coalesce(name, '?') AS shown FROM customers",
+        "SELECT greatest(id, 1), least(id, 9), nullif(id, 0) FROM customers",
+        "SELECT EXISTS (SELECT 1 FROM customers)",
+        "SELECT name FROM customers WHERE (id, name) IN ((1, 'x'), (2, 'y')) AND id = ANY(ARRAY[1, 2])",
+        "SELECT name, count(*), grouping(name) FROM customers GROUP BY ROLLUP (name)",
+        "SELECT name FROM customers WHERE name SIMILAR TO 'Acme%'",
+    ],
+)
+def test_words_of_the_grammar_are_no_functions(text: str) -> None:
+    assert "FROM public.customers" in written(text)
+
+
+def test_a_pattern_of_similar_to_is_written_out() -> None:
+    with pytest.raises(SqlRefused, match="regular expression"):
+        written("SELECT name FROM customers WHERE name SIMILAR TO name")
+
+
+def test_a_column_may_be_named_with_its_schema() -> None:
+    assert written("SELECT public.customers.name FROM public.customers").startswith("SELECT customers.name FROM (")
+
+
+def test_a_person_without_org_units_reads_no_row() -> None:
+    assert "WHERE false" in written("SELECT id FROM salaries")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT name FROM (SELECT * FROM customers) c",
+        "SELECT 1 WHERE EXISTS (SELECT 1 FROM customers)",
+        "SELECT (SELECT max(name) FROM customers)",
+        "SELECT name FROM customers UNION SELECT name FROM customers",
+        "WITH c AS (SELECT * FROM customers) SELECT * FROM c",
+        "WITH customers AS (SELECT * FROM customers) SELECT * FROM customers",
+        "SELECT * FROM countries k CROSS JOIN LATERAL (SELECT name FROM customers WHERE name = k.label) x",
+        "SELECT label FROM countries ORDER BY (SELECT count(*) FROM customers)",
+        "TABLE customers",
+    ],
+)
+def test_wherever_a_table_stands_it_is_filtered(text: str) -> None:
+    sql = written(text)
+    assert (
+        sql.count("public.customers WHERE org_unit::text IN ('team-a', 'o''hara') OFFSET 0")
+        == sql.count("public.customers")
+        > 0
+    )
+
+
+def test_a_with_query_gets_a_name_that_is_no_table_s() -> None:
+    assert "FROM with_1_customers customers" in written(
+        "WITH customers AS (SELECT 1 AS name) SELECT customers.name FROM customers"
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "runs"),
+    [("", 50), ("LIMIT 7", 7), ("LIMIT 51", 50), ("LIMIT ALL", 50), ("LIMIT NULL", 50), ("LIMIT 99999999999", 50),
+     ("FETCH FIRST 3 ROWS ONLY", 3)],
+)  # fmt: skip
+def test_at_most_fifty_rows(asked: str, runs: int) -> None:
+    assert written(f"SELECT name FROM customers {asked}").endswith(f"LIMIT {runs}")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", Reason.TEXT),
+        ("SELECT 1" + " " * 9_000, Reason.TEXT),
+        ("SELECT 1\x00", Reason.TEXT),
+        ("SELECT 'a\u200bb'", Reason.TEXT),
+        ("SELECT " + "(" * 3_000 + "1" + ")" * 3_000, Reason.TEXT),
+        ("SELECT " + "NOT " * 900 + "true", Reason.TEXT),
+        ("SELECT 1; SELECT 2", Reason.STATEMENT),
+        ("DELETE FROM customers", Reason.STATEMENT),
+        ("EXPLAIN SELECT 1", Reason.STATEMENT),
+        ("WITH x AS (DELETE FROM customers RETURNING *) SELECT * FROM x", Reason.STATEMENT),
+        ("SELECT * INTO t FROM customers", Reason.STATEMENT),
+        ("SELECT name FROM customers FOR UPDATE", Reason.STATEMENT),
+        ("WITH RECURSIVE t AS (SELECT 1) SELECT * FROM t", Reason.STATEMENT),
+        ("SELECT * FROM generate_series(1, 9)", Reason.STATEMENT),
+        ("SELECT * FROM ONLY customers", Reason.STATEMENT),
+        ("SELECT $1", Reason.STATEMENT),
+        ("SELECT (customers).name FROM customers", Reason.STATEMENT),
+        ("SELECT name FROM customers TABLESAMPLE SYSTEM (1)", Reason.STATEMENT),
+        ("SELECT pg_sleep(1)", Reason.FUNCTION),
+        ("SELECT pg_catalog.pg_sleep(1)", Reason.FUNCTION),
+        ("SELECT other.lower(name) FROM customers", Reason.FUNCTION),
+        ('SELECT "Lower"(name) FROM customers', Reason.FUNCTION),
+        ("SELECT 1 OPERATOR(pg_catalog.+) 1", Reason.FUNCTION),
+        ("SELECT 2 ^ 3", Reason.FUNCTION),
+        ("SELECT 'pg_class'::regclass", Reason.FUNCTION),
+        ("SELECT current_user", Reason.FUNCTION),
+        ("SELECT name FROM customers WHERE name ~ name", Reason.FUNCTION),
+        ("SELECT * FROM pg_class", Reason.RELATION),
+        ("SELECT * FROM information_schema.tables", Reason.RELATION),
+        ('SELECT * FROM "Customers"', Reason.RELATION),
+        ("SELECT * FROM secret.customers", Reason.RELATION),
+        ("SELECT name FROM customers LIMIT (SELECT 9)", Reason.LIMIT),
+        ("SELECT name FROM customers ORDER BY 1 FETCH FIRST 1 ROWS WITH TIES", Reason.LIMIT),
+        ("SELECT FROM WHERE", Reason.SYNTAX),
+        ("SELECT localtimestamp = localtimestamp(7)", Reason.DISAGREEMENT),
+    ],
+)
+def test_refused(text: str, reason: Reason) -> None:
+    with pytest.raises(SqlRefused) as refused:
+        written(text)
+    assert refused.value.reason is reason
+
+
+def test_a_name_that_means_two_tables_must_be_qualified() -> None:
+    policy = Policy.of([COUNTRIES, AllowedTable("crm", "countries", ("code",), None)])
+    with pytest.raises(SqlRefused, match=r"public\.countries / crm\.countries"):
+        guard("SELECT code FROM countries", policy, Target())
+    assert "crm.countries" in guard("SELECT code FROM crm.countries", policy, Target()).sql
+
+
+def test_missing_and_forbidden_tables_are_refused_in_the_same_words() -> None:
+    def refusal(table: str) -> str:
+        with pytest.raises(SqlRefused) as refused:
+            guard(f"SELECT * FROM {table}", Policy.of([COUNTRIES]), Target())
+        return str(refused.value).replace(table, "…")
+
+    assert refusal("customers") == refusal("nowhere")
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_answered_or_refused(text: str) -> None:
+    with suppress(SqlRefused):
+        written(text)
+
+
+@given(st.text(min_size=1, max_size=30).filter(lambda s: s.isprintable()))
+def test_an_org_unit_s_name_stays_one_literal(unit: str) -> None:
+    policy = Policy.of([AllowedTable("public", "customers", ("name",), "org_unit", (unit,))])
+    sql = guard("SELECT name FROM customers", policy, Target()).sql
+    assert unit.replace("'", "''") in sql.replace("\\\\", "\\")
+
+
+def test_postgresql_s_own_statements_never_crash_it_and_no_trap_passes() -> None:
+    rows = [json.loads(line) for line in (data_folder("cases") / "postgres_regress.dev.jsonl").read_text().splitlines()]
+    accepted = []
+    for row in rows:
+        try:
+            written(row["sql"])
+        except SqlRefused:
+            continue
+        accepted.append(row)
+    traps = [row["id"] for row in accepted if row["stmt"] != "SelectStmt" or set(row["flags"]) - {"cte"}]
+    assert traps == []
+    assert len(accepted) > len(rows) / 50  # it does read SQL
