@@ -1,7 +1,10 @@
 """An answer whose every sentence names the passages it stands on."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from uuid import UUID
+
+from agent.query_result import QueryShown
 
 
 @dataclass(frozen=True)
@@ -34,12 +37,46 @@ class CitedSpan:
 
 
 @dataclass(frozen=True)
+class CitedQuery:
+    """What a number stands for that is no passage: the result of a query on a data source. source: the source's name.
+
+    shown: the query and its result, as the answer keeps them.
+    """
+
+    number: int
+    evidence_id: str
+    source: str
+    title: str
+    text_hash: str
+    shown: QueryShown | None = None
+
+
+@dataclass(frozen=True)
 class CitedAnswer:
-    """provider: who wrote it, e.g. `extractive`."""
+    """provider: who wrote it, e.g. `extractive`. Numbers are shared by citations and queries."""
 
     provider: str
     sentences: tuple[CitedSentence, ...]
     citations: tuple[CitedSpan, ...]
+    queries: tuple[CitedQuery, ...] = ()
+
+    @property
+    def evidence_ids(self) -> list[str]:
+        """What it stands on, by number."""
+        numbered = [(each.number, each.evidence_id) for each in self.citations]
+        numbered += [(each.number, each.evidence_id) for each in self.queries]
+        return [evidence_id for _number, evidence_id in sorted(numbered)]
+
+    def without(self, numbers: Collection[int]) -> "CitedAnswer":
+        """What stays of it when these sources are gone: the sentences that cite none of them, and results that they cite."""
+        kept = tuple(each for each in self.sentences if not set(each.citations) & set(numbers))
+        cited = {number for each in kept for number in each.citations}
+        return replace(
+            self,
+            sentences=kept,
+            citations=tuple(each for each in self.citations if each.number not in numbers),
+            queries=tuple(each for each in self.queries if each.number in cited),
+        )
 
     @property
     def text(self) -> str:

@@ -33,6 +33,17 @@ class Budget:
     fruitless: int = 2  # steps in a row that bring no new evidence
 
 
+@dataclass(frozen=True)
+class ModelCall:
+    """One call of the model. began_ns, ended_ns: of the wall clock. error: its kind, "" where there was none."""
+
+    began_ns: int
+    ended_ns: int
+    input_tokens: int
+    output_tokens: int
+    error: str = ""
+
+
 @dataclass
 class Spent:
     """What a run has used. began: on the monotonic clock."""
@@ -46,6 +57,7 @@ class Spent:
     calls_made: set[str] = field(default_factory=set)
     began: float = field(default_factory=time.monotonic)
     stopped_by: Limit | None = None
+    model_calls: list[ModelCall] = field(default_factory=list)
 
     @property
     def tokens(self) -> int:

@@ -1,16 +1,24 @@
-"""The chat page's socket: accepts or refuses, checks what comes in, starts a run, forwards its events."""
+"""The chat page's socket: accepts or refuses, checks what comes in, starts or stops a run, forwards its events.
 
+A run does not hang on the socket: it goes on when the page is left, and a page that comes back asks for it.
+"""
+
+import asyncio
 import json
-from typing import Any, Literal
+from typing import Any, Final, Literal
 from uuid import UUID
 
-from asgiref.sync import sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.events import Error
-from agent.runs import ask
+from agent.following import follow, require_answer
+from agent.leases import ask_to_stop
+from agent.profiles import Options
+from agent.records import begin
+from agent.runs import launch
 from agent.sessions import get_session
+from agent.threads import in_thread
 from audit.actions import Action, Outcome
 from audit.record import record
 from authz.principal import Principal
@@ -24,7 +32,7 @@ SIGNED_OUT = 4401
 
 
 class Ask(BaseModel):
-    """What a client may send."""
+    """A question."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -34,19 +42,44 @@ class Ask(BaseModel):
     language: Literal["en", "zh-hans"] = "en"
 
 
+class Continue(BaseModel):
+    """An answer that this page did not see to its end. after: the last `seq` it saw."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    continue_message: UUID
+    after: int = Field(default=-1, ge=-1)
+
+
+class StopMessage(BaseModel):
+    """An answer that is no longer wanted."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    stop_message: UUID
+
+
+FORMS: Final[dict[str, type[Ask | Continue | StopMessage]]] = {
+    "continue_message": Continue,
+    "stop_message": StopMessage,
+}
+
+
 class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channels has no types
     async def connect(self) -> None:
         self.session_id: UUID = self.scope["url_route"]["kwargs"]["session_id"]
+        self.readers: set[asyncio.Task[None]] = set()
         await self.accept()
         principal = await self._principal()
         if principal.is_nobody:
             await self.close(SIGNED_OUT)
             return
         try:
-            await sync_to_async(get_session)(principal, self.session_id)
+            await in_thread(get_session, principal, self.session_id)
         except NotFound:
             with message_of(self.scope):
-                await sync_to_async(record)(
+                await in_thread(
+                    record,
                     principal,
                     Action.ACCESS_DENIED,
                     outcome=Outcome.DENY,
@@ -55,26 +88,60 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
                 )
             await self.close(NOT_YOURS)
 
+    async def disconnect(self, code: int) -> None:
+        """Readers go with the socket; runs stay."""
+        for reader in self.readers:
+            reader.cancel()
+        await asyncio.gather(*self.readers, return_exceptions=True)
+
     async def receive_json(self, content: Any, **kwargs: Any) -> None:
-        """Answer one question. The person is read again from the database: whoever is disabled or signed out is nobody by now."""
+        """Do what is asked. The person is read again from the database: whoever is disabled or signed out is nobody by now."""
         principal = await self._principal()
         if principal.is_nobody:
             await self.close(SIGNED_OUT)
             return
+        named = [form for name, form in FORMS.items() if isinstance(content, dict) and name in content]
         try:
-            asked = Ask.model_validate(content)
-            scope = Scope(knowledge_base_ids=tuple(asked.knowledge_base_ids), document_ids=tuple(asked.knowledge_ids))
-            async for event in ask(
-                principal,
-                session_id=self.session_id,
-                question=asked.query,
-                scope=scope,
-                language=asked.language,
-            ):
-                await self.send_json(event.model_dump(mode="json"))
+            asked = (named or [Ask])[0].model_validate(content)
+            if isinstance(asked, Ask):
+                self._show(principal, await self._begin(principal, asked), -1)
+            elif isinstance(asked, Continue):
+                await in_thread(require_answer, principal, self.session_id, asked.continue_message)
+                self._show(principal, asked.continue_message, asked.after)
+            else:
+                await in_thread(require_answer, principal, self.session_id, asked.stop_message)
+                await ask_to_stop(asked.stop_message)
         except ValidationError as problem:
             first = problem.errors()[0]
             await self._refuse(f"{'.'.join(map(str, first['loc'])) or 'message'}: {first['msg']}")
+        except CopilotError as problem:
+            await self._refuse(str(problem))
+
+    async def _begin(self, principal: Principal, asked: Ask) -> UUID:
+        """Start a run; the id of its answer."""
+        scope = Scope(knowledge_base_ids=tuple(asked.knowledge_base_ids), document_ids=tuple(asked.knowledge_ids))
+        run = await in_thread(
+            begin,
+            principal,
+            self.session_id,
+            asked.query,
+            scope=scope,
+            language=asked.language,
+            options=Options(),
+        )
+        return launch(run)
+
+    def _show(self, principal: Principal, message_id: UUID, after: int) -> None:
+        """Forward a run's events beside whatever else comes over the socket."""
+        reader = asyncio.create_task(self._forwarded(principal, message_id, after))
+        self.readers.add(reader)
+        reader.add_done_callback(self.readers.discard)
+
+    async def _forwarded(self, principal: Principal, message_id: UUID, after: int) -> None:
+        try:
+            async for entry in follow(principal, session_id=self.session_id, message_id=message_id, after=after):
+                if entry is not None:
+                    await self.send(text_data=entry.body)
         except CopilotError as problem:
             await self._refuse(str(problem))
 
@@ -97,4 +164,4 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
         )
 
     async def _principal(self) -> Principal:
-        return await sync_to_async(principal_of)(self.scope)
+        return await in_thread(principal_of, self.scope)

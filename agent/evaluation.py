@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from agent.providers import extractive
 from authz.principal import Principal
@@ -22,10 +22,13 @@ Asking = Callable[[Sequence[Query]], Iterable[Query]]
 
 @dataclass(frozen=True)
 class Judged:
-    """What became of one question. confidence: of the verdict, 0 … 1; quoted and cited: of the answer, given or withheld."""
+    """What became of one question. confidence, verified: of the verdict, 0 … 1; quoted and cited: of the answer, given or
+    withheld.
+    """
 
     answerable: bool
     confidence: float
+    verified: float
     answered: bool
     quoted: bool
     cited: bool
@@ -44,7 +47,8 @@ def evaluate_answers(
 
     contains_gold, cites_gold: of the answerable questions, whatever the verdict, the share whose text and whose cited
     passage hold a gold answer; answered: the share that is answered at all; abstained: of the unanswerable ones, the share
-    that is not. With `hide_relevant` every question is also asked while the reader may not read the documents that answer it:
+    that is not; auc and curve: how well the verification tells them apart; auc_confidence: how well the judgement does.
+    With `hide_relevant` every question is also asked while the reader may not read the documents that answer it:
     abstained_hidden, and right_elsewhere_hidden, the share that quotes a gold answer from another document.
     """
     shown = [_ask(query, dataset, corpus, reader, languages=languages) for query in asking(dataset.queries)]
@@ -60,8 +64,9 @@ def evaluate_answers(
     }
     if impossible:
         report["abstained"] = _share(not judged.answered for judged in impossible)
-        report["auc"] = area([j.confidence for j in answerable], [j.confidence for j in impossible])
-        report["curve"] = curve(answerable, impossible)
+        report["auc"] = area([j.verified for j in answerable], [j.verified for j in impossible])
+        report["auc_confidence"] = area([j.confidence for j in answerable], [j.confidence for j in impossible])
+        report["curve"] = curve(answerable, impossible, by="verified")
     if hide_relevant:
         unread = _ask_hidden(dataset, corpus, reader, languages=languages, asking=asking)
         report["abstained_hidden"] = _share(not judged.answered for judged in unread)
@@ -89,7 +94,7 @@ def _ask(query: Query, dataset: Dataset, corpus: LoadedCorpus, reader: Principal
     """One question through the real search and the real provider; one without a word is not answered."""
     answerable = query.answerable is not False
     if not query.text.strip():
-        return Judged(answerable, confidence=0.0, answered=False, quoted=False, cited=False)
+        return Judged(answerable, confidence=0.0, verified=0.0, answered=False, quoted=False, cited=False)
     found = search(reader, query.text, scope=scope_of(query, dataset, corpus, languages), top_k=TOP_K)
     quotes, verdict = extractive.read_and_judge(query.text, found, engine().embedder)
     gold = [plain(answer) for answer in query.answers]
@@ -98,6 +103,7 @@ def _ask(query: Query, dataset: Dataset, corpus: LoadedCorpus, reader: Principal
     return Judged(
         answerable=answerable,
         confidence=verdict.score,
+        verified=verdict.verified,
         answered=verdict.ok,
         quoted=any(answer in text for answer in gold),
         cited=any(answer in passage for answer in gold for passage in cited),
@@ -117,17 +123,20 @@ def area(positive: Sequence[float], negative: Sequence[float]) -> float:
     return round((rank_sum - len(positive) * (len(positive) + 1) / 2) / pairs, 4) if pairs else 0.0
 
 
-def curve(positive: Sequence[Judged], negative: Sequence[Judged]) -> list[dict[str, float]]:
+def curve(
+    positive: Sequence[Judged], negative: Sequence[Judged], *, by: Literal["confidence", "verified"] = "confidence"
+) -> list[dict[str, float]]:
     """For thresholds along the answerable questions: the share of them refused, and of the others abstained."""
-    ordered = sorted(judged.confidence for judged in positive)
+    ours, others = ([float(getattr(judged, by)) for judged in group] for group in (positive, negative))
+    ordered = sorted(ours)
     points = []
     for step in range(CURVE_POINTS):
         threshold = ordered[min(step * len(ordered) // (CURVE_POINTS * 2), len(ordered) - 1)]
         points.append(
             {
                 "threshold": round(threshold, 4),
-                "refused": _share(judged.confidence < threshold for judged in positive),
-                "abstained": _share(judged.confidence < threshold for judged in negative),
+                "refused": _share(score < threshold for score in ours),
+                "abstained": _share(score < threshold for score in others),
             }
         )
     return points

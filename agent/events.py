@@ -1,9 +1,11 @@
 """Everything a client can receive about a run: the specification's flat `StreamResponse`, with a gapless `seq`."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from agent.query_result import QueryShown
 
 
 class KnowledgeReference(BaseModel):
@@ -23,6 +25,22 @@ class KnowledgeReference(BaseModel):
     score: float
 
 
+class QueryReference(BaseModel):
+    """A numbered source that is no passage: the result of a query. `source` is the data source's name.
+
+    result: the query, its table and what they mean; none for a kind of source that keeps no table.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    number: int
+    evidence_id: str
+    source: str
+    title: str
+    snippet: str
+    result: QueryShown | None = None
+
+
 class StreamEvent(BaseModel):
     """What every event carries. `done` closes its type; `complete` and `error` close the run.
 
@@ -37,6 +55,11 @@ class StreamEvent(BaseModel):
     done: bool = False
     session_id: str = ""
     assistant_message_id: str = ""
+
+    def placed(self, seq: int, session_id: UUID, message_id: UUID) -> Self:
+        """The same event with its place in a run."""
+        ids = {"id": str(message_id), "session_id": str(session_id), "assistant_message_id": str(message_id)}
+        return self.model_copy(update={"seq": seq, **ids})
 
 
 class AgentQuery(StreamEvent):
@@ -95,6 +118,7 @@ class References(StreamEvent):
 
     response_type: Literal["references"] = "references"
     knowledge_references: list[KnowledgeReference] = Field(default_factory=list)
+    query_references: list[QueryReference] = Field(default_factory=list)
 
 
 class Answer(StreamEvent):
@@ -113,6 +137,12 @@ class SessionTitle(StreamEvent):
     response_type: Literal["session_title"] = "session_title"
 
 
+class Stop(StreamEvent):
+    """The person stopped the run; `content` says so. What was written before stays, and `complete` follows."""
+
+    response_type: Literal["stop"] = "stop"
+
+
 class Complete(StreamEvent):
     """The run is over. `data.stop_reason` says how it ended, `data.provider` who wrote, `data.notices` what was different."""
 
@@ -127,6 +157,16 @@ class Error(StreamEvent):
 
 
 Event = Annotated[
-    AgentQuery | Thinking | ToolCall | ToolResult | Reflection | References | Answer | SessionTitle | Complete | Error,
+    AgentQuery
+    | Thinking
+    | ToolCall
+    | ToolResult
+    | Reflection
+    | References
+    | Answer
+    | SessionTitle
+    | Stop
+    | Complete
+    | Error,
     Field(discriminator="response_type"),
 ]

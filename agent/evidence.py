@@ -2,11 +2,13 @@
 
 import hashlib
 
-from agent.answer import CitedSpan
-from agent.events import KnowledgeReference
+from agent.answer import CitedQuery, CitedSpan
+from agent.events import KnowledgeReference, QueryReference
 from agent.state import EvidenceItem, Finding, Source
 from knowledge.retrieval.search import Hit
 from knowledge.selectors import ShownPassage
+
+SNIPPET = 600  # characters of a result that a client is shown
 
 
 def text_hash(text: str) -> str:
@@ -41,7 +43,7 @@ def found_passage(passage: ShownPassage, score: float | None = None) -> Finding:
 
 
 def found_hit(hit: Hit) -> Finding:
-    return found_passage(hit.passage, hit.scores.final)
+    return Finding(passage_evidence(hit.passage, hit.scores.final), hit.passage, hit.scores)
 
 
 def reference(number: int, passage: ShownPassage, score: float, *, start: int, end: int) -> KnowledgeReference:
@@ -54,9 +56,28 @@ def reference(number: int, passage: ShownPassage, score: float, *, start: int, e
         chunk_id=passage.chunk_id,
         title=passage.title,
         heading_path=list(passage.heading_path),
-        page=passage.page,
+        page=passage.page_at(start),
         snippet=passage.text[start:end],
         score=score,
+    )
+
+
+def cited_query(number: int, finding: Finding) -> CitedQuery:
+    """What a number stands for that is no passage."""
+    item = finding.item
+    db, title = item.source.db or "", item.source.title or ""
+    return CitedQuery(number, item.evidence_id, db, title, text_hash(item.text), finding.query)
+
+
+def query_reference(number: int, finding: Finding) -> QueryReference:
+    item = finding.item
+    return QueryReference(
+        number=number,
+        evidence_id=item.evidence_id,
+        source=item.source.db or "",
+        title=item.source.title,
+        snippet=item.text[:SNIPPET],
+        result=finding.query,
     )
 
 

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from agent.extractive.candidates import MEASURES, TermShares, covered, said_givens, term_ids
 from agent.extractive.questions import Question
 from agent.extractive.reader import Reading, are_covered
-from agent.grounding_weights import THRESHOLD, WEIGHTS
+from agent.grounding_weights import THRESHOLD, VERIFIED, VERIFYING, WEIGHTS
+from agent.wording import DETAILS, details
 
 SIGNALS: Final = (
     "score",  # of the best sentence, as the reader weighs it
@@ -45,6 +46,7 @@ SIGNALS: Final = (
     "unsaid_in_passage",  # … or the passage does not say: another place, another year
     "title_asked",
     "terms",  # log(1 + different terms in the question)
+    *DETAILS,
 )
 _POSSESSIVE = re.compile(r"['’]s\b")
 COVERAGE_SIGNALS: Final = tuple(place for place, name in enumerate(SIGNALS) if name.startswith("coverage"))
@@ -56,6 +58,9 @@ class Doubt(StrEnum):
     NO_EVIDENCE = "no_evidence"  # nothing was found
     NOT_COVERED = "not_covered"  # much of what is asked is said by no passage
     UNCONFIRMED = "unconfirmed"  # the passages speak of it, and no sentence confirms it
+    TURNED = (
+        "turned"  # a sentence speaks of it, and says another thing than what is asked: denied, opposite, other names
+    )
 
 
 MOSTLY_COVERED = 0.6  # share of the question's idf in one passage, below which the doubt is called NOT_COVERED
@@ -64,11 +69,16 @@ KEYWORDS_THRESHOLD = 0.2  # words to look up expect a place to read, not a confi
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether to answer. score: probability, on the scale of the dev halves, that the passages hold the answer."""
+    """Whether to answer.
+
+    score: probability, on the scale of the dev halves, that the passages hold the answer. verified: probability that the
+    sentence answers this question rather than one that resembles it; 1 where no model can tell.
+    """
 
     ok: bool
     doubt: Doubt | None
     score: float
+    verified: float = 1.0
 
 
 def judge(reading: Reading) -> Verdict:
@@ -76,13 +86,21 @@ def judge(reading: Reading) -> Verdict:
     if reading.best is None:
         return Verdict(False, Doubt.NO_EVIDENCE, 0.0)
     values = signals(reading)
-    bias, *weights = WEIGHTS["zh" if reading.question.is_chinese else "other", are_covered(reading.passages)]
-    score = float(1 / (1 + np.exp(-np.clip(bias + values @ np.array(weights), -50, 50))))
+    model = ("zh" if reading.question.is_chinese else "other", are_covered(reading.passages))
+    score = _probability(values, WEIGHTS[model])
+    verified = _probability(values, VERIFYING[model]) if model in VERIFYING else 1.0
     threshold = KEYWORDS_THRESHOLD if reading.question.is_keywords else THRESHOLD
-    if score >= threshold:
-        return Verdict(True, None, score)
-    is_covered = values[SIGNALS.index("in_any")] >= MOSTLY_COVERED
-    return Verdict(False, Doubt.UNCONFIRMED if is_covered else Doubt.NOT_COVERED, score)
+    if score < threshold:
+        is_covered = values[SIGNALS.index("in_any")] >= MOSTLY_COVERED
+        return Verdict(False, Doubt.UNCONFIRMED if is_covered else Doubt.NOT_COVERED, score, verified)
+    if verified < VERIFIED and not reading.question.is_keywords:
+        return Verdict(False, Doubt.TURNED, score, verified)
+    return Verdict(True, None, score, verified)
+
+
+def _probability(values: NDArray[np.float64], model: tuple[float, ...]) -> float:
+    bias, *weights = model
+    return float(1 / (1 + np.exp(-np.clip(bias + values @ np.array(weights), -50, 50))))
 
 
 def signals(reading: Reading) -> NDArray[np.float64]:
@@ -109,6 +127,7 @@ def signals(reading: Reading) -> NDArray[np.float64]:
         "unsaid_in_context": len(named - best.context) / max(len(named), 1),
         "unsaid_in_passage": len(named - said[best.passage]) / max(len(named), 1),
         "terms": float(np.log1p(len(term_ids(reading.question.text)))),
+        **details(reading.question.text, shares, best.sentence.text, passage.heading, passage.text),
     }
     return np.array([values[name] for name in SIGNALS], float)
 

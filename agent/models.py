@@ -8,7 +8,17 @@ from django.utils.translation import gettext_lazy as _
 
 from agent.model_settings import AgentProfile, DayOfUse, LanguageModel
 
-__all__ = ["AgentProfile", "Citation", "DayOfUse", "LanguageModel", "Message", "Role", "Session", "StopReason"]
+__all__ = [
+    "AgentProfile",
+    "Citation",
+    "DayOfUse",
+    "LanguageModel",
+    "Message",
+    "QueryCitation",
+    "Role",
+    "Session",
+    "StopReason",
+]
 
 
 class StopReason(models.TextChoices):
@@ -73,6 +83,27 @@ class Message(models.Model):
         verbose_name = _("message")
         verbose_name_plural = _("messages")
         ordering = ("created_at", "id")
+
+
+class QueryCitation(models.Model):
+    """The result of a query behind a number of an answer. source: name of the data source, whose rights of today decide.
+
+    result: the query with its table and meaning as `agent.query_result.QueryShown`; null where the source keeps none.
+    perm_snapshot_id: of the rights that it ran under, for the audit.
+    """
+
+    message = models.ForeignKey(Message, models.CASCADE, related_name="queries")
+    number = models.PositiveSmallIntegerField()
+    evidence_id = models.CharField(max_length=200)
+    source = models.CharField(max_length=100)
+    title = models.CharField(max_length=300, blank=True)
+    text_hash = models.CharField(max_length=64)
+    perm_snapshot_id = models.CharField(max_length=100, blank=True)
+    result = models.JSONField(null=True)
+
+    class Meta:
+        ordering = ("number",)
+        constraints = [models.UniqueConstraint("message", "number", name="query_citation_number_once")]
 
 
 class Citation(models.Model):

@@ -8,6 +8,7 @@ from agent.budget import Limit
 from agent.providers.base import ModelError
 from agent.providers.metered import OutOfBudget
 from agent.state import Run, State, ToolProblem
+from agent.tools.calling import Called
 
 log = structlog.get_logger(__name__)
 
@@ -44,3 +45,12 @@ def broken_off(run: Run, error: ModelError) -> None:
     run.state.tools.errors.append(ToolProblem(tool="model", type=type(error).__name__, msg=str(error)))
     with override(run.language):
         run.tell(_("The language model broke off; this is the part of the answer that came."))
+
+
+def data_not_asked(run: Run, called: Called) -> None:
+    """Business data that could not be asked, and what the person may do about it; what is the managers' business stays with them."""
+    with override(run.language):
+        if called.problem in {"SourceUnavailable", "WallRefused"}:
+            run.tell(_("The business data cannot be asked right now: their database does not answer as it should."))
+        elif called.problem == "SqlRefused":
+            run.tell(called.result.error)

@@ -11,14 +11,16 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from agent.models import Citation, DayOfUse, Message, Role, Session, StopReason
+from agent.answer import CitedQuery
+from agent.models import Citation, DayOfUse, Message, QueryCitation, Role, Session, StopReason
 from agent.profiles import Options, profile_of
 from agent.providers.base import ModelMisconfigured
 from agent.providers.configured import connect, served_model
 from agent.providers.metered import Metered
 from agent.sessions import get_session, title_from
 from agent.state import Run
-from agent.versions import made_with
+from agent.telemetry import export
+from agent.versions import made_with, spent_by, stage_scores
 from audit.actions import Action, Outcome
 from audit.record import record
 from authz.principal import Principal
@@ -28,6 +30,10 @@ from knowledge.retrieval.search import Scope
 from knowledge.selectors import discoverable_for
 
 QUESTION_LENGTH = 4_000  # characters: about four pages; what is longer is a document
+
+
+class Overtaken(CopilotError):
+    """Somebody else has closed this run: its process was taken for dead, or its conversation was deleted."""
 
 
 def check_question(question: str) -> str:
@@ -98,14 +104,20 @@ def _day_is_spent(principal: Principal) -> bool:
 
 @transaction.atomic
 def finish(run: Run, began: float) -> str:
-    """Store the answer; returns the conversation's new title, or "" when it had one or wants none."""
+    """Store the answer; returns the conversation's new title, or "" when it had one or wants none.
+
+    Raises Overtaken where it was closed meanwhile, or deleted with its conversation.
+    """
     answer = run.answer
-    Message.objects.filter(pk=run.message_id).update(
+    closed = Message.objects.filter(pk=run.message_id, is_complete=False).update(
         content=run.state.output.final_answer, is_complete=True, **_columns(run, began)
     )
+    if not closed:
+        with override(run.language):
+            raise Overtaken(_("This answer was closed before it was complete. Ask again."))
     _cite(run)
     session = Session.objects.get(pk=run.session_id)
-    title = "" if session.title or run.keeps_title else title_from(run.question)
+    title = "" if session.title or run.keeps_title else title_from(run.title or run.question)
     if title:
         session.title = title
     session.save(update_fields=["title", "updated_at"])
@@ -119,10 +131,11 @@ def finish(run: Run, began: float) -> str:
         run_id=str(run.message_id),
         detail={
             "evidence": [item.evidence_id for item in run.state.evidence_items],
-            "cited": [citation.evidence_id for citation in answer.citations] if answer else [],
+            "cited": answer.evidence_ids if answer else [],
             **_cost(run),
         },
     )
+    transaction.on_commit(lambda: export(run), robust=True)
     return title
 
 
@@ -136,7 +149,7 @@ def fail(run: Run, began: float, error: BaseException) -> str:
     run.stop_reason = StopReason.CANCELLED if cancelled else StopReason.TOOL_ERROR
     with override(run.language):
         text = (
-            _("Stopped before the answer was complete.")
+            stopped(run.language)
             if cancelled
             else str(error)
             if isinstance(error, CopilotError)
@@ -163,7 +176,14 @@ def fail(run: Run, began: float, error: BaseException) -> str:
             run_id=str(run.message_id),
             detail=_cost(run),
         )
+        transaction.on_commit(lambda: export(run), robust=True)
     return text
+
+
+def stopped(language: str) -> str:
+    """What is said where a run was stopped."""
+    with override(language):
+        return _("Stopped before the answer was complete.")
 
 
 def _columns(run: Run, began: float) -> dict[str, object]:
@@ -173,7 +193,13 @@ def _columns(run: Run, began: float) -> dict[str, object]:
         "sentences": [{"text": s.text, "citations": list(s.citations)} for s in answer.sentences] if answer else [],
         "stop_reason": run.stop_reason,
         "provider": answer.provider if answer else "",
-        "state": run.state.stored() | {"versions": made_with(run), "offers": _offered(run)},
+        "state": run.state.stored()
+        | {
+            "versions": made_with(run),
+            "offers": _offered(run),
+            "spent": spent_by(run),
+            "scores": stage_scores(run),
+        },
         "notice": "\n".join(run.notices),
         "prompts": run.prompts,
         "duration_ms": round((time.monotonic() - began) * 1000),
@@ -188,8 +214,26 @@ def _offered(run: Run) -> list[str]:
 
 
 def _cite(run: Run) -> None:
-    spans = run.answer.citations if run.answer else ()
-    Citation.objects.bulk_create(Citation(message_id=run.message_id, **vars(span)) for span in spans)
+    if run.answer:
+        rows = [Citation(message_id=run.message_id, **vars(span)) for span in run.answer.citations]
+        Citation.objects.bulk_create(rows)
+        QueryCitation.objects.bulk_create(
+            query_citation(run.message_id, query, run.state.authz.perm_snapshot_id) for query in run.answer.queries
+        )
+
+
+def query_citation(message_id: UUID, query: CitedQuery, perm_snapshot_id: str) -> QueryCitation:
+    """The row of a cited query, with its result."""
+    return QueryCitation(
+        message_id=message_id,
+        number=query.number,
+        evidence_id=query.evidence_id,
+        source=query.source,
+        title=query.title,
+        text_hash=query.text_hash,
+        perm_snapshot_id=perm_snapshot_id,
+        result=query.shown.model_dump(mode="json") if query.shown else None,
+    )
 
 
 def _cost(run: Run) -> dict[str, object]:

@@ -2,10 +2,11 @@
 
 A run takes seconds, and a right may end in any of them. What was read is looked at again before a model reads it (`keep_visible`,
 `require_visible`), and before every event that may carry some of it leaves (`guarded`): one statement with the filter that found it.
+What a model has read is in all that it says afterwards, so its run ends; quotations are made again from what may still be read.
 """
 
-from collections.abc import AsyncIterator, Iterable
-from dataclasses import replace
+from collections.abc import AsyncIterator, Collection, Iterable
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
@@ -14,7 +15,9 @@ from django.utils.translation import override
 
 from agent.events import AgentQuery, Complete, Error, Event, Reflection, SessionTitle
 from agent.models import StopReason
+from agent.query_sources import Queried, visible_keys, visible_queries
 from agent.state import EvidenceItem, Run
+from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, NotFound
 from knowledge.selectors import visible_chunk_ids
 
@@ -25,19 +28,81 @@ class EvidenceGone(CopilotError):
     """What the answer stands on may not be read any more."""
 
 
+@dataclass(frozen=True)
+class Grounds:
+    """What an event's words stand on: passages, and results of data sources as `Queried.key`. Nothing for words of the person and
+    of ours.
+    """
+
+    chunk_ids: frozenset[UUID] = frozenset()
+    sources: frozenset[str] = frozenset()
+
+
 async def guarded(run: Run, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
-    """The events, each let out only while all it may stand on may be read; raises EvidenceGone for the first that may not."""
+    """The events, each let out only while all it may stand on may be read.
+
+    One of quotations that may not be read is held back: `run.is_held_back` tells the state, which goes on from the rest. Any other
+    raises EvidenceGone.
+    """
     async for event in events:
-        if not isinstance(event, OURS):
-            await sync_to_async(require_visible)(run)
-        yield event
+        if isinstance(event, OURS) or await sync_to_async(may_leave)(run):
+            yield event
+        else:
+            run.is_held_back = True
+
+
+def may_leave(run: Run) -> bool:
+    """Whether all that the run's next words may stand on may be read; raises EvidenceGone where it may not, and what was not
+    read is not to be told from it.
+    """
+    lost = _lost(run)
+    if _lost_data(run):
+        raise _gone(run)
+    if not lost:
+        return True
+    if not _is_quoted(run):
+        raise _gone(run)
+    return False
+
+
+def grounds_of(run: Run, event: Event) -> Grounds:
+    """What this event, which the run yields now, stands on; for whoever keeps it and shows it later."""
+    if isinstance(event, OURS) or run.stop_reason != StopReason.OK:
+        return Grounds()
+    return Grounds(frozenset(_stands_on(run)), frozenset(one.key for one in _queried(run)))
+
+
+def may_read(principal: Principal, grounds: Collection[Grounds]) -> list[bool]:
+    """For each of them, whether this person may read all of it now; nothing at all where the person is gone."""
+    if not grounds:
+        return []
+    try:
+        reader = principal.again()
+    except NotFound:
+        return [False for _each in grounds]
+    chunks = visible_chunk_ids(reader, {chunk_id for each in grounds for chunk_id in each.chunk_ids})
+    sources = visible_keys(reader, {key for each in grounds for key in each.sources})
+    return [each.chunk_ids <= chunks and each.sources <= sources for each in grounds]
 
 
 def require_visible(run: Run) -> None:
     """Raises EvidenceGone where something that the run's next words may stand on may not be read any more."""
-    stands_on = _stands_on(run)
-    if stands_on - _visible_now(run, stands_on):
+    if _lost(run) or _lost_data(run):
         raise _gone(run)
+
+
+def cut_answer(run: Run) -> None:
+    """Take out of the delivered quotations what may not be read any more, and say so; raises EvidenceGone where nothing stays."""
+    lost, answer = _lost(run), run.answer
+    run.is_held_back = False
+    if not lost or answer is None:
+        return
+    rest = answer.without({span.number for span in answer.citations if span.chunk_id in lost})
+    if not rest.sentences:
+        raise _gone(run)
+    run.deliver(rest, run.state.draft.confidence)
+    with override(run.language):
+        run.tell(_("What you may read changed while this was answered; what stood on it was left out."))
 
 
 def keep_visible(run: Run) -> int:
@@ -52,6 +117,8 @@ def keep_visible(run: Run) -> int:
     if remembered - visible:
         raise _gone(run)
     gone = {evidence_id for evidence_id, chunk_id in items.items() if chunk_id not in visible}
+    lost = _lost_data(run)
+    gone |= {evidence_id for evidence_id, finding in run.findings.items() if finding.queried in lost}
     for item in run.state.evidence_items:
         if item.evidence_id in gone:
             item.authz.result, item.text = "filtered", ""
@@ -61,15 +128,42 @@ def keep_visible(run: Run) -> int:
     return len(gone)
 
 
+def _lost(run: Run) -> set[UUID]:
+    """Passages among those the run's next words may stand on that may not be read any more. Raises EvidenceGone for nobody."""
+    stands_on = _stands_on(run)
+    return stands_on - _visible_now(run, stands_on)
+
+
+def _queried(run: Run) -> set[Queried]:
+    """Results of data sources that what leaves now may be made of."""
+    if run.stop_reason != StopReason.OK:
+        return set()
+    return {queried for finding in run.findings.values() if (queried := finding.queried)}
+
+
+def _lost_data(run: Run) -> set[Queried]:
+    """Those of them that the person, as they were read last, may not be shown any more."""
+    queried = _queried(run)
+    return queried - visible_queries(run.principal, queried)
+
+
 def _stands_on(run: Run) -> set[UUID]:
     """Passages that what leaves now may be made of: those an extractive answer cites; else all that a model was shown."""
     if run.stop_reason != StopReason.OK:
         return set()  # words of our own
-    reads = run.model is not None and not run.model_gave_up
-    if run.answer is not None and not reads:
+    if run.answer is not None and not _reads(run):
         return {span.chunk_id for span in run.answer.citations}
     found = {UUID(item.source.chunk_id) for item in _allowed(run) if item.source.chunk_id}
-    return found | (_remembered(run) if reads else set())
+    return found | (_remembered(run) if _reads(run) else set())
+
+
+def _reads(run: Run) -> bool:
+    """Whether a model is part of the run: what it has read may be in all that it says."""
+    return run.model is not None and not run.model_gave_up
+
+
+def _is_quoted(run: Run) -> bool:
+    return run.answer is not None and not _reads(run)
 
 
 def _allowed(run: Run) -> list[EvidenceItem]:
@@ -90,5 +184,10 @@ def _visible_now(run: Run, chunk_ids: Iterable[UUID]) -> set[UUID]:
 
 
 def _gone(run: Run) -> EvidenceGone:
-    with override(run.language):
-        return EvidenceGone(_("What you may read changed while this was answered. Ask again."))
+    return EvidenceGone(changed(run.language))
+
+
+def changed(language: str) -> str:
+    """What is said instead of what may not be read any more."""
+    with override(language):
+        return _("What you may read changed while this was answered. Ask again.")

@@ -15,8 +15,8 @@ _SQL = re.compile(
     re.IGNORECASE,
 )
 _DOC = re.compile(
-    r"文档|规范|手册|制度|政策|流程|说明|如何|怎么|怎样|配置|默认|策略|是什么|为什么|规定"
-    r"|\bhow (?:do|to|can|should)\b|\bwhat is\b|\bwhat are\b|\bdefault\b|\bpolicy\b|\bmanual\b|\bdocument\b|\bconfigure\b|\bwhy\b",
+    r"文档|规范|手册|制度|政策|流程|说明|如何|怎么|怎样|配置|默认|策略|为什么|规定"
+    r"|\bhow (?:do|to|can|should)\b|\bdefault\b|\bpolicy\b|\brules?\b|\bmanual\b|\bhandbook\b|\bdocuments?\b|\bconfigure\b|\bwhy\b",
     re.IGNORECASE,
 )
 _SECRETS = re.compile(
@@ -52,6 +52,7 @@ _FOLLOWS = re.compile(
 _POINTS_BACK = re.compile(
     r"\b(?:it|its|they|them|their|that one|those)\b|它|它们|该(?:功能|策略|文档|制度)|上述|前者|后者", re.IGNORECASE
 )
+UNSAID = "ask"  # the intent where no word says whether documents or data are asked; a search of documents errs least
 SHORT = 40  # characters of a question that may lean on the one before by a pronoun alone
 
 
@@ -76,7 +77,12 @@ def rule(question: str, *, earlier: str = "") -> Ruling:
         return Ruling(Route.CALC, "calculate", expression=question)
     if _SQL.search(text):
         return Ruling(Route.HYBRID if _DOC.search(text) else Route.SQL, "ask_number")
-    return Ruling(Route.DOC, "ask_documents")
+    return Ruling(Route.DOC, "ask_documents" if _DOC.search(text) else UNSAID)
+
+
+def asks_for_data(text: str) -> bool:
+    """Whether a text has one of the specification's words for numbers and lists."""
+    return bool(_SQL.search(text))
 
 
 def _refusal(text: str) -> str:

@@ -1,26 +1,39 @@
-"""Start a run, walk it, store what came of it. Streamed and unstreamed callers consume the same generator."""
+"""Start a run, walk it, store what came of it, and write down what clients receive.
 
+A run belongs to the server: `launch` walks it in a task of its own and writes its log (`agent.stream`), and whoever wants to see it
+reads that (`agent.following`). `ask` gives the same events to one caller without a log, and ends when that caller goes away.
+"""
+
+import asyncio
 import time
 from asyncio import CancelledError
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, suppress
+from itertools import count
 from uuid import UUID
 
 import structlog
 from asgiref.sync import sync_to_async
+from redis.exceptions import RedisError
 
-from agent.events import Complete, Error, Event, SessionTitle
+from agent.batching import Batches
+from agent.events import Complete, Error, Event, SessionTitle, Stop
+from agent.leases import held
+from agent.models import Message, StopReason
 from agent.profiles import Options
-from agent.records import begin, fail, finish
-from agent.revocation import guarded
+from agent.records import begin, fail, finish, stopped
+from agent.revocation import Grounds, grounds_of, guarded
 from agent.state import Run
 from agent.states import STATES
+from agent.stream import Entry, LogLost, RunLog, connected
+from agent.threads import in_thread, own_thread
 from agent.workflow import walk
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
 from knowledge.retrieval.search import Scope
 
 log = structlog.get_logger(__name__)
+_running: set[asyncio.Task[None]] = set()  # a loop keeps tasks weakly
 
 
 async def ask(
@@ -41,42 +54,117 @@ async def ask(
     run = await sync_to_async(begin)(
         principal, session_id, question, scope=scope or Scope(), language=language, options=options or Options()
     )
-    seq = 0
-    async with aclosing(_events(run)) as events:
+    async with held(run.message_id, _nobody_stops_it), aclosing(_events(run)) as events:
+        seq = 0
         async for event in events:
-            yield event.model_copy(
-                update={
-                    "seq": seq,
-                    "id": str(run.message_id),
-                    "session_id": str(run.session_id),
-                    "assistant_message_id": str(run.message_id),
-                }
-            )
+            yield event.placed(seq, run.session_id, run.message_id)
             seq += 1
+
+
+def launch(run: Run) -> UUID:
+    """Walk a run that `begin` made, in the running loop, whoever reads it; returns the id of its answer."""
+    _started(run)
+    return run.message_id
+
+
+async def complete(run: Run) -> UUID:
+    """The same, and wait for its end. Whoever leaves meanwhile does not end it; whoever stops it does."""
+    await asyncio.shield(_started(run))
+    return run.message_id
+
+
+def _started(run: Run) -> asyncio.Task[None]:
+    task = asyncio.create_task(_supervised(run), name=f"run {run.message_id}")
+    _running.add(task)
+    task.add_done_callback(_running.discard)
+    return task
+
+
+async def _supervised(run: Run) -> None:
+    """The whole life of a run: its lease, its walk and its log."""
+    batches = Batches()
+    walking: asyncio.Task[None] | None = None
+    try:
+        async with connected() as valkey, held(run.message_id, lambda: walking and walking.cancel()):
+            walking = asyncio.create_task(_walked(run, batches), name=f"walk {run.message_id}")
+            await _written(run, batches, RunLog(valkey, run.message_id))
+            await walking
+    except Exception as error:
+        log.exception("run.lost", run=str(run.message_id))
+        with suppress(Exception):  # what cannot be closed here is closed by the reaper
+            await in_thread(fail, run, time.monotonic(), error)
+
+
+async def _walked(run: Run, batches: Batches) -> None:
+    """Walk to the end, or to where somebody stops it; what was written before that is stored, and the last events say so."""
+    try:
+        async with own_thread():
+            try:
+                async with aclosing(_events(run)) as events:
+                    async for event in events:
+                        batches.put(event, grounds_of(run, event))
+            except CancelledError:
+                for event in await sync_to_async(_endings)(run):
+                    batches.put(event, Grounds())
+    finally:
+        batches.end()
+
+
+async def _written(run: Run, batches: Batches, log_of_run: RunLog) -> None:
+    """Write the events down as they come. Without a log the run goes on: its answer is stored."""
+    seq = 0
+    try:
+        async for pieces in batches:
+            numbers = count(seq)
+            entries = [
+                Entry.of(event.placed(next(numbers), run.session_id, run.message_id), grounds)
+                for event, grounds in pieces
+            ]
+            await log_of_run.append(entries)
+            seq += len(entries)
+    except (LogLost, RedisError):
+        log.warning("run.log_lost", run=str(run.message_id), exc_info=True)
+
+
+def _endings(run: Run) -> list[Event]:
+    """The last events of a run that was interrupted, as it was stored; none where it could not be."""
+    row = Message.objects.filter(pk=run.message_id, is_complete=True).first()
+    if row is None:
+        return []
+    ending = Complete(done=True, data=_ending(StopReason(row.stop_reason), row.notice.splitlines()))
+    if row.stop_reason == StopReason.CANCELLED:
+        return [Stop(content=stopped(run.language), done=True), ending]
+    return [ending]
 
 
 async def _events(run: Run) -> AsyncGenerator[Event, None]:
     began = time.monotonic()
+    last: Event
     try:
         async for event in guarded(run, walk(run, STATES)):
             yield event
         title = await sync_to_async(finish)(run, began)
         if title:
             yield SessionTitle(content=title, done=True)
-        yield Complete(done=True, data=_ending(run))
+        last = Complete(done=True, data=_ending(run.stop_reason, run.notices))
     except Exception as error:
         if not isinstance(error, CopilotError):
             log.exception("run.failed", run=str(run.message_id))
-        yield Error(content=await sync_to_async(fail)(run, began, error), done=True)
-    except (GeneratorExit, CancelledError) as gone:  # whoever listened went away: the answer must not spin for ever
+        last = Error(content=await sync_to_async(fail)(run, began, error), done=True)
+    except (GeneratorExit, CancelledError) as gone:  # it was stopped, or whoever listened went away
         await sync_to_async(fail)(run, began, gone)
         raise
     finally:
         if run.model:
             await run.model.aclose()
+    yield last
 
 
-def _ending(run: Run) -> dict[str, object]:
+def _ending(stop_reason: StopReason, notices: Sequence[str]) -> dict[str, object]:
     """What the last event says of a run; notices only where there are any."""
-    ending: dict[str, object] = {"stop_reason": run.stop_reason.value}
-    return ending | ({"notices": run.notices} if run.notices else {})
+    ending: dict[str, object] = {"stop_reason": stop_reason.value}
+    return ending | ({"notices": list(notices)} if notices else {})
+
+
+def _nobody_stops_it() -> None:
+    """Whoever listens to it ends it by going away."""

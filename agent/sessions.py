@@ -1,6 +1,6 @@
 """Conversations and what is shown of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
@@ -9,7 +9,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from agent.models import Citation, Message, Role, Session
+from agent.models import Message, QueryCitation, Role, Session
+from agent.query_result import QueryShown
+from agent.query_sources import Queried, visible_queries
 from audit.actions import Action, Outcome
 from audit.record import record
 from authz.principal import Principal
@@ -70,6 +72,12 @@ class ShownCitation:
     start: int
     end: int
     passage: ShownPassage
+    score: float
+
+    @property
+    def page(self) -> int | None:
+        """The page on which the cited span begins."""
+        return self.passage.page_at(self.start)
 
     @property
     def snippet(self) -> str:
@@ -77,15 +85,27 @@ class ShownCitation:
 
 
 @dataclass(frozen=True)
+class ShownQuery:
+    """A numbered source that is no passage: a query on a data source that the person may still be answered from."""
+
+    number: int
+    evidence_id: str
+    source: str
+    title: str
+    result: QueryShown | None = None
+
+
+@dataclass(frozen=True)
 class ShownMessage:
     """A message as this person may see it now.
 
-    offers: after a no, folders by whose names they may ask to be let in. notice: what was done differently from what they would
-    expect. understood: the question as it was completed, "" where it was worked on as asked. readings: questions to choose from,
-    where the answer asks back.
+    notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it
+    was worked on as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose
+    names they may ask to be let in.
     """
 
     id: UUID
+    session_id: UUID
     role: str
     created_at: datetime
     content: str
@@ -94,10 +114,11 @@ class ShownMessage:
     is_complete: bool
     sentences: tuple[ShownSentence, ...] = ()
     citations: tuple[ShownCitation, ...] = field(default=())
-    offers: tuple[Offer, ...] = ()
+    queries: tuple[ShownQuery, ...] = ()
     notice: str = ""
     understood: str = ""
     readings: tuple[str, ...] = ()
+    offers: tuple[Offer, ...] = ()
 
     @property
     def masked_count(self) -> int:
@@ -106,15 +127,23 @@ class ShownMessage:
 
 def messages_of(principal: Principal, session: Session) -> list[ShownMessage]:
     """The conversation in order, under today's rights."""
-    return shown_messages(principal, session.messages.prefetch_related("citations"))
+    return shown_messages(principal, session.messages.prefetch_related("citations", "queries"))
 
 
 def get_message(principal: Principal, session: Session, message_id: UUID) -> ShownMessage:
     """One message; raises NotFound."""
-    found = shown_messages(principal, session.messages.filter(pk=message_id).prefetch_related("citations"))
+    found = shown_messages(principal, session.messages.filter(pk=message_id).prefetch_related("citations", "queries"))
     if not found:
         raise NotFound(_("There is no such message in this conversation."))
     return found[0]
+
+
+def get_answer(session: Session, message_id: UUID) -> Message:
+    """The row of an answer that has ended; raises NotFound. Show of it only what the person may read today."""
+    found = session.messages.filter(pk=message_id, role=Role.ASSISTANT, is_complete=True).first()
+    if found is None:
+        raise NotFound(_("There is no such message in this conversation."))
+    return found
 
 
 def shown_messages(principal: Principal, messages: Iterable[Message]) -> list[ShownMessage]:
@@ -122,15 +151,13 @@ def shown_messages(principal: Principal, messages: Iterable[Message]) -> list[Sh
     rows = list(messages)
     wanted = {citation.chunk_id for row in rows for citation in row.citations.all()}
     visible = {passage.chunk_id: passage for passage in passages(principal, wanted)}
+    results = {query.pk: queried_by(query) for row in rows for query in row.queries.all()}
+    vouched = visible_queries(principal, set(results.values()))
+    open_queries = {pk for pk, queried in results.items() if queried in vouched}
     offered = {row.pk: [UUID(pk) for pk in row.state.get("offers", ())] for row in rows}
     open_to_ask = offers(principal, {pk for ids in offered.values() for pk in ids})
     shown = [
-        _show(
-            row,
-            [c for c in row.citations.all() if c.chunk_id in visible],
-            visible,
-            tuple(open_to_ask[pk] for pk in offered[row.pk] if pk in open_to_ask),
-        )
+        _show(row, visible, open_queries, tuple(open_to_ask[pk] for pk in offered[row.pk] if pk in open_to_ask))
         for row in rows
     ]
     if any(message.masked_count for message in shown):
@@ -140,15 +167,18 @@ def shown_messages(principal: Principal, messages: Iterable[Message]) -> list[Sh
 
 
 def _show(
-    row: Message, citations: Sequence[Citation], visible: dict[UUID, ShownPassage], offers: tuple[Offer, ...]
+    row: Message, visible: Mapping[UUID, ShownPassage], open_queries: Collection[int], offered: tuple[Offer, ...]
 ) -> ShownMessage:
-    seen = {citation.number for citation in citations}
+    citations = [citation for citation in row.citations.all() if citation.chunk_id in visible]
+    queries = [query for query in row.queries.all() if query.pk in open_queries]
+    seen = {citation.number for citation in citations} | {query.number for query in queries}
     sentences = tuple(_sentence(entry["text"], entry["citations"], seen) for entry in row.sentences)
     content = row.content
     if sentences and row.role == Role.ASSISTANT:
         content = " ".join(sentence.text for sentence in sentences if not sentence.is_masked)
     return ShownMessage(
         id=row.pk,
+        session_id=row.session_id,
         role=row.role,
         created_at=row.created_at,
         content=content,
@@ -156,12 +186,25 @@ def _show(
         provider=row.provider,
         is_complete=row.is_complete,
         sentences=sentences,
-        citations=tuple(ShownCitation(c.number, c.evidence_id, c.start, c.end, visible[c.chunk_id]) for c in citations),
-        offers=offers,
+        citations=tuple(
+            ShownCitation(c.number, c.evidence_id, c.start, c.end, visible[c.chunk_id], c.score) for c in citations
+        ),
+        queries=tuple(ShownQuery(q.number, q.evidence_id, q.source, q.title, _result(q)) for q in queries),
         notice=row.notice,
         understood=_understood(row.state.get("input", {})),
         readings=tuple(row.state.get("plan", {}).get("clarifying_questions", ())),
+        offers=offered,
     )
+
+
+def _result(row: QueryCitation) -> QueryShown | None:
+    return QueryShown.model_validate(row.result) if row.result else None
+
+
+def queried_by(row: QueryCitation) -> Queried:
+    """What a cited result stands on, for whoever vouches for it."""
+    result = _result(row)
+    return Queried(source=row.source, reach=result.reach if result else ())
 
 
 def _understood(asked: Mapping[str, str]) -> str:

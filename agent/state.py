@@ -15,7 +15,10 @@ from agent.models import StopReason
 from agent.profiles import Profile
 from agent.prompting import Prompt
 from agent.providers.base import ChatModel
+from agent.query_result import QueryShown
+from agent.query_sources import Queried
 from authz.principal import Principal
+from knowledge.retrieval.ranking import Scores
 from knowledge.retrieval.search import Found, Scope
 from knowledge.selectors import ShownPassage
 
@@ -135,9 +138,20 @@ class Validation(BaseModel):
     reason: Literal["no_evidence", "permission_denied"] | None = None
 
 
+class Subtask(BaseModel):
+    """One step of a question that needs several: what a tool is asked. leans_on_first: about what the first step names."""
+
+    tool: str
+    question: str
+    leans_on_first: bool = False
+
+
 class Plan(BaseModel):
+    """subtasks: of a HYBRID question, in the order they are asked (the specification leaves room for them); of no other."""
+
     route: Route = Route.DOC
     intent: str = ""
+    subtasks: list[Subtask] = Field(default_factory=list, exclude_if=lambda steps: not steps)
     clarifying_questions: list[str] = Field(default_factory=list)
     validation: Validation | None = None
 
@@ -150,8 +164,10 @@ class RagSummary(BaseModel):
 
 
 class SqlSummary(BaseModel):
+    """result_preview: of a document's table it is text of that document, and not stored."""
+
     generated_sql: str
-    result_preview: str
+    result_preview: str = ""
     returned_evidence_ids: list[str] = Field(default_factory=list)
 
 
@@ -213,7 +229,9 @@ class RunState(BaseModel):
 
     def stored(self) -> dict[str, Any]:
         """As JSON for the message's row, without the texts that stand on documents: the answer is a column of its own."""
+        of_documents = any(item.type == "sql_result" and item.source.doc_id for item in self.evidence_items)
         texts: dict[str, Any] = {
+            "tools": {"sql": {"result_preview"}} if of_documents else set(),
             "evidence_items": {"__all__": {"text"}},
             "messages": {place for place, turn in enumerate(self.messages) if turn.role != "user"},
             "draft": {"answer"},
@@ -224,10 +242,23 @@ class RunState(BaseModel):
 
 @dataclass(frozen=True)
 class Finding:
-    """A piece of evidence with the passage it is cited by; None for what stands in no document."""
+    """A piece of evidence with the passage it is cited by, or the query it is the result of; neither for what is neither.
+
+    scores: of the search's stages.
+    """
 
     item: EvidenceItem
     passage: ShownPassage | None = None
+    scores: Scores | None = None
+    query: QueryShown | None = None
+
+    @property
+    def queried(self) -> Queried | None:
+        """What of a data source it stands on; None for what stands in a document or nowhere."""
+        source = self.item.source
+        if self.passage is not None or source.doc_id or not source.db:
+            return None
+        return Queried(source=source.db, reach=self.query.reach if self.query else ())
 
 
 @dataclass(frozen=True)
@@ -243,9 +274,11 @@ class Run:
 
     question: as it was asked; `state.input.normalized_query` is what is worked on. model: None means extractive.
     model_gave_up: it failed or may not be paid any more, and is not asked again. is_follow_up: the conversation has earlier
-    questions. expression: what to calculate. history: earlier turns, the oldest first. workings: results of calculations.
+    questions. title: of a conversation, as the model would call it. expression: what to calculate. history: earlier turns, the
+    oldest first. workings: results of calculations.
     notices: sentences for the person about what was done differently from what
-    they would expect. found: what the searches brought; findings: all evidence, by its id.
+    they would expect. found: what the searches brought; findings: all evidence, by its id. named_by: the passage that says what
+    the query is about. is_held_back: the last event stood on what may not be read any more, and did not leave.
     """
 
     session_id: UUID
@@ -259,6 +292,7 @@ class Run:
     model_gave_up: bool = False
     is_follow_up: bool = False
     keeps_title: bool = False
+    title: str = ""
     expression: str = ""
     spent: Spent = field(default_factory=Spent)
     history: list[Turn] = field(default_factory=list)
@@ -266,11 +300,23 @@ class Run:
     workings: list[str] = field(default_factory=list)
     state: RunState = field(default_factory=RunState)
     found: Found | None = None
+    named_by: UUID | None = None
     findings: dict[str, Finding] = field(default_factory=dict)
     answer: CitedAnswer | None = None
     notices: list[str] = field(default_factory=list)
     stop_reason: StopReason = StopReason.OK
+    is_held_back: bool = False
     _told: int = 0
+
+    def subtask(self, tool: str) -> Subtask | None:
+        """The step of the plan that this tool is asked; None where the question has no steps."""
+        return next((step for step in self.state.plan.subtasks if step.tool == tool), None)
+
+    @property
+    def asked_of_documents(self) -> str:
+        """What documents are asked: the first step, or the whole question."""
+        step = self.subtask("knowledge_search")
+        return step.question if step else self.state.input.normalized_query
 
     def add(self, findings: Iterable[Finding]) -> None:
         """New evidence; what is known already is not added again."""
@@ -284,6 +330,7 @@ class Run:
         """The finished answer, in the run and in its state."""
         self.answer = answer
         cited = [EvidenceRef(evidence_id=span.evidence_id, start=span.start, end=span.end) for span in answer.citations]
+        cited += [EvidenceRef(evidence_id=query.evidence_id) for query in answer.queries]
         sources = {item.evidence_id: item.source for item in self.state.evidence_items}
         rendered = [
             RenderedSource(evidence_id=ref.evidence_id, title=source.title, page=source.page, uri=source.uri)

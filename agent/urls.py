@@ -1,10 +1,16 @@
 from django.urls import path
 
-from agent import views
+from agent import query_views, views
+
+QUERY = "chat/<uuid:session_id>/messages/<uuid:message_id>/queries/<int:number>"
 
 urlpatterns = [
     path("chat/new/", views.begin, name="conversation-new"),
     path("chat/<uuid:session_id>/", views.chat, name="conversation"),
     path("chat/<uuid:session_id>/delete/", views.delete, name="conversation-delete"),
     path("chat/<uuid:session_id>/messages/<uuid:message_id>/", views.message, name="message"),
+    path("chat/<uuid:session_id>/messages/<uuid:message_id>/run/", views.run, name="run"),
+    path(f"{QUERY}/table.csv", query_views.download, name="query-table"),
+    path(f"{QUERY}/again/", query_views.again, name="query-run-again"),
+    path(f"{QUERY}/correct/", query_views.correction, name="query-correct"),
 ]

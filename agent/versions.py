@@ -1,4 +1,4 @@
-"""What made an answer, for whoever replays it later: it may have been another provider, model or prompt than today's."""
+"""What made an answer, for whoever looks at it later: it may have been another provider, model or prompt than today's."""
 
 from typing import Any
 
@@ -18,4 +18,30 @@ def made_with(run: Run) -> dict[str, Any]:
         "embedder_model": settings.EMBEDDER_OPTIONS["model"],
         "reranker": settings.RERANKER,
         "reranker_model": settings.RERANKER_MODEL,
+    }
+
+
+def spent_by(run: Run) -> dict[str, Any]:
+    """What the run has used. cost: in the currency of the model's prices, as text. stopped_by: the limit it came to, "" for none."""
+    spent = run.spent
+    return {
+        "steps": spent.steps,
+        "tool_calls": spent.tool_calls,
+        "input_tokens": spent.input_tokens,
+        "output_tokens": spent.output_tokens,
+        "cost": str(spent.cost),
+        "stopped_by": spent.stopped_by or "",
+    }
+
+
+def stage_scores(run: Run) -> dict[str, dict[str, float]]:
+    """How each passage that may still be read came to its place: evidence id → score by stage of the search."""
+    return {
+        evidence_id: {
+            stage: round(score, 4)
+            for stage in ("dense", "lexical", "fused", "rerank")
+            if (score := getattr(finding.scores, stage)) is not None
+        }
+        for evidence_id, finding in run.findings.items()
+        if finding.scores is not None
     }

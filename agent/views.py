@@ -7,11 +7,14 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from agent.business.sources import managed_sources
 from agent.records import QUESTION_LENGTH
-from agent.sessions import create_session, delete_session, get_message, get_session, messages_of
+from agent.run_report import run_report
+from agent.sessions import create_session, delete_session, get_answer, get_message, get_session, messages_of
 from authz.pages import signed_in
 from authz.principal import Principal
 from knowledge.models import KnowledgeBase
@@ -33,6 +36,7 @@ def chat(
         "suggestions": suggest(principal) if suggest and not shown else (),
         "knowledge_bases": KnowledgeBase.objects.visible_to(principal),
         "question_length": QUESTION_LENGTH,
+        "corrects": SimpleLazyObject(lambda: managed_sources(principal)),
     }
     return render(request, "agent/chat.html", context)
 
@@ -49,8 +53,19 @@ def begin(_request: HttpRequest, principal: Principal) -> JsonResponse:
 @signed_in
 def message(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
     """One message as HTML, to take the place of what was streamed."""
-    shown = get_message(principal, get_session(principal, session_id), message_id)
-    return render(request, "agent/_message.html", {"message": shown})
+    session = get_session(principal, session_id)
+    shown = get_message(principal, session, message_id)
+    context = {"message": shown, "session": session, "corrects": SimpleLazyObject(lambda: managed_sources(principal))}
+    return render(request, "agent/_message.html", context)
+
+
+@require_GET
+@signed_in
+def run(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
+    """How one of their answers was made."""
+    session = get_session(principal, session_id)
+    report = run_report(principal, get_answer(session, message_id))
+    return render(request, "agent/run.html", {"session": session, "report": report})
 
 
 @require_POST

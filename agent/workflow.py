@@ -25,8 +25,8 @@ NEXT: Mapping[State, frozenset[State]] = {
         {State.ACT, State.RETRIEVE, State.QUERY, State.CALCULATE, State.CLARIFY, State.REFUSE},
     ),
     State.ACT: frozenset({State.VALIDATE_EVIDENCE, State.RETRIEVE}),
-    State.RETRIEVE: frozenset({State.VALIDATE_EVIDENCE}),
-    State.QUERY: frozenset({State.VALIDATE_EVIDENCE, State.RETRIEVE}),
+    State.RETRIEVE: frozenset({State.VALIDATE_EVIDENCE, State.QUERY}),
+    State.QUERY: frozenset({State.VALIDATE_EVIDENCE, State.RETRIEVE, State.CLARIFY}),
     State.CALCULATE: frozenset({State.DONE, State.RETRIEVE}),
     State.VALIDATE_EVIDENCE: frozenset({State.SYNTHESIZE, State.REFUSE}),
     State.SYNTHESIZE: frozenset({State.DONE, State.REFUSE}),
@@ -50,7 +50,7 @@ async def walk(run: Run, states: Mapping[State, Step]) -> AsyncIterator[Event]:
     """Walk a run to its end, yielding the events of its states in order and tracing each state's time."""
     state = State.PREPROCESS
     while state is not State.DONE:
-        began, after, traced = time.monotonic(), None, len(run.state.trace_steps)
+        began, after, traced = time.time_ns(), None, len(run.state.trace_steps)
         async for item in states[state](run):
             if isinstance(item, Goto):
                 after = item.state
@@ -60,17 +60,18 @@ async def walk(run: Run, states: Mapping[State, Step]) -> AsyncIterator[Event]:
         state = allowed_next(state, after)
 
 
-def _close_step(run: Run, state: State, began: float, traced: int) -> None:
-    """Give the state's step its time; steps of its tool calls have theirs already."""
+def _close_step(run: Run, state: State, began: int, traced: int) -> None:
+    """Give the state's step its time; steps of its tool calls have theirs already. began: of the wall clock, in ns."""
     own = [step for step in run.state.trace_steps[traced:] if step.node == state and not step.timing_ms]
     step = own[-1] if own else add_trace(run, state, action=state.lower())
-    step.timing_ms = round((time.monotonic() - began) * 1000)
+    step.ts_ms, step.timing_ms = began // 1_000_000, (time.time_ns() - began) // 1_000_000
 
 
 def add_trace(run: Run, node: State, *, action: str, **parts: Any) -> TraceStep:
-    """Append a step to this run's trace; where it has no time yet, it gets the state's when that ends."""
+    """Append a step that ends now to this run's trace; where it has no time yet, it gets the state's when that ends."""
     number = len(run.state.trace_steps) + 1
     parts.setdefault("timing_ms", 0)
-    step = TraceStep(step_id=f"step_{number:04d}", ts_ms=time.time_ns() // 1_000_000, node=node, action=action, **parts)
+    began = time.time_ns() // 1_000_000 - parts["timing_ms"]
+    step = TraceStep(step_id=f"step_{number:04d}", ts_ms=began, node=node, action=action, **parts)
     run.state.trace_steps.append(step)
     return step

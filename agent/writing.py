@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 
 from asgiref.sync import sync_to_async
 
-from agent.answer import CitedAnswer, CitedSentence, CitedSpan
+from agent.answer import CitedAnswer, CitedQuery, CitedSentence, CitedSpan
 from agent.claims.orders import without_orders
 from agent.claims.sentences import Claim, Sentences
 from agent.claims.support import best_of, nearest, supported
-from agent.events import Answer, Event, KnowledgeReference, References
-from agent.evidence import cited_span, reference
+from agent.events import Answer, Event, KnowledgeReference, QueryReference, References
+from agent.evidence import cited_query, cited_span, query_reference, reference
 from agent.prompting import prompt
 from agent.state import Finding, Run, State
 from agent.tokens import count_tokens
@@ -33,7 +33,9 @@ class Writer:
     embedder: Embedder
     kept: list[CitedSentence] = field(default_factory=list)
     spans: dict[int, CitedSpan] = field(default_factory=dict)
+    queries: dict[int, CitedQuery] = field(default_factory=dict)
     references: list[KnowledgeReference] = field(default_factory=list)
+    query_references: list[QueryReference] = field(default_factory=list)
     strengths: list[float] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
     _numbers: dict[int, int] = field(default_factory=dict)
@@ -65,7 +67,7 @@ class Writer:
         """What ends the answer's events; nothing where there is no answer."""
         yield from self.run.fresh_notices()
         if self.kept:
-            yield References(knowledge_references=self.references, done=True)
+            yield self._references(done=True)
             yield Answer(done=True, data={"provider": self.provider})
 
     def record(self) -> None:
@@ -94,7 +96,7 @@ class Writer:
         gap = " " if self.kept else ""
         self.kept.append(sentence)
         self.run.answer = self._so_far()  # what is stored if somebody stops the run here
-        events: list[Event] = [References(knowledge_references=list(self.references))] if fresh else []
+        events: list[Event] = [self._references(done=False)] if fresh else []
         return [*events, Answer(content=f"{gap}{sentence.marked}", data={"provider": self.provider})]
 
     def _supported(self, claim: Claim) -> tuple[tuple[int, ...], float, str]:
@@ -112,14 +114,22 @@ class Writer:
         return cited, support.strength, "" if support.ok else support.missing or "meaning"
 
     def _so_far(self) -> CitedAnswer:
-        return CitedAnswer(self.provider, tuple(self.kept), tuple(self.spans.values()))
+        return CitedAnswer(self.provider, tuple(self.kept), tuple(self.spans.values()), tuple(self.queries.values()))
+
+    def _references(self, *, done: bool) -> References:
+        return References(
+            knowledge_references=list(self.references), query_references=list(self.query_references), done=done
+        )
 
     def _cite(self, number: int, sentence: str) -> None:
         """Give a piece of evidence the next number that people see; the cited span is its sentence that says most of it."""
         shown = self._numbers[number] = len(self._numbers) + 1
-        passage = self.evidence[number].passage
-        assert passage is not None
-        score = self.evidence[number].item.score or 0.0
+        item, passage = self.evidence[number].item, self.evidence[number].passage
+        if passage is None:
+            self.queries[shown] = cited_query(shown, self.evidence[number])
+            self.query_references.append(query_reference(shown, self.evidence[number]))
+            return
+        score = item.score or 0.0
         start, end = nearest(sentence, passage.text)
         self.spans[shown] = cited_span(shown, passage, score, start=start, end=end)
         self.references.append(reference(shown, passage, score, start=start, end=end))
@@ -133,8 +143,7 @@ class Writer:
             left -= count_tokens(finding.item.text) + 40
             if left < 0 or len(chosen) == MOST_EVIDENCE:
                 break
-            if finding.passage is not None:
-                chosen[len(chosen) + 1] = finding
+            chosen[len(chosen) + 1] = finding
         return chosen
 
     def _messages(self) -> list[dict[str, object]]:

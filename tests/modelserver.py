@@ -68,6 +68,8 @@ class ModelServer:
         self.requests: list[Request] = []
         self.problems: list[str] = []
         self.disconnects = 0
+        self.asked = threading.Event()  # a first request has come
+        self.gone = threading.Event()  # a client left a step that hangs
         self.base_url = ""
 
     def plan(self, *steps: Step) -> None:
@@ -81,6 +83,7 @@ class ModelServer:
 
     def next_step(self, request: Request) -> Step:
         self.requests.append(request)
+        self.asked.set()
         if self._chooses:
             return self._chooses(request)
         if self._taken == len(self._steps):
@@ -100,6 +103,8 @@ class ModelServer:
                     except AssertionError as error:
                         self.problems.append(str(error) or "a check failed")
                 if not await _answer(step, reader, writer):
+                    if step.hang is not None:
+                        self.gone.set()
                     break
         except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             self.disconnects += 1  # the client went away, or the test is over

@@ -11,9 +11,10 @@ from django.utils.translation import gettext as _
 
 from agent.models import Message, Role
 from agent.oversight.trial import Trial, try_question
+from agent.run_report import RunReport, run_report
+from authz.models import PermissionSnapshot
 from authz.principal import Principal
 from authz.snapshot import is_intact
-from authz.snapshot_models import PermissionSnapshot
 from copilot_site.lib.errors import CopilotError, NotFound
 from knowledge.governance.evidence import Today, texts_today
 
@@ -54,7 +55,7 @@ class Replay:
     is_snapshot_intact: bool
     versions: tuple[tuple[str, str], ...]
     sql: str
-    steps: tuple[Mapping[str, Any], ...]
+    report: RunReport
     evidence: tuple[Used, ...]
     now: Now
 
@@ -72,8 +73,8 @@ def get_answer(message_id: UUID) -> Message:
     return found
 
 
-def replay(message: Message, *, language: str) -> Replay:
-    """Read what is stored and try the question again. Call it within `read_only()`."""
+def replay(viewer: Principal, message: Message, *, language: str) -> Replay:
+    """Read what is stored and try the question again; the run's report is the viewer's own. Call it within `read_only()`."""
     question, state = question_of(message), message.state
     asker = message.session.user
     now = _now(Principal.of(asker), question, message, language)
@@ -86,7 +87,7 @@ def replay(message: Message, *, language: str) -> Replay:
         is_snapshot_intact=snapshot is not None and is_intact(snapshot),
         versions=tuple(_lines(state.get("versions") or {"provider": message.provider})),
         sql=((state.get("tools") or {}).get("sql") or {}).get("generated_sql", ""),
-        steps=tuple(state.get("trace_steps", ())),
+        report=run_report(viewer, message),
         evidence=tuple(_used(state, now)),
         now=now,
     )

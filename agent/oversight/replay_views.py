@@ -59,7 +59,7 @@ def replay_answer(request: HttpRequest, principal: Principal, message_id: UUID) 
             on_behalf_of=asker,
         )
     with read_only():
-        found = replay(get_answer(message_id), language=get_language() or "en")
+        found = replay(principal, get_answer(message_id), language=get_language() or "en")
         return show(request, "admin/oversight/replay.html", {"title": _("Replay of an answer"), "replay": found})
 
 

@@ -21,6 +21,7 @@ from audit.record import record
 from authz.admin_pages import admin_page, show
 from authz.checks import get_visible
 from authz.governing import require_oversight
+from authz.permissions import Right
 from authz.principal import Principal
 from authz.snapshot import take_snapshot
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound
@@ -95,7 +96,7 @@ def _seen(person: Principal, folder_id: str) -> dict[str, Any]:
         "folder": folder,
         "breadcrumbs": library.breadcrumbs(person, folder) if folder else [],
         "page": library.documents_in(person, folder) if folder else None,
-        "rights": library.rights_on(person, folder) if folder else {},
+        "rights": [Right(word) for word, held in library.rights_on(person, folder).items() if held] if folder else [],
     }
 
 

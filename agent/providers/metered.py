@@ -1,12 +1,13 @@
 """A model under a budget: counts what it is used for, and is not called when nothing is left."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from agent.budget import HARD, Budget, Limit, Spent
+from agent.budget import HARD, Budget, Limit, ModelCall, Spent
 from agent.providers.assembly import Reply
 from agent.providers.base import ChatModel, Delta, Message, ModelError, Prices, Shape, Usage
 from agent.tokens import count_messages, count_tokens
@@ -50,15 +51,21 @@ class Metered:
         limit = self.spent.limit_reached(self.budget)
         if limit in HARD:
             raise OutOfBudget(limit)
-        reply = Reply()
+        reply, began_ns, error = Reply(), time.time_ns(), ""
         deltas: Any = self.model.stream(messages, tools=tools, shape=shape)
         try:
             async with aclosing(deltas):
                 while (delta := await self._next(deltas)) is not None:
                     reply.take(delta)
                     yield delta
+        except ModelError as failure:
+            error = type(failure).__name__
+            raise
         finally:
-            self._count(messages, reply)
+            usage = self._count(messages, reply)
+            self.spent.model_calls.append(
+                ModelCall(began_ns, time.time_ns(), usage.input_tokens, usage.output_tokens, error)
+            )
 
     async def _next(self, deltas: AsyncIterator[Delta]) -> Delta | None:
         """The next delta, None at the end. Raises OutOfBudget when the run's time is over first."""
@@ -68,10 +75,11 @@ class Metered:
         except TimeoutError:
             raise OutOfBudget(Limit.SECONDS) from None
 
-    def _count(self, messages: Sequence[Message], reply: Reply) -> None:
+    def _count(self, messages: Sequence[Message], reply: Reply) -> Usage:
         """As the service counted, or as we estimate where it did not."""
         said = f"{reply.text}{reply.reasoning}{''.join(call.arguments for call in reply.calls)}"
         usage = reply.usage or Usage(count_messages(messages), count_tokens(said))
         self.spent.input_tokens += usage.input_tokens
         self.spent.output_tokens += usage.output_tokens
         self.spent.cost += self.prices.of(usage)
+        return usage

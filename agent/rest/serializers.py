@@ -3,8 +3,9 @@
 from rest_framework import serializers
 
 from agent.models import Role, Session, StopReason
-from agent.sessions import ShownCitation, ShownMessage, ShownSentence
-from authz.request_models import RequestState
+from agent.query_result import ChartSpec, Meaning, QueryShown, ResultTable
+from agent.sessions import ShownCitation, ShownMessage, ShownQuery, ShownSentence
+from authz.models import RequestState
 from knowledge.services.access_requests import Offer
 
 
@@ -34,7 +35,7 @@ class CitationSerializer(serializers.Serializer[ShownCitation]):
     chunk_id = serializers.UUIDField(source="passage.chunk_id")
     title = serializers.CharField(source="passage.title")
     heading_path = serializers.ListField(source="passage.heading_path", child=serializers.CharField())
-    page = serializers.IntegerField(source="passage.page", allow_null=True)
+    page = serializers.IntegerField(allow_null=True)
     snippet = serializers.CharField()
     start = serializers.IntegerField()
     end = serializers.IntegerField()
@@ -47,6 +48,59 @@ class OfferSerializer(serializers.Serializer[Offer]):
     folder_id = serializers.UUIDField()
     name = serializers.CharField()
     state = serializers.ChoiceField(choices=RequestState.choices, allow_blank=True)
+
+
+class MeaningSerializer(serializers.Serializer[Meaning]):
+    """What the result says, in words of the question's language."""
+
+    headline = serializers.CharField(help_text="The value, or how many rows there are.")
+    figure = serializers.CharField(help_text="What the number is; empty for lists.")
+    window = serializers.ListField(child=serializers.CharField(), help_text="The time it is about.")
+    conditions = serializers.ListField(child=serializers.CharField(), help_text="Other conditions of the question.")
+    definitions = serializers.ListField(child=serializers.CharField(), help_text="What the words mean in this source.")
+    units = serializers.ListField(
+        child=serializers.CharField(), help_text="Org units whose rows you may see: the filter added for you."
+    )
+
+
+class TableSerializer(serializers.Serializer[ResultTable]):
+    columns = serializers.ListField(child=serializers.CharField())
+    rows = serializers.ListField(child=serializers.ListField(), help_text="At most 50.")
+    total = serializers.IntegerField(allow_null=True, help_text="How many rows there are, where these are not all.")
+    is_cut = serializers.BooleanField(help_text="Rows were left out because the answer was too long.")
+    elapsed_ms = serializers.IntegerField()
+
+
+class ChartSerializer(serializers.Serializer[ChartSpec]):
+    """How the table can be drawn. Columns are counted from 0."""
+
+    type = serializers.ChoiceField(choices=("bar", "line"))
+    label = serializers.IntegerField(help_text="Column that names the points.")  # type: ignore[assignment]
+    series = serializers.ListField(child=serializers.IntegerField())
+
+
+class ResultSerializer(serializers.Serializer[QueryShown]):
+    """A query that ran, with its table and what they mean."""
+
+    query_id = serializers.CharField()
+    question = serializers.CharField()
+    statement = serializers.CharField(help_text="As it was written.")
+    sql = serializers.CharField(help_text="What ran: filtered to your rights, at most 50 rows.")
+    sha256 = serializers.CharField(help_text="Of columns and rows.")
+    tables = serializers.ListField(child=serializers.CharField())
+    meaning = MeaningSerializer()
+    table = TableSerializer()
+    chart = ChartSerializer(allow_null=True)
+
+
+class QuerySerializer(serializers.Serializer[ShownQuery]):
+    """A numbered source that is no passage: the result of a query on a data source."""
+
+    number = serializers.IntegerField()
+    evidence_id = serializers.CharField()
+    source = serializers.CharField(help_text="The data source's name.")  # type: ignore[assignment]
+    title = serializers.CharField()
+    result = ResultSerializer(allow_null=True)
 
 
 class MessageSerializer(serializers.Serializer[ShownMessage]):
@@ -64,6 +118,7 @@ class MessageSerializer(serializers.Serializer[ShownMessage]):
     sentences = SentenceSerializer(many=True)
     citations = CitationSerializer(many=True)
     offers = OfferSerializer(many=True)
+    queries = QuerySerializer(many=True)
     notice = serializers.CharField(help_text="What was done differently from what one would expect; mostly empty.")
     understood = serializers.CharField(help_text="A follow-up as it was completed; empty where nothing was added.")
     readings = serializers.ListField(

@@ -11,17 +11,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent.models import Session
+from agent.profiles import Options
+from agent.records import begin
 from agent.rest.serializers import MessageSerializer, SessionSerializer
-from agent.runs import ask
+from agent.runs import complete
 from agent.sessions import create_session, delete_session, get_message, get_session, sessions_of, shown_messages
-from authz.principal import Principal
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.inputs import Filters, Input
 from copilot_site.lib.openapi import operation
 from copilot_site.lib.pagination import CappedCursor
 from knowledge.rest.search import Within, scope_of
-from knowledge.retrieval.search import Scope
 
 INTERFACE_LANGUAGES = ("en", "zh-hans")
 
@@ -80,7 +80,7 @@ class Messages(PrincipalView):
     def get(self, request: Request, pk: UUID) -> Response:
         Filters.checked(request.query_params)
         session = get_session(self.principal, pk)
-        rows = self.paginate_queryset(session.messages.prefetch_related("citations"))
+        rows = self.paginate_queryset(session.messages.prefetch_related("citations", "queries"))
         shown = self.get_serializer(shown_messages(self.principal, rows or []), many=True)
         return self.get_paginated_response(shown.data)
 
@@ -93,16 +93,9 @@ class Messages(PrincipalView):
     )
     def post(self, request: Request, pk: UUID) -> Response:
         given = Question.checked(request.data)
-        answer_id = async_to_sync(_ask_to_the_end)(
-            self.principal, pk, given["query"], scope_of(given, language=""), given.get("language") or get_language()
-        )
+        language = given.get("language") or get_language() or "en"
+        scope = scope_of(given, language="")
+        run = begin(self.principal, pk, given["query"], scope=scope, language=language, options=Options())
+        answer_id = async_to_sync(complete)(run)
         answer = get_message(self.principal, get_session(self.principal, pk), answer_id)
         return Response(self.get_serializer(answer).data, status.HTTP_201_CREATED)
-
-
-async def _ask_to_the_end(principal: Principal, session_id: UUID, question: str, scope: Scope, language: str) -> UUID:
-    """The id of the stored answer. A run that failed has one, too: it says so in its `stop_reason`."""
-    answer_id = ""
-    async for event in ask(principal, session_id=session_id, question=question, scope=scope, language=language):
-        answer_id = event.assistant_message_id
-    return UUID(answer_id)

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from agent.profiles import Options, profile_of
 from agent.providers.configured import model_names
-from agent.tools.base import default_names, in_order
+from agent.tools.base import ALIASES, default_names, in_order
 from authz.principal import Principal
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
@@ -25,6 +25,9 @@ class AvailableTool(serializers.Serializer[dict[str, Any]]):
     is_default = serializers.BooleanField(help_text="On where a profile does not choose.")
     is_available = serializers.BooleanField(help_text="False: it exists and cannot be used by you now.")
     reason = serializers.CharField(help_text="Why it cannot be used now; empty where it can.")
+    aliases = serializers.ListField(
+        child=serializers.CharField(), help_text="Deprecated: names it had before. They keep working; use `name`."
+    )
 
 
 class AgentConfig(serializers.Serializer[dict[str, Any]]):
@@ -54,6 +57,7 @@ def catalogue(principal: Principal, language: str) -> list[dict[str, Any]]:
                 "is_default": tool.is_default,
                 "is_available": why is None,
                 "reason": why.within(language) if why else "",
+                "aliases": sorted(old for old, name in ALIASES.items() if name == tool.name),
             }
         )
     return rows

@@ -1,11 +1,30 @@
 from django.urls import path
 
-from agent.rest import sessions, tools
+from agent.rest import queries, sessions, streams, tools
 
 urlpatterns = [
     path("sessions", sessions.Sessions.as_view(), name="sessions"),
     path("sessions/<uuid:pk>", sessions.SessionDetail.as_view(), name="session"),
     path("sessions/<uuid:pk>/messages", sessions.Messages.as_view(), name="messages"),
+    path(
+        "sessions/<uuid:pk>/messages/<uuid:message_id>/queries/<int:number>/csv",
+        queries.ResultFile.as_view(),
+        name="query-csv",
+    ),
+    path(
+        "sessions/<uuid:pk>/messages/<uuid:message_id>/queries/<int:number>/again",
+        queries.RunAgain.as_view(),
+        name="query-again",
+    ),
+    path(
+        "sessions/<uuid:pk>/messages/<uuid:message_id>/queries/<int:number>/correction",
+        queries.CorrectResult.as_view(),
+        name="query-correction",
+    ),
+    path("sessions/<uuid:session_id>/stop", streams.StopSession.as_view(), name="stop-session"),
+    path("sessions/continue-stream/<uuid:session_id>", streams.ContinueStream.as_view(), name="continue-stream"),
+    path("knowledge-chat/<uuid:session_id>", streams.KnowledgeChat.as_view(), name="knowledge-chat"),
+    path("agent-chat/<uuid:session_id>", streams.AgentChat.as_view(), name="agent-chat"),
     path("agent-tools", tools.AgentTools.as_view(), name="agent-tools"),
     path("tenants/kv/agent-config", tools.TenantAgentConfig.as_view(), name="agent-config"),
 ]

@@ -23,6 +23,12 @@ from agent.workflow import add_trace
 from knowledge.ingestion.language import language_of
 
 CONTEXT_SHARE = 0.6  # of the model's context for the conversation of the loop; the rest is room for its answers
+PROBLEMS = {  # what is kept of a call that failed: the tool's own sentence may repeat a title or a cell
+    "InvalidArguments": "the arguments do not fit the tool",
+    "TimeoutError": "the tool did not finish in time",
+    "NotFound": "what it was asked for is not there, or not theirs",
+    "ToolMistake": "the tool could not do what it was asked for",
+}
 LEFT_OUT = "[This result was left out to save room. Call the tool again if you need it.]"
 
 
@@ -44,7 +50,7 @@ async def act(run: Run) -> AsyncIterator[Event | Goto]:
         run,
         State.ACT,
         action="gather",
-        status="error" if run.state.tools.errors else "ok",
+        status="error" if any(problem.tool == "model" for problem in run.state.tools.errors) else "ok",
         in_={"route": run.state.plan.route},
         out={"evidence_added": len(run.findings), "note": f"steps={run.spent.steps} calls={run.spent.tool_calls}"},
     )
@@ -65,7 +71,8 @@ class _Loop:
         self.tools = [specification(tool) for tool in usable]
         asked = run.state.input.normalized_query
         system = run.use(prompt("act", language_of(asked) or run.language))
-        self.turns = [Turn(role="system", content=system), *run.history, Turn(role="user", content=asked)]
+        told = "\n".join([asked, *(f"- {step.tool}: {step.question}" for step in run.state.plan.subtasks)])
+        self.turns = [Turn(role="system", content=system), *run.history, Turn(role="user", content=told)]
         self.is_over = False
 
     async def step(self) -> AsyncIterator[Event]:
@@ -111,7 +118,7 @@ class _Loop:
             return _result(call, call.name, sentence, {"display_type": "error", "error": sentence}, success=False, ms=0)
         run.spent.calls_made.add(signature)
         run.spent.tool_calls += 1
-        ctx = ToolContext(run.principal, run.scope, run.language)
+        ctx = ToolContext(run.principal, run.scope, run.language, run.model, run.use)
         called = await call_tool(call.name, call.arguments, allowed=self.allowed, ctx=ctx)
         keep(run, called, ms=_since(began))
         self.turns.append(Turn(role="tool", content=called.result.output, tool_call_id=call.id))
@@ -147,7 +154,7 @@ def keep(run: Run, called: Called, *, ms: int) -> None:
         run.workings.append(result.output)
     err = None
     if called.problem:
-        err = {"type": called.problem, "msg": result.error[:300]}
+        err = {"type": called.problem, "msg": PROBLEMS.get(called.problem, PROBLEMS["ToolMistake"])}
         run.state.tools.errors.append(ToolProblem(tool=called.name, **err))
     add_trace(
         run,

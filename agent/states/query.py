@@ -2,20 +2,71 @@ import json
 import time
 from collections.abc import AsyncIterator
 
+from asgiref.sync import sync_to_async
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+
 from agent.events import Event
+from agent.notices import data_not_asked
+from agent.providers import extractive
+from agent.revocation import keep_visible
 from agent.state import Goto, Run, State
 from agent.states.act import keep
 from agent.tools.base import ToolContext
 from agent.tools.calling import call_tool
+from knowledge.engine import engine
 
 TOOL = "database_query"
+NAMED_CHARACTERS = 4_000
 
 
 async def query(run: Run) -> AsyncIterator[Event | Goto]:
-    """Ask the business data without a model's choosing; documents are searched where it has no answer."""
+    """Ask the business data without a model's choosing. Where they have no answer documents are searched; a question that
+    can mean several things is asked back. As the second step of a plan: about what the documents named.
+    """
+    step = run.subtask(TOOL)
+    arguments = {"question": step.question if step else run.state.input.normalized_query}
+    if step and step.leans_on_first:
+        named = await _named_by_documents(run)
+        if not named:
+            yield Goto(_without_data(run))
+            return
+        arguments["named_in"] = named
     began = time.monotonic()
     ctx = ToolContext(run.principal, run.scope, run.language)
-    arguments = json.dumps({"question": run.state.input.normalized_query}, ensure_ascii=False)
-    called = await call_tool(TOOL, arguments, allowed=[TOOL], ctx=ctx)
+    called = await call_tool(TOOL, json.dumps(arguments, ensure_ascii=False), allowed=[TOOL], ctx=ctx)
     keep(run, called, ms=round((time.monotonic() - began) * 1000))
-    yield Goto(State.VALIDATE_EVIDENCE if called.result.findings else State.RETRIEVE)
+    data_not_asked(run, called)
+    readings = called.result.data.get("readings", [])
+    if called.result.findings:
+        yield Goto(State.VALIDATE_EVIDENCE)
+    elif step:
+        yield Goto(_without_data(run))
+    elif readings:
+        run.state.plan.clarifying_questions = readings
+        yield Goto(State.CLARIFY)
+    else:
+        yield Goto(State.RETRIEVE)
+
+
+async def _named_by_documents(run: Run) -> str:
+    """The sentence that answers the first step best; "" where none does that this person may read. Further sentences may
+    name what is not meant.
+    """
+    if run.found is None:
+        return ""
+    await sync_to_async(keep_visible)(run)
+    embedder = (await sync_to_async(engine)()).embedder
+    quotes, verdict = await sync_to_async(extractive.read_and_judge)(run.asked_of_documents, run.found, embedder)
+    if not verdict.ok:
+        return ""
+    best = max(quotes, key=lambda quote: quote.score)
+    run.named_by = run.found.hits[best.passage].passage.chunk_id
+    return best.text[:NAMED_CHARACTERS]
+
+
+def _without_data(run: Run) -> State:
+    """The documents alone answer, and that is said."""
+    with override(run.language):
+        run.tell(_("The part about business data cannot be answered from the data you may ask."))
+    return State.VALIDATE_EVIDENCE

@@ -11,8 +11,11 @@ from knowledge.retrieval.search import search
 
 
 async def retrieve(run: Run) -> AsyncIterator[Event | Goto]:
-    """Find the passages that may answer, among those this person may read: one search, without a model's choosing."""
-    query = run.state.input.normalized_query
+    """Find the passages that may answer, among those this person may read: one search, without a model's choosing.
+
+    Where data are asked next, they are asked with what the documents say.
+    """
+    query = run.asked_of_documents
     run.found = await sync_to_async(search)(run.principal, query, scope=run.scope, top_k=TOP_K)
     findings = [found_hit(hit) for hit in run.found.hits]
     run.add(findings)
@@ -25,7 +28,7 @@ async def retrieve(run: Run) -> AsyncIterator[Event | Goto]:
         tool="rag_retriever",
         out={"evidence_added": len(ids), "note": f"visible={run.found.visible} packed={len(ids)}"},
     )
-    yield Goto(State.VALIDATE_EVIDENCE)
+    yield Goto(State.QUERY if run.subtask("database_query") else State.VALIDATE_EVIDENCE)
 
 
 def _filters(run: Run) -> dict[str, list[str]]:

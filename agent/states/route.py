@@ -1,25 +1,33 @@
 """Decide what kind of question it is: by the model, or by rules where there is none or it fails."""
 
+import re
 from collections.abc import AsyncIterator
 from typing import Literal
 
 from asgiref.sync import sync_to_async
+from django.utils.translation import gettext as _
+from django.utils.translation import override
 from pydantic import BaseModel, Field
 
-from agent.events import AgentQuery, Event
+from agent.business.readable import is_read
+from agent.events import AgentQuery, Event, Thinking
 from agent.history import understood
 from agent.notices import model_failed
 from agent.prompting import prompt
 from agent.providers.base import ModelError
 from agent.providers.structured import ask_for
 from agent.revocation import require_visible
-from agent.rules import Ruling, rule, standalone
-from agent.state import Goto, Plan, Route, Run, State
+from agent.rules import UNSAID, Ruling, rule, standalone
+from agent.state import Goto, Plan, Route, Run, State, Subtask
+from agent.steps import Steps, steps_of
 from agent.tools.base import ToolMistake, find
 from agent.workflow import add_trace
 from knowledge.ingestion.language import language_of
 
 READINGS = 3
+_NO_WORD = re.compile(r"[^a-z\u4e00-\u9fff]+")
+Decision = tuple[str, Ruling, Steps | None]
+"""The question, complete in itself; what kind it is; its steps, where it has them."""
 
 
 class RouteAnswer(BaseModel):
@@ -30,32 +38,45 @@ class RouteAnswer(BaseModel):
     intent: str = ""
     expression: str = ""
     readings: list[str] = Field(default_factory=list)
+    title: str = ""
+    documents: str = ""
+    data: str = ""
 
 
 async def route(run: Run) -> AsyncIterator[Event | Goto]:
     """Complete the question with what it leans on, and choose the way."""
     by_model = await _by_model(run) if run.model else None
-    question, ruling = by_model or await sync_to_async(_by_rules)(run)
+    question, ruling, steps = by_model or await sync_to_async(_by_rules)(run)
     run.state.input.normalized_query = question
     run.state.plan = Plan(
         route=ruling.route, intent=ruling.intent, clarifying_questions=list(ruling.readings[:READINGS])
     )
     run.expression = ruling.expression
+    way = await sync_to_async(_way)(run, steps)
     add_trace(
         run,
         State.ROUTE,
         action="route_by_model" if by_model else "route_by_rules",
         in_={"user": run.principal.username},
-        out={"route": ruling.route, "intent": ruling.intent},
+        out={"route": run.state.plan.route, "intent": ruling.intent},
     )
     for notice in run.fresh_notices():
         yield notice
     if run.is_follow_up:
         yield AgentQuery(content=question, done=True)
-    yield Goto(await sync_to_async(_way)(run))
+    if run.state.plan.subtasks:
+        yield Thinking(content=_told(run), done=True)
+    yield Goto(way)
 
 
-async def _by_model(run: Run) -> tuple[str, Ruling] | None:
+def _told(run: Run) -> str:
+    """The plan in words."""
+    with override(run.language):
+        heads = {"knowledge_search": _("First the documents:"), "database_query": _("Then the business data:")}
+    return "\n".join(f"{heads[step.tool]} {step.question}" for step in run.state.plan.subtasks)
+
+
+async def _by_model(run: Run) -> Decision | None:
     """None where the model fails: the run goes on without it."""
     assert run.model is not None
     asked = run.state.input.normalized_query
@@ -67,30 +88,54 @@ async def _by_model(run: Run) -> tuple[str, Ruling] | None:
     except ModelError as error:
         model_failed(run, error, State.ROUTE)
         return None
+    run.title = answer.title.strip()
     readings = tuple(text.strip() for text in answer.readings if text.strip())
     kind = Route(answer.route)
     if kind is Route.CLARIFY and len(readings) < 2:  # without choices a question back is only a delay
         kind = Route.DOC
-    intent = "_".join(answer.intent.lower().split())[:60]
-    return answer.question.strip()[:2_000] or asked, Ruling(kind, intent, answer.expression, readings)
+    intent = _NO_WORD.sub("_", answer.intent.lower()).strip("_")[:60]  # it is traced: no numbers, nothing to quote
+    steps = None
+    if kind is Route.HYBRID and answer.documents.strip() and answer.data.strip():
+        steps = Steps(answer.documents.strip()[:2_000], answer.data.strip()[:2_000])
+    return answer.question.strip()[:2_000] or asked, Ruling(kind, intent, answer.expression, readings), steps
 
 
-def _by_rules(run: Run) -> tuple[str, Ruling]:
+def _by_rules(run: Run) -> Decision:
     asked = run.state.input.normalized_query
     earlier = understood(run.session_id, before=run.message_id) if run.is_follow_up else ""
     question = standalone(asked, earlier)
-    return question, rule(question, earlier=earlier)
+    return question, rule(question, earlier=earlier), steps_of(question)
 
 
-def _way(run: Run) -> State:
-    """The state that the route leads to. A question about numbers without a data source is looked up in documents."""
+def _way(run: Run, steps: Steps | None) -> State:
+    """The state that the route leads to, and the plan of a question in steps. Without a data source documents are asked.
+
+    Where no word says which is asked, the data answer what can be read word for word.
+    """
     fixed = {Route.CLARIFY: State.CLARIFY, Route.REFUSE: State.REFUSE, Route.CALC: State.CALCULATE}
-    kind = run.state.plan.route
+    plan, kind = run.state.plan, run.state.plan.route
     if kind in fixed:
         return fixed[kind]
+    asks_data = kind in (Route.SQL, Route.HYBRID) or plan.intent == UNSAID
+    has_data = asks_data and _has_business_data(run)
+    if steps and has_data and kind is not Route.DOC:
+        plan.route, plan.subtasks = Route.HYBRID, _subtasks(steps)
     if run.model and not run.model_gave_up and run.profile.uses_tools:
         return State.ACT
-    return State.QUERY if kind is Route.SQL and _has_business_data(run) else State.RETRIEVE
+    if plan.subtasks or not has_data:
+        return State.RETRIEVE
+    if kind is Route.DOC:
+        if not is_read(run.principal, run.state.input.normalized_query):
+            return State.RETRIEVE
+        plan.route = Route.SQL
+    return State.QUERY
+
+
+def _subtasks(steps: Steps) -> list[Subtask]:
+    return [
+        Subtask(tool="knowledge_search", question=steps.documents),
+        Subtask(tool="database_query", question=steps.data, leans_on_first=steps.points_back),
+    ]
 
 
 def _has_business_data(run: Run) -> bool:

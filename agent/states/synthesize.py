@@ -3,18 +3,23 @@
 from collections.abc import AsyncIterator
 
 from asgiref.sync import sync_to_async
+from django.utils.translation import gettext as _
+from django.utils.translation import override
 
+from agent.answer import CitedAnswer, CitedSentence
 from agent.events import Answer, Event, References
-from agent.evidence import reference
+from agent.evidence import cited_query, query_reference, reference
 from agent.notices import broken_off, model_failed
 from agent.providers import extractive
 from agent.providers.base import ModelError
-from agent.revocation import keep_visible
-from agent.state import Goto, Run, State
+from agent.revocation import cut_answer, keep_visible
+from agent.state import Draft, Finding, Goto, Run, State
 from agent.workflow import add_trace
 from agent.writing import Writer
 from knowledge.engine import engine
 from knowledge.retrieval.search import search
+
+RESULT_CHARACTERS = 1_200  # of a query's result that is told as it is
 
 
 async def synthesize(run: Run) -> AsyncIterator[Event | Goto]:
@@ -39,32 +44,96 @@ async def synthesize(run: Run) -> AsyncIterator[Event | Goto]:
             return
     for notice in run.fresh_notices():
         yield notice
-    async for item in _quoted(run):
+    results = [finding for finding in run.findings.values() if finding.passage is None]
+    result = results[0] if results else None
+    async for item in _told(run, result) if result and run.found is None else _quoted(run, result):
         yield item
 
 
-async def _quoted(run: Run) -> AsyncIterator[Event | Goto]:
-    """Sentences of the documents themselves."""
+async def _told(run: Run, finding: Finding) -> AsyncIterator[Event | Goto]:
+    """The result of a query: its value in one line where it has a table of its own, or as it is; nobody puts it into words."""
+    answer = CitedAnswer("database", (_sentence_of(finding, (1,)),), (), (cited_query(1, finding),))
+    add_trace(run, State.SYNTHESIZE, action="tell_result")
+    run.deliver(answer, 1.0)
+    yield _referred(run, answer, finding)
+    yield Answer(content=answer.sentences[0].marked, done=True, data={"provider": "database"})
+    yield Goto(State.DONE)
+
+
+async def _quoted(run: Run, result: Finding | None) -> AsyncIterator[Event | Goto]:
+    """Sentences of the documents themselves, and after them the result of a query that was asked besides. Where a right ends
+    before the first of them leaves, they are chosen again from the rest; where it ends later, those that stood on it are left out.
+    """
     if run.found is None:  # a model read documents without searching
-        query = run.state.input.normalized_query
-        run.found = await sync_to_async(search)(run.principal, query, scope=run.scope, top_k=8)
+        run.found = await sync_to_async(search)(run.principal, run.asked_of_documents, scope=run.scope, top_k=8)
     embedder = (await sync_to_async(engine)()).embedder
-    await sync_to_async(keep_visible)(run)
-    question = run.state.input.normalized_query if run.is_follow_up else run.question
-    answer, verdict = await sync_to_async(extractive.quote)(question, run.found, embedder)
-    confidence = round(verdict.score, 4)
-    add_trace(run, State.SYNTHESIZE, action="quote", out={"confidence": confidence, "doubt": verdict.doubt})
-    if answer is None:
-        yield Goto(State.REFUSE)
-        return
-    hits = {hit.passage.chunk_id: hit for hit in run.found.hits}
+    is_whole = not run.is_follow_up and run.subtask("knowledge_search") is None
+    question = run.question if is_whole else run.asked_of_documents
+    while True:
+        run.is_held_back = False
+        await sync_to_async(keep_visible)(run)
+        answer, verdict = await sync_to_async(extractive.quote)(question, run.found, embedder)
+        confidence = round(verdict.score, 4)
+        add_trace(run, State.SYNTHESIZE, action="quote", out={"confidence": confidence, "doubt": verdict.doubt})
+        if result is not None:
+            answer = _with_result(run, answer, result)
+        if answer is None:
+            run.answer, run.state.draft = None, Draft()
+            yield Goto(State.REFUSE)
+            return
+        run.deliver(answer, confidence)
+        yield _referred(run, answer, result)
+        if not run.is_held_back:
+            break
+    async for event in _sentences(run, answer):
+        yield event
+    for notice in run.fresh_notices():
+        yield notice
+    yield Goto(State.DONE)
+
+
+def _with_result(run: Run, quoted: CitedAnswer | None, result: Finding) -> CitedAnswer | None:
+    """The quotations and the result as one answer. A result about what a passage names stands on that passage, too: it goes with it."""
+    spans = quoted.citations if quoted else ()
+    named_by = [span.number for span in spans if span.chunk_id == run.named_by]
+    if run.named_by is not None and not named_by:
+        return quoted
+    if quoted is None:
+        with override(run.language):
+            run.tell(_("The documents you may read do not confirm the first part of the question."))
+        quoted = CitedAnswer(extractive.NAME, (), ())
+    number = len(spans) + 1
+    told = _sentence_of(result, (*named_by, number))
+    return CitedAnswer(quoted.provider, (*quoted.sentences, told), spans, (cited_query(number, result),))
+
+
+def _sentence_of(result: Finding, numbers: tuple[int, ...]) -> CitedSentence:
+    text = result.query.meaning.headline if result.query else result.item.text[:RESULT_CHARACTERS]
+    return CitedSentence(text, numbers)
+
+
+def _referred(run: Run, answer: CitedAnswer, result: Finding | None) -> References:
+    hits = {hit.passage.chunk_id: hit for hit in run.found.hits} if run.found else {}
     references = [
         reference(span.number, hits[span.chunk_id].passage, span.score, start=span.start, end=span.end)
         for span in answer.citations
     ]
-    run.deliver(answer, confidence)
-    yield References(knowledge_references=references, done=True)
-    for place, sentence in enumerate(answer.sentences):
-        last = place == len(answer.sentences) - 1
-        yield Answer(content=f"{sentence.marked}{'' if last else ' '}", done=last, data={"provider": answer.provider})
-    yield Goto(State.DONE)
+    queries = [query_reference(query.number, result) for query in answer.queries] if result else []
+    return References(knowledge_references=references, query_references=queries, done=True)
+
+
+async def _sentences(run: Run, answer: CitedAnswer) -> AsyncIterator[Event]:
+    """The answer's sentences one by one, as long as each still stands; last of all an empty one that says it is done."""
+    provider = {"provider": answer.provider}
+    gap = ""
+    for sentence in answer.sentences:
+        while run.answer and sentence in run.answer.sentences:
+            yield Answer(content=f"{gap}{sentence.marked}", data=provider)
+            if not run.is_held_back:
+                gap = " "
+                break
+            await sync_to_async(cut_answer)(run)
+    yield Answer(done=True, data=provider)
+    while run.is_held_back:
+        await sync_to_async(cut_answer)(run)
+        yield Answer(done=True, data=provider)

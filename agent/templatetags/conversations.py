@@ -1,9 +1,12 @@
 """What templates need to know about conversations."""
 
+from typing import Any
+
 from django import template
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from agent.business.report import spoken
 from agent.models import Session
 from agent.sessions import sessions_of
 from authz.principal import Principal
@@ -18,6 +21,23 @@ RECENT = 40  # conversations in the rail; older ones are reached by their addres
 def recent_conversations(request: HttpRequest) -> QuerySet[Session]:
     """The latest conversations of the person asking that have a question in them."""
     return sessions_of(Principal.of(request.user)).exclude(title="")[:RECENT]
+
+
+@register.filter
+def cell(value: Any) -> str:
+    """A cell of a result as people read it."""
+    return spoken(value)
+
+
+@register.filter
+def raw(value: Any) -> str:
+    """A cell for programs: never in a language's own way to write numbers; nothing is empty."""
+    return "" if value is None else str(value)
+
+
+@register.filter
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 @register.filter

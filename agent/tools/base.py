@@ -1,13 +1,15 @@
 """What a tool is, how it is found, and what it may know. One new tool is one new file that calls `add_tool`."""
 
 import importlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import getdoc
 from typing import Any, NamedTuple, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
+from agent.prompting import Prompt
+from agent.providers.base import ChatModel
 from agent.state import Finding, SqlSummary, State
 from authz.principal import Principal
 from copilot_site.lib.registry import Registry, UnknownName
@@ -31,13 +33,22 @@ class ToolArgs(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+def text_of(prompt: Prompt) -> str:
+    return prompt.text
+
+
 @dataclass(frozen=True)
 class ToolContext:
-    """What the server knows about a call. principal: read from the database for this call. scope: what the person chose."""
+    """What the server knows about a call. principal: read from the database for this call. scope: what the person chose.
+
+    model: of the run, for tools that have something written; None where there is none. use: notes a prompt, gives its text.
+    """
 
     principal: Principal
     scope: Scope
     language: str
+    model: ChatModel | None = None
+    use: Callable[[Prompt], str] = text_of
 
 
 @dataclass(frozen=True)
@@ -57,7 +68,14 @@ class ToolResult:
 
 
 class ToolMistake(Exception):
-    """The model's mistake: it is told in one sentence and may try again."""
+    """The model's mistake: it is told in one sentence and may try again.
+
+    readings: complete questions that may have been meant, where the person has to choose.
+    """
+
+    def __init__(self, sentence: str, *, readings: Sequence[str] = ()) -> None:
+        super().__init__(sentence)
+        self.readings = tuple(readings)
 
 
 class Tool(Protocol):
@@ -115,7 +133,7 @@ BUILT_IN = tuple(
     f"agent.tools.{name}"
     for name in (
         "thinking", "todo_write", "grep_chunks", "knowledge_search", "list_knowledge_chunks",
-        "get_document_info", "data_analysis", "data_schema", "calculate",
+        "get_document_info", "database_query", "data_analysis", "data_schema", "calculate",
     )
 )  # fmt: skip
 # How a catalogue is ordered; what is not registered is not there. Business data brings `database_query`.

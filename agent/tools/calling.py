@@ -51,7 +51,10 @@ async def call_tool(name: str, arguments: str, *, allowed: Collection[str], ctx:
         limit = tool.timeout_s if tool else 0
         return _failed(name, tool, given, "TimeoutError", f"{name} did not finish within {limit:g} s; ask for less.")
     except (ToolMistake, CopilotError) as error:
-        return _failed(name, tool, given, type(error).__name__, str(error))
+        failed = _failed(name, tool, given, type(error).__name__, str(error))
+        readings = list(error.readings) if isinstance(error, ToolMistake) else []
+        data = {**failed.result.data, "readings": readings} if readings else failed.result.data
+        return replace(failed, result=replace(failed.result, data=data))
     note = f"\nNote: {name} is called {tool.name} now; use that name." if name != tool.name else ""
     return Called(tool.name, tool, given, replace(result, output=bounded(result.output) + note))
 

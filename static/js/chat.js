@@ -9,6 +9,7 @@ const thread = document.getElementById("thread");
 const form = document.getElementById("composer");
 const question = document.getElementById("question");
 const send = document.getElementById("send");
+const stop = document.getElementById("stop");
 const counter = document.getElementById("counter");
 const connection = document.getElementById("connection");
 const announce = document.getElementById("announce");
@@ -20,7 +21,7 @@ const FINAL_CODES = [4401, 4404]; // signed out; not this person's conversation
 let session = text.session;
 let socket = null;
 let tries = 0;
-let live = null; // the answer that is coming: {item, state, body, references, text, question}
+let live = null; // the answer that is coming: {item, state, body, references, text, question, id, seq}; id once it has one
 
 // --- the socket ---
 
@@ -30,11 +31,12 @@ function connect() {
   socket.addEventListener("open", () => {
     tries = 0;
     connection.hidden = true;
+    if (live?.id) socket.send(JSON.stringify({ continue_message: live.id, after: live.seq }));
   });
   socket.addEventListener("message", (message) => receive(JSON.parse(message.data)));
   socket.addEventListener("close", (event) => {
     socket = null;
-    if (live) fail(text.textBroken);
+    if (live && !live.id) fail(text.textBroken); // what has an id goes on without us, and is asked for again
     if (FINAL_CODES.includes(event.code)) say(text.textGone);
     else reconnect();
   });
@@ -96,6 +98,12 @@ async function ask(query) {
 
 function receive(event) {
   if (!live) return;
+  if (live.id && event.assistant_message_id && event.assistant_message_id !== live.id) return; // another answer's
+  if (event.assistant_message_id) {
+    if (event.seq === 0) Object.assign(live, { text: "", references: new Map() }); // told anew
+    Object.assign(live, { id: event.assistant_message_id, seq: event.seq });
+    refresh();
+  }
   const handlers = { references, answer: piece, session_title: title, complete, error };
   handlers[event.response_type]?.(event);
 }
@@ -180,7 +188,18 @@ function answerItem(query) {
   const state = element("p", "pending", text.textLooking);
   const body = element("p", "answer-text");
   item.append(state, body);
-  return { item, state, body, references: new Map(), text: "", question: query };
+  return { item, state, body, references: new Map(), text: "", question: query, id: "", seq: -1 };
+}
+
+function unfinishedAnswer() {
+  // the page was loaded while this was being written
+  const item = thread.querySelector("[data-unfinished]");
+  if (!item) return null;
+  const state = element("p", "pending", text.textLooking);
+  const body = element("p", "answer-text");
+  item.replaceChildren(state, body);
+  const query = item.previousElementSibling?.querySelector("p")?.textContent ?? "";
+  return { item, state, body, references: new Map(), text: "", question: query, id: item.dataset.unfinished, seq: -1 };
 }
 
 function cited(content) {
@@ -226,6 +245,8 @@ function refresh() {
   counter.textContent = `${length.toLocaleString(text.language)} / ${limit.toLocaleString(text.language)}`;
   counter.classList.toggle("is-over", length > limit);
   send.disabled = live !== null || length === 0 || length > limit;
+  send.hidden = Boolean(live?.id);
+  stop.hidden = !send.hidden;
 }
 
 function submit() {
@@ -242,6 +263,9 @@ question.addEventListener("keydown", (event) => {
     event.preventDefault();
     submit();
   }
+});
+stop.addEventListener("click", () => {
+  if (live?.id && socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ stop_message: live.id }));
 });
 form.addEventListener("submit", (event) => {
   event.preventDefault();
@@ -268,6 +292,7 @@ function answerAsText(answer) {
   return [body, ...sources].join("\n");
 }
 
+live = unfinishedAnswer();
 refresh();
 if (session) connect();
 if (thread.lastElementChild) scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });

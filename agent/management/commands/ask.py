@@ -6,6 +6,7 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.core.management.base import BaseCommand, CommandParser
 
+from agent.business.report import markdown_table
 from agent.records import check_question
 from agent.runs import ask
 from agent.sessions import ShownMessage, create_session, get_message
@@ -48,8 +49,14 @@ class Command(BaseCommand):
         self.stdout.write(message.content)
         for citation in message.citations:
             place = " > ".join((citation.passage.title, *citation.passage.heading_path))
-            page = f", p. {citation.passage.page}" if citation.passage.page else ""
+            page = f", p. {citation.page}" if citation.page else ""
             self.stdout.write(f"  [{citation.number}] {place}{page}")
+        for query in message.queries:
+            self.stdout.write(f"  [{query.number}] {query.source}: {query.title}")
+            if query.result and len(query.result.table.columns) * len(query.result.table.rows) > 1:
+                self.stdout.write(markdown_table(query.result.table.columns, query.result.table.rows))
+        if message.notice:
+            self.stdout.write(message.notice)
 
 
 async def _collect(events: Any) -> list[Any]:

@@ -11,14 +11,6 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def judged(monkeypatch: pytest.MonkeyPatch) -> "Judged":
     """What is found confirms what is asked, until a test says otherwise."""
-    from agent import grounding
+    from tests.integration.agent.conversations import judging
 
-    nothing = (0.0,) * (1 + len(grounding.SIGNALS))
-    weights = {(language, covered): nothing for language in ("zh", "other") for covered in (True, False)}
-    monkeypatch.setattr(grounding, "WEIGHTS", weights)
-
-    def judged(*, confirms: bool) -> None:
-        monkeypatch.setattr(grounding, "THRESHOLD", 0.0 if confirms else 1.1)
-
-    judged(confirms=True)
-    return judged
+    return judging(monkeypatch)

@@ -3,9 +3,11 @@
 from typing import Any, Protocol
 from uuid import UUID
 
+import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
+from agent import grounding
 from agent.events import Answer, Event, References
 from agent.models import Message, Role, Session
 from agent.runs import ask
@@ -33,6 +35,19 @@ class Judged(Protocol):
     """Sets whether evidence confirms what is asked: how well that is judged is measured elsewhere, on real questions."""
 
     def __call__(self, *, confirms: bool) -> None: ...
+
+
+def judging(monkeypatch: pytest.MonkeyPatch) -> Judged:
+    """Evidence confirms what is asked, until it is called with something else."""
+    nothing = (0.0,) * (1 + len(grounding.SIGNALS))
+    weights = {(language, covered): nothing for language in ("zh", "other") for covered in (True, False)}
+    monkeypatch.setattr(grounding, "WEIGHTS", weights)
+
+    def judged(*, confirms: bool) -> None:
+        monkeypatch.setattr(grounding, "THRESHOLD", 0.0 if confirms else 1.1)
+
+    judged(confirms=True)
+    return judged
 
 
 def make_library() -> tuple[KnowledgeBase, Document, Document]:

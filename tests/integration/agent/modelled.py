@@ -11,8 +11,11 @@ from django.test import override_settings
 
 from agent.providers.breaker import forget_failures
 from agent.providers.openai_compatible import ModelLimits
-from tests.modelserver import ModelServer, Request, Step, says_json, serving
+from tests.modelserver import ModelServer, Request, Step, calls, says, says_json, serving
 
+SEARCH = calls(("knowledge_search", {"queries": ["annual leave days"]}))
+DONE = says("DONE")
+THIRTY = "Employees have 30 days of annual leave in each calendar year [1]."
 QUICK = ModelLimits(first_s=20, between_s=20, total_s=60, attempts=2, first_wait_s=0.001)
 HURRIED = replace(QUICK, first_s=0.3, between_s=0.3, total_s=1.0, attempts=1)
 
@@ -43,3 +46,8 @@ def sent(request: Request) -> str:
 
 def roles(request: Request) -> Sequence[str]:
     return [message["role"] for message in request["messages"]]
+
+
+def of(events: list[Any], kind: type) -> list[Any]:
+    """The events of one kind, in order."""
+    return [event for event in events if isinstance(event, kind)]

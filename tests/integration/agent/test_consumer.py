@@ -21,6 +21,8 @@ from agent.sessions import create_session
 from authz.principal import Principal
 from tests.factories import make_user
 from tests.integration.agent.conversations import LEAVE, SALARY, make_library, make_reader
+from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, routes
+from tests.modelserver import says
 
 pytestmark = pytest.mark.django_db(transaction=True)  # Channels closes the connection of an open transaction
 
@@ -202,3 +204,45 @@ def test_a_scope_from_the_client_never_widens() -> None:
     events = talked(reader, session_of(reader), lambda socket: answer_to(socket, asked))
     assert events[-1]["data"] == {"stop_reason": "no_evidence"}
     assert "420,000" not in str(events)
+
+
+def test_a_page_that_comes_back_reads_on_and_stops_what_it_no_longer_wants() -> None:
+    base, _manual, _secret = make_library()
+    reader, browser = make_reader(base), Client()
+    browser.force_login(reader)
+    session_id = session_of(reader)
+
+    async def reload(socket: Socket) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        await socket.send(json.dumps({"query": LEAVE}))
+        before = [await socket.receive()]
+        while before[-1]["response_type"] != "answer":
+            before.append(await socket.receive())
+        page = Socket(browser, session_id)  # the page is loaded anew; the old one is forgotten, not closed
+        await page.connect()
+        message_id = before[-1]["assistant_message_id"]
+        await page.send(json.dumps({"continue_message": message_id, "after": 0}))
+        again = [await page.receive() for _event in before[1:]]
+        after = [*again, *await answer_to(page, json.dumps({"stop_message": message_id}))]
+        await page.disconnect()
+        return before, after
+
+    with modelled(routes(), SEARCH, DONE, says(f"{THIRTY} More will never come", size=100, hang=1)):
+        before, after = talked(reader, session_id, reload, browser)
+    assert [event["seq"] for event in before] == list(range(len(before)))
+    assert [event["seq"] for event in after] == list(range(1, len(after) + 1))
+    assert after[: len(before) - 1] == before[1:]
+    assert [event["response_type"] for event in after[-2:]] == ["stop", "complete"]
+
+
+def test_answers_of_other_conversations_are_neither_read_nor_stopped_here() -> None:
+    base, _manual, _secret = make_library()
+    reader = make_reader(base)
+    theirs = create_session(Principal.of(make_user()))
+    answer = str(theirs.messages.create(role="assistant", is_complete=False).pk)
+
+    async def try_both(socket: Socket) -> list[list[dict[str, Any]]]:
+        return [await answer_to(socket, json.dumps({word: answer})) for word in ("continue_message", "stop_message")]
+
+    for events in talked(reader, session_of(reader), try_both):
+        assert [event["response_type"] for event in events] == ["error"]
+        assert "no such message" in events[0]["content"]

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from agent.events import AgentQuery, Answer, ToolCall, ToolResult
-from agent.models import StopReason
+from agent.keys import sealed
+from agent.models import AgentProfile, LanguageModel, StopReason
 from agent.profiles import Options
 from agent.sessions import create_session
 from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
-from tests.factories import allow
+from tests.factories import allow, make_base
 from tests.integration.agent.conversations import (
     LEAVE,
     SALARY,
@@ -25,18 +26,10 @@ from tests.integration.agent.conversations import (
     stored,
     words,
 )
-from tests.integration.agent.modelled import modelled, roles, routes, sent
+from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, of, roles, routes, sent
 from tests.modelserver import calls, says
 
 pytestmark = pytest.mark.django_db
-
-SEARCH = calls(("knowledge_search", {"queries": ["annual leave days"]}))
-DONE = says("DONE")
-THIRTY = "Employees have 30 days of annual leave in each calendar year [1]."
-
-
-def of(events: list[Any], kind: type) -> list[Any]:
-    return [event for event in events if isinstance(event, kind)]
 
 
 def test_a_question_goes_through_route_tools_and_a_checked_answer() -> None:
@@ -243,3 +236,54 @@ def test_without_tools_it_searches_once_and_writes() -> None:
     assert "30 days" in words(events)
     assert all("tools" not in request for request in server.requests)
     assert stored(events).state["tools"]["rag"]["top_k"] == 8
+
+
+def test_a_model_of_the_admin_is_used_with_its_own_key() -> None:
+    base, _manual, _secret = make_library()
+    with modelled(routes(), SEARCH, DONE, says(THIRTY)) as server:
+        LanguageModel.objects.create(name="Big", base_url=server.base_url, model="big-1", encrypted_key=sealed("k-1"))
+        events = asked(make_reader(base), LEAVE, options=Options(model="Big"))
+    assert {request["model"] for request in server.requests} == {"big-1"}
+    assert stored(events).provider == "Big"
+
+
+def test_a_key_that_is_lost_leaves_quotations_and_says_so() -> None:
+    base, _manual, _secret = make_library()
+    LanguageModel.objects.create(
+        name="Big", base_url="http://127.0.0.1:1/v1", model="big-1", encrypted_key="gAAAAAB", is_default=True
+    )
+    events = asked(make_reader(base), LEAVE)
+    assert "administrator mends it" in stored(events).notice
+    assert "30 days" in words(events)
+
+
+def test_a_profile_narrows_tools_and_places() -> None:
+    base, _manual, secret = make_library()
+    reader = make_reader(base)
+    allow(reader, secret.knowledge_base)
+    row = AgentProfile.objects.create(name="handbook", allowed_tools=["rag_retriever", "thinking"])
+    row.knowledge_bases.add(base)
+    steps = (
+        routes(),
+        calls(("knowledge_search", {"queries": [SALARY]}), ("grep_chunks", {"patterns": ["420"]})),
+        DONE,
+        says("NO_ANSWER"),
+    )
+    with modelled(*steps) as server:
+        events = asked(reader, SALARY, options=Options(profile_id=str(row.pk)))
+    assert [tool["function"]["name"] for tool in server.requests[1]["tools"]] == ["thinking", "knowledge_search"]
+    assert all("420,000" not in sent(request) for request in server.requests)
+    assert "switched off" in of(events, ToolResult)[1].content
+
+
+@pytest.mark.parametrize(
+    "options", [Options(profile_id="nope"), Options(profile_id=str(make_base)), Options(model="nope")]
+)
+def test_a_choice_that_is_none_is_refused_before_anything_is_stored(options: Options) -> None:
+    from agent.models import Message
+    from copilot_site.lib.errors import CopilotError
+
+    base, _manual, _secret = make_library()
+    with pytest.raises(CopilotError):
+        asked(make_reader(base), LEAVE, options=options)
+    assert not Message.objects.exists()

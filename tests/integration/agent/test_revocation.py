@@ -39,6 +39,7 @@ LINES = {
     "salaries": "The notice period of the director costs 420,000 euros.",
 }
 QUESTION = "What is the notice period of the director?"
+LEFT_OUT = "What you may read changed while this was answered; what stood on it was left out."
 
 
 class Library:
@@ -236,11 +237,26 @@ def paused(library: Library, stop: int) -> tuple[list[Event], list[Event], str]:
 
 
 def test_between_any_two_events_the_rest_of_the_answer_stays_away(library: Library) -> None:
-    """What comes after the change says nothing, and the end says why."""
+    """What comes after the change says nothing of it; what is still readable is told, and the end says that something is missing."""
     kinds = [event.response_type for event in paused(library, 10**6)[0]]
-    for stop in range(kinds.index("references") + 1):
-        _before, after, shown = paused(library, stop)
+    for stop in range(kinds.index("references") + 2):
+        before, after, shown = paused(library, stop)
         assert not any(secret in event.model_dump_json() for event in after for secret in SECRETS), kinds[stop]
+        told = "".join(event.content for event in (*before, *after) if event.response_type == "answer")
+        assert told == f"{LINES['manual']}[1]"
+        assert LINES["manual"] in shown
+        assert "420,000" not in shown
+        assert after[-1].response_type == "complete"
+        notices = [event.content for event in after if event.response_type == "reflection"]
+        assert notices == ([LEFT_OUT] if stop >= kinds.index("references") else [])
+
+
+def test_where_nothing_is_left_to_stand_on_the_run_says_so(library: Library) -> None:
+    """The sentence that has left stays with whoever read it; the run ends as one that failed."""
+    take_back(None, [Right.VIEW], library.bases["manual"], of=library.reader)
+    kinds = [event.response_type for event in paused(library, 10**6)[0]]
+    before, after, shown = paused(library, kinds.index("references"))
+    assert not any(event.response_type == "answer" for event in before)
     assert [event.response_type for event in after] == ["error"]
     assert after[0].content == "What you may read changed while this was answered. Ask again."
     assert "420,000" not in shown
@@ -249,7 +265,7 @@ def test_between_any_two_events_the_rest_of_the_answer_stays_away(library: Libra
 def test_without_the_look_before_each_event_the_answer_leaves(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(revocation, "require_visible", lambda run: None)
+    monkeypatch.setattr(revocation, "may_leave", lambda run: True)
     kinds = [event.response_type for event in paused(library, 10**6)[0]]
     _before, after, _shown = paused(library, kinds.index("references"))
     assert any("420,000" in event.model_dump_json() for event in after)
@@ -258,13 +274,40 @@ def test_without_the_look_before_each_event_the_answer_leaves(
 def test_without_the_look_before_a_model_reads_it_reads_what_is_hidden(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(revocation, "require_visible", lambda run: None)
+    monkeypatch.setattr(revocation, "may_leave", lambda run: True)
     monkeypatch.setattr(import_module("agent.states.act"), "require_visible", lambda run: None)
     principal = Principal.of(library.reader)
     earlier = create_session(principal)
     run(principal, Moment(None, lambda: None), earlier)
     whole = modelled_once(library, principal, earlier, None)
     assert any(modelled_once(library, principal, earlier, k).told for k in after_reading(whole))
+
+
+def test_what_is_still_readable_is_answered_from_the_rest(library: Library) -> None:
+    """Whenever the right on one document ends, the answer stands on the other one; no run ends without one."""
+    principal = Principal.of(library.reader)
+    run(
+        principal, Moment(None, lambda: None), create_session(principal)
+    )  # keeps a snapshot of the rights: later runs do not
+    moment = Moment(None, lambda: None)
+    run(principal, moment, create_session(principal))
+    looks = [k for k, sql in enumerate(moment.statements) if _looks_again(sql)]
+    assert len(looks) > 4, "before the choice, the references, each sentence and the end"
+    for k in sorted({*range(looks[0] - 2, looks[-1] + 1)}):
+        with transaction.atomic():
+            events = run(principal, Moment(k, library.revoke_right), create_session(principal))
+            transaction.set_rollback(True)
+        kinds = [event.response_type for _come, event in events]
+        assert kinds[-1] == "complete", k
+        answer = "".join(event.content for _come, event in events if event.response_type == "answer")
+        assert "four weeks" in answer, k
+        if k <= looks[1]:  # nothing of the answer had left
+            assert "420,000" not in "".join(event.model_dump_json() for _come, event in events), k
+
+
+def _looks_again(sql: str) -> bool:
+    """Whether a statement looks at evidence again: it reads ids of chunks only."""
+    return sql.startswith('SELECT "knowledge_chunk"."id" AS "id" FROM')
 
 
 def moments_of(read: Callable[[], str], library: Library, until: str) -> list[int]:

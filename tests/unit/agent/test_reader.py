@@ -104,3 +104,21 @@ def test_no_text_raises(question: str, text: str) -> None:
     assert 0 <= judge(reading).score <= 1
     if reading.best is not None:
         assert len(signals(reading)) == len(SIGNALS)
+
+
+def test_an_answer_that_verification_doubts_is_withheld_as_turned(
+    embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading = read("Who books the flights?", [TRAVEL, LEAVE], embedder)
+    monkeypatch.setattr("agent.grounding.THRESHOLD", 0.0)
+    assert judge(reading).ok
+    monkeypatch.setattr("agent.grounding.VERIFIED", 1.0)
+    assert judge(reading).doubt is Doubt.TURNED
+    chinese = read("Deployment 默认最大不可用比例是多少？", [DEPLOYMENT, TRAVEL], embedder)
+    assert judge(chinese).ok, "no set tells a model for Chinese what is turned"
+
+
+def test_a_denial_in_the_question_alone_is_held_against_the_answer(embedder: Embedder) -> None:
+    plain = judge(read("Who books the flights?", [TRAVEL], embedder))
+    denied = judge(read("Who never books the flights?", [TRAVEL], embedder))
+    assert denied.verified < plain.verified / 2

@@ -1,0 +1,150 @@
+"""Read a run: its log as it grows, from any place, as often as one likes; and its stored message when there is no log any more.
+
+Every event is looked at under the rights of the moment in which it is read. Where a finished run said something that may not be
+read any more, and where its log is gone, it is told anew from the stored message, which hides sentences one by one. Such a telling
+begins at `seq` 0: an event with that number tells a client to drop what it has.
+"""
+
+from collections.abc import AsyncIterator
+from uuid import UUID
+
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from agent.answer import CitedSentence
+from agent.events import (
+    AgentQuery,
+    Answer,
+    Complete,
+    Error,
+    Event,
+    KnowledgeReference,
+    QueryReference,
+    References,
+    Reflection,
+)
+from agent.models import Message, Role, StopReason
+from agent.revocation import changed, may_read
+from agent.sessions import ShownMessage, get_message, get_session
+from agent.stream import Entry, RunLog, connected
+from agent.threads import in_thread
+from authz.principal import Principal
+from copilot_site.lib.errors import NotFound
+
+IDLE_S = 5.0  # without an event; a reader is told so that it can show that it lives
+
+
+def require_answer(principal: Principal, session_id: UUID, message_id: UUID) -> None:
+    """Raises NotFound where this is no answer in a conversation of theirs."""
+    session = get_session(principal, session_id)
+    if not session.messages.filter(pk=message_id, role=Role.ASSISTANT).exists():
+        raise NotFound(_("There is no such message in this conversation."))
+
+
+async def follow(
+    principal: Principal, *, session_id: UUID, message_id: UUID, after: int = -1
+) -> AsyncIterator[Entry | None]:
+    """The events of a run that follow `after`, to its last; None for each moment in which nothing came.
+
+    Whoever leaves changes nothing for the run or for other readers. The last one comes to everybody, again to whoever has it.
+    Raises NotFound, as `require_answer` does.
+    """
+    await in_thread(require_answer, principal, session_id, message_id)
+    async with connected() as valkey:
+        log = RunLog(valkey, message_id)
+        last = await log.last()
+        if last is not None and last.is_terminal and last.seq == after:
+            yield last
+            return
+        seq = after if last is not None and after <= last.seq else -1
+        is_finished = last is not None and last.is_terminal
+        was_closed = last is None and await in_thread(_is_stored, message_id)
+        while not (last is None and was_closed):
+            entries = await log.read(after=seq, wait_s=IDLE_S)
+            readable = await in_thread(may_read, principal, [entry.grounds for entry in entries])
+            if is_finished and not all(readable):
+                break
+            for entry, is_readable in zip(entries, readable, strict=True):
+                if not is_readable:
+                    yield _withheld(session_id, message_id, entry.seq)
+                    return
+                yield entry
+                if entry.is_terminal:
+                    return
+                seq = entry.seq
+            if not entries:
+                if was_closed:  # twice: between the stored answer and the last event lies a moment
+                    break
+                was_closed = await in_thread(_is_stored, message_id)
+                yield None
+        for entry in await in_thread(told_anew, principal, session_id, message_id):
+            yield entry
+
+
+def _is_stored(message_id: UUID) -> bool:
+    return Message.objects.filter(pk=message_id, is_complete=True).exists()
+
+
+def told_anew(principal: Principal, session_id: UUID, message_id: UUID) -> list[Entry]:
+    """A finished run from its stored message, as this person may read it now. Raises NotFound."""
+    reader = principal.again()
+    shown = get_message(reader, get_session(reader, session_id), message_id)
+    events = [*_beginning(shown), _end(shown)]
+    return [_placed(event, session_id, message_id, seq) for seq, event in enumerate(events)]
+
+
+def _beginning(shown: ShownMessage) -> list[Event]:
+    """Everything before the last event."""
+    events: list[Event] = [AgentQuery(content=shown.understood, done=True)]
+    events += [Reflection(content=sentence, done=True) for sentence in shown.notice.splitlines()]
+    if shown.citations or shown.queries:
+        events.append(_references(shown))
+    if shown.stop_reason != StopReason.TOOL_ERROR:
+        sentences = [CitedSentence(each.text, each.citations) for each in shown.sentences if not each.is_masked]
+        text = " ".join(sentence.marked for sentence in sentences) if shown.sentences else shown.content
+        facts = {"provider": shown.provider, "readings": list(shown.readings)}
+        events.append(Answer(content=text, done=True, data={name: fact for name, fact in facts.items() if fact}))
+    return events
+
+
+def _end(shown: ShownMessage) -> Event:
+    if shown.stop_reason == StopReason.TOOL_ERROR:
+        return Error(content=shown.content, done=True)
+    notices = shown.notice.splitlines()
+    return Complete(done=True, data={"stop_reason": shown.stop_reason} | ({"notices": notices} if notices else {}))
+
+
+def _references(shown: ShownMessage) -> References:
+    return References(
+        knowledge_references=[
+            KnowledgeReference(
+                number=citation.number,
+                evidence_id=citation.evidence_id,
+                knowledge_base_id=citation.passage.knowledge_base_id,
+                knowledge_id=citation.passage.document_id,
+                chunk_id=citation.passage.chunk_id,
+                title=citation.passage.title,
+                heading_path=list(citation.passage.heading_path),
+                page=citation.page,
+                snippet=citation.snippet,
+                score=citation.score,
+            )
+            for citation in shown.citations
+        ],
+        query_references=[
+            QueryReference(
+                number=query.number, evidence_id=query.evidence_id, source=query.source, title=query.title, snippet=""
+            )
+            for query in shown.queries
+        ],
+        done=True,
+    )
+
+
+def _withheld(session_id: UUID, message_id: UUID, seq: int) -> Entry:
+    """The last event of a reader who may not read the next one."""
+    return _placed(Error(content=changed(get_language() or "en"), done=True), session_id, message_id, seq)
+
+
+def _placed(event: Event, session_id: UUID, message_id: UUID, seq: int) -> Entry:
+    return Entry.of(event.placed(seq, session_id, message_id))

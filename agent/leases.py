@@ -1,0 +1,117 @@
+"""Who runs a run, and who is to stop: keys in Valkey that every process can read.
+
+A process renews the leases of its runs as long as it lives; a run whose lease is gone has lost its process (`agent.reaper`). A wish
+to stop is a key, too, so that it reaches the run wherever it is, and is not lost while its process is busy.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from uuid import UUID
+from weakref import WeakKeyDictionary
+
+import structlog
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from agent.stream import connected
+
+LOOK_S = 0.4  # between two looks at who is to stop: a stop reaches the model within a second
+LEASE_S = 20  # without a sign of life; a loaded machine may miss many looks
+STOP_S = 60  # how long a wish to stop is remembered
+
+log = structlog.get_logger(__name__)
+Stop = Callable[[], object]
+
+
+def lease_key(run_id: UUID) -> str:
+    return f"run:{run_id}:lease"
+
+
+def stop_key(run_id: UUID) -> str:
+    return f"run:{run_id}:stop"
+
+
+async def ask_to_stop(run_id: UUID) -> None:
+    """Whoever runs this run will stop it within a second."""
+    async with connected() as valkey:
+        await valkey.set(stop_key(run_id), "1", ex=STOP_S)
+
+
+@asynccontextmanager
+async def held(run_id: UUID, stop: Stop) -> AsyncIterator[None]:
+    """Hold the run's lease while the block runs. stop: called once, in this event loop, when somebody asks for that."""
+    watch = _watches.setdefault(asyncio.get_running_loop(), _Watch())
+    await watch.take(run_id, stop)
+    try:
+        yield
+    finally:
+        await watch.leave(run_id)
+
+
+class _Watch:
+    """The runs of one event loop: one connection and one task for all of them, as long as there are any."""
+
+    def __init__(self) -> None:
+        self._runs: dict[UUID, Stop] = {}
+        self._over = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def take(self, run_id: UUID, stop: Stop) -> None:
+        async with connected() as valkey:
+            await valkey.set(lease_key(run_id), "1", ex=LEASE_S)
+        self._runs[run_id] = stop
+        if self._task is None or self._task.done():
+            self._over = asyncio.Event()
+            self._task = asyncio.create_task(self._look(self._over))
+
+    async def leave(self, run_id: UUID) -> None:
+        self._runs.pop(run_id, None)
+        if not self._runs and self._task is not None:
+            task, self._task = self._task, None  # whoever takes next has a task of their own
+            self._over.set()  # redis-py may swallow a cancellation
+            await task
+        with suppress(RedisError):  # both end by themselves
+            async with connected() as valkey:
+                await valkey.delete(lease_key(run_id), stop_key(run_id))
+
+    async def _look(self, over: asyncio.Event) -> None:
+        """Renew and look until it is over; without Valkey, try again."""
+        while not over.is_set():
+            try:
+                async with connected() as valkey:
+                    while not over.is_set():
+                        await self._once(valkey)
+                        await _pause(over)
+            except RedisError:
+                log.warning("runs.leases_unreachable", runs=len(self._runs), exc_info=True)
+                await _pause(over)
+
+    async def _once(self, valkey: Redis) -> None:
+        runs = list(self._runs)
+        if not runs:
+            return
+        pipeline = valkey.pipeline(transaction=False)
+        pipeline.mget([stop_key(run_id) for run_id in runs])
+        for run_id in runs:
+            pipeline.set(lease_key(run_id), "1", ex=LEASE_S)
+        wishes, *_renewed = await pipeline.execute()
+        for run_id, wish in zip(runs, wishes, strict=True):
+            stop = self._runs.get(run_id)
+            if wish and stop:
+                self._runs[run_id] = _nothing
+                stop()
+
+
+async def _pause(over: asyncio.Event) -> None:
+    """Until the next look, or the end."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LOOK_S):
+            await over.wait()
+
+
+def _nothing() -> None:
+    """A run is asked to stop once."""
+
+
+_watches: WeakKeyDictionary[asyncio.AbstractEventLoop, _Watch] = WeakKeyDictionary()

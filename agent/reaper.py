@@ -1,0 +1,53 @@
+"""Close the runs whose process died: an answer must not spin for ever."""
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+from redis import Redis
+
+from agent.events import Error
+from agent.leases import LEASE_S, lease_key
+from agent.models import Message, Role, StopReason
+from agent.stream import close_log
+from audit.actions import Action, Outcome
+from audit.record import record
+from knowledge.ingestion.language import language_of
+
+MOST = 1000  # at a time; the next beat takes the rest
+
+
+def close_abandoned() -> int:
+    """End every run that nobody runs as an error, in its row and in its log; how many there were."""
+    began_before = timezone.now() - timedelta(seconds=LEASE_S)
+    rows = Message.objects.filter(role=Role.ASSISTANT, is_complete=False, created_at__lt=began_before)
+    still_open = list(rows.order_by("created_at")[:MOST])
+    if not still_open:
+        return 0
+    with Redis.from_url(settings.REDIS_URL, protocol=2, decode_responses=True) as valkey:
+        if valkey.info("server")["uptime_in_seconds"] < LEASE_S:
+            return 0  # it has just started and cannot know who lives
+        leases = valkey.mget([lease_key(message.pk) for message in still_open])
+        abandoned = [message for message, lease in zip(still_open, leases, strict=True) if lease is None]
+        for message in abandoned:
+            if sentence := _close(message):
+                close_log(valkey, message.pk, Error(content=sentence, done=True), message.session_id)
+    return len(abandoned)
+
+
+@transaction.atomic
+def _close(message: Message) -> str:
+    """Store the end of the run and record it; the sentence for the person, "" where somebody else was first."""
+    asked = message.session.messages.filter(role=Role.USER, created_at__lte=message.created_at).last()
+    with override("zh-hans" if asked and language_of(asked.content) == "zh" else "en"):
+        sentence = _("The server stopped while this was answered; your question is kept. Ask it again.")
+    closed = Message.objects.filter(pk=message.pk, is_complete=False).update(
+        content=sentence, is_complete=True, stop_reason=StopReason.TOOL_ERROR
+    )
+    if not closed:
+        return ""
+    record(None, Action.QUESTION_ANSWERED, outcome=Outcome.ERROR, reason="Abandoned", run_id=str(message.pk))
+    return sentence

@@ -1,0 +1,69 @@
+"""A run as Server-Sent Events: one frame an event, its `seq` as the id that a client comes back with."""
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from django.http import StreamingHttpResponse
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.request import Request
+
+from agent.events import Error
+from agent.following import follow
+from agent.runs import launch
+from agent.state import Run
+from agent.stream import Entry
+from agent.threads import let_go
+from authz.principal import Principal
+from copilot_site.lib.errors import CopilotError
+
+EVENT_STREAM = "text/event-stream"
+ALIVE = b": nothing new\n\n"  # a comment: keeps proxies from cutting a connection on which the model is thinking
+
+
+class WhateverIsAccepted(DefaultContentNegotiation):
+    """Events are all there is, whatever a client says it takes; what is refused before them is a problem document."""
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> tuple[Any, str]:
+        return renderers[0], renderers[0].media_type
+
+
+class EventStream(StreamingHttpResponse):
+    """An answer that follows a run. Read without an event loop, it comes when the run is over."""
+
+    def __init__(self, frames: AsyncIterator[bytes]) -> None:
+        headers = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
+        super().__init__(frames, content_type=f"{EVENT_STREAM}; charset=utf-8", headers=headers)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(async_to_sync(self._to_the_end)())
+
+    async def _to_the_end(self) -> list[bytes]:
+        return [part async for part in self]
+
+
+def begun(principal: Principal, run: Run) -> EventStream:
+    """Start a run that `begin` made, and follow it."""
+    return EventStream(_frames(principal, run.session_id, run.message_id, -1, run))
+
+
+def continued(principal: Principal, session_id: UUID, message_id: UUID, *, after: int) -> EventStream:
+    return EventStream(_frames(principal, session_id, message_id, after, None))
+
+
+async def _frames(
+    principal: Principal, session_id: UUID, message_id: UUID, after: int, run: Run | None
+) -> AsyncIterator[bytes]:
+    await let_go()
+    if run is not None:
+        launch(run)
+    try:
+        async for entry in follow(principal, session_id=session_id, message_id=message_id, after=after):
+            yield ALIVE if entry is None else _frame(entry)
+    except CopilotError as problem:  # the conversation was deleted, the account disabled
+        yield _frame(Entry.of(Error(content=str(problem), done=True).placed(after + 1, session_id, message_id)))
+
+
+def _frame(entry: Entry) -> bytes:
+    return f"id: {entry.seq}\nevent: message\ndata: {entry.body}\n\n".encode()

@@ -1,0 +1,179 @@
+"""Questions answered live: ask, come back to an answer that is being written, stop it."""
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from django.http import HttpResponseBase
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agent.following import require_answer
+from agent.leases import ask_to_stop
+from agent.models import Message
+from agent.profiles import Options
+from agent.records import begin
+from agent.rest.sessions import Question
+from agent.rest.sse import EVENT_STREAM, WhateverIsAccepted, begun, continued
+from authz.rest.views import PrincipalView
+from authz.scopes import TokenScope
+from copilot_site.lib.inputs import Input
+from copilot_site.lib.openapi import operation
+from knowledge.rest.search import scope_of
+
+
+class ChatRequest(Question):
+    """A question with everything that can be chosen for it."""
+
+    agent_id = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=80, help_text="An agent profile; else the default one."
+    )
+    web_search_enabled = serializers.BooleanField(
+        required=False, default=False, help_text="Refused where it is true: answers are made from documents only."
+    )
+    summary_model_id = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=80, help_text="Name of a language model to write with."
+    )
+    disable_title = serializers.BooleanField(
+        required=False, default=False, help_text="The conversation keeps its title, or goes without one."
+    )
+
+    def validate_web_search_enabled(self, value: bool) -> bool:
+        if value:
+            raise serializers.ValidationError(
+                _("There is no search of the web here; answers are made from documents only. Leave it out or false.")
+            )
+        return value
+
+
+class KnowledgeChatRequest(ChatRequest):
+    agent_enabled = serializers.BooleanField(
+        required=False, default=False, help_text="True: the model chooses tools. False: search once, and write."
+    )
+
+
+class AgentChatRequest(ChatRequest):
+    agent_enabled = serializers.BooleanField(
+        required=False, default=None, allow_null=True, help_text="The agent's profile decides where it is left out."
+    )
+
+    def validate_agent_enabled(self, value: bool | None) -> bool | None:
+        if value is False:
+            raise serializers.ValidationError(_("This address is for agents. Without one, use knowledge-chat."))
+        return value
+
+
+class Place(Input):
+    message_id = serializers.UUIDField(help_text="The answer, as `assistant_message_id` names it.")
+    offset = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        help_text="The first `seq` to send; the header `Last-Event-ID`, the last one that was seen, goes before it.",
+    )
+
+
+class WhichAnswer(Input):
+    message_id = serializers.UUIDField(help_text="The answer, as `assistant_message_id` names it.")
+
+
+class Stopping(serializers.Serializer[Any]):
+    message_id = serializers.UUIDField()
+    is_stopping = serializers.BooleanField(help_text="False: it was complete already.")
+
+
+class StreamView(PrincipalView):
+    """What answers with events."""
+
+    content_negotiation_class = WhateverIsAccepted
+
+
+class Chat(StreamView):
+    token_scopes = {"post": (TokenScope.CHAT,)}
+    request_class: ClassVar[type[ChatRequest]]
+
+    def post(self, request: Request, session_id: UUID) -> HttpResponseBase:
+        given = self.request_class.checked(request.data)
+        options = Options(
+            profile_id=given["agent_id"],
+            model=given["summary_model_id"],
+            uses_tools=given["agent_enabled"],
+            disable_title=given["disable_title"],
+        )
+        language = given.get("language") or get_language() or "en"
+        scope = scope_of(given, language="")
+        run = begin(self.principal, session_id, given["query"], scope=scope, language=language, options=options)
+        return begun(self.principal, run)
+
+
+class KnowledgeChat(Chat):
+    request_class = KnowledgeChatRequest
+
+    @operation(
+        "Ask a question and receive the answer as events",
+        body=KnowledgeChatRequest,
+        answer=OpenApiTypes.STR,
+        problems=(400, 401, 403, 404),
+        media_type=EVENT_STREAM,
+    )
+    def post(self, request: Request, session_id: UUID) -> HttpResponseBase:
+        return super().post(request, session_id)
+
+
+class AgentChat(Chat):
+    request_class = AgentChatRequest
+
+    @operation(
+        "Ask an agent that chooses tools, and receive its work and answer as events",
+        body=AgentChatRequest,
+        answer=OpenApiTypes.STR,
+        problems=(400, 401, 403, 404),
+        media_type=EVENT_STREAM,
+    )
+    def post(self, request: Request, session_id: UUID) -> HttpResponseBase:
+        return super().post(request, session_id)
+
+
+class ContinueStream(StreamView):
+    token_scopes = {"get": (TokenScope.CHAT,)}
+
+    @operation(
+        "Come back to an answer: its events from where you left it",
+        answer=OpenApiTypes.STR,
+        query=Place,
+        problems=(400, 401, 403, 404),
+        media_type=EVENT_STREAM,
+    )
+    def get(self, request: Request, session_id: UUID) -> HttpResponseBase:
+        given = Place.checked(request.query_params)
+        require_answer(self.principal, session_id, given["message_id"])
+        after = _last_seen(request.headers.get("Last-Event-ID"))
+        if after is None:
+            after = given.get("offset", 0) - 1
+        return continued(self.principal, session_id, given["message_id"], after=after)
+
+
+class StopSession(PrincipalView):
+    token_scopes = {"post": (TokenScope.CHAT,)}
+    serializer_class = Stopping
+
+    @operation("Stop an answer; what was written of it stays", body=WhichAnswer, answer=Stopping)
+    def post(self, request: Request, session_id: UUID) -> Response:
+        message_id = WhichAnswer.checked(request.data)["message_id"]
+        require_answer(self.principal, session_id, message_id)
+        is_running = Message.objects.filter(pk=message_id, is_complete=False).exists()
+        if is_running:
+            async_to_sync(ask_to_stop)(message_id)
+        return Response(self.get_serializer({"message_id": message_id, "is_stopping": is_running}).data)
+
+
+def _last_seen(header: str | None) -> int | None:
+    """Raises ValidationError for a header that is no `seq`."""
+    if not header:
+        return None
+    if not header.isascii() or not header.isdecimal() or len(header) > 9:
+        raise serializers.ValidationError({"Last-Event-ID": _("It must be the `id` of an event, a number from 0.")})
+    return int(header)

@@ -1,0 +1,196 @@
+"""How an answer was made, for whoever may look at it: steps, times, cost, scores. Documents are named under the viewer's rights of
+today; what is hidden is counted.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from agent.models import Message
+from agent.query_sources import Queried, visible_queries
+from agent.sessions import queried_by
+from agent.state import State
+from authz.principal import Principal
+from knowledge.selectors import ShownPassage, passages
+
+Label = str | Promise
+STAGES = ("dense", "lexical", "fused", "rerank")
+LABELS: Mapping[str, Label] = {
+    State.PREPROCESS: _("Clean the question"),
+    State.LOAD_AUTHZ: _("Read who asks and what they may read"),
+    State.ROUTE: _("Choose the way"),
+    State.ACT: _("Let the model choose tools"),
+    State.RETRIEVE: _("Search documents"),
+    State.QUERY: _("Ask tables and data sources"),
+    State.CALCULATE: _("Calculate"),
+    State.CLARIFY: _("Ask back"),
+    State.VALIDATE_EVIDENCE: _("Look whether the evidence may be used"),
+    State.SYNTHESIZE: _("Write the answer"),
+    State.REFUSE: _("Say that there is no answer"),
+}
+COUNTS: Mapping[str, Label] = {
+    "visible": _("passages in reach"),
+    "packed": _("passages taken"),
+    "usable": _("pieces of evidence"),
+    "filtered": _("taken out by rights"),
+    "kept": _("sentences kept"),
+    "dropped": _("sentences left out"),
+    "steps": _("decisions of the model"),
+    "calls": _("tool calls"),
+}
+
+
+@dataclass(frozen=True)
+class ShownStep:
+    """A step of the trace. start, width: per cent of the run's time. counts: what it brought, as label and number."""
+
+    label: Label
+    detail: str
+    status: str
+    problem: str
+    timing_ms: int
+    start: float
+    width: float
+    counts: tuple[tuple[Label, str], ...]
+
+
+@dataclass(frozen=True)
+class ShownEvidence:
+    """A piece of evidence that the viewer may see today. scores: one for each of STAGES, None where a stage did not see it."""
+
+    title: str
+    page: int | None
+    is_cited: bool
+    scores: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """filtered: pieces that a right took out while the run went on. hidden: pieces that the viewer may not see today.
+
+    facts: what made the answer and what it cost, as label and value. prompts: name and hash. steps: empty for answers that are
+    older than traces.
+    """
+
+    message: Message
+    steps: tuple[ShownStep, ...]
+    evidence: tuple[ShownEvidence, ...]
+    filtered: int
+    hidden: int
+    facts: tuple[tuple[Label, str], ...]
+    prompts: tuple[tuple[str, str], ...]
+    stages: tuple[str, ...] = STAGES
+
+
+def run_report(principal: Principal, message: Message) -> RunReport:
+    """What is kept of the run behind an answer, as this person may see it now. Whether they may look at all is the caller's check."""
+    state = message.state
+    items = state.get("evidence_items", ())
+    used = [item for item in items if item["authz"]["result"] == "allow"]
+    cited = {row.evidence_id: queried_by(row) for row in message.queries.all()}
+    shown = tuple(_evidence(principal, state, used, cited))
+    return RunReport(
+        message=message,
+        steps=tuple(_steps(state.get("trace_steps", ()))),
+        evidence=shown,
+        filtered=len(items) - len(used),
+        hidden=len(used) - len(shown),
+        facts=tuple(_facts(message, state)),
+        prompts=tuple(sorted(message.prompts.items())),
+    )
+
+
+def _steps(trace: Sequence[Mapping[str, Any]]) -> Iterator[ShownStep]:
+    began = min((step["ts_ms"] for step in trace), default=0)
+    whole = max((step["ts_ms"] + step["timing_ms"] for step in trace), default=0) - began or 1
+    for step in trace:
+        detail = step.get("tool") or step["action"]
+        out = step.get("out") or {}
+        yield ShownStep(
+            label=LABELS.get(step["node"], step["node"]),
+            detail=detail,
+            status=step["status"],
+            problem=(step.get("err") or {}).get("type", ""),
+            timing_ms=step["timing_ms"],
+            start=round(100 * (step["ts_ms"] - began) / whole, 2),
+            width=round(max(100 * step["timing_ms"] / whole, 0.5), 2),
+            counts=tuple(_counts(out)),
+        )
+
+
+def _counts(out: Mapping[str, Any]) -> Iterator[tuple[Label, str]]:
+    """What a step brought: its own figures, and those of its note, `usable=3 filtered=1`."""
+    if "route" in out:
+        yield _("way"), str(out["route"])
+    if "evidence_added" in out:
+        yield _("new evidence"), str(out["evidence_added"])
+    for word in str(out.get("note", "")).split():
+        name, _sign, number = word.partition("=")
+        if name in COUNTS and number.isdecimal():
+            yield COUNTS[name], number
+
+
+def _evidence(
+    principal: Principal, state: Mapping[str, Any], items: Sequence[Mapping[str, Any]], kept: Mapping[str, Queried]
+) -> Iterator[ShownEvidence]:
+    """The pieces that may be seen today, in the order they were found. kept: what cited results of data sources stand on."""
+    queried = {
+        item["evidence_id"]: kept.get(item["evidence_id"]) or _queried(item) for item in items if _is_query(item)
+    }
+    cited = {each["evidence_id"] for each in (state.get("output") or {}).get("final_citations", ())}
+    ranked = state.get("scores") or {}
+    chunks = {UUID(item["source"]["chunk_id"]) for item in items if item["source"].get("chunk_id")}
+    visible = {passage.chunk_id: passage for passage in passages(principal, chunks)}
+    results = visible_queries(principal, set(queried.values()))
+    for item in items:
+        passage = None if _is_query(item) else visible.get(UUID(item["source"]["chunk_id"]))
+        if passage is None and not (_is_query(item) and queried[item["evidence_id"]] in results):
+            continue
+        scores = ranked.get(item["evidence_id"], {})
+        yield ShownEvidence(
+            title=_title(item, passage),
+            page=item["source"].get("page"),
+            is_cited=item["evidence_id"] in cited,
+            scores=tuple(scores.get(stage) for stage in STAGES),
+        )
+
+
+def _is_query(item: Mapping[str, Any]) -> bool:
+    """Whether it is the result of a data source and stands in no document."""
+    return not item["source"].get("chunk_id")
+
+
+def _source(item: Mapping[str, Any]) -> str:
+    return str(item["source"].get("db", ""))
+
+
+def _queried(item: Mapping[str, Any]) -> Queried:
+    """Of a result that no sentence cites, and of which no more is kept than its tables."""
+    return Queried.of_tables(_source(item), tuple(filter(None, item["source"].get("table", "").split(", "))))
+
+
+def _title(item: Mapping[str, Any], passage: ShownPassage | None) -> str:
+    return passage.title if passage else str(item["source"].get("title") or _source(item))
+
+
+def _facts(message: Message, state: Mapping[str, Any]) -> Iterator[tuple[Label, str]]:
+    """Only what there is to say."""
+    made, spent = state.get("versions") or {}, state.get("spent") or {}
+    tokens = spent.get("input_tokens", 0) + spent.get("output_tokens", 0)
+    if message.duration_ms is not None:
+        yield _("Time"), f"{message.duration_ms:,} ms"
+    yield _("Written by"), message.provider or "–"
+    if made.get("model"):
+        yield _("Language model"), made["model"]
+    if tokens:
+        yield _("Tokens sent and received"), f"{spent['input_tokens']:,} + {spent['output_tokens']:,}"
+        yield _("Cost, in the currency of the model's prices"), spent["cost"]
+    if spent.get("stopped_by"):
+        yield _("Limit that was reached"), spent["stopped_by"]
+    for label, name in ((_("Embedder"), "embedder"), (_("Reranker"), "reranker"), (_("Agent profile"), "profile")):
+        if made.get(name):
+            yield label, made[name]

@@ -1,0 +1,53 @@
+"""Questions that need documents first and data second, taken apart by rules.
+
+“Which environments do the deployment rules name? How many of them are in use?”
+"""
+
+import re
+from dataclasses import dataclass
+
+from agent.rules import asks_for_data
+
+_SENTENCE = re.compile(r"[?？。！!；;]\s*|\.\s+")
+_CLAUSE = re.compile(
+    r"[,，]\s*(?:并且|而且|以及|同时|另外|and|then)?\s*(?=(?:这些|其中|目前|现在|它们|how many|how much|list|count)\S*)"
+    r"|\s+and\s+(?=how many|how much|list |count )",
+    re.IGNORECASE,
+)
+_POINTS_BACK = re.compile(
+    r"这些|其中|它们|上述|这几|该些|\b(?:of|in|for|at|on|by) (?:them|these|those|which)\b|\bthese\b|\bthose\b|\bthey\b|\bthem\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """documents: what they are asked first. data: what the data are asked then. points_back: about what the documents name."""
+
+    documents: str
+    data: str
+
+    @property
+    def points_back(self) -> bool:
+        return bool(_POINTS_BACK.search(self.data))
+
+
+def steps_of(question: str) -> Steps | None:
+    """The two steps of a question: its parts up to the first that asks for numbers or lists, and the rest.
+
+    None where there is one part, or the first one asks for data already.
+    """
+    parts = [part for sentence in _parts(question, _SENTENCE) for part in _parts(sentence, _CLAUSE)]
+    first = next((place for place, part in enumerate(parts) if asks_for_data(part)), 0)
+    if first == 0:
+        return None
+    return Steps(_whole(parts[:first], question), _whole(parts[first:], question))
+
+
+def _parts(text: str, between: re.Pattern[str]) -> list[str]:
+    return [part.strip() for part in between.split(text) if part.strip()]
+
+
+def _whole(parts: list[str], question: str) -> str:
+    is_chinese = any("\u3400" <= character <= "\u9fff" for character in question)
+    return ("，" if is_chinese else ", ").join(parts) + ("？" if is_chinese else "?")

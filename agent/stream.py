@@ -1,0 +1,129 @@
+"""The durable log of a run: what clients receive, event by event, in a Valkey stream that any process reads from any place.
+
+The entry of `seq` n has the id `n+1-0`. Valkey refuses an id that is not greater than the last one, and a log that is gone is not
+begun again in its middle: so a log has no doubles, no gaps and one writer, and whoever was taken for dead and comes back is refused.
+Beside each event stands what its words stand on (ids, never text), for readers to look at again when they read it.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final, Self
+from uuid import UUID
+
+from django.conf import settings
+from redis import Redis as SyncRedis
+from redis.asyncio import Redis
+from redis.exceptions import ResponseError
+
+from agent.events import Error
+from agent.revocation import Grounds
+
+TERMINAL: Final = frozenset({"complete", "error"})
+RUNNING_S = 24 * 3600  # a log that nobody closed is gone after that
+KEPT_S = 3600  # a closed log stays for readers that come back; after that the stored message is what there is
+MOST_READ = 200  # entries at a time: a slow reader holds no more than that in memory
+SOCKET_S = 30.0  # redis-py's own default would cut a blocking read
+
+
+class LogLost(Exception):
+    """The log is gone, or somebody else has closed it: nothing more of this run may be written."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One event as clients get it. body: its JSON. type: its `response_type`."""
+
+    seq: int
+    type: str
+    body: str
+    grounds: Grounds = field(default_factory=Grounds)
+
+    @property
+    def is_terminal(self) -> bool:
+        return self.type in TERMINAL
+
+    @classmethod
+    def of(cls, event: Any, grounds: Grounds | None = None) -> Self:
+        """event: one of `agent.events.Event` with its place."""
+        return cls(event.seq, event.response_type, event.model_dump_json(), grounds or Grounds())
+
+
+@asynccontextmanager
+async def connected() -> AsyncIterator[Redis]:
+    """A connection of one's own: a reader that waits keeps nobody else from Valkey."""
+    client: Redis = Redis.from_url(settings.REDIS_URL, protocol=2, decode_responses=True, socket_timeout=SOCKET_S)
+    try:
+        yield client
+    finally:
+        await client.aclose()
+
+
+@dataclass(frozen=True)
+class RunLog:
+    """The log of one run over a connection. run_id: the id of the answer's message."""
+
+    valkey: Redis
+    run_id: UUID
+
+    @property
+    def key(self) -> str:
+        return log_key(self.run_id)
+
+    async def append(self, entries: Sequence[Entry]) -> None:
+        """Write entries that follow the last one. Raises LogLost; what was written before it stands."""
+        pipeline = self.valkey.pipeline(transaction=False)
+        for entry in entries:
+            pipeline.xadd(self.key, _fields(entry), id=f"{entry.seq + 1}-0", nomkstream=entry.seq > 0)
+        last = entries[-1]
+        if last.is_terminal or entries[0].seq == 0:
+            pipeline.expire(self.key, KEPT_S if last.is_terminal else RUNNING_S)
+        answers = await pipeline.execute(raise_on_error=False)
+        for answer in answers[: len(entries)]:
+            if answer is None or isinstance(answer, ResponseError):
+                raise LogLost(str(self.run_id)) from answer
+            if isinstance(answer, Exception):
+                raise answer
+
+    async def read(self, *, after: int, wait_s: float = 0.0) -> list[Entry]:
+        """Entries that follow `after`, -1 for all; empty where none came within `wait_s`, and where the next one is gone."""
+        block = max(1, round(wait_s * 1000)) if wait_s else None
+        found: Any = await self.valkey.xread({self.key: f"{after + 1}-0"}, count=MOST_READ, block=block)
+        entries = [_entry(name, fields) for _key, rows in found or () for name, fields in rows]
+        return entries if not entries or entries[0].seq == after + 1 else []
+
+    async def last(self) -> Entry | None:
+        """The latest entry; None where there is no log."""
+        rows: Any = await self.valkey.xrevrange(self.key, count=1)
+        return _entry(*rows[0]) if rows else None
+
+
+def close_log(valkey: SyncRedis, run_id: UUID, event: Error, session_id: UUID) -> None:
+    """Write the last event of a run whose process died, after what it wrote; nothing where there is no log, or it has an end."""
+    key = log_key(run_id)
+    rows: Any = valkey.xrevrange(key, count=1)
+    if not rows or (last := _entry(*rows[0])).is_terminal:
+        return
+    entry = Entry.of(event.placed(last.seq + 1, session_id, run_id))
+    valkey.xadd(key, _fields(entry), id=f"{entry.seq + 1}-0")
+    valkey.expire(key, KEPT_S)
+
+
+def log_key(run_id: UUID) -> str:
+    return f"run:{run_id}:events"
+
+
+def _fields(entry: Entry) -> dict[Any, Any]:
+    grounds = entry.grounds
+    return {
+        "type": entry.type,
+        "body": entry.body,
+        "chunks": ",".join(str(chunk_id) for chunk_id in grounds.chunk_ids),
+        "sources": "\n".join(grounds.sources),
+    }
+
+
+def _entry(name: str, fields: Mapping[str, str]) -> Entry:
+    chunks = frozenset(UUID(text) for text in fields["chunks"].split(",") if text)
+    sources = frozenset(text for text in fields["sources"].split("\n") if text)
+    return Entry(int(name.partition("-")[0]) - 1, fields["type"], fields["body"], Grounds(chunks, sources))

@@ -1,0 +1,11 @@
+"""What the workers do for conversations."""
+
+from celery import shared_task
+
+from agent.reaper import close_abandoned
+
+
+@shared_task(name="agent.reap_runs")
+def reap_runs() -> None:
+    """Close what a dead process left open."""
+    close_abandoned()

@@ -1,0 +1,137 @@
+"""What a stream is made of: the flat `StreamResponse` of the server, typed."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Self
+
+
+class ResponseType(StrEnum):
+    """What an event is about. `COMPLETE` and `ERROR` end a stream, each stream with exactly one of them."""
+
+    AGENT_QUERY = "agent_query"
+    THINKING = "thinking"
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
+    REFERENCES = "references"
+    ANSWER = "answer"
+    REFLECTION = "reflection"
+    SESSION_TITLE = "session_title"
+    STOP = "stop"
+    COMPLETE = "complete"
+    ERROR = "error"
+
+
+@dataclass(frozen=True)
+class FunctionCall:
+    """arguments: a JSON string, as models write it."""
+
+    name: str
+    arguments: str
+
+    def parsed(self) -> dict[str, Any]:
+        """The arguments as an object. Raises ValueError where the model wrote something else."""
+        arguments = json.loads(self.arguments)
+        if not isinstance(arguments, dict):
+            raise ValueError(f"the arguments of {self.name} are no object")  # noqa: TRY004 - what the model wrote is wrong, not the type of ours
+        return arguments
+
+
+@dataclass(frozen=True)
+class LLMToolCall:
+    id: str
+    type: str
+    function: FunctionCall
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """A passage: of a search (`content` is all of it) or behind a number of an answer (`content` is what was cited).
+
+    knowledge_id: the document's id. number: of the mark in the answer, 0 in a search. score: higher is better.
+    """
+
+    knowledge_base_id: str
+    knowledge_id: str
+    chunk_id: str
+    title: str
+    content: str
+    score: float
+    page: int | None = None
+    heading_path: tuple[str, ...] = ()
+    number: int = 0
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        return cls(
+            knowledge_base_id=row["knowledge_base_id"],
+            knowledge_id=row["knowledge_id"],
+            chunk_id=row["chunk_id"],
+            title=row["title"],
+            content=row.get("content", row.get("snippet", "")),
+            score=row["score"],
+            page=row.get("page"),
+            heading_path=tuple(row.get("heading_path", ())),
+            number=row.get("number", 0),
+        )
+
+
+@dataclass(frozen=True)
+class StreamResponse:
+    """One event. seq: 0, 1, 2, … within an answer; 0 says: drop what you have, it is told from the beginning.
+
+    done: this is the last event of its type for now; only `is_last` says that the stream is over.
+    """
+
+    id: str
+    seq: int
+    response_type: ResponseType
+    content: str = ""
+    done: bool = False
+    knowledge_references: tuple[SearchResult, ...] = ()
+    session_id: str = ""
+    assistant_message_id: str = ""
+    tool_calls: tuple[LLMToolCall, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_last(self) -> bool:
+        return self.response_type in {ResponseType.COMPLETE, ResponseType.ERROR}
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """From the JSON of an event. Raises ValueError for a type that this package does not know."""
+        row = json.loads(text)
+        calls = row.get("tool_calls") or ()
+        return cls(
+            id=row["id"],
+            seq=row["seq"],
+            response_type=ResponseType(row["response_type"]),
+            content=row["content"],
+            done=row["done"],
+            knowledge_references=tuple(SearchResult.of(each) for each in row.get("knowledge_references") or ()),
+            session_id=row["session_id"],
+            assistant_message_id=row["assistant_message_id"],
+            tool_calls=tuple(LLMToolCall(call["id"], call["type"], FunctionCall(**call["function"])) for call in calls),
+            data=row.get("data") or {},
+        )
+
+
+@dataclass
+class Transcript:
+    """An answer as it grows. references: the latest list of sources; end: the last event, None while there is none."""
+
+    text: str = ""
+    references: tuple[SearchResult, ...] = ()
+    end: StreamResponse | None = None
+
+    def take(self, event: StreamResponse) -> None:
+        if event.seq == 0:
+            self.text, self.references, self.end = "", (), None
+        if event.response_type is ResponseType.ANSWER:
+            self.text += event.content
+        elif event.response_type is ResponseType.REFERENCES:
+            self.references = event.knowledge_references
+        elif event.is_last:
+            self.end = event

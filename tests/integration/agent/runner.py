@@ -1,0 +1,35 @@
+"""A process that answers one question: `python -m tests.integration.agent.runner USER_ID SESSION_ID QUESTION`.
+
+It prints the id of the answer, then the type of each event as its log has it.
+"""
+
+import asyncio
+import os
+import sys
+from uuid import UUID
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
+
+
+async def answer(user_id: int, session_id: UUID, question: str) -> None:
+    from agent.following import follow
+    from agent.profiles import Options
+    from agent.records import begin
+    from agent.runs import launch
+    from agent.threads import in_thread
+    from authz.principal import Principal
+    from knowledge.retrieval.search import Scope
+
+    principal = await in_thread(Principal.load, user_id)
+    run = await in_thread(begin, principal, session_id, question, scope=Scope(), language="en", options=Options())
+    print(launch(run), flush=True)
+    async for entry in follow(principal, session_id=session_id, message_id=run.message_id):
+        if entry is not None:
+            print(entry.type, flush=True)
+
+
+if __name__ == "__main__":
+    django.setup()
+    asyncio.run(answer(int(sys.argv[1]), UUID(sys.argv[2]), sys.argv[3]))

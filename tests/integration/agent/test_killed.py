@@ -1,0 +1,80 @@
+"""A process is killed in the middle of a run: nothing spins, and whoever reads is told."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+from redis import Redis
+
+from agent.leases import LEASE_S, lease_key
+from agent.models import Message, StopReason
+from agent.reaper import close_abandoned
+from agent.tasks import reap_runs
+from authz.principal import Principal
+from tests.integration.agent.conversations import LEAVE, kinds, make_library, make_reader
+from tests.integration.agent.live import Live, events_of
+from tests.modelserver import says, serving
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@contextmanager
+def answering(live: Live, user_id: int, model_url: str) -> Iterator["subprocess.Popen[str]"]:
+    """A process on the database of this test that answers the question."""
+    found = connection.settings_dict
+    url = f"postgresql://{found['USER']}:{found['PASSWORD']}@{found['HOST']}:{found['PORT']}/{found['NAME']}"
+    model = {"COPILOT_LLM_BASE_URL": model_url, "COPILOT_LLM_MODEL": "scripted"}
+    words = [str(user_id), str(live.session_id), LEAVE]
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.integration.agent.runner", *words],
+        env=os.environ | {"DATABASE_URL": url} | model,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_a_killed_process_leaves_a_run_that_ends_as_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    base, _manual, _secret = make_library()
+    reader = make_reader(base)
+    live = Live(Principal.of(reader), LEAVE)
+    with serving(says("", hang="before")) as server, answering(live, reader.pk, server.base_url) as process:
+        assert process.stdout is not None
+        live.message_id = UUID(process.stdout.readline().strip())
+        assert process.stdout.readline().strip() == "agent_query"
+        assert server.asked.wait(300), "the model is thinking"
+        reap_runs()
+        assert not Message.objects.get(pk=live.message_id).is_complete, "as long as it lives, nobody closes it"
+        process.kill()
+        process.wait()
+
+    with Redis.from_url(settings.REDIS_URL, protocol=2) as valkey:
+        assert 0 < valkey.ttl(lease_key(live.message_id)) <= LEASE_S, "it ends by itself"
+        valkey.delete(lease_key(live.message_id))  # as it does when that time is over
+    long_ago = timezone.now() - timedelta(seconds=LEASE_S + 1)
+    Message.objects.filter(pk=live.message_id).update(created_at=long_ago)
+    info: dict[str, Any] = {"uptime_in_seconds": LEASE_S}
+    monkeypatch.setattr(Redis, "info", lambda self, *sections: info)
+    assert close_abandoned() == 1
+
+    events = events_of(async_to_sync(live.read)())
+    assert kinds(events) == ["agent_query", "error"]
+    assert [event.seq for event in events] == [0, 1]
+    row = Message.objects.get(pk=live.message_id)
+    assert (row.is_complete, row.stop_reason, row.content) == (True, StopReason.TOOL_ERROR, events[-1].content)

@@ -1,0 +1,122 @@
+"""Results of a data source as evidence: cited by number, and shown only as long as the source may be asked."""
+
+from collections.abc import Iterator
+
+import pytest
+from pydantic import Field
+
+from agent.events import References
+from agent.models import StopReason
+from agent.query_sources import query_sources
+from agent.sessions import create_session, get_message
+from agent.state import EvidenceItem, Finding, Source, SqlSummary, State
+from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, tools
+from authz.principal import Principal
+from tests.factories import make_user
+from tests.integration.agent.conversations import asked, stored, words
+from tests.integration.agent.modelled import modelled, routes
+from tests.modelserver import calls, says
+
+pytestmark = pytest.mark.django_db
+
+OPEN: set[str] = set()  # users who may ask the source
+EVIDENCE = "sql:q_1:rowset:3c2b1a00"
+
+
+class OrdersArgs(ToolArgs):
+    question: str = Field(description="What to count.")
+
+
+class Orders(ToolDefaults):
+    """Answer questions about orders. A data source of the tests' own, as an app of its own would register one."""
+
+    name = "database_query"
+    label = Words("Query", "查询")
+    description = Words("Asks business data.", "查询业务数据")
+    Args = OrdersArgs
+    scope = "sql"
+    node = State.QUERY
+
+    def why_not(self, principal: Principal) -> Words | None:
+        return None if principal.username in OPEN else Words("no source.", "没有数据源。")
+
+    async def run(self, ctx: ToolContext, args: OrdersArgs) -> ToolResult:
+        source = Source(title="Orders by month", db="shop", table="orders", query_id="q_1")
+        item = EvidenceItem(
+            evidence_id=EVIDENCE, type="sql_result", text="month | orders\n2026-10 | 128", score=1.0, source=source, by="sql",
+            hash="3c2b1a00",
+        )  # fmt: skip
+        summary = SqlSummary(generated_sql="SELECT …", result_preview="128", returned_evidence_ids=[EVIDENCE])
+        return ToolResult(item.text, {"display_type": "table"}, findings=[Finding(item)], sql=summary)
+
+
+@pytest.fixture(autouse=True)
+def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setitem(tools._items, "database_query", Orders())
+    monkeypatch.setitem(
+        query_sources._items, "tests", lambda principal, queried: queried if principal.username in OPEN else set()
+    )
+    yield
+    OPEN.clear()
+
+
+QUESTION = "How many orders were there in October 2026?"
+
+
+def test_a_model_writes_from_a_result_and_cites_it_until_the_source_is_closed() -> None:
+    person = make_user()
+    OPEN.add(person.username)
+    principal = Principal.of(person)
+    session = create_session(principal)
+    steps = (
+        routes("SQL"),
+        calls(("database_query", {"question": QUESTION})),
+        says("DONE"),
+        says("There were 128 orders in October 2026 [1]. In September there were 99 [1]."),
+    )
+    with modelled(*steps):
+        events = asked(principal, QUESTION, session)
+    row = stored(events)
+    assert row.content == "There were 128 orders in October 2026.[1]"
+    assert row.state["tools"]["sql"]["result_preview"] == "128"
+    (reference,) = [event for event in events if isinstance(event, References)][-1].query_references
+    assert (reference.number, reference.evidence_id, reference.source) == (1, EVIDENCE, "shop")
+    shown = get_message(principal, session, row.pk)
+    assert [(query.number, query.source) for query in shown.queries] == [(1, "shop")]
+    assert "128" in shown.content
+    OPEN.clear()
+    hidden = get_message(principal, session, row.pk)
+    assert (hidden.queries, hidden.content, hidden.masked_count) == ((), "", 1)
+
+
+def test_without_a_model_the_result_is_told_as_it_is() -> None:
+    person = make_user()
+    OPEN.add(person.username)
+    events = asked(person, QUESTION)
+    assert "2026-10 | 128" in words(events)
+    row = stored(events)
+    assert (row.stop_reason, row.provider) == (StopReason.OK, "database")
+    assert [step["node"] for step in row.state["trace_steps"]][2:4] == ["Route", "SQLTool"]
+
+
+def test_without_a_source_documents_are_searched() -> None:
+    row = stored(asked(make_user(), QUESTION))
+    assert row.state["plan"]["route"] == "SQL"
+    assert [step["node"] for step in row.state["trace_steps"]][2:4] == ["Route", "DocRAGTool"]
+    assert row.stop_reason == StopReason.NO_EVIDENCE
+
+
+def test_a_source_that_is_closed_while_it_is_asked_answers_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    person = make_user()
+    OPEN.add(person.username)
+    ask_orders = Orders.run
+
+    async def closed_behind_it(tool: Orders, ctx: ToolContext, args: OrdersArgs) -> ToolResult:
+        result = await ask_orders(tool, ctx, args)
+        OPEN.clear()
+        return result
+
+    monkeypatch.setattr(Orders, "run", closed_behind_it)
+    events = asked(person, QUESTION)
+    assert "128" not in "".join(event.model_dump_json() for event in events)
+    assert "128" not in stored(events).content

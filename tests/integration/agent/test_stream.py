@@ -1,0 +1,338 @@
+"""A run lives on the server: its log is whole, whoever reads it, from wherever, and whichever way it ends."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync, sync_to_async
+from django.conf import settings
+from django.utils import timezone
+from redis import Redis
+
+from agent import following, leases
+from agent.leases import LEASE_S, ask_to_stop, lease_key
+from agent.models import Message, Role, StopReason
+from agent.reaper import close_abandoned
+from agent.sessions import create_session, delete_session
+from agent.stream import Entry, log_key
+from audit.actions import Action, Outcome
+from audit.models import Entry as AuditEntry
+from authz.grants import take_back
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.errors import NotFound
+from tests.factories import make_user
+from tests.integration.agent.conversations import LEAVE, SALARY, kinds, make_library, make_reader
+from tests.integration.agent.live import Live, events_of, lived, text_of
+from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, routes
+from tests.modelserver import Step, calls, says
+
+pytestmark = pytest.mark.django_db
+TWO = f"{THIRTY} A sick note is due on the third day of absence [1]. More will never come"
+
+
+@pytest.fixture
+def reader() -> Principal:
+    base, _manual, _secret = make_library()
+    return Principal.of(make_reader(base))
+
+
+@pytest.fixture
+def valkey() -> Any:
+    with Redis.from_url(settings.REDIS_URL, protocol=2, decode_responses=True) as client:
+        yield client
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Readers who look at once whether a run without news is over."""
+    monkeypatch.setattr(following, "IDLE_S", 0.05)
+
+
+def row(live: Live) -> Message:
+    return Message.objects.get(pk=live.message_id)
+
+
+def is_answer(entry: Entry) -> bool:
+    return entry.type == "answer"
+
+
+def test_a_log_is_gapless_ends_once_and_is_what_is_stored(reader: Principal) -> None:
+    live = Live(reader, LEAVE)
+    entries = lived(live, Live.read)
+    events = events_of(entries)
+    assert [entry.seq for entry in entries] == [event.seq for event in events] == list(range(len(entries)))
+    assert kinds(events) == ["agent_query", "references", "answer", "session_title", "complete"]
+    assert [entry.is_terminal for entry in entries].index(True) == len(entries) - 1
+    assert {(event.session_id, event.assistant_message_id) for event in events} == {
+        (str(live.session_id), str(live.message_id))
+    }
+    assert text_of(entries) == row(live).content
+    assert "30 days" in text_of(entries)
+
+
+def test_a_reader_who_leaves_ends_nothing_and_others_read_on(reader: Principal) -> None:
+    async def leave_and_return(live: Live) -> tuple[list[Entry], list[Entry], list[Entry]]:
+        first = await live.read(until=lambda entry: entry.seq == 0)
+        rest, whole = await asyncio.gather(live.read(0), live.read())
+        return first, rest, whole
+
+    live = Live(reader, LEAVE)
+    first, rest, whole = lived(live, leave_and_return)
+    assert [*first, *rest] == whole
+    assert row(live).stop_reason == StopReason.OK
+
+
+def test_from_every_place_the_rest_is_the_same(reader: Principal) -> None:
+    async def from_everywhere(live: Live) -> tuple[list[Entry], list[list[Entry]]]:
+        whole = await live.read()
+        return whole, [await live.read(entry.seq) for entry in whole]
+
+    whole, rests = lived(Live(reader, LEAVE), from_everywhere)
+    assert rests == [*(whole[entry.seq + 1 :] for entry in whole[:-1]), whole[-1:]], "the end is told to everybody"
+
+
+def test_sentences_of_a_model_come_while_it_still_writes(reader: Principal) -> None:
+    """With a stop in the middle: the model is let go, what was written stays, and the end says so."""
+
+    async def stop_at_the_answer(live: Live) -> tuple[list[Entry], list[Entry]]:
+        before = await live.read(until=is_answer)
+        await ask_to_stop(live.message_id)
+        return before, await live.read(before[-1].seq)
+
+    live = Live(reader, LEAVE)
+    with modelled(routes(), SEARCH, DONE, says(TWO, size=200, hang=1)) as server:
+        before, after = lived(live, stop_at_the_answer)
+        assert server.gone.wait(300), "the model's connection is closed"
+    events = events_of([*before, *after])
+    assert kinds(events)[-2:] == ["stop", "complete"]
+    assert events[-2].content == "Stopped before the answer was complete."
+    assert events[-1].data["stop_reason"] == "cancelled"
+    stored = row(live)
+    assert (stored.stop_reason, stored.is_complete) == (StopReason.CANCELLED, True)
+    assert stored.content == text_of([*before, *after])
+    assert "30 days" in stored.content
+
+
+def test_a_stop_before_the_first_word_says_so(reader: Principal) -> None:
+    async def stop_at_once(live: Live) -> list[Entry]:
+        await live.read(until=lambda entry: entry.seq == 0)
+        await ask_to_stop(live.message_id)
+        return await live.read()
+
+    live = Live(reader, LEAVE)
+    with modelled(says("", hang="before")):
+        entries = lived(live, stop_at_once)
+    assert kinds(events_of(entries)) == ["agent_query", "stop", "complete"]
+    assert row(live).content == "Stopped before the answer was complete."
+
+
+def test_deltas_that_come_together_are_few_events(reader: Principal) -> None:
+    thoughts = [{"reasoning_content": letter} for letter in "abcdefghijklmnopqrstuvwxyz"]
+    live = Live(reader, LEAVE)
+    with modelled(routes(), Step([*thoughts, {"content": "DONE"}]), says(THIRTY)):
+        events = events_of(lived(live, Live.read))
+    thinking = [event for event in events if event.response_type == "thinking"]
+    assert "".join(event.content for event in thinking) == "abcdefghijklmnopqrstuvwxyz"
+    assert len(thinking) < 26
+
+
+@pytest.mark.usefixtures("impatient")
+def test_without_its_log_a_run_is_told_from_its_message(reader: Principal, valkey: Any) -> None:
+    async def lose_it(live: Live) -> tuple[list[Entry], list[Entry]]:
+        whole = await live.read()
+        valkey.delete(log_key(live.message_id))
+        return whole, await live.read(2)
+
+    whole, anew = lived(Live(reader, LEAVE), lose_it)
+    assert [entry.seq for entry in anew] == list(range(len(anew))), "from the beginning"
+    assert kinds(events_of(anew)) == ["agent_query", "references", "answer", "complete"]
+    assert text_of(anew) == text_of(whole)
+    references = [event for event in events_of(whole) if event.response_type == "references"]
+    told = [event for event in events_of(anew) if event.response_type == "references"]
+    assert told[-1].knowledge_references == references[-1].knowledge_references
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_log_that_is_lost_in_the_middle_does_not_stop_the_run(reader: Principal, valkey: Any) -> None:
+    async def lose_it(live: Live) -> list[Entry]:
+        before = await live.read(until=lambda entry: entry.seq == 0)
+        valkey.delete(log_key(live.message_id))
+        return [*before, *await live.read(before[-1].seq)]
+
+    live = Live(reader, LEAVE)
+    with modelled(routes(), SEARCH, DONE, says(THIRTY)):
+        entries = lived(live, lose_it)
+    assert entries[-1].type == "complete"
+    assert text_of(entries) == row(live).content
+    assert "30 days" in text_of(entries)
+
+
+def secret_run() -> tuple[Live, Any]:
+    """A run that stood on what its reader may not see any more once the second value is called."""
+    _base, _manual, secret = make_library()
+    person = make_reader(secret.knowledge_base)
+    return Live(Principal.of(person), SALARY), lambda: take_back(None, [Right.VIEW], secret.knowledge_base, of=person)
+
+
+def read_after_the_right_ended() -> tuple[list[Entry], list[Entry]]:
+    live, end_right = secret_run()
+
+    async def read_twice(live: Live) -> tuple[list[Entry], list[Entry]]:
+        before = await live.read()
+        await sync_to_async(end_right)()
+        return before, await live.read()
+
+    found: tuple[list[Entry], list[Entry]] = lived(live, read_twice)
+    assert "420,000" in text_of(found[0])
+    return found
+
+
+def test_a_finished_run_is_read_again_under_the_rights_of_that_day() -> None:
+    _before, after = read_after_the_right_ended()
+    assert kinds(events_of(after)) == ["agent_query", "answer", "complete"]
+    assert "420,000" not in str(after)
+    assert "Salaries" not in str(after)
+
+
+def test_without_the_look_at_what_is_read_again_it_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(following, "may_read", lambda _principal, grounds: [True for _each in grounds])
+    _before, after = read_after_the_right_ended()
+    assert "420,000" in text_of(after)
+
+
+def test_a_reader_of_a_running_answer_gets_nothing_that_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    live, end_right = secret_run()
+
+    async def read_late(live: Live) -> tuple[list[Entry], list[Entry]]:
+        before = await live.read(until=is_answer)
+        await sync_to_async(end_right)()
+        late = await live.read()
+        await ask_to_stop(live.message_id)
+        await live.read()
+        return before, late
+
+    salary = "The salary of the managing director is 420,000 euros a year [1]."
+    with modelled(
+        routes(),
+        calls(("knowledge_search", {"queries": [SALARY]})),
+        DONE,
+        says(f"{salary} And more will never come", size=200, hang=1),
+    ):
+        before, late = lived(live, read_late)
+    assert "420,000" in text_of(before)
+    assert "420,000" not in str(late)
+    assert late[-1].type == "error"
+    assert "What you may read changed" in late[-1].body
+
+
+def test_only_its_owner_reads_a_run(reader: Principal) -> None:
+    live = Live(reader, LEAVE)
+    lived(live, Live.read)
+    question = Message.objects.get(role=Role.USER)
+    stranger = Live(Principal.of(make_user()), LEAVE)
+    stranger.session_id, stranger.message_id = live.session_id, live.message_id
+    live.message_id = question.pk
+    for other in (stranger, live):
+        with pytest.raises(NotFound):
+            async_to_sync(other.read)()
+
+
+def test_a_place_that_no_run_came_to_begins_anew(reader: Principal) -> None:
+    live = Live(reader, LEAVE)
+    whole = lived(live, Live.read)
+    assert async_to_sync(live.read)(10_000) == whole
+
+
+# --- processes that die ---
+
+
+def abandoned(reader: Principal) -> Message:
+    """An answer that a process began long ago."""
+    session = create_session(reader)
+    session.messages.create(role=Role.USER, content=LEAVE)
+    message = session.messages.create(role=Role.ASSISTANT, is_complete=False)
+    Message.objects.filter(pk=message.pk).update(created_at=timezone.now() - timedelta(seconds=LEASE_S + 1))
+    return message
+
+
+@pytest.fixture
+def long_up(monkeypatch: pytest.MonkeyPatch, valkey: Any) -> None:
+    """The tests' Valkey is younger than a lease."""
+    info = {"uptime_in_seconds": LEASE_S}
+    monkeypatch.setattr(Redis, "info", lambda self, *sections: info)
+
+
+@pytest.mark.usefixtures("long_up")
+def test_an_answer_that_nobody_makes_is_closed_as_an_error(reader: Principal) -> None:
+    message = abandoned(reader)
+    assert close_abandoned() == 1
+    message.refresh_from_db()
+    assert (message.is_complete, message.stop_reason) == (True, StopReason.TOOL_ERROR)
+    assert "Ask it again" in message.content
+    entry = AuditEntry.objects.get(action=Action.QUESTION_ANSWERED)
+    assert (entry.outcome, entry.reason, entry.run_id) == (Outcome.ERROR, "Abandoned", str(message.pk))
+    assert close_abandoned() == 0
+
+
+@pytest.mark.usefixtures("long_up")
+def test_an_answer_that_somebody_makes_is_left_alone(reader: Principal, valkey: Any) -> None:
+    message = abandoned(reader)
+    valkey.set(lease_key(message.pk), "1", ex=LEASE_S)
+    assert close_abandoned() == 0
+    message.refresh_from_db()
+    assert not message.is_complete
+
+
+def test_a_valkey_that_has_just_started_knows_nobody(reader: Principal, monkeypatch: pytest.MonkeyPatch) -> None:
+    abandoned(reader)
+    monkeypatch.setattr(Redis, "info", lambda self, *sections: {"uptime_in_seconds": LEASE_S - 1})
+    assert close_abandoned() == 0
+
+
+@pytest.mark.usefixtures("long_up")
+def test_a_process_that_was_taken_for_dead_changes_nothing_when_it_comes_back(
+    reader: Principal, valkey: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, "LOOK_S", 3600)  # it is too busy to renew its lease
+    long_ago = timezone.now() - timedelta(seconds=LEASE_S + 1)
+
+    async def overtaken(live: Live) -> tuple[list[Entry], list[Entry]]:
+        await live.read(until=is_answer)
+        valkey.delete(lease_key(live.message_id))
+        await Message.objects.filter(pk=live.message_id).aupdate(created_at=long_ago)
+        assert await sync_to_async(close_abandoned)() == 1
+        ended = await live.read()
+        for task in asyncio.all_tasks():
+            if task.get_name().startswith("walk "):
+                task.cancel()
+        await all_runs()
+        return ended, await live.read()
+
+    live = Live(reader, LEAVE)
+    with modelled(routes(), SEARCH, DONE, says(TWO, size=200, hang=1)):
+        ended, later = lived(live, overtaken)
+    assert ended == later
+    assert kinds(events_of(ended))[-1] == "error"
+    assert row(live).stop_reason == StopReason.TOOL_ERROR
+
+
+async def all_runs() -> None:
+    """Wait for every run of this loop to end."""
+    await asyncio.gather(*(task for task in asyncio.all_tasks() if task.get_name().startswith("run ")))
+
+
+def test_a_conversation_that_is_deleted_in_the_middle_ends_its_run(reader: Principal) -> None:
+    async def delete_it(live: Live) -> None:
+        await live.read(until=is_answer)
+        await sync_to_async(delete_session)(reader, live.session_id)
+        await ask_to_stop(live.message_id)
+        with pytest.raises(NotFound):
+            await live.read()
+        await all_runs()
+
+    live = Live(reader, LEAVE)
+    with modelled(routes(), SEARCH, DONE, says(TWO, size=200, hang=1)):
+        lived(live, delete_it)
+    assert not Message.objects.exists()

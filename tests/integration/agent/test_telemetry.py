@@ -1,0 +1,172 @@
+"""Runs as spans: delivered to a real receiver over HTTP, without a word of anybody's; nothing at all where none is configured."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from pytest_django import DjangoCaptureOnCommitCallbacks
+
+from agent import telemetry
+from agent.models import StopReason
+from copilot_site.embedded.process import free_port
+from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored
+from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, routes
+from tests.modelserver import Step, says
+
+pytestmark = pytest.mark.django_db
+
+
+class Receiver(HTTPServer):
+    """A collector: keeps what it is sent."""
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[str, dict[str, str], bytes]] = []
+        super().__init__(("127.0.0.1", 0), Handler)
+
+    @property
+    def spans(self) -> list[dict[str, Any]]:
+        """Name, attributes and ids of every span, in the order they came."""
+        found = []
+        for _path, _headers, body in self.requests:
+            message = ExportTraceServiceRequest.FromString(body)
+            for resource in message.resource_spans:
+                for span in (span for scope in resource.scope_spans for span in scope.spans):
+                    pairs = {each.key: each.value for each in span.attributes}
+                    values = {key: getattr(value, value.WhichOneof("value")) for key, value in pairs.items()}
+                    found.append(
+                        {"name": span.name, "span": span, "id": span.span_id, "parent": span.parent_span_id, **values}
+                    )
+        return found
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Receiver
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.requests.append((self.path, dict(self.headers), body))
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *args: object) -> None:
+        """Nothing on the terminal."""
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    server = Receiver()
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join(10)
+    server.server_close()
+
+
+@contextmanager
+def reported(settings: Any, endpoint: str) -> Iterator[None]:
+    """Runs within it are reported; at the end everything is delivered, or given up."""
+    settings.OTLP_ENDPOINT, settings.OTLP_HEADERS = endpoint, "x-key=k1,x-team=a=b"
+    provider = telemetry.provider(endpoint, settings.OTLP_HEADERS)
+    try:
+        yield
+        provider.force_flush()
+    finally:
+        provider.shutdown()
+        telemetry.provider.cache_clear()
+
+
+def test_a_run_is_a_trace_of_steps_tools_and_model_calls(
+    settings: Any, receiver: Receiver, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    base, _manual, _secret = make_library()
+    with (
+        reported(settings, f"http://127.0.0.1:{receiver.server_port}/"),
+        modelled(routes(), SEARCH, DONE, says(THIRTY)),
+        django_capture_on_commit_callbacks(execute=True),
+    ):
+        row = stored(asked(make_reader(base), LEAVE))
+    (whole,) = [span for span in receiver.spans if not span["parent"]]
+    assert whole["name"] == "invoke_agent copilot"
+    assert whole["gen_ai.operation.name"] == "invoke_agent"
+    assert whole["gen_ai.conversation.id"] == str(row.session_id)
+    assert whole["copilot.run.id"] == str(row.pk)
+    assert (whole["gen_ai.usage.input_tokens"], whole["gen_ai.usage.output_tokens"]) == (40, 20)
+    assert (whole["copilot.stop_reason"], whole["copilot.route"], whole["copilot.evidence.cited"]) == ("ok", "DOC", 1)
+    below = [span for span in receiver.spans if span["parent"]]
+    assert {span["parent"] for span in below} == {whole["id"]}
+    assert [span["name"] for span in below].count("chat default") == 4
+    (tool,) = [span for span in below if span.get("gen_ai.operation.name") == "execute_tool"]
+    assert (tool["name"], tool["gen_ai.tool.name"]) == ("execute_tool knowledge_search", "knowledge_search")
+    assert {"Preprocess", "LoadAuthz", "Route", "Act", "ValidateEvidence", "Synthesize"} <= {s["name"] for s in below}
+    for span in below:
+        assert whole["span"].start_time_unix_nano <= span["span"].start_time_unix_nano
+        assert span["span"].end_time_unix_nano <= whole["span"].end_time_unix_nano
+    path, headers, _body = receiver.requests[0]
+    assert (path, headers["x-key"], headers["x-team"]) == ("/v1/traces", "k1", "a=b")
+    everything = b"".join(body for _path, _headers, body in receiver.requests)
+    for text in (b"annual", b"30 days", b"manual", LEAVE.encode(), row.session.user.username.encode()):
+        assert text not in everything
+
+
+def test_what_failed_is_marked(
+    settings: Any, receiver: Receiver, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    base, _manual, _secret = make_library()
+    with (
+        reported(settings, f"http://127.0.0.1:{receiver.server_port}"),
+        modelled(chooses=lambda _request: Step(status=401)),
+        django_capture_on_commit_callbacks(execute=True),
+    ):
+        asked(make_reader(base), LEAVE)
+    failed = {span["name"]: span["error.type"] for span in receiver.spans if "error.type" in span}
+    assert failed == {"chat default": "ModelMisconfigured"}
+
+
+def test_a_collector_that_is_not_there_harms_nobody(
+    settings: Any, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    base, _manual, _secret = make_library()
+    with (
+        reported(settings, f"http://127.0.0.1:{free_port()}"),
+        django_capture_on_commit_callbacks(execute=True),
+    ):
+        assert stored(asked(make_reader(base), LEAVE)).stop_reason == StopReason.OK
+
+
+def test_nothing_is_made_where_nothing_is_configured(
+    settings: Any, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    assert settings.OTLP_ENDPOINT == ""
+    base, _manual, _secret = make_library()
+    with django_capture_on_commit_callbacks(execute=True):
+        asked(make_reader(base), LEAVE)
+    assert telemetry.provider.cache_info().currsize == 0
+
+
+WITHOUT = """
+import sys
+sys.modules["opentelemetry"] = None  # as where the extra is not installed
+import django
+from django.test import override_settings
+django.setup()
+import agent.runs
+from agent.telemetry import export
+from copilot_site.checks import runs_can_be_reported
+export(None)
+assert runs_can_be_reported() == []
+with override_settings(OTLP_ENDPOINT="http://127.0.0.1:4318"):
+    print(runs_can_be_reported()[0].msg)
+"""
+
+
+def test_without_the_extra_everything_works_and_a_check_says_what_does_not() -> None:
+    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False)
+    assert done.stdout.strip().endswith("no run is reported."), done.stderr

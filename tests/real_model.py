@@ -1,0 +1,107 @@
+"""Our client against llama.cpp's server with a model of 135 million parameters. Not collected by itself: `make test-real-llm`.
+
+Seen there: `include_usage` is ignored, a strict `json_schema` answers 500 while `json_object` with a schema works, and automatic tool
+choice needs a chat format. What the model says is worth nothing; that every answer is understood, counted and ended is the point.
+"""
+
+import os
+from collections.abc import Iterator
+from decimal import Decimal
+
+import pytest
+from django.conf import settings
+from django.test import override_settings
+
+from agent.budget import Budget, Spent
+from agent.events import Complete
+from agent.models import StopReason
+from agent.providers.assembly import Reply
+from agent.providers.base import ModelError, ModelUnavailable, Prices, Shape
+from agent.providers.breaker import forget_failures
+from agent.providers.metered import Metered
+from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel
+from agent.providers.structured import ask_for
+from agent.states.route import RouteAnswer
+from agent.tools.base import find, specification
+from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored
+
+PATIENT = ModelLimits(first_s=240, between_s=120, total_s=480, attempts=1)
+HELLO = [{"role": "user", "content": "Say hello in one word."}]
+
+
+@pytest.fixture
+def served() -> Iterator[ServedModel]:
+    forget_failures()
+    yield ServedModel(
+        "SmolLM2",
+        os.environ["REAL_LLM_URL"],
+        "smollm2",
+        prices=Prices(Decimal(10), Decimal(20)),
+        context_tokens=8_000,
+        limits=PATIENT,
+    )
+    forget_failures()
+
+
+async def test_a_text_is_streamed_ended_and_counted(served: ServedModel) -> None:
+    spent, reply, pieces = Spent(), Reply(), 0
+    model = Metered(OpenAICompatible(served), Budget(seconds=480), spent)
+    async for delta in model.stream(HELLO):
+        reply.take(delta)
+        pieces += bool(delta.text)
+    await model.aclose()
+    assert reply.text
+    assert pieces > 1
+    assert reply.finish in {"stop", "length"}
+    assert reply.usage is None, "include_usage is not ignored any more: the estimate below is not what is tested then"
+    assert spent.input_tokens > 0
+    assert spent.output_tokens > 0
+    assert spent.cost > 0
+
+
+async def test_a_strict_schema_fails_and_json_mode_follows(served: ServedModel) -> None:
+    model = OpenAICompatible(served)
+    strict = Shape("RouteAnswer", RouteAnswer.model_json_schema())
+    with pytest.raises(ModelUnavailable, match="status 500"):
+        async for _delta in model.stream(HELLO, shape=strict):
+            pass
+    asked_for = [
+        {
+            "role": "system",
+            "content": 'Answer with JSON: {"route": "DOC"} for documents, {"route": "SQL"} for numbers.',
+        },
+        {"role": "user", "content": "What does the handbook say about leave?"},
+    ]
+    answer, replies = await ask_for(model, asked_for, RouteAnswer)
+    await model.aclose()
+    assert answer.route in {"DOC", "SQL", "CALC", "HYBRID", "CLARIFY", "REFUSE"}
+    assert replies
+
+
+async def test_tools_are_offered_and_whatever_comes_is_understood(served: ServedModel) -> None:
+    model, reply = OpenAICompatible(served), Reply()
+    tools = [specification(find("knowledge_search")), specification(find("calculate"))]
+    try:
+        async for delta in model.stream([{"role": "user", "content": "Use calculate to add 6 and 7."}], tools=tools):
+            reply.take(delta)
+    except ModelError as error:
+        assert "SmolLM2" in str(error)  # noqa: PT017 - a small model may break off: then in one error of ours
+    else:
+        assert reply.text or reply.calls
+        assert all(call.name and call.arguments for call in reply.calls)
+    await model.aclose()
+
+
+@pytest.mark.django_db
+def test_a_whole_run_ends_with_what_the_manual_says_or_an_honest_no(served: ServedModel) -> None:
+    base, _manual, _secret = make_library()
+    chosen = {**settings.LLM, "base_url": served.base_url, "model": served.model, "limits": PATIENT}
+    with override_settings(LLM=chosen | {"context_tokens": served.context_tokens}):
+        events = asked(make_reader(base), LEAVE)
+    row = stored(events)
+    assert isinstance(events[-1], Complete)
+    assert row.is_complete
+    assert row.stop_reason in StopReason.values
+    assert "420,000" not in row.content
+    if row.sentences:
+        assert "30" in row.content
