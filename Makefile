@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo models test lint lock screenshots clean
+.PHONY: help demo models test test-real-llm lint lock screenshots clean
 
 PYTHON ?= python3.11
 PORT ?= 8000
@@ -22,6 +22,7 @@ help:
 	@echo "make demo         the whole system with the demo company (PORT=8000)"
 	@echo "make models       the extra models: sentence-transformers and torch, for other embedders and cross-encoders"
 	@echo "make test         lint, types, architecture and all tests"
+	@echo "make test-real-llm  our model client against a real, small model (builds llama.cpp: minutes)"
 	@echo "make lint         the quick half of it"
 	@echo "make lock         compile requirements/*.in into *.txt"
 	@echo "make screenshots  the pictures of the README, from a running demo"
@@ -38,6 +39,9 @@ test: $(DEV)
 	@bash scripts/system-packages
 	@exec bash scripts/test
 
+test-real-llm: $(DEV)
+	@exec bash scripts/test-real-llm
+
 lint: $(DEV)
 	@exec bash scripts/lint
 
@@ -45,13 +49,14 @@ lock: $(DEV)
 	@test -x $(BIN)/uv || $(PIP) uv
 	$(COMPILE) -o requirements/base.txt requirements/base.in
 	$(COMPILE) -o requirements/models.txt requirements/models.in
+	$(COMPILE) -o requirements/telemetry.txt requirements/telemetry.in
 	$(COMPILE) -o requirements/dev.txt requirements/dev.in
 
 screenshots: $(DEV)
 	@exec $(BIN)/python -m scripts.screenshots
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis .import_linter_cache .copilot-tests
+	rm -rf $(VENV) .venv-llm .mypy_cache .ruff_cache .hypothesis .import_linter_cache .copilot-tests
 
 $(VENV)/bin/python:
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is needed: install it, or name it with PYTHON=python3.12"; exit 1; }

@@ -1,5 +1,6 @@
 """System checks for what Django cannot know: settings that are fine on one machine and wrong on several."""
 
+from importlib.util import find_spec
 from typing import Any
 
 from django.conf import settings
@@ -40,6 +41,20 @@ def staff_have_a_second_factor(**_: Any) -> list[CheckMessage]:
     ]
 
 
+@register()
+def runs_can_be_reported(**_: Any) -> list[CheckMessage]:
+    """A collector is named, and nobody can speak to it."""
+    if not settings.OTLP_ENDPOINT or _is_installed("opentelemetry.exporter.otlp"):
+        return []
+    return [
+        checks.Warning(
+            "OTEL_EXPORTER_OTLP_ENDPOINT is set, and the extra `telemetry` is not installed: no run is reported.",
+            hint="pip install --require-hashes --no-deps -r requirements/telemetry.txt, or unset it.",
+            id="copilot_site.W003",
+        )
+    ]
+
+
 @register(Tags.security, deploy=True)
 def the_site_has_a_name(**_: Any) -> list[CheckMessage]:
     """With local names only nobody reaches a served site; with `*` a forged Host header becomes part of its addresses."""
@@ -56,3 +71,10 @@ def the_site_has_a_name(**_: Any) -> list[CheckMessage]:
             said, hint="Set it to the names people type, such as knowledge.example.com.", id="copilot_site.W002"
         )
     ]
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # of the package around it
+        return False

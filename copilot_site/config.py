@@ -158,6 +158,17 @@ class Config(BaseSettings):
         description="Encrypts keys of models that are kept in the database; unset: derived from COPILOT_SECRET_KEY.",
     )
 
+    # where runs are reported as OpenTelemetry spans; the names are OpenTelemetry's own
+    otlp_endpoint: str | None = Field(
+        default=None,
+        alias="OTEL_EXPORTER_OTLP_ENDPOINT",
+        pattern=r"^https?://",
+        description="http(s)://… of a collector that takes OTLP over HTTP; unset: nothing is reported.",
+    )
+    otlp_headers: SecretStr | None = Field(
+        default=None, alias="OTEL_EXPORTER_OTLP_HEADERS", description="name=value by comma, such as a collector's key."
+    )
+
     # limits
     upload_max_mb: int = Field(
         default=50, ge=1, le=2048, description="Largest file, MB (10^6 bytes); larger ones are scans or media."

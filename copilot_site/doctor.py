@@ -16,6 +16,8 @@ from django.core.files.storage import storages
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
+from audit.keys import KeyUnusable, public_key, signing_key, trusted_keys
+from audit.owner import as_owner
 from copilot_site.config import BASE_DIR, load_config
 from copilot_site.embedded import services
 from copilot_site.embedded.process import ServiceFailed
@@ -127,13 +129,27 @@ def pgvector() -> Finding:
 def migrations() -> Finding:
     """All migrations are applied."""
     try:
-        executor = MigrationExecutor(connection)
-        missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        with as_owner():  # the application's role reads nothing of a database that it did not know yet
+            executor = MigrationExecutor(connection)
+            missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
     except DatabaseError as error:
         return Finding("Migrations", False, str(error).splitlines()[0], "Mend PostgreSQL first.")
     names = ", ".join(str(migration) for migration, _backwards in missing[:3])
     detail = f"{len(missing)} missing: {names}" if missing else "all applied"
     return Finding("Migrations", not missing, detail, "Run `manage.py migrate`.")
+
+
+def audit_key() -> Finding:
+    """The key that signs the audit log's checkpoints can be read, by this user alone."""
+    try:
+        key = public_key(signing_key())
+    except KeyUnusable as error:
+        if trusted_keys():
+            return Finding("Audit key", False, str(error), "Until then the audit log grows without signatures.")
+        return Finding(
+            "Audit key", False, "not made yet", "`manage.py up` makes it, or `manage.py audit_key`.", optional=True
+        )
+    return Finding("Audit key", True, f"{key[:16]}…, read by this user alone")
 
 
 def broker() -> Finding:
@@ -197,7 +213,7 @@ def browser() -> Finding:
 
 
 CHECKS: tuple[Callable[[], Finding], ...] = (
-    python, packages, state_folder, embedded, postgres, pgvector, migrations, broker, model, index, files, browser,
+    python, packages, state_folder, embedded, postgres, pgvector, migrations, audit_key, broker, model, index, files, browser,
 )  # fmt: skip
 
 

@@ -1,13 +1,13 @@
 """Django settings for all places. What differs between places is in `config.py`; this file reads nothing else."""
 
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import django_stubs_ext
 import structlog
 from django.utils.translation import gettext_lazy as _
 
 from copilot_site.config import BASE_DIR, load_config
+from copilot_site.database import database
 from copilot_site.home import Home
 
 django_stubs_ext.monkeypatch()  # ModelAdmin[Row] at run time
@@ -24,6 +24,7 @@ INSTALLED_APPS = [
     "allauth.socialaccount.providers.openid_connect",
     "demo",
     "agent",
+    "agent.business.apps.BusinessConfig",
     "knowledge",
     "authz",
     "audit",
@@ -80,30 +81,8 @@ TEMPLATES = [
 
 
 # --- services ---------------------------------------------------------------------------------------------------------
-def database(url: str | None, *, pool: int) -> dict[str, Any]:
-    """Django's DATABASES entry for a postgresql:// address. pool: connections kept open by this process, 0 for none.
-
-    Without an address the entry leads to a socket that does not exist; the first query's error then names the reason.
-    """
-    parts = urlsplit(url or "")
-    entry: dict[str, Any] = {
-        "ENGINE": "django.db.backends.postgresql",
-        "NAME": unquote(parts.path.lstrip("/")) or "copilot",
-        "USER": unquote(parts.username or ""),
-        "PASSWORD": unquote(parts.password or ""),
-        "HOST": parts.hostname or ("" if url else str(HOME.root / "no-database-is-running")),
-        "PORT": str(parts.port or ""),
-        "OPTIONS": dict(pair.split("=", 1) for pair in parts.query.split("&") if "=" in pair),
-    }
-    if pool:  # ASGI only: under Celery prefork a pool would be shared by forked children
-        entry["OPTIONS"]["pool"] = {"min_size": 1, "max_size": pool, "timeout": 10}
-    if config.db_role:  # not Django's assume_role: with a pool it never gets a connection
-        entry["OPTIONS"]["options"] = f"{entry['OPTIONS'].get('options', '')} -c role={config.db_role}".strip()
-    return entry
-
-
 _database_url = config.database_url.get_secret_value() if config.database_url else None
-DATABASES = {"default": database(_database_url, pool=config.db_pool)}
+DATABASES = {"default": database(_database_url, home=HOME, pool=config.db_pool, role=config.db_role)}
 DATABASE_ROLE = config.db_role
 REDIS_URL = config.redis_url.get_secret_value() if config.redis_url else f"unix://{HOME.root}/no-valkey-is-running"
 CACHES = {
@@ -143,20 +122,18 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # s; only the last resort: leases and the reaper in the database bring work back within seconds
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600} if not config.broker_url else {}
 CELERY_TASK_DEFAULT_QUEUE = "interactive"
-CELERY_TASK_ROUTES = {
-    "audit.sign_checkpoint": {"queue": "maintenance"},
-    "copilot_site.heartbeat": {"queue": "maintenance"},
-    "knowledge.reap_ingestion": {"queue": "maintenance"},
-    "knowledge.tend_indexes": {"queue": "maintenance"},
-}
 CELERY_BEAT_SCHEDULE_FILENAME = str(HOME.root / "beat-schedule")
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     # s; what is younger than the last checkpoint can be rewritten unseen by whoever rules the database
     "sign audit checkpoint": {"task": "audit.sign_checkpoint", "schedule": 300.0, "options": {"expires": 300}},
+    # s; roles for rights that nobody has do no harm, they only pile up
+    "sweep walls": {"task": "business.sweep_walls", "schedule": 3600.0, "options": {"expires": 3600}},
     "heartbeat": {"task": "copilot_site.heartbeat", "schedule": 30.0, "options": {"expires": 30}},
+    "reap runs": {"task": "agent.reap_runs", "schedule": 10.0, "options": {"expires": 10}},
     "reap ingestion": {"task": "knowledge.reap_ingestion", "schedule": 15.0, "options": {"expires": 15}},
     "tend indexes": {"task": "knowledge.tend_indexes", "schedule": 600.0, "options": {"expires": 600}},
 }
+CELERY_TASK_ROUTES = {entry["task"]: {"queue": "maintenance"} for entry in CELERY_BEAT_SCHEDULE.values()}
 
 # --- files ------------------------------------------------------------------------------------------------------------
 MEDIA_ROOT = HOME.files
@@ -333,6 +310,8 @@ LLM: dict[str, Any] = {
     "day_cost": config.llm_day_cost,
     "keys_secret": config.llm_keys_secret.get_secret_value() if config.llm_keys_secret else "",
 }
+OTLP_ENDPOINT = config.otlp_endpoint or ""
+OTLP_HEADERS = config.otlp_headers.get_secret_value() if config.otlp_headers else ""
 UPLOAD_MAX_BYTES = config.upload_max_mb * 1_000_000
 AUDIT_KEYS = config.audit_keys or HOME.root / "audit-keys"
 AUDIT_CHECKPOINTS = config.audit_checkpoints or HOME.root / "audit-checkpoints"

@@ -24,6 +24,7 @@ urlpatterns = [
     path("i18n/", include("django.conf.urls.i18n")),
     path("", include("knowledge.governance.urls")),
     path("", include("agent.oversight.urls")),
+    path("", include("agent.business.urls")),
     path("admin/", admin.site.urls),
     path("api/", include("copilot_site.api")),
 ]

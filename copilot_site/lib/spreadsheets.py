@@ -7,7 +7,8 @@ from typing import cast
 from asgiref.sync import sync_to_async
 from django.http import StreamingHttpResponse
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+# Full-width signs too: spreadsheets with an East Asian input method take them for their ASCII forms.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 ROWS_A_PART = 200  # sent together: a hop between threads for each part
 
 
@@ -19,15 +20,17 @@ class _Echo:
 
 
 def safe_cell(value: object) -> str:
-    """The value as text; an apostrophe goes before what a spreadsheet would calculate."""
+    """The value as text; an apostrophe goes before what a spreadsheet would calculate. A number is a number, below zero too."""
+    if isinstance(value, int | float):
+        return str(value)
     text = "" if value is None else str(value)
     return f"'{text}" if text.lstrip(" ").startswith(FORMULA_STARTS) else text
 
 
-def csv_parts(rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """The rows as CSV in parts of ROWS_A_PART lines; the first begins with the mark by which Excel knows UTF-8."""
+def csv_parts(rows: Iterable[Sequence[object]], *, bom: bool = True) -> Iterator[str]:
+    """The rows as CSV in parts of ROWS_A_PART lines; bom: the first begins with the mark by which Excel knows UTF-8."""
     writer = csv.writer(_Echo())
-    lines = ["\ufeff"]
+    lines = ["\ufeff"] if bom else []
     for row in rows:
         lines.append(cast("str", writer.writerow([safe_cell(value) for value in row])))
         if len(lines) >= ROWS_A_PART:

@@ -1,0 +1,30 @@
+"""From a postgresql:// address to Django's entry for it."""
+
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from copilot_site.home import Home
+
+
+def database(url: str | None, *, home: Home, pool: int, role: str | None) -> dict[str, Any]:
+    """Django's DATABASES entry. pool: connections kept open by this process, 0 for none. role: the one that processes take on.
+
+    Without an address the entry leads to a socket that does not exist; the first query's error then names the reason.
+    """
+    parts = urlsplit(url or "")
+    entry: dict[str, Any] = {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")) or "copilot",
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": parts.hostname or ("" if url else str(home.root / "no-database-is-running")),
+        "PORT": str(parts.port or ""),
+        # a threshold lets cursors that bind on the server prepare (audit/insertion.py); Django's own bind in the client
+        "OPTIONS": {"prepare_threshold": 2}
+        | dict(pair.split("=", 1) for pair in parts.query.split("&") if "=" in pair),
+    }
+    if pool:  # ASGI only: under Celery prefork a pool would be shared by forked children
+        entry["OPTIONS"]["pool"] = {"min_size": 1, "max_size": pool, "timeout": 10}
+    if role:  # not Django's assume_role: with a pool it never gets a connection
+        entry["OPTIONS"]["options"] = f"{entry['OPTIONS'].get('options', '')} -c role={role}".strip()
+    return entry

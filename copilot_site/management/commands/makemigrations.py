@@ -1,0 +1,13 @@
+"""Migrations are made, and looked for, as the owner of the tables: the application's role reads nothing before the first `migrate`."""
+
+from typing import Any
+
+from django.core.management.commands import makemigrations
+
+from audit.owner import as_owner
+
+
+class Command(makemigrations.Command):
+    def handle(self, *args: Any, **options: Any) -> None:
+        with as_owner():
+            super().handle(*args, **options)
