@@ -1,5 +1,6 @@
 """What all tests share: services of their own, and no way out to the internet."""
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 
@@ -18,6 +19,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[STACK] = ExitStack()
     services.start(config.stash[STACK])
     django.setup()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """A worker that finds settings named would load them at once: with the Valkey of this process, not with its own."""
+    os.environ.pop("DJANGO_SETTINGS_MODULE", None)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

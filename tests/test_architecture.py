@@ -45,10 +45,15 @@ UNSCOPED = {
     "knowledge/benchmarks/rights_world.py": "fills a base of its own, which is rolled back",
     "knowledge/evaluation/corpus.py": "fills and reads a base of its own",
     "knowledge/management/commands/import_folder.py": "a command of the operator",
+    "demo/business_data.py": "a command of the operator",
     "demo/seed.py": "a command of the operator",
     "authz/governing.py": "superusers govern all rows; it grants no reading of content",
     "knowledge/governance/standing.py": "explains and compares rights for whoever governs the places",
     "knowledge/governance/evidence.py": "compares hashes of texts for a replay; no text of a row reaches anybody",
+    "agent/business/models.py": MODELS,
+    "agent/business/housekeeping.py": "a worker tidies the databases of all sources; no row reaches anybody",
+    "agent/business/management/commands/data_source.py": "a command of the operator",
+    "agent/business/management/commands/introspect_datasource.py": "a command of the operator",
 }
 
 
@@ -113,7 +118,7 @@ def test_the_reading_of_unscoped_sees_every_way_to_write_it(source: str) -> None
 def test_the_protected_models_are_these() -> None:
     """A model that holds text or names of documents and has no `reach` would be missing here."""
     assert {model.__name__ for model in guarded_models()} == {
-        "KnowledgeBase", "Folder", "Document", "DocumentVersion", "Chunk", "ChunkIndex", "ChunkTokens",
+        "KnowledgeBase", "Folder", "Document", "DocumentVersion", "Chunk", "ChunkIndex", "ChunkTokens", "DataSource",
     }  # fmt: skip
 
 

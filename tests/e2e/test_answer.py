@@ -87,5 +87,5 @@ def _ask(page: Page, question: str, *, place: int = 0) -> Locator:
     page.get_by_role("textbox").fill(question)
     page.keyboard.press("Enter")
     answer = page.locator("li.message.answer[id^=m-]").nth(place)
-    expect(answer.locator(".answer-foot").or_(answer.locator(".answer-state"))).to_be_visible(timeout=ANSWER_MS)
+    expect(answer.locator(".answer-foot").or_(answer.locator(".answer-state")).first).to_be_visible(timeout=ANSWER_MS)
     return answer

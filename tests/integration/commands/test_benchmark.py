@@ -65,7 +65,7 @@ def test_a_search_is_measured_beside_plain_pgvector_and_leaves_nothing(tmp_path:
         (["search", "--kb", "Nowhere", "--as", "anna"], "There is no such knowledge base, or you may not see it."),
         (["search", "--kb", "Handbook", "--as", "nobody"], "no active user 'nobody'"),
         (["search", "--kb", "Handbook", "--as", "anna", "--json", "/nowhere/a.json"], "/nowhere is not a folder"),
-        (["search", "--kb", "Empty", "--as", "anna"], "has no passages"),
+        (["search", "--kb", "Empty", "--as", "anna"], "has no passages that you may see"),
         (["import", ".", "--as", "anna"], "No worker of the queue `bulk` answers"),
         (["sorting"], "invalid choice: 'sorting'"),
     ],

@@ -61,7 +61,7 @@ def test_a_failed_and_an_unfinished_answer_say_what_happened(house: House) -> No
     Message.objects.create(session=session, role=Role.ASSISTANT, is_complete=False)
     body = plain(client_of(house.reader).get(reverse("conversation", args=[session.pk])).content)
     assert "It broke." in body
-    assert "This answer was not finished" in body
+    assert "This answer is still being written" in body
 
 
 def test_words_of_a_question_are_shown_and_not_obeyed(house: House) -> None:

@@ -15,7 +15,9 @@ from audit.actions import Action
 from audit.models import Entry
 from authz.grants import take_back
 from authz.permissions import Right
+from authz.principal import Principal
 from knowledge.models import Document
+from knowledge.selectors import passages
 from tests.factories import PASSAGE, make_document, newest_version
 from tests.integration.pages.house import SENTENCE, House, chunk_with, client_of, plain, source_url
 
@@ -98,6 +100,14 @@ def test_a_page_of_a_pdf_is_an_image_with_the_cited_lines_marked(house: House) -
     assert 0.2 < width < 0.4
     assert reverse("page-image", args=[house.pdf.pk, 1, 1]) in body
     assert "<rect" not in opened(house, house.pdf)
+
+
+def test_a_citation_names_the_page_of_its_sentence_and_not_of_its_passage(house: House) -> None:
+    chunk = chunk_with(house.pdf, "The second page speaks of volumes.")
+    (shown,) = passages(Principal.of(house.reader), [chunk.id])
+    assert (chunk.page_from, chunk.page_to) == (1, 2)
+    words = ("Pods are replaced", "The limit", "The second page", "volumes")
+    assert [shown.page_at(shown.text.index(each)) for each in words] == [1, 1, 2, 2]
 
 
 def test_the_parts_of_a_pdf_are_its_pages(house: House) -> None:

@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 from django.urls import get_resolver, reverse
 
+from agent.business.urls import urlpatterns as data_sources
 from agent.oversight.urls import urlpatterns as oversight
 from authz.grants import take_back
 from authz.permissions import Right
@@ -24,6 +25,7 @@ PROTECTED: dict[str, Callable[[House], str]] = {
     "page-image": lambda house: reverse("page-image", args=[house.pdf.pk, 1, 1]),
     "source": lambda house: source_url(chunk_with(house.document, SENTENCE), SENTENCE),
     "conversation": lambda house: reverse("conversation", args=[house.session.pk]),
+    "run": lambda house: reverse("run", args=[house.session.pk, house.session.messages.latest("created_at").pk]),
     "message": lambda house: reverse("message", args=[house.session.pk, house.session.messages.last().pk]),  # type: ignore[union-attr]
 }
 # what changes something or hands out the original: needs more than to view
@@ -37,11 +39,16 @@ ACTIONS: dict[str, Callable[[House], str]] = {
     "document-delete": lambda house: reverse("document-delete", args=[house.document.pk]),
     "document-download": lambda house: reverse("document-download", args=[house.document.pk]),
 }
+MINE = {"conversation", "message", "run"}  # the person's own words stay; what they quoted is masked
 OWN = {"chat", "library", "tokens", "token-revoke", "conversation-new", "conversation-delete"}  # about the person only
 OPEN = {"healthz", "readyz", "login", "logout", "set_language"}
-GOVERNED = {
-    page.name for page in (*oversight, *governance)
-}  # for managers and auditors: in the table of tests/integration/routes
+# for managers and auditors: in the table of tests/integration/routes
+GOVERNED = {page.name for page in (*data_sources, *oversight, *governance)}
+RESULTS = {
+    "query-table",
+    "query-run-again",
+    "query-correct",
+}  # of data sources: tests/integration/business/test_results.py
 SIGN_IN = (
     "account_",
     "mfa_",
@@ -57,7 +64,7 @@ def test_every_address_stands_in_one_table() -> None:
     names = {name for name in get_resolver().reverse_dict if isinstance(name, str)}
     ours = {name for name in names if "api" not in name and not name.startswith("schema")}
     ours -= {name for name in ours if name.startswith(SIGN_IN)}
-    assert ours - OPEN - GOVERNED <= PROTECTED.keys() | ACTIONS.keys() | OWN
+    assert ours - OPEN - GOVERNED - RESULTS <= PROTECTED.keys() | ACTIONS.keys() | OWN
 
 
 @pages
@@ -86,7 +93,7 @@ def test_nobody_is_sent_to_sign_in_and_back(house: House, page: str) -> None:
 def test_the_page_is_gone_with_the_grant(house: House, page: str) -> None:
     path, client = PROTECTED[page](house), client_of(house.reader)
     take_back(None, [Right.VIEW], house.folder, of=house.reader)
-    expected = 200 if page in {"conversation", "message"} else 404  # one's own words stay; what they quoted is masked
+    expected = 200 if page in MINE else 404
     answer = client.get(path)
     assert answer.status_code == expected
     assert SENTENCE not in plain(answer.content)
@@ -149,7 +156,7 @@ def test_lists_name_exactly_what_a_person_may_see(house: House) -> None:
     assert house.base.name not in plain(client_of(house.stranger).get("/").content)
 
 
-@pytest.mark.parametrize("page", sorted(PROTECTED.keys() - {"conversation", "message"}))
+@pytest.mark.parametrize("page", sorted(PROTECTED.keys() - MINE))
 def test_control_with_the_filter_off_a_stranger_gets_in(
     house: House, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from agent.keys import KeyLost, opened, sealed
 from agent.model_settings import LanguageModel, check_tools
 from agent.models import AgentProfile
-from agent.tools.base import RESERVED, default_names, in_order
+from agent.tools.base import ALIASES, RESERVED, default_names, find, in_order
 from tests.factories import allow, make_base, make_document
 from tests.integration.rest.world import World
 
@@ -27,6 +27,14 @@ def test_every_registered_tool_is_listed_and_nothing_else(world: World) -> None:
     assert [row["name"] for row in rows] == [tool.name for tool in in_order()]
     assert not RESERVED & {row["name"] for row in rows}
     assert [row["name"] for row in rows if row["is_default"]] == default_names()
+
+
+def test_old_names_are_listed_with_the_tool_they_lead_to(world: World) -> None:
+    listed_names = {old: row["name"] for row in listed(world) for old in row["aliases"]}
+    assert listed_names == dict(ALIASES)
+    assert not set(listed_names) & {row["name"] for row in listed(world)}
+    for old, name in ALIASES.items():
+        assert find(old).name == name
 
 
 def test_labels_come_in_the_caller_s_language(world: World) -> None:

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.urls import URLPattern, URLResolver, reverse
 
+from agent.models import Message, Role
 from authz.permissions import Right
 from copilot_site import api
 from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase
@@ -18,7 +19,7 @@ from tests.integration.rest.world import ROLES, Answer, World
 
 
 class Case(NamedTuple):
-    """One row of the table. about: whose id is in the path. statuses: one for each of ROLES."""
+    """One row of the table. about: whose id is in the path, as `param`. statuses: one for each of ROLES. query: behind the path."""
 
     method: str
     route: str
@@ -26,6 +27,14 @@ class Case(NamedTuple):
     about: str = ""
     body: Callable[[World], dict[str, Any]] | None = None
     form: bool = False
+    param: str = "pk"
+    query: Callable[[World], str] | None = None
+
+
+def answer_id(world: World) -> str:
+    """An answer in the session."""
+    row, _made = Message.objects.get_or_create(session=world.session, role=Role.ASSISTANT, content="Yes.")
+    return str(row.pk)
 
 
 def upload(_world: World) -> dict[str, Any]:
@@ -62,6 +71,14 @@ TABLE = [
     Case("get", "messages",           "401 404 404 404 404 404 404 404 200 404", "session"),
     Case("post", "messages",          "401 404 404 404 404 404 404 404 201 404", "session",
          lambda w: {"query": "What are the rules?"}),
+    Case("post", "knowledge-chat",    "401 404 404 404 404 404 404 404 200 404", "session",
+         lambda w: {"query": "What are the rules?"}, param="session_id"),
+    Case("post", "agent-chat",        "401 404 404 404 404 404 404 404 200 404", "session",
+         lambda w: {"query": "What are the rules?"}, param="session_id"),
+    Case("get", "continue-stream",    "401 404 404 404 404 404 404 404 200 404", "session", param="session_id",
+         query=lambda w: f"?message_id={answer_id(w)}"),
+    Case("post", "stop-session",      "401 404 404 404 404 404 404 404 200 404", "session",
+         lambda w: {"message_id": answer_id(w)}, param="session_id"),
     Case("get", "tokens",             "401 200 200 200 200 200 200 200 200 200"),
     Case("post", "tokens",            "401 201 201 201 201 201 201 201 201 201", body=lambda w: {"name": "new"}),
     Case("delete", "token",           "401 404 404 404 404 404 404 404 204 404", "token"),
@@ -74,6 +91,8 @@ TABLE = [
     Case("get", "schema",             "200 200 200 200 200 200 200 200 200 200"),
     Case("get", "docs",               "200 200 200 200 200 200 200 200 200 200"),
 ]  # fmt: skip
+# results of data sources: tests/integration/business/test_results.py
+RESULTS = {("get", "query-csv"), ("post", "query-again"), ("post", "query-correction")}
 ABOUT_A_ROW = [case for case in TABLE if case.about]
 
 
@@ -84,12 +103,13 @@ def name_of(case: Case) -> str:
 def call(world: World, case: Case, role: str, pk: UUID | int | None = None) -> Answer:
     """The answer to one role; pk: instead of the row that the case is about."""
     row = pk if pk is not None else world.ids().get(case.about)
-    path = reverse(f"api:{case.route}", kwargs={"pk": row} if case.about else {})
+    path = reverse(f"api:{case.route}", kwargs={case.param: row} if case.about else {})
+    path += case.query(world) if case.query else ""
     body = case.body(world) if case.body else None
     send = getattr(world.client(role), case.method)
     answer = send(path, body, format="multipart" if case.form else "json") if body is not None else send(path)
     if answer.streaming:
-        list(answer.streaming_content)  # reading to the end closes the file
+        list(answer)  # reading to the end closes the file
     return answer
 
 
@@ -125,7 +145,7 @@ def routes(patterns: Sequence[object]) -> Iterator[tuple[str, str]]:
 
 
 def test_every_route_has_a_row_in_the_table() -> None:
-    assert {(case.method, case.route) for case in TABLE} == set(routes(api.urlpatterns))
+    assert {(case.method, case.route) for case in TABLE} | RESULTS == set(routes(api.urlpatterns))
 
 
 @pytest.mark.parametrize("case", ABOUT_A_ROW, ids=name_of)

@@ -67,7 +67,7 @@ def _allowed(path: str) -> Sequence[str]:
 
 
 def _any_value(name: str) -> str:
-    uuids = {"session_id", "message_id", "folder_id", "base_id", "document_id", "chunk_id", "place_id"}
+    uuids = {"session_id", "message_id", "folder_id", "base_id", "document_id", "chunk_id", "place_id", "source_id"}
     if name == "kind":
         return "folder"
     return "00000000-0000-0000-0000-000000000000" if name in uuids else "1"

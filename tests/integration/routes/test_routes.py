@@ -111,7 +111,8 @@ def test_rights_elsewhere_open_nothing_here_and_more_rights_never_open_less() ->
             assert got["down"] < 400 or route.path.startswith(OWN), route
 
 
-OWN = ("chat/", "tokens/", "api/v1/sessions", "api/v1/tokens")  # one person's: nobody else's rights reach it
+# One person's: nobody else's rights reach it.
+OWN = ("chat/", "tokens/", "api/v1/sessions", "api/v1/tokens", "api/v1/knowledge-chat/", "api/v1/agent-chat/")
 
 
 def with_an_id(table: dict[Route, list[int]]) -> Iterator[Route]:

@@ -11,6 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponseBase
 from django.test import Client
 
+from agent.business.models import DataSource
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.scopes import TokenScope
@@ -55,7 +56,9 @@ class World(House):
     def address(self, route: Route, replace: dict[str, Any] | None = None) -> str:
         """The address of a route for the rows of this world; replace: other values for some of its parameters."""
         values = {name: self.value(route, name) for name in route.names} | (replace or {})
-        return "/" + re.sub(r"<(\w+)>", lambda found: str(values[found[1]]), route.path)
+        query = QUERIES.get(f"/{route.path}")
+        path = re.sub(r"<(\w+)>", lambda found: str(values[found[1]]), route.path)
+        return f"/{path}?{query(self)}" if query else f"/{path}"
 
     def value(self, route: Route, name: str) -> Any:
         """What stands for a parameter. Raises KeyError for one that nobody has thought of."""
@@ -68,6 +71,10 @@ class World(House):
             "chunk_id": lambda: chunk_with(self.document, SENTENCE).id,
             "version_number": lambda: 1,
             "page": lambda: 1,
+            "number": lambda: 1,
+            "source_id": lambda: (
+                DataSource.unscoped.get_or_create(name="sales", defaults={"database": "nowhere"})[0].pk
+            ),
             "kind": lambda: "folder",
             "place_id": lambda: self.folder.pk,
             "user_id": lambda: self.reader.pk,
@@ -121,9 +128,13 @@ class World(House):
             address or self.address(route), **options, **({"content_type": "application/json"} if is_json else {})
         )
         if getattr(answer, "streaming", False):
-            list(answer.streaming_content)  # reading to the end closes the file
+            list(answer)  # reading to the end closes the file
         client.cookies = cookies  # whom one address signs out comes signed in to the next
         return answer  # type: ignore[no-any-return]
+
+
+def _answer_id(world: World) -> str:
+    return str(world.session.messages.latest("created_at").pk)
 
 
 def _file(_world: World) -> dict[str, Any]:
@@ -143,5 +154,13 @@ BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
     "/api/v1/folders/<pk>/documents": _file,
     "/api/v1/knowledge-search": lambda world: {"query": "pods"},
     "/api/v1/sessions/<pk>/messages": lambda world: {"query": "How many pods may be unavailable?"},
+    "/api/v1/knowledge-chat/<session_id>": lambda world: {"query": "How many pods may be unavailable?"},
+    "/api/v1/agent-chat/<session_id>": lambda world: {"query": "How many pods may be unavailable?"},
+    "/api/v1/sessions/<session_id>/stop": lambda world: {"message_id": _answer_id(world)},
+    "/api/v1/sessions/<pk>/messages/<message_id>/queries/<number>/correction": lambda world: {"sql": "SELECT 1"},
     "/api/v1/tokens": lambda world: {"name": "new"},
+}
+# what an address asks for behind its path
+QUERIES: dict[str, Callable[[World], str]] = {
+    "/api/v1/sessions/continue-stream/<session_id>": lambda world: f"message_id={_answer_id(world)}",
 }

@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 
+from audit.keys import ensure_key
 from copilot_site.embedded.process import free_port
 from tests.homes import Checkout
 
@@ -117,3 +118,22 @@ def test_readyz_names_missing_migrations(client: Client) -> None:
     answer = client.get("/readyz")
     assert answer.status_code == 503
     assert "migrations" in answer.json()["failing"]
+
+
+def test_doctor_reads_the_key_of_the_audit_log() -> None:
+    """Not made yet is a note; lost, or readable by others, is bad."""
+    folder = settings.AUDIT_KEYS
+    for name in folder.glob("*") if folder.exists() else ():
+        name.unlink()
+    assert examine()["Audit key"] | {"mend": ""} == {
+        "name": "Audit key", "ok": False, "detail": "not made yet", "mend": "", "optional": True
+    }  # fmt: skip
+    key = ensure_key()
+    found = examine()["Audit key"]
+    assert (found["ok"], found["detail"].startswith(key[:16])) == (True, True)
+    (folder / "signing.pem").chmod(0o644)
+    found = examine()["Audit key"]
+    assert (found["ok"], found["optional"]) == (False, False)
+    assert "chmod 600" in found["detail"]
+    (folder / "signing.pem").unlink()
+    assert "restore it from your backup" in examine()["Audit key"]["detail"]

@@ -1,0 +1,54 @@
+"""A question about business data in a real browser: the value, its table, the drawing, the file, the SQL; and nothing of it for others."""
+
+import csv
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import System
+from tests.e2e.test_answer import _ask, _sign_in
+
+BY_REGION = "How many customers are there by region?"
+LAST_MONTH = "上个月新增了多少客户？"
+
+
+@pytest.mark.browser
+def test_an_employee_gets_number_table_chart_file_and_sql(system: System, page: Page) -> None:
+    _sign_in(page, system, "emma")
+    number = _ask(page, LAST_MONTH)
+    expect(number.locator(".answer-text")).to_contain_text("（客户数量）")
+    expect(number.locator(".result-meaning")).to_contain_text(" 至 ")
+    answer = _ask(page, BY_REGION, place=1)
+    result = answer.locator(".result")
+    expect(result.locator("canvas[data-drawn]")).to_be_visible()
+    cells = result.locator("tbody tr td:nth-child(2)")
+    counts = [int(text.replace(",", "")) for text in cells.all_inner_texts()]
+    head = result.locator("th").nth(1)
+    for order, sign in (("ascending", 1), ("descending", -1)):
+        head.get_by_role("button").click()
+        expect(head).to_have_attribute("aria-sort", order)
+        sorted_now = [int(text.replace(",", "")) for text in cells.all_inner_texts()]
+        assert sorted_now == sorted(counts, key=lambda count: sign * count)
+    sql = result.locator("details.result-sql")
+    expect(sql.locator("code")).to_be_hidden()
+    sql.locator("summary").click()
+    expect(sql.locator("code")).to_contain_text("SELECT")
+    with page.expect_download() as download:
+        result.get_by_role("link", name="Download CSV").click()
+    with download.value.path().open(encoding="utf-8-sig") as file:
+        rows = list(csv.reader(file))
+    assert sorted(int(row[1]) for row in rows[1:]) == sorted(counts)
+    expect(result.get_by_role("link", name="Correct")).to_have_count(0)  # no manager of the source
+    result.get_by_role("button", name="Run again").click()
+    expect(page.locator(".message.answer")).to_have_count(3)
+
+
+@pytest.mark.browser
+def test_who_may_not_ask_gets_nothing_of_it(system: System, page: Page) -> None:
+    _sign_in(page, system, "sofia")
+    for place, question in enumerate((BY_REGION, LAST_MONTH)):
+        answer = _ask(page, question, place=place)
+        expect(answer).to_contain_text("cannot confirm")
+        expect(answer.locator(".result")).to_have_count(0)
+        expect(answer).not_to_contain_text("SELECT")
+        expect(answer).not_to_contain_text("demo")
