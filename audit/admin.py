@@ -21,7 +21,7 @@ from audit.actions import Action, Outcome
 from audit.export import export_entries, filename, format_named
 from audit.models import Checkpoint, Entry, Head, Hold
 from audit.record import record
-from audit.retention import place_hold, release_hold
+from audit.retention import check_hold, place_hold, release_hold
 from audit.selectors import EntryFilter, timeline
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.files import StreamedPieces
@@ -53,7 +53,7 @@ class TimelineStep:
     def of(cls, entry: Entry, *, began: datetime) -> "TimelineStep":
         detail = sorted(entry.detail.items())
         lists = [(name, value) for name, value in detail if isinstance(value, list)]
-        facts = [(name, value) for name, value in detail if not isinstance(value, list)]
+        facts = [(name, value) for name, value in detail if value is not None and not isinstance(value, list)]
         return cls(entry, (entry.at - began).total_seconds(), lists, facts)
 
 
@@ -100,7 +100,17 @@ class EntryAdmin(ReadOnlyAdmin):
     """Reading needs `audit.view_entry`, exporting `audit.export_entry`; both are recorded."""
 
     change_list_template = "admin/audit/entry/change_list.html"
-    list_display = ("place", "at", "actor_name", "action", "outcome", "target_name", "address", "run")
+    list_display = (
+        "place",
+        "at",
+        "actor_name",
+        "on_behalf_of_name",
+        "action",
+        "outcome",
+        "target_name",
+        "address",
+        "run",
+    )
     list_display_links = ("place", "at")
     list_filter = ("outcome", ("at", admin.DateFieldListFilter), "action")
     list_select_related = ("link",)
@@ -184,12 +194,25 @@ class CheckpointAdmin(ReadOnlyAdmin):
     fields = ("seq", "kind", "at", "key", "signature")
 
 
+class HoldForm(forms.ModelForm[Hold]):
+    def clean(self) -> dict[str, Any]:
+        """What the service would refuse, said at the form."""
+        given = super().clean() or self.cleaned_data
+        if not self.errors:
+            try:
+                check_hold(Hold(**given))
+            except CopilotError as error:
+                raise forms.ValidationError(str(error)) from error
+        return given
+
+
 @admin.register(Hold)
 class HoldAdmin(admin.ModelAdmin[Hold]):
     """Holds are placed and released, never edited or deleted."""
 
+    form = HoldForm
+    fields = ("reason", "person_id", "from_at", "until_at")
     list_display = ("reason", "person_id", "from_at", "until_at", "placed_at", "released_at")
-    readonly_fields = ("placed_at", "released_at")
     actions = ("release",)
     formfield_overrides = {  # one field with a label, where Django's two have none
         models.DateTimeField: {

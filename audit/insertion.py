@@ -7,10 +7,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from django.db import connections, transaction
-from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.backends.utils import CursorWrapper
 from django.db.utils import DEFAULT_DB_ALIAS
-from psycopg import Cursor
+
+from copilot_site.lib.prepared import prepared_cursor
 
 if TYPE_CHECKING:
     from audit.models import Entry
@@ -25,17 +24,6 @@ def insert(entry: "Entry") -> None:
         cursor.execute(statement, values)
         (entry.pk,) = cursor.fetchone()
     entry._state.adding, entry._state.db = False, DEFAULT_DB_ALIAS
-
-
-def prepared_cursor(connection: BaseDatabaseWrapper) -> CursorWrapper:
-    """A cursor that binds on the server, where statements can be prepared; Django's own, which shows them with their values,
-    where somebody logs statements.
-    """
-    if connection.queries_logged:
-        return connection.cursor()
-    connection.ensure_connection()
-    cursor: Any = Cursor(connection.connection)
-    return connection.make_cursor(cursor)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
@@ -20,13 +21,31 @@ from copilot_site.lib.errors import Conflict, InvalidInput
 @transaction.atomic
 def place_hold(by: Actor | None, hold: Hold) -> Hold:
     """Let nothing of a time, or about a person, be purged or erased. hold: unsaved. Raises InvalidInput."""
+    check_hold(hold)
+    hold.save(force_insert=True)
+    record(by, Action.HOLD_PLACED, hold, detail={"person": hold.person_id})
+    return hold
+
+
+def check_hold(hold: Hold) -> None:
+    """Raises InvalidInput for a hold without a reason, that ends before it begins, or about somebody whom nothing names."""
     if not hold.reason.strip():
         raise InvalidInput(_("Say why: the number of the case or the file."))
     if hold.from_at and hold.until_at and hold.from_at >= hold.until_at:
         raise InvalidInput(_("A legal hold begins before it ends."))
-    hold.save(force_insert=True)
-    record(by, Action.HOLD_PLACED, hold, detail={"person": hold.person_id})
-    return hold
+    if hold.person_id is not None and not _is_somebody(hold.person_id):
+        raise InvalidInput(
+            _(
+                "There is no account with the number %(number)s, and no entry names one. Leave it empty to hold everybody's."
+            )
+            % {"number": hold.person_id}
+        )
+
+
+def _is_somebody(person_id: int) -> bool:
+    """An account, or one that was there when something was recorded."""
+    known = Q(actor_id=person_id) | Q(on_behalf_of_id=person_id) | Q(target_type="user", target_id=str(person_id))
+    return User.objects.filter(pk=person_id).exists() or Entry.objects.filter(known).exists()
 
 
 @transaction.atomic

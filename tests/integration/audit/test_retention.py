@@ -1,12 +1,15 @@
 """Old entries go through a signed cut, or they stay."""
 
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from typing import Any
 
 import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from audit.actions import Action
@@ -17,6 +20,7 @@ from audit.selectors import EntryFilter
 from audit.verification import verify
 from audit.verify_export import check
 from copilot_site.lib.errors import Conflict, InvalidInput
+from tests.factories import make_user
 from tests.integration.audit.logbook import ANNA, BERT, Logbook, verified, write
 
 DAY = timedelta(days=1)
@@ -103,8 +107,10 @@ def test_a_legal_hold_keeps_old_entries(logbook: Logbook, name: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("hold", [{"person_id": 99}, {"until_at": datetime(2020, 1, 1, tzinfo=UTC)}])
+@pytest.mark.parametrize("hold", [{"person_id": 0}, {"until_at": datetime(2020, 1, 1, tzinfo=UTC)}])
 def test_a_hold_on_something_else_does_not(logbook: Logbook, hold: dict[str, Any]) -> None:
+    if "person_id" in hold:
+        hold = {"person_id": make_user("somebody-else").pk}
     place_hold(None, Hold(reason="Case 12", **hold))
     assert purge(None, before=logbook.entry(13).at) == 12
 
@@ -121,12 +127,37 @@ def test_a_hold_is_released_once(logbook: Logbook) -> None:
     [
         ({"reason": " "}, "Say why"),
         ({"reason": "x", "from_at": timezone.now(), "until_at": timezone.now() - DAY}, "begins before it ends"),
+        ({"reason": "x", "person_id": 4_711_000}, "no account with the number 4711000"),
     ],
 )
 def test_a_hold_that_says_nothing_is_refused(db: None, hold: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InvalidInput, match=sentence):
         place_hold(None, Hold(**hold))
     assert Hold.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("form", "sentence"),
+    [
+        ({"reason": "  "}, "This field is required."),
+        (
+            {"reason": "x", "from_at": "2026-02-01T00:00", "until_at": "2026-01-01T00:00"},
+            "A legal hold begins before it ends.",
+        ),
+        ({"reason": "x", "person_id": "4711000"}, "There is no account with the number 4711000"),
+        ({"reason": "x", "from_at": "yesterday"}, "Enter a valid date/time."),
+    ],
+)
+def test_the_admin_says_what_is_wrong_with_a_hold(db: None, form: dict[str, str], sentence: str) -> None:
+    client = Client()
+    client.force_login(make_user("root", is_superuser=True))
+    page = client.post(reverse("admin:audit_hold_add"), form)
+    assert page.status_code == 200
+    assert sentence in unescape(page.content.decode())
+    assert not Hold.objects.exists()
+    assert not Entry.objects.filter(action=Action.HOLD_PLACED).exists()
+    assert client.post(reverse("admin:audit_hold_add"), {"reason": "Case 12"}).status_code == 302
+    assert Entry.objects.get(action=Action.HOLD_PLACED).target_name == "Case 12"
 
 
 def test_a_log_that_was_changed_is_not_purged(logbook: Logbook) -> None:
