@@ -156,6 +156,14 @@ class LinkAdmin(admin.ModelAdmin[SocialAccount]):
         user: User = obj.user
         record(Principal.of(request.user), Action.PROVIDER_LINKED, user, detail={"sign_in": obj.provider})
 
+    def delete_model(self, request: HttpRequest, obj: SocialAccount) -> None:
+        record(Principal.of(request.user), Action.PROVIDER_UNLINKED, obj.user, detail={"sign_in": obj.provider})
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[SocialAccount]) -> None:
+        for link in queryset:
+            self.delete_model(request, link)
+
 
 @admin.register(Authenticator)
 class SecondFactorAdmin(ReadOnly):

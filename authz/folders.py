@@ -6,6 +6,7 @@ hand, because making it out of querysets costs 10 ms of Python each time.
 """
 
 import re
+from functools import cache
 from typing import TypeAlias
 
 from django.db.models.expressions import RawSQL
@@ -119,4 +120,11 @@ def _subquery(statement: str, principal: Principal, right: Right) -> Ids:
         "within": principal.folder_id,
         "token": principal.token_id,
     }
-    return RawSQL(statement.format(**PLACES), [values[name] for name in NAMES.findall(statement)])  # noqa: S611
+    sql, names = _prepared(statement)
+    return RawSQL(sql, [values[name] for name in names])  # noqa: S611
+
+
+@cache
+def _prepared(statement: str) -> tuple[str, list[str]]:
+    """The statement with places for its values, and their names in order."""
+    return statement.format(**PLACES), NAMES.findall(statement)

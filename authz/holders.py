@@ -85,6 +85,18 @@ def bases_about(group: Group) -> set[UUID]:
     }
 
 
+def bases_about_person(user: User) -> set[UUID]:
+    """The knowledge bases in which something is granted or denied to this person, or to a group that counts for them."""
+    denied = Denial.objects.filter(user=user)
+    return {
+        *FolderUserGrant.objects.filter(user=user).values_list("content_object__knowledge_base_id", flat=True),
+        *KnowledgeBaseUserGrant.objects.filter(user=user).values_list("content_object_id", flat=True),
+        *denied.filter(knowledge_base=None).values_list("folder__knowledge_base_id", flat=True),
+        *denied.filter(folder=None).values_list("knowledge_base_id", flat=True),
+        *(base_id for group in user.groups.all() for base_id in bases_about(group)),
+    }
+
+
 def _to(group: Group) -> Q:
     """What is held by this group, or by a unit above it."""
     return Q(group=group) | Q(group__org_unit__descendant_links__descendant__group=group)

@@ -13,6 +13,7 @@ from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, DocumentV
 from knowledge.retrieval.candidates import Question, find_candidates
 from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.search import search
+from knowledge.selectors import visible_chunk_ids
 from tests.property.rights_rows import QUESTION, Rows, encoded
 
 SAMPLED = 6  # every sixth document; five persons look at five different sixths
@@ -47,6 +48,7 @@ class Ways:
         return [
             self.versions,
             self.passages,
+            self.look_of_a_run,
             self.index,
             self.tokens,
             self.exact_statement,
@@ -80,6 +82,11 @@ class Ways:
 
     def passages(self) -> list[Any]:
         return list(Chunk.objects.visible_to(self.principal).values_list("document_id", flat=True))
+
+    def look_of_a_run(self) -> list[Any]:
+        """The statement by hand with which runs look at rights again."""
+        known = dict(Chunk.unscoped.values_list("id", "document_id"))
+        return [known[pk] for pk in visible_chunk_ids(self.principal, known)]
 
     def index(self) -> list[Any]:
         return list(ChunkIndex.objects.visible_to(self.principal).values_list("document_id", flat=True))

@@ -209,7 +209,7 @@ class Company(RuleBasedStateMachine):
         for person in range(PEOPLE):
             ways = Ways(self.rows, person)
             expected = self.model.holding(person, Right.VIEW, "document")
-            ways.compare(expected, [ways.documents, ways.statements()[(self.step + person) % 6]])
+            ways.compare(expected, [ways.documents, ways.statements()[(self.step + person) % 7]])
             assert ways.counted() == len(expected), f"{ways.counted()} are counted instead of {len(expected)}"
             self._same(ways.folders(), self.model.holding(person, Right.VIEW, "folder"))
         self.step += 1

@@ -54,8 +54,11 @@ def account_form(user: User, **changed: Any) -> dict[str, Any]:
 
 
 def saved(client: Client, user: User, **changed: Any) -> str:
-    """Save the page; returns the text of the page that follows."""
-    answer = client.post(reverse("admin:auth_user_change", args=[user.pk]), account_form(user, **changed), follow=True)
+    """Save the page, and once more where it asks whether that is meant; returns the text of the page that follows."""
+    url, form = reverse("admin:auth_user_change", args=[user.pk]), account_form(user, **changed)
+    answer: Any = client.post(url, form, follow=True)
+    if effects := (answer.context or {}).get("effects"):
+        answer = client.post(url, form | {"confirmed": effects.fingerprint}, follow=True)
     assert answer.status_code == 200
     return str(answer.content.decode())
 

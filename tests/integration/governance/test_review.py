@@ -174,6 +174,8 @@ def _confirmed(client: Client, url: str, asked: dict[str, str]) -> None:
 def test_units_and_roles_are_changed_through_their_services(world: World) -> None:
     root = client_of(world.root)
     data = {"name": "Payments", "kind": "project", "parent": str(world.engineering.pk), "members": [str(world.ben.pk)]}
+    asked = root.post(reverse("admin:authz_orgunit_add"), data)
+    data["confirmed"] = asked.context["effects"].fingerprint
     assert root.post(reverse("admin:authz_orgunit_add"), data).status_code == 302
     group = Group.objects.get(name="Payments")
     assert can(principal_of(world.ben), Right.VIEW, world.rules), "Payments lies in Engineering"

@@ -1,0 +1,70 @@
+"""What is forbidden and what is missing cost the database the same work, so that no clock tells them apart."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import connection, models
+from django.test.utils import CaptureQueriesContext
+
+from authz import checks
+from authz.checks import get_visible
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.errors import NotFound
+from knowledge.models import Chunk, Document, Folder
+from tests.factories import allow, make_base, make_document, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+def work(principal: Principal, model: type[models.Model], **lookup: Any) -> Counter[str]:
+    """How often each table of rights is read while a row is refused."""
+    with CaptureQueriesContext(connection) as queries, pytest.raises(NotFound):
+        get_visible(model, principal, **lookup)
+    read: Counter[str] = Counter()
+    for query in queries.captured_queries:
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query['sql']}")
+            ((plan,),) = cursor.fetchall()
+        found = json.loads(plan) if isinstance(plan, str) else plan
+        for node in nodes(found[0]["Plan"]):
+            read[node.get("Relation Name", "")] += node["Actual Loops"]
+    return Counter({table: loops for table, loops in read.items() if table.startswith("authz_") and loops})
+
+
+def nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield plan
+    for below in plan.get("Plans", ()):
+        yield from nodes(below)
+
+
+@pytest.fixture
+def refused() -> tuple[Principal, Document, Chunk]:
+    """Somebody with rights elsewhere, and a document with a passage that they may not see."""
+    person = make_user()
+    allow(person, make_base("Elsewhere"), Right.VIEW)
+    document = make_document(make_base("Closed"), "closed.md", "# Closed\n\nText.", ingested=True)
+    return Principal.of(person), document, Chunk.unscoped.filter(document=document)[0]
+
+
+def test_rights_are_read_as_often_for_what_is_missing(refused: tuple[Principal, Document, Chunk]) -> None:
+    principal, document, chunk = refused
+    for model, row in ((Folder, document.folder), (Document, document)):
+        forbidden = work(principal, model, pk=row.pk)
+        assert forbidden, "the tables of rights are read"
+        assert work(principal, model, pk=uuid4()) == forbidden, model
+    base_id = chunk.knowledge_base_id
+    forbidden = work(principal, Chunk, knowledge_base_id=base_id, id=chunk.id)
+    assert work(principal, Chunk, knowledge_base_id=base_id, id=uuid4()) == forbidden
+
+
+def test_without_evening_out_they_differ(
+    refused: tuple[Principal, Document, Chunk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    principal, document, _chunk = refused
+    monkeypatch.setattr(checks, "_even_out", lambda principal, rows: None)
+    assert work(principal, Document, pk=document.pk) != work(principal, Document, pk=uuid4())
