@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from authz.admin import GuardedModelAdmin
 from authz.principal import Principal
+from knowledge.governance import rehearsed_admin  # noqa: F401  # Django looks for admin pages in this file alone
 from knowledge.models import Document, DocumentVersion, Folder, FolderKind, KnowledgeBase
 from knowledge.services.folders import add_folder, change_knowledge_base, create_knowledge_base, govern_folder
 

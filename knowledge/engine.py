@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from django.conf import settings
@@ -20,16 +20,25 @@ from knowledge.retrieval.token_vectors import POOLING, SENTENCE_SCALE, pooled
 
 @dataclass(frozen=True)
 class Engine:
-    """An embedder and the row of its vector space.
+    """An embedder and its vector space.
 
-    lexical_weight: what a lexical score of 1 counts beside the cosines of this space. scale: (offset, slope) that puts
-    those cosines on the line of sentence vectors, which the weights of the reader are fitted on.
+    space: its name, which the row of the space has. lexical_weight: what a lexical score of 1 counts beside the cosines of this
+    space. scale: (offset, slope) that puts those cosines on the line of sentence vectors, which the weights of the reader are
+    fitted on.
     """
 
     embedder: Embedder
-    space_id: int
+    space: str
     lexical_weight: float = SENTENCE_WEIGHT
     scale: tuple[float, float] = (0.0, 1.0)
+
+    @cached_property
+    def space_id(self) -> int:
+        """The row of the space, made when there is none; read once."""
+        row, _created = EmbeddingSpace.objects.get_or_create(
+            name=self.space, defaults={"dimensions": self.embedder.dimensions}
+        )
+        return row.pk
 
     def sentence_cosine(self, cosine: float) -> float:
         """A cosine of this space as sentence vectors would have it."""
@@ -60,11 +69,9 @@ class Engine:
 def engine() -> Engine:
     """The engine of this process, as the settings say. Raises EmbedderMisconfigured, EmbedderUnavailable."""
     embedder = _embedder()
-    pools = isinstance(embedder, LateInteraction)
-    space, _created = EmbeddingSpace.objects.get_or_create(
-        name=f"{embedder.space}/{POOLING}" if pools else embedder.space, defaults={"dimensions": embedder.dimensions}
-    )
-    return Engine(embedder, space.pk, POOLED_WEIGHT, SENTENCE_SCALE) if pools else Engine(embedder, space.pk)
+    if isinstance(embedder, LateInteraction):
+        return Engine(embedder, f"{embedder.space}/{POOLING}", POOLED_WEIGHT, SENTENCE_SCALE)
+    return Engine(embedder, embedder.space)
 
 
 @cache

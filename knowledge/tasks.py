@@ -43,7 +43,12 @@ def reap_ingestion() -> None:
 def queue_ingestion(version: DocumentVersion) -> None:
     """Hand a version to its queue when the transaction commits."""
     DocumentVersion.unscoped.filter(pk=version.pk).update(queued_at=timezone.now())
-    transaction.on_commit(lambda: _send(version), robust=True)  # the queue may be down: the reaper sends it
+    send_on_commit(version)
+
+
+def send_on_commit(version: DocumentVersion) -> None:
+    """Send a version whose row says that it waits; the queue may be down, then the reaper sends it."""
+    transaction.on_commit(lambda: _send(version), robust=True)
 
 
 def _send(version: DocumentVersion) -> None:

@@ -1,8 +1,9 @@
 """`manage.py benchmark import DIR`: passages a second through the whole pipeline, beside the embedder alone on the same passages."""
 
+import statistics
 import time
 from argparse import ArgumentParser
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.core.management import call_command
 from authz.principal import Principal
 from copilot_site.lib.benchmarks import Report, Row
 from copilot_site.lib.errors import InvalidInput
+from knowledge.benchmarks.bystanders import Bystanders
 from knowledge.benchmarks.processor_time import system_cpu_s
 from knowledge.engine import engine
 from knowledge.models import Chunk, Document, KnowledgeBase
@@ -24,8 +26,8 @@ class ImportBenchmark:
     """Everything between a folder and passages that answer, against the part that nobody can save."""
 
     help = (
-        "Import a folder into a new knowledge base, which stays, by the running workers; then embed the same passages "
-        "in this process, with nothing else to do."
+        "Import a folder into a new knowledge base, which stays, by the running workers, while a person uploads notes to another new "
+        "one; then embed the same passages in this process, with nothing else to do."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -39,9 +41,11 @@ class ImportBenchmark:
         _require_workers()
         name = options["kb"] or f"Benchmark {options['folder'].name}"
         base = create_knowledge_base(principal, name=name)
+        beside = create_knowledge_base(principal, name=f"{name}, beside it")
         began, cpu = time.perf_counter(), system_cpu_s()
-        call_command("import_folder", options["folder"], kb=name, username=options["username"])
-        import_s, import_cpu_s = time.perf_counter() - began, system_cpu_s() - cpu
+        with Bystanders(principal, beside) as bystanders:
+            call_command("import_folder", options["folder"], kb=name, username=options["username"])
+            import_s, import_cpu_s = time.perf_counter() - began, system_cpu_s() - cpu
         texts = _texts(principal, base)
         if not texts:
             raise InvalidInput("No passage came out of this folder; the lines above say why.")
@@ -54,6 +58,8 @@ class ImportBenchmark:
                 Row("speed", "passages/s", ours, peer),
                 Row("processor", "ms/passage", import_cpu_s / len(texts) * 1e3, alone_cpu_s / len(sample) * 1e3),
                 Row("time", "s", import_s, len(texts) / peer),
+                Row("memory of all workers, peak", "MB", bystanders.peak_bytes / 1e6),
+                *_waits(bystanders.waits_s),
             ],
             facts={
                 "documents": Document.objects.visible_to(principal).filter(knowledge_base=base).count(),
@@ -61,6 +67,14 @@ class ImportBenchmark:
                 "embedder": engine().embedder.space,
             },
         )
+
+
+def _waits(waits_s: Sequence[float]) -> list[Row]:
+    """How long the uploads of a person waited; nothing where the import was over before one."""
+    if not waits_s:
+        return []
+    shown = {"median": statistics.median(waits_s), "longest": max(waits_s)}
+    return [Row(f"a person's upload beside it, {name}", "s", wait_s) for name, wait_s in shown.items()]
 
 
 def _require_workers() -> None:

@@ -13,13 +13,17 @@ def system_cpu_s() -> float:
     Services that somebody else runs (`DATABASE_URL`) on another machine are not seen.
     """
     root = settings.HOME.root
-    pids = {os.getpid()}
-    if (root / "processes.json").exists():
-        pids |= {int(pid) for pid in json.loads((root / "processes.json").read_text())}
+    pids = {os.getpid(), *supervised_pids()}
     if (root / "services.json").exists():
         services = json.loads((root / "services.json").read_text())
         pids |= {pid for pid in (services["postgres_pid"], services["valkey_pid"]) if pid}
     return sum(_with_children(pid) for pid in pids)
+
+
+def supervised_pids() -> set[int]:
+    """The workers, beat and web server that `manage.py up` of this home runs; empty where none runs here."""
+    ledger = settings.HOME.root / "processes.json"
+    return {int(pid) for pid in json.loads(ledger.read_text())} if ledger.exists() else set()
 
 
 def _with_children(pid: int) -> float:

@@ -10,7 +10,7 @@ from authz.principal import Principal
 from knowledge.engine import Engine, engine
 from knowledge.retrieval.candidates import Candidate, Question, find_candidates, rarest
 from knowledge.retrieval.fusion import fuse
-from knowledge.retrieval.plan import Scope, document_frequencies, make_plan
+from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.ranking import CANDIDATES, IMAGINED
 from knowledge.retrieval.terms import query_weights, term_id, terms
 from knowledge.services.indexes import build_in_transaction
@@ -37,11 +37,10 @@ def recall_of_indexes(people: Mapping[str, Principal], scope: Scope, questions: 
 
 
 def _first(principal: Principal, text: str, scope: Scope, with_engine: Engine, use_indexes: bool) -> set[object]:
-    plan = make_plan(principal, scope)
     vector, _question = with_engine.ask(text)
     ids = [term_id(term) for term in terms(text)]
-    frequencies = document_frequencies(plan, ids)
-    weights = query_weights(ids, frequencies, plan.corpus_chunks + IMAGINED)
+    plan = make_plan(principal, scope, term_ids=ids)
+    weights = query_weights(ids, plan.frequencies, plan.corpus_chunks + IMAGINED)
     found: list[Candidate] = find_candidates(
         principal,
         Question(vector, weights),
@@ -49,7 +48,7 @@ def _first(principal: Principal, text: str, scope: Scope, with_engine: Engine, u
         space_id=with_engine.space_id,
         depth=CANDIDATES,
         use_indexes=use_indexes,
-        rare_terms=rarest(weights, frequencies, plan),
+        rare_terms=rarest(weights, plan),
     )
     dense, lexical = (np.array([getattr(c, name) for c in found], np.float32) for name in ("dense", "lexical"))
     order = np.argsort(-fuse(dense, lexical, weight=with_engine.lexical_weight), kind="stable")[:TOP]

@@ -14,7 +14,8 @@ from pathlib import Path
 from knowledge.embedding.weights import Vocabulary
 
 SPACE_MARK = "▁"
-CACHED_CHARACTERS, CACHED_WORDS = 16, 16_384  # words that come back in every text; Chinese sentences do not
+# Words that come back in every text, and Chinese clauses: they are counted when a document is split, and embedded soon after.
+CACHED_CHARACTERS, CACHED_WORDS = 64, 16_384
 IMPOSSIBLE = float("-inf")
 UNKNOWN_PENALTY = 10.0  # below the rarest piece, as in SentencePiece
 

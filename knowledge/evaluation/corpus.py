@@ -8,9 +8,10 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
+from django.db import transaction
 from django.utils import timezone
 
-from authz.grants import give, take_back
+from authz.grants import deny, give
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
@@ -66,41 +67,14 @@ def load_corpus(dataset: Dataset, reader: Principal, *, name: str, progress: Pro
 
 
 @contextmanager
-def granted_one_by_one(corpus: LoadedCorpus, reader: Principal) -> Iterator[None]:
-    """Inside, the reader holds the right to view on every document's folder instead of on the knowledge base."""
-    user = User.objects.get(pk=reader.user_id)
-    folders = [document.folder for document in corpus.documents(set(corpus.external_ids.values()))]
-    for folder in folders:
-        give(None, [Right.VIEW], folder, to=user)
-    take_back(None, [Right.VIEW], corpus.base, of=user)
-    try:
-        yield
-    finally:
-        give(None, [Right.VIEW], corpus.base, to=user)
-        for folder in folders:
-            take_back(None, [Right.VIEW], folder, of=user)
-
-
-@contextmanager
 def hidden(corpus: LoadedCorpus, reader: Principal, external: Collection[str]) -> Iterator[None]:
-    """Inside, the reader holds no right on the folders of the named documents; for use within `granted_one_by_one`.
-
-    Raises InvalidInput where the reader may read them all the same, through a group or a grant of somebody else's making.
-    """
+    """Inside, the reader is denied the folders of the named documents. Nothing of it is kept: a killed command hides nothing."""
     user = User.objects.get(pk=reader.user_id)
-    documents = corpus.documents(external)
-    for document in documents:
-        take_back(None, [Right.VIEW], document.folder, of=user)
-    try:
-        if Document.objects.visible_to(reader).filter(pk__in=[document.pk for document in documents]).exists():
-            raise InvalidInput(
-                f"{user.username} holds other grants on {corpus.base.name!r}, so nothing can be hidden; "
-                "name a person who holds none."
-            )
+    with transaction.atomic():
+        for document in corpus.documents(external):
+            deny(None, [Right.VIEW], document.folder, to=user)
         yield
-    finally:
-        for document in documents:
-            give(None, [Right.VIEW], document.folder, to=user)
+        transaction.set_rollback(True)
 
 
 def _upload(root: Folder, number: int, document: CorpusDocument) -> Upload | None:

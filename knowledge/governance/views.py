@@ -127,6 +127,13 @@ def _reach(rules: Rulebook, person: Person, node_id: UUID) -> Reach:
     return Reach(person, tuple(explain(each) for each in decisions if each.is_allowed))
 
 
+def _towards(row: Place, asked: Change) -> str:
+    """Where a folder is to lie, with the names from the base down; nothing for other changes."""
+    if not isinstance(row, Folder) or asked.parent_id is None:
+        return ""
+    return " › ".join(rulebook_of([row.knowledge_base_id]).names(asked.parent_id))
+
+
 def _ask_to_confirm(request: HttpRequest, row: Place, asked: Change, effects: Effects) -> HttpResponse:
     """The change once more, as hidden fields, with whom it touches."""
     context = {
@@ -136,5 +143,6 @@ def _ask_to_confirm(request: HttpRequest, row: Place, asked: Change, effects: Ef
         "back_name": str(row),
         "action": reverse("rights-change", args=[kind_of(row), row.pk]),
         "asked": asked,
+        "towards": _towards(row, asked),
     }
     return show_effects(request, effects, context, fields=ChangeForm.base_fields)

@@ -11,9 +11,9 @@ from threading import Event, Thread
 from uuid import UUID, uuid4
 
 from django.db import connection, transaction
-from django.db.models import F, Q
 from django.utils import timezone
 
+from copilot_site.lib.prepared import prepared_cursor
 from knowledge.models import DocumentVersion, ParseStatus
 
 LEASE = timedelta(
@@ -28,37 +28,40 @@ class LeaseLost(Exception):
     """Another worker took over; what this one did since its last write is dropped."""
 
 
+# Neither waits for the disk: what a crash of the database takes back is claimed, or done, again. One statement each, planned once.
+_UNHURRIED = "set_config('synchronous_commit', 'off', true)"
+_CLAIM = f"""
+UPDATE knowledge_documentversion
+SET parse_status = '{ParseStatus.PROCESSING}', lease = %(lease)s::uuid, lease_expires_at = %(until)s::timestamptz,
+    queued_at = NULL, attempts = attempts + 1
+WHERE id = %(version)s::uuid AND attempts < {MAX_ATTEMPTS} AND (
+    parse_status = '{ParseStatus.PENDING}'
+    OR parse_status = '{ParseStatus.PROCESSING}' AND lease_expires_at < %(now)s::timestamptz
+)
+RETURNING {_UNHURRIED}"""  # noqa: S608 - made of constants
+_RENEW = f"""
+UPDATE knowledge_documentversion SET lease_expires_at = %s::timestamptz WHERE id = %s::uuid AND lease IS NOT DISTINCT FROM %s::uuid
+RETURNING {_UNHURRIED}"""  # noqa: S608 - made of constants
+
+
 def claim(version_id: UUID) -> DocumentVersion | None:
     """Take the version for this worker, counting the attempt; None when it is finished, gone, or somebody else's."""
     now = timezone.now()
-    lease = uuid4()
-    free = Q(parse_status=ParseStatus.PENDING) | Q(parse_status=ParseStatus.PROCESSING, lease_expires_at__lt=now)
-    claimed = DocumentVersion.unscoped.filter(free, pk=version_id, attempts__lt=MAX_ATTEMPTS).update(
-        parse_status=ParseStatus.PROCESSING,
-        lease=lease,
-        lease_expires_at=now + LEASE,
-        queued_at=None,
-        attempts=F("attempts") + 1,
-    )
-    if not claimed:
-        return None
+    with prepared_cursor(connection) as cursor:
+        cursor.execute(_CLAIM, {"lease": uuid4(), "until": now + LEASE, "version": version_id, "now": now})
+        if not cursor.fetchone():
+            return None
     return DocumentVersion.unscoped.select_related("document__folder", "document__knowledge_base").get(pk=version_id)
 
 
 @contextmanager
 def fenced(version: DocumentVersion) -> Iterator[None]:
-    """A transaction that holds only while the lease does, and renews it. Raises LeaseLost.
-
-    It does not wait for the disk: what a crash of the database takes back is done again when the lease has run out.
-    """
+    """A transaction that holds only while the lease does, and renews it. Raises LeaseLost."""
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SET LOCAL synchronous_commit = off")
-        held = DocumentVersion.unscoped.filter(pk=version.pk, lease=version.lease).update(
-            lease_expires_at=timezone.now() + LEASE
-        )
-        if not held:
-            raise LeaseLost(str(version.pk))
+        with prepared_cursor(connection) as cursor:
+            cursor.execute(_RENEW, [timezone.now() + LEASE, version.pk, version.lease])
+            if not cursor.fetchone():
+                raise LeaseLost(str(version.pk))
         yield
 
 

@@ -11,11 +11,12 @@ from typing import NamedTuple
 from uuid import UUID
 
 import structlog
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
 from audit.actions import Action, Outcome
 from audit.record import record
+from copilot_site.lib.prepared import prepared_cursor
 from knowledge.embedding.base import EmbedderUnavailable
 from knowledge.ingestion import stages
 from knowledge.ingestion.lease import MAX_ATTEMPTS, LeaseLost, claim, fenced, kept, let_go
@@ -35,8 +36,8 @@ class Step(NamedTuple):
 class Progress:
     """How far a stage is, written to its row where the page reads it, while the lease is held."""
 
-    def __init__(self, stage: Stage, version: DocumentVersion) -> None:
-        self.mine = Stage.objects.filter(pk=stage.pk, version__lease=version.lease)
+    def __init__(self, version: DocumentVersion, stage: StageName) -> None:
+        self.mine = Stage.objects.filter(version=version, name=stage, version__lease=version.lease)
 
     def __call__(self, done: int, total: int) -> None:
         self.mine.update(items_done=done, items_total=total)
@@ -111,25 +112,35 @@ def fail(version: DocumentVersion, code: str, params: Mapping[str, str | int | f
 
 def _run(version: DocumentVersion) -> None:
     """Every step that is not done yet, in order."""
-    stages = {stage.name: stage for stage in Stage.objects.filter(version=version)}
-    steps = [step for step in STEPS if stages[step.name].status != StageStatus.DONE]
+    done = set(Stage.objects.filter(version=version, status=StageStatus.DONE).values_list("name", flat=True))
+    steps = [step for step in STEPS if step.name not in done]
     with fenced(version):
-        _begin(stages[steps[0].name]) if steps else _complete(version)
+        _move_on(version, None, steps[0] if steps else None)
     for step, following in zip_longest(steps, steps[1:]):
-        written = step.run(version, Progress(stages[step.name], version))
+        written = step.run(version, Progress(version, step.name))
         with fenced(version):
             written.write()
-            Stage.objects.filter(pk=stages[step.name].pk).update(
-                status=StageStatus.DONE,
-                finished_at=timezone.now(),
-                items_done=written.items,
-                items_total=written.items,
-            )
-            _begin(stages[following.name]) if following else _complete(version)
+            _move_on(version, step, following, items=written.items)
 
 
-def _begin(stage: Stage) -> None:
-    Stage.objects.filter(pk=stage.pk).update(status=StageStatus.RUNNING, started_at=timezone.now(), finished_at=None)
+# The end of one stage and the beginning of the next, planned once in a connection.
+_MOVE_ON = f"""
+UPDATE knowledge_stage
+SET status = CASE name WHEN %(ended)s THEN '{StageStatus.DONE}' ELSE '{StageStatus.RUNNING}' END,
+    started_at = CASE name WHEN %(ended)s THEN started_at ELSE %(now)s::timestamptz END,
+    finished_at = CASE name WHEN %(ended)s THEN %(now)s::timestamptz END,
+    items_done = CASE name WHEN %(ended)s THEN %(items)s::int ELSE items_done END,
+    items_total = CASE name WHEN %(ended)s THEN %(items)s::int ELSE items_total END
+WHERE version_id = %(version)s::uuid AND name IN (%(ended)s, %(begun)s)"""  # noqa: S608 - made of constants
+
+
+def _move_on(version: DocumentVersion, ended: Step | None, begun: Step | None, *, items: int = 0) -> None:
+    """Close a stage of so many items and open the next; without a next one the version is completed."""
+    names = {"ended": ended.name.value if ended else "", "begun": begun.name.value if begun else ""}
+    with prepared_cursor(connection) as cursor:
+        cursor.execute(_MOVE_ON, {"version": version.pk, "now": timezone.now(), "items": items, **names})
+    if begun is None:
+        _complete(version)
 
 
 def _complete(version: DocumentVersion) -> None:

@@ -60,7 +60,8 @@ class IndexRow:
 def write_index_rows(rows: Sequence[IndexRow]) -> None:
     """Write the rows and their token vectors; runs inside the caller's transaction."""
     connection.ensure_connection()
-    register_vector(connection.connection)
+    if connection.connection.adapters.types.get("sparsevec") is None:  # four statements, once in a connection
+        register_vector(connection.connection)
     _copy(
         "knowledge_chunkindex",
         INDEX_COLUMNS,

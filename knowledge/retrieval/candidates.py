@@ -2,21 +2,26 @@
 
 Few visible chunks: one exact pass over them computes both scores. Many: HNSW with relaxed iterative scan for the dense side, GIN on
 the rarest terms for the lexical side. The shape of the statement forces the path, because the planner chooses wrongly.
+The same statement brings what the finalists are judged by: their token vectors and their texts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
 from authz.principal import Principal
+from copilot_site.lib.prepared import prepared_cursor
 from knowledge.ingestion.rows import sparse
 from knowledge.retrieval.plan import Plan, Scope, visible_ids
+from knowledge.selectors import ShownPassage
 
 RARE_TERM_BUDGET = (
     3_000  # chunks holding the rare terms, scaled by corpus / visible; source: our measurement in ADR 0004
@@ -32,37 +37,77 @@ class Question:
 
 
 @dataclass(frozen=True)
+class Finalists:
+    """Which candidates come with what they are judged by: the `count` best by dense + `lexical_weight` × lexical, ties by id.
+
+    with_tokens: with their packed token vectors, too; half a megabyte for twenty.
+    """
+
+    count: int
+    lexical_weight: float
+    with_tokens: bool = True
+
+
+NOBODY = Finalists(0, 0.0, with_tokens=False)
+
+
+@dataclass(frozen=True)
 class Candidate:
-    """A passage with both scores; higher is better. dense: cosine. lexical: BM25 on its absolute scale, 0 … 2.2."""
+    """A passage with both scores; higher is better. dense: cosine. lexical: BM25 on its absolute scale, 0 … 2.2.
+
+    passage, tokens: of a finalist, its packed token vectors b"" where none are kept; None and b"" of all others.
+    """
 
     chunk_id: UUID
     document_id: UUID
     dense: float
     lexical: float
+    passage: ShownPassage | None = None
+    tokens: bytes = b""
 
 
-_SCORES = """i.chunk_id, i.document_id,
-       -(i.vector::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions})) AS dense, -(i.lexical <#> %(lexical)s) AS lexical"""
-_WHERE = """i.live AND i.space_id = %(space)s AND i.folder_id IN ({folders}){narrow}"""
+_SCORES = (
+    """i.chunk_id, i.document_id, i.folder_id, -({near}) AS dense, -(i.lexical <#> %(lexical)s::sparsevec) AS lexical"""
+)
+_NEAR = """i.vector <#> %(vector)s::halfvec"""
+_NEAR_BY_INDEX = """i.vector::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions})"""
+_WHERE = """i.live AND i.space_id = {space} AND i.folder_id IN ({folders}){narrow}"""
 
 EXACT = """
 WITH visible AS MATERIALIZED (
     SELECT {scores} FROM knowledge_chunkindex i WHERE {where}
-)
-(SELECT * FROM visible ORDER BY dense DESC, chunk_id LIMIT %(depth)s)
-UNION
-(SELECT * FROM visible WHERE lexical > 0 ORDER BY lexical DESC, chunk_id LIMIT %(depth)s)
-"""
+), found AS MATERIALIZED (
+    (SELECT * FROM visible ORDER BY dense DESC, chunk_id LIMIT {depth})
+    UNION
+    (SELECT * FROM visible WHERE lexical > 0 ORDER BY lexical DESC, chunk_id LIMIT {depth})
+)"""
 INDEXED = """
 WITH near AS MATERIALIZED (
-    SELECT {scores} FROM knowledge_chunkindex i WHERE {where}
-    ORDER BY i.vector::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions}) LIMIT %(depth)s
+    SELECT {scores} FROM knowledge_chunkindex i WHERE {where} ORDER BY {near} LIMIT {depth}
 ), worded AS MATERIALIZED (
     SELECT {scores} FROM knowledge_chunkindex i WHERE i.term_ids && %(rare)s::int[] AND {where}
-    ORDER BY i.lexical <#> %(lexical)s LIMIT %(depth)s
-)
-SELECT * FROM near UNION SELECT * FROM worded
-"""
+    ORDER BY i.lexical <#> %(lexical)s::sparsevec LIMIT {depth}
+), found AS MATERIALIZED (
+    SELECT DISTINCT ON (chunk_id) * FROM (SELECT * FROM near UNION ALL SELECT * FROM worded) either
+)"""
+# What a finalist is judged by is read with it, in the order of ShownPassage's fields. Its index row says where its rights are read
+# from, and its document says so, too.
+_WITH_FINALISTS = """
+SELECT f.chunk_id, f.document_id, f.dense, f.lexical, j.*
+FROM found f LEFT JOIN (
+    SELECT {tokens}, c.id, c.knowledge_base_id, c.document_id, c.version_id, c.position, d.title, d.filename, d.language,
+           c.heading_path, c.text, c.page_from, c.start, c."end", c.version_id = d.current_version_id, c.page_starts
+    FROM (
+        SELECT * FROM found ORDER BY dense::real + {weight}::real * lexical::real DESC, chunk_id LIMIT {count}
+    ) first
+    JOIN knowledge_document d ON d.id = first.document_id AND d.access_id = first.folder_id
+    JOIN knowledge_chunk c ON c.knowledge_base_id = d.knowledge_base_id AND c.id = first.chunk_id
+) j ON j.id = f.chunk_id
+ORDER BY f.chunk_id"""
+_TOKENS = """(
+        SELECT t.packed FROM knowledge_chunktokens t
+        WHERE t.knowledge_base_id = d.knowledge_base_id AND t.chunk_id = c.id AND t.space_id = {space}
+    )"""
 # Values from ADR 0004: recall .98 at 20 ms with 1 million chunks.
 INDEX_SETTINGS = (
     "SET LOCAL hnsw.iterative_scan = relaxed_order",
@@ -82,49 +127,78 @@ def find_candidates(
     depth: int,
     use_indexes: bool,
     rare_terms: Sequence[int] = (),
+    finalists: Finalists = NOBODY,
 ) -> list[Candidate]:
-    """The `depth` best passages by each score that this person may see, as one set in no order.
+    """The `depth` best passages by each score that this person may see, as one set in the order of their ids.
 
     rare_terms: what the lexical index is asked for when `use_indexes`; see `rarest`.
     """
-    statement, values = _statement(INDEXED if use_indexes else EXACT, principal, question, scope)
-    values |= {"space": space_id, "depth": depth, "rare": list(rare_terms)}
-    with transaction.atomic(), connection.cursor() as cursor:
-        if use_indexes:
-            for setting in INDEX_SETTINGS:
-                cursor.execute(setting)
+    shape = INDEXED if use_indexes else EXACT
+    statement, values = _statement(shape, principal, question, scope, _parts(space_id, depth, finalists))
+    if use_indexes:
+        values["rare"] = list(rare_terms)
+    with _indexed_cursor() if use_indexes else prepared_cursor(connection, binary=True) as cursor:
         cursor.execute(statement, values)
-        return list({row[0]: Candidate(*row) for row in cursor.fetchall()}.values())
+        return [_candidate(*row) for row in cursor.fetchall()]
 
 
-def rarest(weights: Mapping[int, float], frequencies: Mapping[int, int], plan: Plan) -> list[int]:
+@contextmanager
+def _indexed_cursor() -> Iterator[CursorWrapper]:
+    """A cursor whose statements use the indexes as ADR 0004 measured it; planned anew for the terms that each question has."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        for setting in INDEX_SETTINGS:
+            cursor.execute(setting)
+        yield cursor
+
+
+def _candidate(chunk_id: UUID, document_id: UUID, dense: float, lexical: float, *judged: Any) -> Candidate:
+    tokens, *shown = judged
+    if shown[0] is None:
+        return Candidate(chunk_id, document_id, dense, lexical)
+    values: list[Any] = [tuple(value) if isinstance(value, list) else value for value in shown]
+    return Candidate(chunk_id, document_id, dense, lexical, ShownPassage(*values), bytes(tokens or b""))
+
+
+def rarest(weights: Mapping[int, float], plan: Plan) -> list[int]:
     """The question's rarest terms, while the chunks that hold them stay within the budget; at least one."""
     budget = RARE_TERM_BUDGET * plan.corpus_chunks / max(plan.visible, 1)
     chosen: list[int] = []
-    for term in sorted(weights, key=lambda term: frequencies[term]):
-        budget -= frequencies[term]
+    for term in sorted(weights, key=lambda term: plan.frequencies[term]):
+        budget -= plan.frequencies[term]
         if chosen and budget < 0:
             break
         chosen.append(term)
     return chosen
 
 
-def _statement(shape: str, principal: Principal, question: Question, scope: Scope) -> tuple[str, dict[str, Any]]:
-    folders, folder_values = _named(*visible_ids(principal, scope))
-    narrow, values = "", dict(folder_values)
+def _parts(space_id: int, depth: int, finalists: Finalists) -> dict[str, str]:
+    """The numbers of a statement that its plan depends on; they are ours, and part of its text."""
+    space = f"{space_id:d}"
+    tokens = _TOKENS.format(space=space) if finalists.with_tokens else "NULL::bytea"
+    return {
+        "space": space,
+        "depth": f"{depth:d}",
+        "rest": _WITH_FINALISTS.format(tokens=tokens, weight=finalists.lexical_weight, count=f"{finalists.count:d}"),
+    }
+
+
+def _statement(
+    shape: str, principal: Principal, question: Question, scope: Scope, parts: Mapping[str, str]
+) -> tuple[str, dict[str, Any]]:
+    folders, values = _named(*visible_ids(principal, scope))
+    narrow = ""
     if scope.document_ids:
-        narrow += " AND i.document_id = ANY(%(documents)s)"
+        narrow += " AND i.document_id = ANY(%(documents)s::uuid[])"
         values["documents"] = list(scope.document_ids)
     if scope.language:
         narrow += " AND i.language = %(language)s"
         values["language"] = scope.language
-    parts = {"dimensions": len(question.vector)}
-    statement = shape.format(
-        scores=_SCORES.format(**parts), where=_WHERE.format(folders=folders, narrow=narrow), **parts
-    )
+    near = _NEAR if shape is EXACT else _NEAR_BY_INDEX.format(dimensions=len(question.vector))
+    where = _WHERE.format(folders=folders, narrow=narrow, space=parts["space"])
+    found = shape.format(scores=_SCORES.format(near=near), where=where, near=near, depth=parts["depth"])
     values["vector"] = HalfVector(question.vector).to_text()
     values["lexical"] = sparse(question.weights).to_text()
-    return statement.replace("%(lexical)s", "%(lexical)s::sparsevec"), values
+    return found + parts["rest"], values
 
 
 def _named(sql: str, values: Sequence[Any]) -> tuple[str, dict[str, Any]]:

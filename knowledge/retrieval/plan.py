@@ -1,17 +1,18 @@
 """What a search may read and how: who asks, in which scope, and whether one exact pass or the indexes serve it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, Q, QuerySet, Sum
-from django.db.models.functions import Coalesce
+from django.db import connection
+from django.db.models.expressions import RawSQL
 
 from authz.folders import folder_ids_with
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.models import Document, Folder, FolderLink, TermFrequency
+from copilot_site.lib.prepared import prepared_cursor
+from knowledge.models import Document
 
 Ids = tuple[UUID, ...]
 
@@ -33,67 +34,73 @@ class Scope:
 class Plan:
     """How many chunks the person can see in the scope, and the corpus that weighs the question's terms.
 
-    visible: upper bound of the chunks a pass would read. corpus_chunks, knowledge_base_ids: what document frequencies count.
+    visible: upper bound of the chunks a pass would read. corpus_chunks: of the knowledge bases that the person sees something
+    of; frequencies: {term id: chunks of these that hold it}, without the terms that occur nowhere. space_id: of the embedding
+    space; None while nothing is in it.
     """
 
     visible: int
     corpus_chunks: int
-    knowledge_base_ids: Ids
+    frequencies: Mapping[int, int] = field(default_factory=dict)
+    space_id: int | None = None
 
 
-def visible_folders(principal: Principal, scope: Scope) -> QuerySet[Folder]:
-    """The folders a search of this person may read, within the scope; with the nodes of documents that have exceptions."""
-    folders = Folder.unscoped.filter(pk__in=folder_ids_with(principal, Right.VIEW))
-    if scope.knowledge_base_ids:
-        folders = folders.filter(knowledge_base_id__in=scope.knowledge_base_ids)
-    if scope.folder_ids:
-        below = FolderLink.objects.filter(
-            ancestor_id__in=scope.folder_ids
-        )  # as a set: named folders may lie in each other
-        folders = folders.filter(pk__in=below.values("descendant_id"))
-    return folders
+# Folders as a set: the named ones may lie in each other.
+_NARROWED = """
+SELECT s.id FROM knowledge_folder s WHERE s.id IN ({folders}){base}{below}"""
+_IN_BASE = " AND s.knowledge_base_id = ANY(%s::uuid[])"
+_BELOW = " AND s.id IN (SELECT w.descendant_id FROM knowledge_folderlink w WHERE w.ancestor_id = ANY(%s::uuid[]))"
+_PLAN = """
+WITH seen AS MATERIALIZED (
+    SELECT f.knowledge_base_id AS id, sum(f.chunk_count) AS chunks FROM knowledge_folder f WHERE f.id IN ({folders}) GROUP BY 1
+), frequency AS MATERIALIZED (
+    SELECT t.term_id AS id, sum(t.chunks) AS chunks FROM knowledge_termfrequency t
+    WHERE t.knowledge_base_id IN (SELECT id FROM seen) AND t.term_id = ANY(%s::int[]) GROUP BY 1 HAVING sum(t.chunks) > 0
+)
+SELECT coalesce((SELECT sum(chunks) FROM seen), 0)::bigint,
+       coalesce((
+           SELECT sum(f.chunk_count) FROM knowledge_folder f WHERE f.knowledge_base_id IN (SELECT id FROM seen)
+       ), 0)::bigint,
+       ARRAY(SELECT id FROM frequency ORDER BY id), ARRAY(SELECT chunks::bigint FROM frequency ORDER BY id),
+       (SELECT e.id FROM knowledge_embeddingspace e WHERE e.name = %s)"""
 
 
 def visible_ids(principal: Principal, scope: Scope) -> tuple[str, Sequence[Any]]:
-    """`visible_folders` as a statement that selects their ids, with its values, to be part of a larger one."""
-    if scope.knowledge_base_ids or scope.folder_ids:
-        return visible_folders(principal, scope).order_by().values("pk").query.sql_with_params()
-    ids = folder_ids_with(principal, Right.VIEW)  # the folders themselves need not be looked up
-    return ids.sql, ids.params
-
-
-def make_plan(principal: Principal, scope: Scope) -> Plan:
-    """Count what the person sees; two small sums over the folders."""
-    seen = {
-        row["knowledge_base_id"]: row["chunks"]
-        for row in visible_folders(principal, scope)
-        .order_by()
-        .values("knowledge_base_id")
-        .annotate(chunks=Coalesce(Sum("chunk_count"), 0))
+    """A statement that selects the folders a search of this person may read, within the scope, with its values, to be part of a
+    larger one; the nodes of documents that have exceptions are among them.
+    """
+    ids = folder_ids_with(principal, Right.VIEW)  # without a scope the folders themselves need not be looked up
+    if not scope.knowledge_base_ids and not scope.folder_ids:
+        return ids.sql, ids.params
+    narrow = {
+        "base": _IN_BASE if scope.knowledge_base_ids else "",
+        "below": _BELOW if scope.folder_ids else "",
     }
-    corpus = Folder.unscoped.filter(knowledge_base_id__in=list(seen)).aggregate(chunks=Coalesce(Sum("chunk_count"), 0))
-    return Plan(visible=sum(seen.values()), corpus_chunks=corpus["chunks"], knowledge_base_ids=tuple(seen))
+    values = [list(named) for named in (scope.knowledge_base_ids, scope.folder_ids) if named]
+    return _NARROWED.format(folders=ids.sql, **narrow), [*ids.params, *values]
+
+
+def make_plan(principal: Principal, scope: Scope, *, term_ids: Sequence[int] = (), space: str = "") -> Plan:
+    """Count what the person sees, and look up what the question needs to be weighed; one statement.
+
+    term_ids: of the question. space: name of the embedding space that is searched.
+    """
+    folders, values = visible_ids(principal, scope)
+    with prepared_cursor(connection) as cursor:
+        cursor.execute(_PLAN.format(folders=folders), [*values, sorted(set(term_ids)), space])
+        visible, corpus, terms, chunks, space_id = cursor.fetchone()
+    return Plan(visible, corpus, dict(zip(terms, chunks, strict=True)), space_id)
 
 
 def is_nothing_in(principal: Principal, scope: Scope) -> bool:
     """Does a scope narrow down to nothing: no document in it that answers and that this person may see?"""
     if scope == Scope():
         return False
+    folders, values = visible_ids(principal, scope)
     documents = Document.objects.visible_to(principal).filter(current_version__isnull=False)
-    documents = documents.filter(access_id__in=visible_folders(principal, scope).order_by().values("pk"))
+    documents = documents.filter(access_id__in=RawSQL(folders, values))  # noqa: S611 - made of constants; values are bound
     if scope.document_ids:
         documents = documents.filter(pk__in=scope.document_ids)
     if scope.language:
         documents = documents.filter(language=scope.language)
     return not documents.exists()
-
-
-def document_frequencies(plan: Plan, term_ids: Sequence[int]) -> dict[int, int]:
-    """{term id: chunks of the corpus that hold it}; terms that occur nowhere are missing."""
-    rows = (
-        TermFrequency.unscoped.filter(Q(knowledge_base_id__in=plan.knowledge_base_ids), term_id__in=set(term_ids))
-        .values("term_id")
-        .annotate(total=Sum(F("chunks")))
-        .filter(total__gt=0)
-    )
-    return {row["term_id"]: row["total"] for row in rows}

@@ -2,25 +2,28 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import Any
 from uuid import UUID
 
 import numpy as np
 import structlog
 from django.conf import settings
 from django.utils.translation import gettext as _
+from numpy.typing import NDArray
 
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from knowledge.engine import Engine, engine, reranker
 from knowledge.ingestion.normalise import normalise
-from knowledge.models import ChunkTokens
-from knowledge.retrieval.candidates import Candidate, Question, find_candidates, rarest
+from knowledge.retrieval.candidates import Candidate, Finalists, Question, find_candidates, rarest
 from knowledge.retrieval.fusion import fuse, supported
-from knowledge.retrieval.plan import Scope, document_frequencies, make_plan
+from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.rerank import base as rerank
+from knowledge.retrieval.rerank.maxsim import shortfalls
 from knowledge.retrieval.terms import query_weights, term_id, terms
 from knowledge.retrieval.together import FIRST, WEIGHT, said_together
-from knowledge.selectors import ShownPassage, passages
+from knowledge.selectors import ShownPassage
 
 log = structlog.get_logger(__name__)
 
@@ -28,6 +31,10 @@ CANDIDATES = 100  # of each kind; what fusion sees
 QUERY_LENGTH = 4_000  # characters
 # Chunks that say nothing, added to every corpus: in a base of one document a word it says must not count as common.
 IMAGINED = 20
+_EARNED = ("rerank", "support", "together")  # of a finalist
+
+Floats = NDArray[np.floating]
+Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -36,7 +43,8 @@ class Scores:
 
     dense: cosine of sentence vectors, or as they would have it. lexical: BM25 on its absolute scale, 0 … 2.2. fused,
     rerank: on the scale of their stage. support: what the other passages of its document add to `rerank`; together: what
-    its saying the question's words in one breath adds.
+    its saying the question's words in one breath adds. shortfall, shortfall_near: what the passage, and its best clause, leave
+    to the other hits (`maxsim.shortfalls`); for whoever judges an answer, not for the order.
     """
 
     dense: float
@@ -49,6 +57,8 @@ class Scores:
     rerank_rank: int | None = None
     support: float = 0.0
     together: float = 0.0
+    shortfall: float = 0.0
+    shortfall_near: float = 0.0
 
     @property
     def final(self) -> float:
@@ -57,11 +67,12 @@ class Scores:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A candidate with its scores and places. tokens: its packed token vectors, where a reranker read them."""
+    """A candidate with its scores and places. passage: what it says, tokens: its packed token vectors, where they were read."""
 
     chunk_id: UUID
     document_id: UUID
     scores: Scores
+    passage: ShownPassage | None = None
     tokens: bytes = b""
 
 
@@ -69,36 +80,73 @@ class Ranked:
 class Ranking:
     """All candidates of a question, best first, before documents are spread: what an evaluation measures.
 
-    visible: passages the person could see in the scope. weights: {term id: share of the question's idf}.
+    visible: passages the person could see in the scope. weights: {term id: share of the question's idf}. question: as rerankers
+    read it; None where nothing is visible.
     """
 
     ranked: list[Ranked]
     visible: int
     weights: Mapping[int, float]
+    question: rerank.Question | None = None
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """The finalists, best first, as a reranker left them. places: among the candidates. The others: (finalists,), see Scores."""
+
+    places: Places
+    rerank: Floats
+    support: Floats
+    together: Floats
+
+    def taken(self, order: Places) -> "_Judged":
+        """The same in another order, from the first on; the ones that `order` does not name stay behind."""
+        order = np.concatenate([order, np.arange(len(order), len(self.places))])
+        return _Judged(self.places[order], self.rerank[order], self.support[order], self.together[order])
 
 
 def rank(principal: Principal, query: str, *, scope: Scope) -> Ranking:
     """Every candidate, best first, with all its scores and ranks. Raises InvalidInput, EmbedderUnavailable."""
     asked = check_query(query)
-    plan = make_plan(principal, scope)
-    if not plan.visible:
-        return Ranking([], 0, {})
-    with_engine = engine()
-    vector, question = with_engine.ask(asked)
+    with_engine, chosen = engine(), reranker()
     ids = [term_id(term) for term in terms(asked)]
-    frequencies = document_frequencies(plan, ids)
-    weights = query_weights(ids, frequencies, plan.corpus_chunks + IMAGINED)
+    plan = make_plan(principal, scope, term_ids=ids, space=with_engine.space)
+    if not plan.visible or plan.space_id is None:
+        return Ranking([], plan.visible, {})
+    vector, question = with_engine.ask(asked)
+    weights = query_weights(ids, plan.frequencies, plan.corpus_chunks + IMAGINED)
     candidates = find_candidates(
         principal,
         Question(vector, weights),
         scope,
-        space_id=with_engine.space_id,
+        space_id=plan.space_id,
         depth=CANDIDATES,
         use_indexes=plan.visible > settings.SEARCH_EXACT_LIMIT,
-        rare_terms=rarest(weights, frequencies, plan),
+        rare_terms=rarest(weights, plan),
+        finalists=Finalists(
+            count=chosen.depth if chosen else FIRST,
+            lexical_weight=with_engine.lexical_weight,
+            with_tokens=chosen is not None and chosen.needs_tokens,
+        ),
     )
-    ranked = _rerank(principal, question, _fuse(candidates, with_engine), with_engine)
-    return Ranking(_read_again(principal, weights, ranked), plan.visible, weights)
+    dense, lexical = (np.array([getattr(c, name) for c in candidates], np.float64) for name in ("dense", "lexical"))
+    fused = fuse(dense.astype(np.float32), lexical.astype(np.float32), weight=with_engine.lexical_weight)
+    judged = None
+    if chosen:
+        finalists = _best_first(fused)[: chosen.depth]
+        judged = _judge(chosen, question, weights, candidates=candidates, fused=fused, finalists=finalists)
+    return Ranking(_ranked(candidates, with_engine, (dense, lexical, fused), judged), plan.visible, weights, question)
+
+
+def compared(question: rerank.Question | None, hits: Sequence[Ranked]) -> list[Ranked]:
+    """The hits, each with what it leaves to the others; as they are where late interaction did not read them all."""
+    if question is None or not all(row.tokens for row in hits):
+        return list(hits)
+    lacking = shortfalls(question, [row.tokens for row in hits]).tolist()
+    return [
+        replace(row, scores=replace(row.scores, shortfall=whole, shortfall_near=near))
+        for row, (whole, near) in zip(hits, lacking, strict=True)
+    ]
 
 
 def check_query(query: str) -> str:
@@ -114,100 +162,92 @@ def check_query(query: str) -> str:
     return asked
 
 
-def _fuse(candidates: Sequence[Candidate], with_engine: Engine) -> list[Ranked]:
-    dense = np.array([c.dense for c in candidates], np.float32)
-    lexical = np.array([c.lexical for c in candidates], np.float32)
-    scores = fuse(dense, lexical, weight=with_engine.lexical_weight)
-    fused = {c.chunk_id: float(score) for c, score in zip(candidates, scores, strict=True)}
-    dense_rank = _ranks({c.chunk_id: c.dense for c in candidates})
-    lexical_rank = _ranks({c.chunk_id: c.lexical for c in candidates if c.lexical > 0})
-    fused_rank = _ranks(fused)
-    ranked = [
-        Ranked(
-            c.chunk_id,
-            c.document_id,
-            Scores(
-                dense=with_engine.sentence_cosine(c.dense),
-                lexical=c.lexical,
-                fused=fused[c.chunk_id],
-                dense_rank=dense_rank[c.chunk_id],
-                lexical_rank=lexical_rank.get(c.chunk_id),
-                fused_rank=fused_rank[c.chunk_id],
-            ),
-        )
-        for c in candidates
-    ]
-    return sorted(ranked, key=lambda row: fused_rank[row.chunk_id])
-
-
-def _rerank(principal: Principal, question: rerank.Question, ranked: list[Ranked], with_engine: Engine) -> list[Ranked]:
-    """The finalists in the reranker's order, the rest behind them in the order they have."""
-    chosen = reranker()
-    if chosen is None or not ranked:
-        return ranked
-    finalists = ranked[: chosen.depth]
-    ids = [row.chunk_id for row in finalists]
-    tokens = _tokens(principal, ids, with_engine) if chosen.needs_tokens else {}
-    if chosen.needs_tokens and not tokens:
-        return ranked  # the embedder has no token vectors
-    texts = {p.chunk_id: p.embedded_text for p in passages(principal, ids)} if chosen.needs_text else {}
+def _judge(
+    chosen: rerank.Reranker,
+    question: rerank.Question,
+    weights: Mapping[int, float],
+    *,
+    candidates: Sequence[Candidate],
+    fused: Floats,
+    finalists: Places,
+) -> _Judged | None:
+    """The finalists in the reranker's order; None where it has nothing to go by, or does not answer now."""
+    rows = [candidates[place] for place in finalists.tolist()]
+    if not rows or (chosen.needs_tokens and not any(row.tokens for row in rows)):
+        return None  # no candidates, or an embedder without token vectors
+    texts = [row.passage.embedded_text if chosen.needs_text and row.passage else "" for row in rows]
     inputs = [
-        rerank.Candidate(
-            row.scores.fused, row.scores.lexical, texts.get(row.chunk_id, ""), tokens.get(row.chunk_id, b"")
-        )
-        for row in finalists
+        rerank.Candidate(float(fused[place]), row.lexical, text, row.tokens)
+        for place, row, text in zip(finalists.tolist(), rows, texts, strict=True)
     ]
     try:
         scores = chosen.rerank(question, inputs)
     except rerank.RerankerUnavailable as error:
         log.warning("search.not_reranked", error=str(error))
-        return ranked
-    support = supported([row.document_id for row in finalists], scores)
-    places = _ranks({row.chunk_id: float(score) for row, score in zip(finalists, scores + support, strict=True)})
-    judged = [
-        replace(
-            row,
-            scores=replace(row.scores, rerank=float(score), support=float(added), rerank_rank=places[row.chunk_id]),
-            tokens=tokens.get(row.chunk_id, b""),
-        )
-        for row, score, added in zip(finalists, scores, support, strict=True)
-    ]
-    return sorted(judged, key=lambda row: places[row.chunk_id]) + ranked[chosen.depth :]
+        return None
+    support = supported([row.document_id for row in rows], scores)
+    judged = _Judged(finalists, scores, support, np.zeros(len(rows)))
+    judged = judged.taken(_best_first(scores + support, finalists))
+    return _read_again(judged, weights, candidates) if chosen.needs_tokens else judged
 
 
-def _read_again(principal: Principal, weights: Mapping[int, float], ranked: list[Ranked]) -> list[Ranked]:
+def _read_again(judged: _Judged, weights: Mapping[int, float], candidates: Sequence[Candidate]) -> _Judged:
     """The first places of late interaction once more, in the order of what they say in one breath as well."""
-    first = [row for row in ranked[:FIRST] if row.tokens]
-    if not first:
-        return ranked
-    shown = {passage.chunk_id: passage for passage in passages(principal, [row.chunk_id for row in first])}
-    gains = {row.chunk_id: WEIGHT * _together(weights, shown.get(row.chunk_id)) for row in first}
-    places = _ranks({row.chunk_id: row.scores.final + gains[row.chunk_id] for row in first})
-    read = [
-        replace(
-            row,
-            scores=replace(row.scores, together=gains[row.chunk_id], rerank_rank=places[row.chunk_id]),
-        )
-        for row in first
-    ]
-    return sorted(read, key=lambda row: places[row.chunk_id]) + ranked[len(first) :]
+    rows = [candidates[place] for place in judged.places[:FIRST].tolist()]
+    gains = np.array([WEIGHT * _together(weights, row.passage) for row in takewhile(lambda row: row.tokens, rows)])
+    first = len(gains)
+    together = np.concatenate([gains, judged.together[first:]])
+    final = judged.rerank[:first].astype(np.float64) + judged.support[:first] + gains
+    return replace(judged, together=together).taken(_best_first(final, judged.places[:first]))
 
 
 def _together(weights: Mapping[int, float], passage: ShownPassage | None) -> float:
     if passage is None:
-        return 0.0  # gone by now
+        return 0.0  # of a document that has moved within its rights just now
     heading, text = (
         list(map(term_id, terms(part))) for part in (" ".join([passage.title, *passage.heading_path]), passage.text)
     )
     return said_together(weights, heading, text)
 
 
-def _tokens(principal: Principal, ids: Sequence[UUID], with_engine: Engine) -> dict[UUID, bytes]:
-    rows = ChunkTokens.objects.visible_to(principal).filter(chunk_id__in=ids, space_id=with_engine.space_id)
-    return {chunk_id: bytes(packed) for chunk_id, packed in rows.values_list("chunk_id", "packed")}
+def _ranked(
+    candidates: Sequence[Candidate], with_engine: Engine, stages: tuple[Floats, Floats, Floats], judged: _Judged | None
+) -> list[Ranked]:
+    """The candidates, best first, with what each stage said. stages: dense, lexical and fused scores, (candidates,)."""
+    fused = stages[2].tolist()
+    dense_rank, lexical_rank, fused_rank = (_ranks(scores) for scores in stages)
+    order = sorted(range(len(candidates)), key=fused_rank.__getitem__)
+    given: dict[int, dict[str, Any]] = {}
+    if judged:
+        named = zip(*(getattr(judged, name).tolist() for name in _EARNED), strict=True)
+        given = {
+            place: dict(zip(_EARNED, earned, strict=True), rerank_rank=rank)
+            for rank, (place, earned) in enumerate(zip(judged.places.tolist(), named, strict=True), start=1)
+        }
+        order = [*given, *order[len(given) :]]
+    ranked = []
+    for place in order:
+        row = candidates[place]
+        scores = Scores(
+            dense=with_engine.sentence_cosine(row.dense),
+            lexical=row.lexical,
+            fused=fused[place],
+            dense_rank=dense_rank[place],
+            lexical_rank=lexical_rank[place] if row.lexical > 0 else None,
+            fused_rank=fused_rank[place],
+            **given.get(place, {}),
+        )
+        ranked.append(Ranked(row.chunk_id, row.document_id, scores, row.passage, row.tokens))
+    return ranked
 
 
-def _ranks(scores: Mapping[UUID, float]) -> dict[UUID, int]:
-    """{id: place from 1}, best first, ties by id so that runs repeat."""
-    order = sorted(scores, key=lambda key: (-scores[key], key))
-    return {key: place for place, key in enumerate(order, start=1)}
+def _best_first(scores: Floats, places: Places | None = None) -> Places:
+    """The indexes of `scores`, best first; ties by the place among the candidates, which is by id, so that runs repeat."""
+    return np.lexsort((np.arange(len(scores)) if places is None else places, -scores))
+
+
+def _ranks(scores: Floats) -> list[int]:
+    """The place of each candidate, from 1, best first."""
+    ranks = np.empty(len(scores), np.intp)
+    ranks[_best_first(scores)] = np.arange(1, len(scores) + 1)
+    return ranks.tolist()

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from authz.principal import Principal
 from knowledge.retrieval.plan import Scope
-from knowledge.retrieval.ranking import Ranked, Scores, rank
+from knowledge.retrieval.ranking import Ranked, Scores, compared, rank
 from knowledge.selectors import ShownPassage, passages
 
 __all__ = ["Found", "Hit", "Scope", "Scores", "search"]
@@ -45,7 +45,8 @@ def search(principal: Principal, query: str, *, scope: Scope | None = None, top_
     Raises InvalidInput (no question, too long), EmbedderUnavailable.
     """
     ranking = rank(principal, query, scope=scope or Scope())
-    return Found(_fill(principal, spread(ranking.ranked, top_k)), ranking.visible, ranking.weights)
+    hits = compared(ranking.question, spread(ranking.ranked, top_k))
+    return Found(_fill(principal, hits), ranking.visible, ranking.weights)
 
 
 def spread(ranked: Sequence[Ranked], top_k: int) -> list[Ranked]:
@@ -54,12 +55,16 @@ def spread(ranked: Sequence[Ranked], top_k: int) -> list[Ranked]:
     first: list[Ranked] = []
     later: list[Ranked] = []
     for row in ranked:
+        if len(first) == top_k:
+            break
         counts[row.document_id] += 1
         (first if counts[row.document_id] <= PER_DOCUMENT else later).append(row)
     return (first + later)[:top_k]
 
 
 def _fill(principal: Principal, ranked: Sequence[Ranked]) -> list[Hit]:
-    """The rows behind a ranking, read under the person's rights once more; a row that is gone by now is left out."""
-    shown = {passage.chunk_id: passage for passage in passages(principal, [row.chunk_id for row in ranked])}
-    return [Hit(shown[row.chunk_id], row.scores) for row in ranked if row.chunk_id in shown]
+    """The rows behind a ranking. Those that it did not bring are read now; a row that is gone by then is left out."""
+    missing = [row.chunk_id for row in ranked if row.passage is None]
+    read = {passage.chunk_id: passage for passage in passages(principal, missing)} if missing else {}
+    shown = ((row.passage or read.get(row.chunk_id), row.scores) for row in ranked)
+    return [Hit(passage, scores) for passage, scores in shown if passage]

@@ -10,8 +10,9 @@ import math
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from operator import add
 
 import Stemmer
 
@@ -25,6 +26,7 @@ _HAN = r"\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fff
 _CJK = rf"{_HAN}\u3040-\u30ff\u31f0-\u31ff\uac00-\ud7af"  # with kana and hangul: written without reliable spaces
 _RUN = re.compile(rf"(?P<cjk>[{_CJK}]+)|(?P<word>[^\W_{_CJK}]+(?:[-_./]+[^\W_{_CJK}]+)*)")
 _IS_HAN = re.compile(rf"[{_HAN}]")
+_HAN_ALONE = re.compile(rf"[{_HAN}]+")
 _PIECE = re.compile(r"[^-_./]+")
 _DECIMAL = re.compile(r"[vV]?(\d+(?:\.\d+)+)")
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")  # max·Unavailable, HTTP·Server, v·1·beta·2
@@ -40,22 +42,19 @@ def terms(text: str) -> list[str]:
     """
     found: list[str] = []
     for run in _RUN.finditer(normalise(text)):
-        if run["cjk"]:
-            found.extend(_cjk_terms(run["cjk"]))
-        else:
-            found.extend(_word_terms(run["word"]))
+        found += _cjk_terms(run[0]) if run.lastgroup == "cjk" else _word_terms(run[0])
     return found
 
 
-def _cjk_terms(run: str) -> Iterator[str]:
+def _cjk_terms(run: str) -> list[str]:
     if len(run) == 1:
-        yield run
-        return
-    for index, character in enumerate(run):
-        if _IS_HAN.match(character):
-            yield character
-        if index + 1 < len(run):
-            yield run[index : index + 2]
+        return [run]
+    both = [""] * (2 * len(run) - 1)  # characters and pairs in turn
+    both[::2] = run
+    both[1::2] = map(add, run, run[1:])
+    if _HAN_ALONE.fullmatch(run):
+        return both
+    return [term for place, term in enumerate(both) if place % 2 or _IS_HAN.match(term)]
 
 
 @lru_cache(maxsize=100_000)

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.conf import settings
 from django.core.files import File
 from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
@@ -21,7 +22,7 @@ from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, StorageFull
 from knowledge.models import Document, DocumentVersion, Folder, Stage, StageName
 from knowledge.parsers.base import accepted_extensions, load
-from knowledge.tasks import queue_ingestion
+from knowledge.tasks import send_on_commit
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 FILENAME_BYTES = 200  # stays below every file system's 255 with room for a suffix
@@ -155,20 +156,21 @@ def _store(by: Principal | None, folder: Folder, name: str, incoming: IncomingFi
                 "created_by_id": version.uploaded_by_id,
             },
         )
-    newest = document.versions.order_by("-number").first()
+    newest = None if is_new else document.versions.order_by("-number").first()
     if newest is not None and newest.sha256 == version.sha256:
         return Upload(document, newest, UploadOutcome.UNCHANGED)
     version.document = document
     version.number = newest.number + 1 if newest else 1
     incoming.file.seek(0)
     version.file.save(name, incoming.file, save=False)
-    version.save()
+    version.queued_at = timezone.now()
+    version.save(force_insert=True)
     Stage.objects.bulk_create(
         Stage(version=version, name=stage, position=place) for place, stage in enumerate(StageName.values)
     )
     action = Action.DOCUMENT_UPLOADED if is_new else Action.DOCUMENT_VERSION_ADDED
     record(by, action, document, detail={"version": version.number, "size_bytes": version.size_bytes})
-    queue_ingestion(version)
+    send_on_commit(version)
     return Upload(document, version, UploadOutcome.CREATED if is_new else UploadOutcome.NEW_VERSION)
 
 

@@ -1,37 +1,41 @@
 """Fit the judgement whether an answer is confirmed, and print its curves.
 
-    COPILOT_DATA=../shared/data python -m tests.benchmarks.fit_abstention
+    python manage.py evaluate_answers DIR --as USER --hide-relevant --signals squad2_dev.jsonl     (so for each set)
+    python -m tests.benchmarks.fit_abstention squad2_dev.jsonl cmrc2018.jsonl
 
-Three kinds of question: answerable ones whose documents may be read (open: to be answered), the same with the relevant
-documents hidden (to be refused), and the unanswerable ones of squad2_dev (to be refused where they can be told). The
-weights are fitted on open against hidden, those of verifying on open against unanswerable. Every printed figure is
-cross-validated over five folds of articles; after the
-curves follows the text of agent/grounding_weights.py.
+The first writes what the product's own search and reader gave for three kinds of question: answerable ones whose documents may be
+read (open: to be answered), the same with the relevant documents hidden (to be refused), and the unanswerable ones of squad2_dev
+(to be refused where they can be told). The weights are fitted on open against hidden, those of verifying on open against
+unanswerable. Every printed figure is cross-validated over five folds of articles; after the curves follows the text of
+agent/grounding_weights.py.
 """
 
+import json
 import random
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from agent.extractive.reader import read
-from agent.grounding import COVERAGE_SIGNALS, SIGNALS, signals
-from tests.benchmarks.answer_data import Collection, MemoEmbedder
+from agent.grounding import COVERAGE_SIGNALS, SIGNALS
 
 SETS = {"squad2_dev": "other", "cmrc2018": "zh"}  # set → whose questions its model is for
+VERIFIED_ON = "squad2_dev"  # the only set with unanswerable questions
 RIDGE = 1.0  # on standardised signals; 10 and 30 change no figure by more than 0.5
 AGAINST = frozenset(
-    {"gap", "unknown", "lacks_kind", "unsaid_in_context", "unsaid_in_passage"}
+    {"gap", "unknown", "lacks_kind", "unsaid_in_context", "unsaid_in_passage", "shortfall", "shortfall_near"}
     | {"negation_differs", "negation_unsaid", "opposite", "opposite_in_passage"}
 )  # signals that may only lower the judgement
 FREE = frozenset({"terms"})  # all others may only raise it: more evidence never makes an answer less believed
 FOLDS = 5
 REFUSED = (2, 5, 8, 10, 15, 20)  # percent of the open questions
+AIM = 0.1  # share of the open questions that may be refused
+TURNED = 0.005  # share of the open questions of VERIFIED_ON that verifying may refuse
 Array = NDArray[np.float64]
 
 
@@ -50,21 +54,20 @@ class Case:
     holds_gold: bool
 
 
-def cases_of(collection: Collection, *, covered: bool) -> list[Case]:
-    """covered: with the score of late interaction, as with the default reranker."""
-    corpus = collection.dataset.corpus
-    found: list[Case] = []
-    for number, query in enumerate(collection.dataset.queries):
-        relevant = collection.relevant[number]
-        for kind in ("unanswerable",) if query.answerable is False else ("open", "hidden"):
-            ranked = collection.passages(number, hidden=kind == "hidden")
-            passages = [passage if covered else replace(passage, coverage=None) for _, passage in ranked]
-            reading = read(query.text, passages, collection.embedder, shares=collection.shares(query))
-            article = corpus[min(relevant) if relevant else ranked[0][0]].title
-            quoted = " ".join(quote.text for quote in reading.quotes).lower()
-            holds_gold = any(answer.lower() in quoted for answer in query.answers)
-            found.append(Case(collection.name, kind, article, signals(reading), holds_gold))
-    return found
+def cases_in(file: Path) -> list[Case]:
+    """What `evaluate_answers --signals` wrote; a question for which nothing was read teaches nothing."""
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    return [
+        Case(
+            row["set"],
+            row["kind"],
+            row["article"],
+            np.array([row["signals"][name] for name in SIGNALS], float),
+            row["quoted"],
+        )
+        for row in rows
+        if row["signals"]
+    ]
 
 
 def fit(cases: Sequence[Case], kinds: tuple[str, str], *, without: Sequence[int] = ()) -> Array:
@@ -97,7 +100,9 @@ def _bounds(signal: str) -> tuple[float | None, float | None]:
     return (None, 0.0) if signal in AGAINST else (0.0, None)
 
 
-def held_out_scores(cases: Sequence[Case], kinds: tuple[str, str] = ("open", "hidden")) -> Array:
+def held_out_scores(
+    cases: Sequence[Case], kinds: tuple[str, str] = ("open", "hidden"), *, without: Sequence[int] = ()
+) -> Array:
     """Probability of every case by a model of its set that has not seen its article."""
     articles = sorted({(case.set, case.article) for case in cases})
     random.Random(0).shuffle(articles)
@@ -106,7 +111,7 @@ def held_out_scores(cases: Sequence[Case], kinds: tuple[str, str] = ("open", "hi
     for name in {case.set for case in cases}:
         for fold in range(FOLDS):
             seen = [case for case in cases if case.set == name and fold_of[name, case.article] != fold]
-            weights = fit(seen, kinds)
+            weights = fit(seen, kinds, without=without)
             for index, case in enumerate(cases):
                 if case.set == name and fold_of[name, case.article] == fold:
                     scores[index] = 1 / (1 + np.exp(-(weights[0] + case.row @ weights[1:])))
@@ -127,7 +132,8 @@ def report(cases: Sequence[Case], scores: Array) -> None:
     """
     kinds, sets = (np.array([getattr(case, name) for case in cases]) for name in ("kind", "set"))
     gold = np.array([case.holds_gold for case in cases])
-    for group in (*SETS, "both sets"):
+    present = sorted(set(sets.tolist()))
+    for group in (*present, *(["both sets"] if len(present) > 1 else [])):
         chosen = sets == group if group in SETS else np.full(len(cases), True)
         good = scores[chosen & (kinds == "open")]
         sys.stdout.write(
@@ -147,25 +153,45 @@ def report(cases: Sequence[Case], scores: Array) -> None:
                 )
 
 
-def main() -> None:
-    embedder = MemoEmbedder()
-    collections = [Collection(name, embedder) for name in SETS]
+def choose(cases: Sequence[Case], scores: Array, verified: Array) -> None:
+    """Print the two thresholds that refuse AIM of the open questions together, and what they refuse of every kind."""
+    kinds, sets = (np.array([getattr(case, name) for case in cases]) for name in ("kind", "set"))
+    gold, is_open = np.array([case.holds_gold for case in cases]), kinds == "open"
+    turned = float(np.quantile(verified[is_open & (sets == VERIFIED_ON)], TURNED))
+    passing = np.where(verified >= turned, scores, 0.0)
+    threshold = float(np.quantile(passing[is_open], AIM))
+    sys.stdout.write(f"# THRESHOLD = {threshold:.3f}, VERIFIED = {turned:.3f}\n")
+    for group in (*SETS, "both sets"):
+        for kind in ("open", "hidden", "unanswerable"):
+            chosen = (kinds == kind) & ((sets == group) | (group not in SETS))
+            if chosen.any():
+                no = passing[chosen] < threshold
+                sys.stdout.write(
+                    f"#   {group}, {kind}: {100 * no.mean():.1f} % refused ({100 * (no | gold[chosen]).mean():.1f} %)\n"
+                )
+
+
+def main(files: Sequence[Path]) -> None:
+    cases = [case for file in files for case in cases_in(file)]
     weights: dict[tuple[str, bool], Array] = {}
     verifying: dict[tuple[str, bool], Array] = {}
     for covered in (False, True):
-        cases = [case for collection in collections for case in cases_of(collection, covered=covered)]
-        embedder.save()
-        sys.stdout.write(f"# === {'with' if covered else 'without'} late interaction\n")
-        report(cases, held_out_scores(cases))
         without = () if covered else COVERAGE_SIGNALS
+        sys.stdout.write(f"# === {'with' if covered else 'without'} late interaction\n")
+        scores = held_out_scores(cases, without=without)
+        report(cases, scores)
         for name, language in SETS.items():
             own = [case for case in cases if case.set == name]
             weights[language, covered] = fit(own, ("open", "hidden"), without=without)
-        english = [case for case in cases if case.set == "squad2_dev"]
-        verifying["other", covered] = fit(english, ("open", "unanswerable"), without=without)
-    adversarial = [case for case in cases if case.set == "squad2_dev" and case.kind != "hidden"]
+        verified_on = [case for case in cases if case.set == VERIFIED_ON]
+        verifying[SETS[VERIFIED_ON], covered] = fit(verified_on, ("open", "unanswerable"), without=without)
+    adversarial = [case for case in cases if case.set == VERIFIED_ON]
     sys.stdout.write("# === fitted on the unanswerable questions instead\n")
-    report(adversarial, held_out_scores(adversarial, ("open", "unanswerable")))
+    verified = held_out_scores(adversarial, ("open", "unanswerable"))
+    report(adversarial, verified)
+    of_all = np.ones(len(cases))
+    of_all[[place for place, case in enumerate(cases) if case.set == VERIFIED_ON]] = verified
+    choose(cases, scores, of_all)
     for title, models in (("WEIGHTS", weights), ("VERIFYING", verifying)):
         _print(title, models)
 
@@ -181,4 +207,6 @@ def _print(title: str, models: Mapping[tuple[str, bool], Array]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) == 1:
+        sys.exit("Name the files that `evaluate_answers --hide-relevant --signals FILE` wrote, one for each set.")
+    main([Path(name) for name in sys.argv[1:]])

@@ -66,25 +66,49 @@ def _similarities(tokens: Floats, packed: bytes) -> Floats:
     return similar
 
 
+def shortfalls(question: Question, packed: Sequence[bytes]) -> Floats:
+    """What each passage leaves to the others: (passages, 2), 0 … about 1, of its whole and of its best window.
+
+    The root of how much better all of them together cover the question's tokens than the passage does. A neighbour of the passage
+    that answers says half of the question, and others the rest; a passage that answers is as good as all together, however many
+    say the same. All 0 for passages of which one has no vectors, and for a question without tokens.
+    """
+    if question.tokens is None or not len(question.tokens) or not packed or not all(packed):
+        return np.zeros((len(packed), 2), np.float32)
+    tokens, weights = _heaviest(question)
+    lengths = np.array([len(one) // TOKEN_BYTES for one in packed])
+    covers, windows, passage = _covers(_similarities(tokens, b"".join(packed)), lengths)
+    weights = weights / weights.sum()
+    lacks = covers.max(axis=0) - covers
+    near = np.minimum.reduceat((covers.max(axis=0) - windows) @ weights, np.flatnonzero(np.diff(passage, prepend=-1)))
+    found: Floats = np.sqrt(np.maximum(np.stack([lacks @ weights, near], axis=1), 0)).astype(np.float32)
+    return found
+
+
 def _coverage(similar: Floats, lengths: NDArray[np.int_], weights: Floats) -> Floats:
     """The mean of the whole passage's cover and its best window's: (passages,).
 
     similar: (tokens of all passages, tokens of the question). lengths: (passages,), all > 0. weights: of the question's tokens.
     """
+    covers, windows, passage = _covers(similar, lengths)
+    weights = _telling(covers, weights)
+    whole = covers @ weights
+    densest = np.maximum.reduceat(windows @ weights, np.flatnonzero(np.diff(passage, prepend=-1)))
+    covered: Floats = ((whole + densest) / 2).astype(np.float32)
+    return covered
+
+
+def _covers(similar: Floats, lengths: NDArray[np.int_]) -> tuple[Floats, Floats, NDArray[np.int_]]:
+    """How well each passage, (passages, tokens), and each window, (windows, tokens), cover the tokens; whose window each is."""
     blocks = -(-lengths // BLOCK)
     first = np.cumsum(blocks) - blocks  # of each passage, among all blocks
     passage = np.repeat(np.arange(len(lengths)), blocks)
     starts = (np.cumsum(lengths) - lengths)[passage] + (np.arange(len(passage)) - first[passage]) * BLOCK
     best = np.maximum.reduceat(similar, starts, axis=0)
-    covers = np.maximum.reduceat(best, first, axis=0)
-    weights = _telling(covers, weights)
-    whole = covers @ weights
     windows = best.copy()
     together = passage[1:] == passage[:-1]
     windows[:-1][together] = np.maximum(best[:-1][together], best[1:][together])
-    densest = np.maximum.reduceat(windows @ weights, first)
-    covered: Floats = ((whole + densest) / 2).astype(np.float32)
-    return covered
+    return np.maximum.reduceat(best, first, axis=0), windows, passage
 
 
 def _telling(covers: Floats, weights: Floats) -> Floats:

@@ -5,9 +5,11 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.conf import LazySettings
+from pytest_django import DjangoAssertNumQueries
 
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
+from knowledge.engine import reranker
 from knowledge.ingestion.statistics import refresh_statistics
 from knowledge.models import ChunkIndex, Document, Folder, KnowledgeBase
 from knowledge.retrieval.plan import make_plan
@@ -103,6 +105,32 @@ def test_a_scope_narrows_and_never_widens(
     ]
     for scope, right in expected:
         assert set(found(reader, **scope)) == right, scope
+
+
+def test_the_document_too_says_where_its_rights_are_read_from(
+    library: tuple[Principal, KnowledgeBase, Folder, list[Document], Document],
+) -> None:
+    """An index row that names a visible folder shows nothing of a document that has gone to a hidden one."""
+    reader, _base, _folder, seen, hidden = library
+    Document.unscoped.filter(pk=seen[0].pk).update(access=hidden.access)
+    assert set(found(reader)) == {document.pk for document in seen[1:]}
+
+
+@pytest.mark.parametrize("which", ["maxsim", "none"])
+def test_rows_are_read_by_the_statement_that_finds_them(
+    library: tuple[Principal, KnowledgeBase, Folder, list[Document], Document],
+    settings: LazySettings,
+    which: str,
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    """What is seen and how rare the words are; then candidates, token vectors and texts. Nothing is asked for once more."""
+    settings.RERANKER = which
+    reranker.cache_clear()
+    try:
+        with django_assert_num_queries(2):
+            assert len(found(library[0])) == 4
+    finally:
+        reranker.cache_clear()
 
 
 def test_what_could_be_seen_is_counted_once(

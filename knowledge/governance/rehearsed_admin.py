@@ -1,0 +1,119 @@
+"""The admin's pages of accounts, groups, units and roles: what a change there does to whom is shown before it is saved."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.contrib import admin
+from django.contrib.auth.models import Group, User
+from django.contrib.messages.storage import default_storage
+from django.db import models
+from django.http import HttpRequest, HttpResponseBase
+from django.urls import reverse
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+
+from authz.account_admin import AccountAdmin, PlainGroupAdmin
+from authz.holders import bases_about, bases_about_person
+from authz.models import OrgUnit, Role
+from authz.principal import Principal
+from authz.unit_admin import OrgUnitAdmin, RoleAdmin
+from knowledge.governance.confirmation import show_effects
+from knowledge.governance.rehearsal import carry_out
+
+M = TypeVar("M", bound=models.Model)
+OURS = {"csrfmiddlewaretoken", "confirmed"}  # of a posted form: no fields of the row
+
+
+class Rehearsed(admin.ModelAdmin[M]):
+    """Saving and deleting are done, compared, and undone until whoever does it has seen whom it touches."""
+
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+    ) -> Any:
+        view = super().changeform_view
+        return self._rehearsed(
+            request, object_id, lambda: view(request, object_id, form_url, extra_context), _("Save “%(name)s”")
+        )
+
+    def delete_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
+        view = super().delete_view
+        return self._rehearsed(
+            request, object_id, lambda: view(request, object_id, extra_context), _("Delete “%(name)s”")
+        )
+
+    def _rehearsed(
+        self, request: HttpRequest, object_id: str | None, view: Callable[[], HttpResponseBase], sentence: str
+    ) -> HttpResponseBase:
+        row = self.get_object(request, object_id) if object_id else _named(OrgUnit, request.POST.get("parent", ""))
+        if request.method != "POST" or row is None:
+            return view()
+        answers: list[HttpResponseBase] = []
+        effects = carry_out(
+            Principal.of(request.user),
+            lambda: answers.append(view()),
+            what=self.opts.model_name or "",
+            target=row,
+            base_ids=_bases_behind(row, request),
+            confirmed=request.POST.get("confirmed", ""),
+        )
+        if effects is None:
+            return answers[0]
+        setattr(request, "_messages", default_storage(request))  # noqa: B010 - as its middleware does: what was said is that it was saved
+        name = request.POST.get("name") or str(row)
+        context = {
+            "title": _("Check the change of “%(name)s”") % {"name": name},
+            "way": [
+                (
+                    reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist"),
+                    capfirst(self.opts.verbose_name_plural),
+                )
+            ],
+            "back": request.get_full_path(),
+            "back_name": name,
+            "action": request.get_full_path(),
+            "sentence": sentence % {"name": name},
+        }
+        return show_effects(request, effects, context, fields=[field for field in request.POST if field not in OURS])
+
+
+def _bases_behind(row: models.Model, request: HttpRequest) -> set[UUID]:
+    """The knowledge bases in which a change of this row can change anything; of a unit, those of where it goes, too."""
+    if isinstance(row, User):
+        return bases_about_person(row)
+    if isinstance(row, Group):
+        return bases_about(row)
+    assert isinstance(row, OrgUnit | Role)
+    parent = _named(OrgUnit, request.POST.get("parent", ""))
+    return bases_about(row.group) | (bases_about(parent.group) if parent else set())
+
+
+def _named(model: type[M], pk: str) -> M | None:
+    return model.objects.filter(pk=pk).first() if pk.isdecimal() else None  # type: ignore[attr-defined]
+
+
+class RehearsedUnitAdmin(Rehearsed[OrgUnit], OrgUnitAdmin):
+    pass
+
+
+class RehearsedRoleAdmin(Rehearsed[Role], RoleAdmin):
+    pass
+
+
+class RehearsedGroupAdmin(Rehearsed[Group], PlainGroupAdmin):
+    pass
+
+
+class RehearsedAccountAdmin(Rehearsed[User], AccountAdmin):
+    pass
+
+
+REHEARSED: dict[type[models.Model], type[admin.ModelAdmin[Any]]] = {
+    OrgUnit: RehearsedUnitAdmin,
+    Role: RehearsedRoleAdmin,
+    Group: RehearsedGroupAdmin,
+    User: RehearsedAccountAdmin,
+}
+for model, page in REHEARSED.items():
+    admin.site.unregister(model)
+    admin.site.register(model, page)
