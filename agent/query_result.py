@@ -43,9 +43,13 @@ class Meaning(Value):
 
 
 class ResultTable(Value):
-    """Rows as JSON has them, at most 50. total: how many there are, None where all of them are here; is_cut: too many bytes."""
+    """Rows as JSON has them, at most 50. labels: the columns in the question's language, where they are told.
+
+    total: how many there are, None where all of them are here; is_cut: too many bytes.
+    """
 
     columns: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
     rows: tuple[tuple[Any, ...], ...] = ()
     total: int | None = None
     is_cut: bool = False
@@ -55,7 +59,8 @@ class ResultTable(Value):
     def heads(self) -> list[tuple[str, bool]]:
         """The names of the columns, and whether there are numbers below."""
         columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
-        return [(name, _are_numbers(values)) for name, values in zip(self.columns, columns, strict=True)]
+        names = self.labels or self.columns
+        return [(name, _are_numbers(values)) for name, values in zip(names, columns, strict=True)]
 
 
 def _are_numbers(values: Iterable[Any]) -> bool:

@@ -90,7 +90,7 @@ def _shown(
 ) -> QueryShown:
     return shown(
         result,
-        opened.access.policy,
+        opened,
         question=kept.question,
         statement=statement,
         meaning=meaning,

@@ -23,6 +23,7 @@ from agent.business.layer.model import (
     SemanticLayer,
     SemanticModel,
     Value,
+    Words,
 )
 from agent.business.session import connected
 
@@ -32,6 +33,7 @@ SENSITIVE = re.compile(
     re.IGNORECASE,
 )
 VALUES_AT_MOST = 100  # a text column with more distinct values is free text
+NAMES_AT_MOST = 300  # of what rows are called
 VALUE_CHARS = 60
 SAMPLED_ROWS = 200_000
 
@@ -132,9 +134,11 @@ def _model(
             name=column.name,
             expr=expression_of(column.name),
             type=_kind(column),
-            description=column.comment,
+            description=Words(en=column.comment),
             synonyms=_synonyms(column.name, table),
-            values=_values(connection, key, column.name) if column.category in "SE" else (),
+            values=_values(connection, key, column.name, is_name=column.name == title)
+            if column.category in "SE"
+            else (),
             is_name=column.name == title,
         )
         for column in open_columns
@@ -144,7 +148,7 @@ def _model(
         name=table,
         schema=schema,
         table=table,
-        description=comment,
+        description=Words(en=comment),
         org_unit=OrgUnit(column=org) if org else None,
         defaults=Defaults(agg_time_dimension=times[0] if len(times) == 1 else ""),
         entities=tuple(entities),
@@ -198,22 +202,25 @@ def _filled(connection: psycopg.Connection, model: SemanticModel, dimension: Dim
     if dimension.type != "categorical" or dimension.columns != (dimension.expr.strip('"'),):
         return dimension
     written = {value.value: value for value in dimension.values}
-    found = _values(connection, (model.table_schema, model.table), dimension.columns[0])
-    values = tuple(written.get(value.value, value) for value in found)
-    return dimension.model_copy(update={"values": values or dimension.values})
+    found = _values(connection, (model.table_schema, model.table), dimension.columns[0], is_name=dimension.is_name)
+    values = {value.value: value for value in found} | written  # what people wrote stays, though no row has it today
+    return dimension.model_copy(update={"values": tuple(values.values())})
 
 
-def _values(connection: psycopg.Connection, key: tuple[str, str], column: str) -> tuple[Value, ...]:
+def _values(connection: psycopg.Connection, key: tuple[str, str], column: str, *, is_name: bool) -> tuple[Value, ...]:
     """The distinct values of a small text column, sorted; nothing for free text."""
+    most = NAMES_AT_MOST if is_name else VALUES_AT_MOST
     query = sql.SQL(
         "SELECT DISTINCT {c}::text FROM (SELECT {c} FROM {t} LIMIT {n}) s WHERE {c} IS NOT NULL LIMIT {m}"
     ).format(
         c=sql.Identifier(column),
         t=sql.Identifier(*key),
         n=sql.Literal(SAMPLED_ROWS),
-        m=sql.Literal(VALUES_AT_MOST + 1),
+        m=sql.Literal(most + 1),
     )
     values = sorted(value for (value,) in connection.execute(query))
-    if len(values) > VALUES_AT_MOST or any(len(value) > VALUE_CHARS for value in values):
+    short = [value for value in values if len(value) <= VALUE_CHARS]
+    if len(values) > most or (len(short) < len(values) and not is_name):
         return ()
+    values = short
     return tuple(Value(value=value) for value in values)

@@ -14,6 +14,7 @@ from agent.business.guard.refusal import SqlRefused
 from agent.business.sources import OpenSource
 from audit.actions import Action, Outcome
 from audit.record import record
+from audit.withheld import Recorder
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
 
@@ -40,8 +41,12 @@ async def run_query(
     wall: Wall = Wall.BOTH,
     execute: bool = True,
     run_id: str = "",
+    record: Recorder = record,
 ) -> QueryResult:
-    """Run a statement under this person's rights and record it. Raises SqlRefused, SourceUnavailable, WallRefused, recorded too."""
+    """Run a statement under this person's rights and record it by `record`.
+
+    Raises SqlRefused, SourceUnavailable, WallRefused, recorded too.
+    """
     query_id = f"q_{timezone.now():%Y%m%d}_{secrets.token_hex(4)}"
     note = sync_to_async(record)
     detail: dict[str, object] = {"query_id": query_id, "sql_sha256": _sha256(text)}

@@ -24,6 +24,7 @@ STATEMENT_TIMEOUT_MS = 4_000  # the promise is 5 s of wall time, connection incl
 MAX_COST = 500_000.0  # of PostgreSQL's planner, where reading 8 kB in sequence costs 1: about 4 GB
 MAX_COLLECTED_BYTES = 64_000_000  # into one value, as the planner estimates; the server copies it a few times
 MAX_BYTES = 1_000_000  # of one answer, as text
+INSUFFICIENT_RESOURCES = "53"  # class of SQLSTATE: temporary files, memory, disk; whichever a flood of rows meets first
 LIMITS = {
     "statement_timeout": str(STATEMENT_TIMEOUT_MS),
     "lock_timeout": "200",
@@ -163,10 +164,10 @@ def _begin(time_zone: str) -> sql.Composed:
 
 
 def _refused(error: psycopg.Error) -> SqlRefused:
-    if isinstance(error, psycopg.errors.QueryCanceled):
+    if isinstance(error, psycopg.errors.QueryCanceled) or (error.sqlstate or "").startswith(INSUFFICIENT_RESOURCES):
         return SqlRefused(
             Reason.COST,
-            _("The query took longer than %(s)g s and was stopped: add a time window or a filter.")
+            _("The query took longer than %(s)g s, or too much space, and was stopped: add a time window or a filter.")
             % {"s": STATEMENT_TIMEOUT_MS / 1000},
         )
     why = error.diag.message_primary or type(error).__name__

@@ -6,12 +6,11 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from agent.business.ask.describe import Meaning
-from agent.business.guard.policy import Policy
+from agent.business.ask.describe import Meaning, column_labels
 from agent.business.queries import QueryResult
 from agent.business.report import headline, plain
 from agent.business.session import Rows
-from agent.business.sources import reach_of
+from agent.business.sources import OpenSource, reach_of
 from agent.query_result import ChartSpec, QueryShown, ResultTable
 from agent.query_result import Meaning as ShownMeaning
 
@@ -21,12 +20,12 @@ PERIOD = re.compile(r"\d{4}(?:-(?:Q\d|W\d\d|\d\d(?:-\d\d)?))?")  # 2026, 2026-Q3
 
 
 def shown(
-    result: QueryResult, policy: Policy, *, question: str, statement: str, meaning: Meaning | None, language: str
+    result: QueryResult, opened: OpenSource, *, question: str, statement: str, meaning: Meaning | None, language: str
 ) -> QueryShown:
-    """What an answer keeps. policy: what the query ran under. meaning: None where nobody read the question word for word."""
+    """What an answer keeps. opened: what the query ran under. meaning: None where nobody read the question word for word."""
     answer = result.answer
     rows = answer.rows or Rows((), (), is_truncated=False, elapsed_ms=0)
-    reach = reach_of(policy, answer.tables)
+    reach = reach_of(opened.access.policy, answer.tables)
     return QueryShown(
         query_id=result.query_id,
         question=question,
@@ -44,6 +43,7 @@ def shown(
         ),
         table=ResultTable(
             columns=rows.columns,
+            labels=column_labels(rows.columns, opened.layer, language),
             rows=tuple(tuple(plain(value) for value in row) for row in rows.rows),
             total=answer.total,
             is_cut=rows.is_truncated and answer.total is None,

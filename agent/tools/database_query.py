@@ -75,8 +75,7 @@ class DatabaseQuery(ToolDefaults):
         opened, written, result = await _answered(ctx, sources, args, language)
         meaning = written.meaning
         text = report(result, meaning, language)
-        policy = opened.access.policy
-        kept = shown(result, policy, question=args.question, statement=written.sql, meaning=meaning, language=language)
+        kept = shown(result, opened, question=args.question, statement=written.sql, meaning=meaning, language=language)
         item = _evidence(result, text)
         rows = result.answer.rows
         columns, cells = (rows.columns, rows.rows) if rows else ((), ())
@@ -122,7 +121,7 @@ async def _answered(
     if args.sql:
         if len(sources) > 1:
             raise ToolMistake(f"Name the source: {', '.join(opened.source.name for opened in sources)}.")
-        return sources[0], Written(args.sql), await run_query(ctx.principal, sources[0], args.sql)
+        return sources[0], Written(args.sql), await _run(ctx, sources[0], args.sql)
     way: Way = WordForWord(language)
     read, failed = await _tried(way, sources, args)
     if not read and ctx.model is not None and not any(error.choices for _opened, error in failed):
@@ -139,8 +138,12 @@ async def _answered(
         told = " ".join(_handed_on(opened, error, ctx.model is None) for opened, error in failed)
         raise ToolMistake(told, readings=readings)
     opened, written = read[0]
-    written, result = await run_written(way, written, lambda sql: run_query(ctx.principal, opened, sql))
+    written, result = await run_written(way, written, lambda sql: _run(ctx, opened, sql))
     return opened, written, result
+
+
+async def _run(ctx: ToolContext, opened: OpenSource, sql: str) -> QueryResult:
+    return await run_query(ctx.principal, opened, sql, run_id=ctx.run_id, record=ctx.record)
 
 
 async def _tried(way: Way, sources: list[OpenSource], args: QueryArgs) -> tuple[list[Reading], list[Failure]]:

@@ -9,6 +9,7 @@ from agent.business.ask.meaning import (
     Figure,
     FigureFilter,
     Group,
+    Missing,
     NotUnderstood,
     NumberFilter,
     Period,
@@ -22,7 +23,7 @@ from agent.business.ask.source import Source
 from agent.business.guard.rewrite import literal, quoted
 from agent.business.layer.expressions import qualified
 
-Condition = ValueFilter | NumberFilter | TimeFilter | Related
+Condition = ValueFilter | NumberFilter | Missing | TimeFilter | Related
 _INVERSE = {"<": ">=", "<=": ">"}
 _PERIOD_FORMATS = {
     "day": "YYYY-MM-DD",
@@ -165,6 +166,8 @@ class _Statement:
         columns = [source.column(ref) for ref in question.columns] or self._shown(question.of, source)
         where = self._where(source, ())
         is_distinct = question.is_distinct or (bool(question.columns) and not self._has_key(question))
+        if is_distinct and not question.is_distinct and self._tells_of_each(question):
+            columns, is_distinct = [source.key(question.of), *columns], False
         text = f"SELECT {'DISTINCT ' if is_distinct else ''}{', '.join(columns)} FROM {source.text()}{where}"
         if question.order is not None:
             way = "ASC" if question.is_ascending else "DESC"
@@ -189,6 +192,12 @@ class _Statement:
         keys = {model.primary.expr} if model.primary else set()
         keys |= {model.name_dimension.expr} if model.name_dimension else set()
         return bool(own & keys)
+
+    def _tells_of_each(self, question: Question) -> bool:
+        """Several columns with numbers or times among them are told of each thing, equal or not, beside its key."""
+        kinds = {self.lexicon.dimension(ref).type for ref in question.columns}
+        has_key = self.lexicon.model(question.of or "").primary is not None
+        return len(question.columns) > 1 and bool(kinds & {"number", "time"}) and has_key
 
     def _shown(self, name: str, source: Source) -> list[str]:
         """What a thing is called; without a name its key and first columns. An order's column is shown beside it."""
@@ -217,7 +226,9 @@ class _Statement:
     def _where(self, source: Source, figures: tuple[Figure, ...]) -> str:
         question = self.question
         parts: list[str] = []
-        conditions: list[Condition] = [*question.values, *question.numbers, *question.times, *question.related]
+        conditions: list[Condition] = [
+            *question.values, *question.numbers, *question.missing, *question.times, *question.related
+        ]  # fmt: skip
         far: dict[str, list[Condition]] = {}
         for condition in conditions:
             model = self._model_of_condition(condition, source)
@@ -225,10 +236,13 @@ class _Statement:
                 text = self._condition(condition, source)
                 parts += [text] if text else []
             else:
+                if any(isinstance(f, MeasureRef) for f in figures) and not isinstance(condition, Related):
+                    raise NotUnderstood("a sum over parts of what is added")
                 far.setdefault(model, []).append(condition)
-        parts += [self._exists(source, model, found) for model, found in far.items()]
-        if not question.groups:
-            parts += [self._membership(source, condition) for condition in question.having]
+        if question.having and not question.groups:
+            parts += self._memberships(source, [condition for found in far.values() for condition in found])
+        else:
+            parts += [self._exists(source, model, found) for model, found in far.items()]
         if len(figures) == 1 and isinstance(figures[0], MeasureRef):
             measure = self.lexicon.measure(figures[0])
             if measure.filter:
@@ -244,12 +258,16 @@ class _Statement:
             return ""
         if isinstance(condition, ValueFilter):
             return _values(source.column(condition.dimension), condition)
+        if isinstance(condition, Missing):
+            return f"{source.column(condition.dimension)} IS NULL"
         if isinstance(condition, NumberFilter):
             column = source.column(condition.dimension)
             if condition.sign == "between":
                 return f"{column} BETWEEN {_number(condition.number)} AND {_number(condition.upper or 0)}"
             return f"{column} {condition.sign} {_number(condition.number)}"
         ref = condition.dimension or self._time_of(condition.model or source.base, source)
+        if condition.dimension is None:
+            self._require_dated(ref.model)
         return _window(source.column(ref), condition)
 
     def _exists(self, source: Source, model: str, conditions: list[Condition]) -> str:
@@ -269,10 +287,19 @@ class _Statement:
         word = "NOT EXISTS" if negations else "EXISTS"
         return f"{word} (SELECT 1 FROM {inner.text()} WHERE {' AND '.join(parts)})"
 
-    def _membership(self, source: Source, condition: FigureFilter) -> str:
+    def _memberships(self, source: Source, far: list[Condition]) -> list[str]:
+        """Conditions on figures of the things; what else is said of those other rows is said of the rows that are counted."""
+        having = self.question.having
+        if far and (len(having) > 1 or any(getattr(condition, "is_not", False) for condition in far)):
+            raise NotUnderstood("which rows are counted")
+        return [self._membership(source, condition, far) for condition in having]
+
+    def _membership(self, source: Source, condition: FigureFilter, far: list[Condition]) -> str:
         """Things whose figure over the rows that belong to them is above or below a number; none at all counts as zero."""
         figure = condition.figure
         model = figure.of.model if isinstance(figure, Aggregate) else figure.model
+        if model == source.base:
+            raise NotUnderstood("a figure of each row")
         if condition.sign == "=" and condition.number == 0:
             raise NotUnderstood("exactly none")
         carrier = model if self.joins.up(model, source.base) is not None else self._carrier(source.base, [model])
@@ -283,8 +310,17 @@ class _Statement:
         sign = _INVERSE.get(condition.sign, condition.sign)
         word = "NOT IN" if condition.sign in _INVERSE else "IN"
         where = inner_figure._where(inner, (figure,))
+        told = [text for other in far if (text := self._condition(other, inner))]
+        where += f"{' AND ' if where else ' WHERE '}{' AND '.join(told)}" if told else ""
         inside = f"SELECT {key} FROM {inner.text()}{where}{' AND ' if where else ' WHERE '}{key} IS NOT NULL"
         return f"{source.key(source.base)} {word} ({inside} GROUP BY {key} HAVING {sql} {sign} {_number(condition.number)})"
+
+    def _require_dated(self, model: str) -> None:
+        """“上个月离职了多少人”: the only time there is, is another one. Raises NotUnderstood."""
+        for condition in self.question.values:
+            index = self.lexicon.dimension(condition.dimension).values if condition.dimension.model == model else ()
+            if any(value.is_undated and value.value in condition.values for value in index):
+                raise NotUnderstood("when that happened is not in the data")
 
     def _model_of_condition(self, condition: Condition, source: Source) -> str:
         if isinstance(condition, Related):

@@ -1,5 +1,6 @@
 """An answer's meaning in words: what was computed, over which time, with which conditions, by which definition."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -14,7 +15,7 @@ from agent.business.ask.meaning import (
     TimeFilter,
     ValueFilter,
 )
-from agent.business.layer.model import Named
+from agent.business.layer.model import Named, SemanticLayer
 
 _AGGREGATES = {
     "en": {
@@ -50,7 +51,7 @@ def describe(question: Question, lexicon: Lexicon, language: str) -> Meaning:
     return Meaning(
         ("、" if key == "zh" else ", ").join(teller.figure(figure) for figure in question.figures),
         tuple(teller.conditions(question)),
-        tuple(f"{label(n, key)}: {n.description}" for n in named if n.description),
+        tuple(defined(n, key) for n in named if n.description.all()),
         tuple(teller.window(question)),
     )
 
@@ -58,6 +59,33 @@ def describe(question: Question, lexicon: Lexicon, language: str) -> Meaning:
 def label(named: Named, language: str) -> str:
     """What a thing is called in a language; its name where the layer has no label."""
     return (named.label.zh if language == "zh" else named.label.en) or named.name.replace("_", " ")
+
+
+def defined(named: Named, language: str) -> str:
+    """A thing and what it means."""
+    return f"{label(named, language)}{'：' if language == 'zh' else ': '}{named.description.said(language)}"
+
+
+_COUNTED = {"zh": "数量", "en": "count"}
+_PERIODS = {"day": "日", "week": "周", "month": "月", "quarter": "季度", "year": "年"}
+
+
+def column_labels(columns: Sequence[str], layer: SemanticLayer, language: str) -> tuple[str, ...]:
+    """What the columns of a result are called in a language; a name that means several things, or none, stays as it is."""
+    key = "zh" if language.startswith("zh") else "en"
+    said: dict[str, set[str]] = {"count": {_COUNTED[key]}}
+    if key == "zh":
+        said |= {name: {word} for name, word in _PERIODS.items()}
+    for model in layer.semantic_models:
+        for part in (model, *model.measures, *model.dimensions):
+            said.setdefault(part.name, set()).add(label(part, key))
+        for dimension in model.dimensions:
+            said.setdefault(dimension.expr.strip('"'), set()).add(label(dimension, key))
+            for agg in _AGGREGATES[key]:
+                between = "" if key == "zh" else " "
+                told = f"{_AGGREGATES[key][agg]}{between}{label(dimension, key)}"
+                said.setdefault(f"{agg}_{dimension.name}"[:60], set()).add(told)
+    return tuple(said[name].copy().pop() if len(said.get(name, ())) == 1 else name for name in columns)
 
 
 @dataclass(frozen=True)
@@ -82,6 +110,7 @@ class _Teller:
         told = [f"{about}{window}" for window in self.window(question)]
         told += [self._value(condition) for condition in question.values]
         told += [self._number(condition) for condition in question.numbers]
+        told += [f"{self._column(condition.dimension)} = {chr(8709)}" for condition in question.missing]
         told += [self._figure_filter(condition) for condition in question.having]
         missing = {"zh": "没有", "en": "without"}[self.language]
         between = "" if self.language == "zh" else " "

@@ -1,14 +1,17 @@
 """The conditions of a question, taken out of its items: values, numbers, times, and other tables that must (not) be there."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agent.business.ask.function_words import Kind
 from agent.business.ask.items import Item, Row
+from agent.business.ask.joins import Joins
 from agent.business.ask.lexicon import DimensionRef, ValueRef
 from agent.business.ask.meaning import (
     Figure,
     FigureFilter,
+    Missing,
     NotUnderstood,
     NumberFilter,
     Related,
@@ -23,18 +26,27 @@ from agent.business.ask.references import References
 class Filters:
     values: list[ValueFilter] = field(default_factory=list)
     numbers: list[NumberFilter] = field(default_factory=list)
+    missing: list[Missing] = field(default_factory=list)
     having: list[FigureFilter] = field(default_factory=list)
     related: list[Related] = field(default_factory=list)
     times: list[TimeFilter] = field(default_factory=list)
 
     def models(self) -> set[str]:
         """The tables whose columns the conditions are about."""
-        return {condition.dimension.model for condition in self.values} | {
-            condition.dimension.model for condition in self.numbers
-        }
+        dated = {condition.dimension.model for condition in self.times if condition.dimension}
+        numbered = {condition.dimension.model for condition in self.numbers}
+        return {condition.dimension.model for condition in self.values} | numbered | dated
+
+    def merge_values(self) -> None:
+        """Values of one column, said apart and compared, are several values of it."""
+        merged: dict[tuple[DimensionRef, bool], tuple[str, ...]] = {}
+        for one in self.values:
+            key = (one.dimension, one.is_not)
+            merged[key] = (*merged.get(key, ()), *one.values)
+        self.values = [ValueFilter(column, values, is_not) for (column, is_not), values in merged.items()]
 
     def is_empty(self) -> bool:
-        return not (self.values or self.numbers or self.having or self.related or self.times)
+        return not (self.values or self.numbers or self.missing or self.having or self.related or self.times)
 
 
 def take_filters(row: Row, references: References, *, is_chinese: bool) -> Filters:
@@ -43,6 +55,7 @@ def take_filters(row: Row, references: References, *, is_chinese: bool) -> Filte
     taker.times()
     taker.numbers()
     taker.values()
+    taker.again()
     taker.missing()
     return taker.filters
 
@@ -60,7 +73,7 @@ class _Taker:
 
     def times(self) -> None:
         while (at := self.row.letters.find(Kind.WINDOW.value)) >= 0:
-            model = self._nearest_model(at)
+            model = self._model_of_time(at)
             taken = self.row.take("t&?w|wt") or self._far_time() or self.row.take("w") or []
             window = next(item.window for item in taken if item.window is not None)
             time = next((item for item in taken if item.kind is Kind.TIME), None)
@@ -73,17 +86,28 @@ class _Taker:
     def _far_time(self) -> list[Item] | None:
         """“In the last year, how many people were hired”: the only time column named, though not beside the window."""
         letters = self.row.letters
-        if letters.count("t") != 1 or letters.count("w") != 1 or set(letters) & set("SVXNgG"):
+        is_apart = set(letters) & set("SVXN") or re.search("Gt|gt|tg", letters)
+        if letters.count("t") != 1 or letters.count("w") != 1 or is_apart:
             return None
         return [*(self.row.take("t") or []), *(self.row.take("w") or [])]
 
     def numbers(self) -> None:
         self._each("nc?b#&#|nb##", self._between)
-        self._each("nc#|n#a|c#n|#an", self._compare)
-        self._each("MCc#|CMc#|mc#|MC#a|m#a", self._figure)
-        self._each("c#M(?=.*M)" if self.is_chinese else "(?<=.)c#M|(?<=.)#aM", self._figure)
+        equal = "|(?<![XNSV])n#(?![a#&])" if self.is_chinese else ""  # “库存为0”
+        self._each(f"nc#|n#a|c#n|#an{equal}", self._compare)
+        self._each("MCc#|CMc#(?!M)|mc#|MC#a|m#a", self._figure)
+        self._figures_compared()
+
+    def _figures_compared(self) -> None:
+        self._each("c#M(?=.*[Md])" if self.is_chinese else "(?<=.)c#M|(?<=.)#aM", self._figure)
         self._each("c#m", self._figure)
-        self._each("Mc#(?=.*M)|M#a(?=.*M)|(?<=M)Mc#|(?<=M)M#a", self._figure)
+        beside = "M(?:c#|#a)(?=.*[Md])|" if self.is_chinese else ""
+        self._each(rf"{beside}(?<=[Md])M(?:c#|#a)", self._figure)
+
+    def again(self) -> None:
+        """“More than 2 cancelled orders”: the value stood between."""
+        if any(item.kind in (Kind.COMPARE, Kind.AFTER) for item in self.row.items):
+            self._figures_compared()
 
     def values(self) -> None:
         self._each("G?!?[dn]?!?v(?:[&o]?v)*[dM]?", self._value)
@@ -93,6 +117,18 @@ class _Taker:
         self._each(
             "!M", lambda taken: self.filters.related.append(Related(self.references.model(taken[1]), is_not=True))
         )
+        self._each("![dnt]", lambda taken: self.filters.missing.append(Missing(self.references.dimension(taken[1]))))
+
+    def _model_of_time(self, at: int) -> str:
+        """The table whose rows a window is about: of all that are named the one that belongs to the others, such as orders of customers."""
+        named = [
+            self.references.model(item) if item.kind is Kind.MODEL else self.references.measure(item).model
+            for item in self.row.items
+            if item.kind in (Kind.MODEL, Kind.MEASURE)
+        ]
+        if len(set(named)) < 2:
+            return self._nearest_model(at)
+        return Joins(self.references.lexicon.layer).base_for(named) or self._nearest_model(at)
 
     def _nearest_model(self, at: int) -> str:
         """The table named last before a place, else first after it."""
@@ -113,7 +149,7 @@ class _Taker:
 
     def _compare(self, taken: list[Item]) -> None:
         number = next(item.number for item in taken if item.kind is Kind.NUMBER)
-        sign = next(item.sign for item in taken if item.sign)
+        sign = next((item.sign for item in taken if item.sign), "=")
         column = next(item for item in taken if item.kind is Kind.QUANTITY)
         self.row.put_back_owners(taken)
         self.filters.numbers.append(NumberFilter(self.references.dimension(column), sign, number))
@@ -130,14 +166,18 @@ class _Taker:
         self.filters.having.append(FigureFilter(figure, sign, number))
 
     def _value(self, taken: list[Item]) -> None:
+        before = self.row.items[self.row.place - 1 : self.row.place]
         columns = [item for item in taken if item.kind in (Kind.DIMENSION, Kind.QUANTITY)]
         models = [item for item in taken if item.kind is Kind.MODEL]
         values = [item for item in taken if item.kind is Kind.VALUE]
         column = self._column_of(values, columns)
         kept = [item for item in columns if column is None or column not in item.refs]
-        self.row.put_back([item for item in taken if item in models or item in kept])
+        stays = [item for item in models if not self._is_named_by(item, values)] + kept
+        grouping = [item for item in taken if item.kind is Kind.GROUP and kept and taken.index(kept[0]) == 1]
+        self.row.put_back([item for item in taken if item in stays or item in grouping])
         self.row.put_back_owners(item for item in columns if item not in kept)
-        near = self.references.model(models[0]) if models else ""
+        beside = models or [item for item in before if item.kind is Kind.MODEL and not self.is_chinese]
+        near = self.references.model(beside[0]) if beside else ""
         refs = [self.references.value(item, near=near, column=column) for item in values]
         by_column: dict[DimensionRef, list[str]] = {}
         for ref in refs:
@@ -146,6 +186,12 @@ class _Taker:
         if len(by_column) > 1 and (is_not or any(item.kind is Kind.OR for item in taken)):
             raise NotUnderstood("a choice between values of different columns")
         self.filters.values += [ValueFilter(column, tuple(found), is_not) for column, found in by_column.items()]
+
+    def _is_named_by(self, model: Item, values: list[Item]) -> bool:
+        """“In the Seafood category”: the value is the name of the thing, and another thing is asked about."""
+        others = any(item.kind in (Kind.MODEL, Kind.MEASURE) for item in self.row.items)
+        names = {ref for item in values for ref in item.refs if self.references.lexicon.dimension(ref).is_name}  # type: ignore[arg-type,unused-ignore]
+        return others and bool({ref.model for ref in names} & {ref.model for ref in model.refs})
 
     def _column_of(self, values: list[Item], columns: list[Item]) -> DimensionRef | None:
         """The column that stands beside the values and has them all."""

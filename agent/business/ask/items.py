@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from agent.business.ask.adjectives import ADJECTIVES
 from agent.business.ask.function_words import (
     AFTER_NUMBER,
     COMPARISONS,
@@ -17,7 +18,7 @@ from agent.business.ask.function_words import (
 from agent.business.ask.lexicon import DimensionRef, Lexicon, MeasureRef, ModelRef, Ref, ValueRef
 from agent.business.ask.meaning import NotUnderstood
 from agent.business.ask.times import Window, find_windows
-from agent.business.ask.units import Unit, normalised, units_of
+from agent.business.ask.units import Unit, normalised, reworded, units_of
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Row:
     """Items that are still to be read. letters: their kinds, for regular expressions."""
 
     items: list[Item]
-    _place: int = 0
+    place: int = 0
 
     @property
     def letters(self) -> str:
@@ -51,7 +52,7 @@ class Row:
             return None
         taken = self.items[found.start() : found.end()]
         del self.items[found.start() : found.end()]
-        self._place = found.start()
+        self.place = found.start()
         return taken
 
     def put_back_owners(self, used: Iterable[Item]) -> None:
@@ -65,7 +66,7 @@ class Row:
 
     def put_back(self, items: Iterable[Item]) -> None:
         """Put items back where the last ones were taken."""
-        self.items[self._place : self._place] = items
+        self.items[self.place : self.place] = items
 
     def drop(self, *kinds: Kind) -> bool:
         """Remove all items of these kinds; whether there were any."""
@@ -75,7 +76,7 @@ class Row:
 
 
 def read_items(question: str, lexicon: Lexicon, today: date) -> list[Item]:
-    """Every item of a question, function words included. Raises NotUnderstood, naming the words that stand for nothing."""
+    """Every item of a question, function words and unknown words included."""
     text = normalised(question).lower()
     items: list[Item] = []
     position = 0
@@ -84,16 +85,20 @@ def read_items(question: str, lexicon: Lexicon, today: date) -> list[Item]:
         items.append(Item(Kind.WINDOW, found.window.text, window=found.window))
         position = found.stop
     items += _match(units_of(question_part(question, text, position, len(text))), lexicon)
-    unknown = tuple(item.text for item in items if item.kind is Kind.UNKNOWN)
-    if unknown:
-        raise NotUnderstood("words that stand for nothing here", unknown=unknown)
     return items
 
 
+def require_known(items: list[Item]) -> None:
+    """Raises NotUnderstood, naming the words that stand for nothing."""
+    unknown = tuple(item.text for item in items if item.kind is Kind.UNKNOWN)
+    if unknown:
+        raise NotUnderstood("words that stand for nothing here", unknown=unknown)
+
+
 def question_part(question: str, text: str, begin: int, stop: int) -> str:
-    """A part of the question as it was written, so that quoted names keep their letters."""
+    """A part of the question as it was written, so that quoted names keep their letters; ranges in the form that is read."""
     original = normalised(question)
-    return (original if len(original) == len(text) else text)[begin:stop]
+    return reworded((original if len(original) == len(text) else text)[begin:stop])
 
 
 def _match(units: Sequence[Unit], lexicon: Lexicon) -> list[Item]:
@@ -123,6 +128,8 @@ def _phrase(units: Sequence[Unit], lexicon: Lexicon) -> Item | None:
     text = _text(units)
     if key in lexicon.phrases:
         return replace(_of_refs(text, lexicon.phrases[key], lexicon), is_owned=key in lexicon.owned)
+    if key in ADJECTIVES:
+        return Item(Kind.ADJECTIVE, text)
     for kind, signs in ((Kind.COMPARE, COMPARISONS), (Kind.AFTER, AFTER_NUMBER)):
         if key in signs:
             return Item(kind, text, sign=signs[key])

@@ -34,6 +34,7 @@ class ValueRef:
 
 
 Ref = ModelRef | DimensionRef | MeasureRef | ValueRef
+_GIVES_WAY = {Kind.STOP, Kind.NEW, Kind.SELL}  # function words that a layer may use for things of its own
 SPOKEN_VALUE_CHARS = 2  # a value of one letter or digit is part of ordinary text
 
 
@@ -51,10 +52,11 @@ class Lexicon:
 
         def say(phrase: str, ref: Ref) -> None:
             key = key_of(phrase)
+            taken = FUNCTION_WORDS.get(key)
             if (
                 key
                 and len(key) <= LONGEST
-                and FUNCTION_WORDS.get(key, Kind.STOP) is Kind.STOP
+                and (taken is None or (taken in _GIVES_WAY and not isinstance(ref, ValueRef)))
                 and key not in COMPARISONS
             ):
                 found[key][ref] = None
@@ -81,7 +83,7 @@ class Lexicon:
 
 
 def _say_dimension(say: Callable[[str, Ref], None], model: SemanticModel, dimension: Dimension) -> None:
-    for word in dimension.words():
+    for word in (*dimension.words(), *(_verbs(dimension) if dimension.type == "time" else ())):
         say(word, DimensionRef(model.name, dimension.name))
         for phrase in _with_owner(model, word):
             say(phrase, DimensionRef(model.name, dimension.name))
@@ -89,6 +91,16 @@ def _say_dimension(say: Callable[[str, Ref], None], model: SemanticModel, dimens
         for word in (value.value, *value.synonyms):
             if len(word) >= SPOKEN_VALUE_CHARS and not word.replace(".", "").isdigit():
                 say(word, ValueRef(model.name, dimension.name, value.value))
+
+
+def _verbs(dimension: Dimension) -> tuple[str, ...]:
+    """Signed → sign, hired → hire: what a question with “did” says of a time."""
+    past = [
+        word
+        for word in dimension.words()
+        if word.isascii() and word.isalpha() and word.endswith("ed") and len(word) > 4
+    ]
+    return tuple(form for word in past for form in (word[:-2], word[:-1]))
 
 
 def _with_owner(model: SemanticModel, word: str) -> list[str]:

@@ -52,6 +52,13 @@ class NumberFilter:
 
 
 @dataclass(frozen=True)
+class Missing:
+    """Only rows where a column is empty."""
+
+    dimension: DimensionRef
+
+
+@dataclass(frozen=True)
 class FigureFilter:
     """A figure for each row of the thing listed, against a number."""
 
@@ -95,6 +102,7 @@ class Question:
     groups: tuple[Group, ...] = ()
     values: tuple[ValueFilter, ...] = ()
     numbers: tuple[NumberFilter, ...] = ()
+    missing: tuple[Missing, ...] = ()
     having: tuple[FigureFilter, ...] = ()
     related: tuple[Related, ...] = ()
     times: tuple[TimeFilter, ...] = ()
@@ -106,9 +114,19 @@ class Question:
 
 
 class NotUnderstood(Exception):
-    """The question is handed on. unknown: words that stand for nothing here. choices: readings to choose from."""
+    """The question is handed on. unknown: words that stand for nothing here. choices: readings to choose from; figures: what
+    may be meant to rank by.
+    """
 
-    def __init__(self, why: str, *, unknown: tuple[str, ...] = (), choices: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        why: str,
+        *,
+        unknown: tuple[str, ...] = (),
+        choices: tuple[str, ...] = (),
+        figures: tuple[MeasureRef, ...] = (),
+    ) -> None:
         super().__init__(why)
         self.unknown = unknown
         self.choices = choices
+        self.figures = figures

@@ -14,7 +14,8 @@ class References:
 
     def __init__(self, lexicon: Lexicon, items: list[Item]) -> None:
         self.lexicon = lexicon
-        direct = [ref for item in items for ref in item.refs if isinstance(ref, ModelRef | MeasureRef)]
+        direct = [ref for item in items for ref in item.refs[:1] if isinstance(ref, MeasureRef)]
+        direct += [ref for item in items for ref in item.refs if isinstance(ref, ModelRef)]  # type: ignore[misc]
         sole = [item.refs[0] for item in items if len(item.refs) == 1]
         self.mentioned = frozenset(ref.model for ref in direct)
         self.hinted = self.mentioned | {ref.model for ref in sole}
@@ -23,7 +24,11 @@ class References:
         return self._one(item, [ref for ref in item.refs if isinstance(ref, ModelRef)]).model
 
     def measure(self, item: Item) -> MeasureRef:
-        return self._one(item, [ref for ref in item.refs if isinstance(ref, MeasureRef)])
+        """Measures of one name in several tables are one figure: the first stands for all."""
+        refs = [ref for ref in item.refs if isinstance(ref, MeasureRef)]
+        if len({ref.measure for ref in refs}) == 1:
+            return refs[0]
+        return self._one(item, refs)
 
     def dimension(self, item: Item, near: str = "") -> DimensionRef:
         """near: the table whose word stands beside it, which decides."""

@@ -11,6 +11,23 @@ _UNIT = re.compile(
     r"|(?P<han>[\u3400-\u9fff])|(?P<sign>[<>]=?|=|%)"
 )
 _SCALE = {"万": 10_000, "亿": 100_000_000}
+_NUMBER = r"\d[\d,]*(?:\.\d+)?\s*[万亿]?"
+_REWORDED = [
+    (
+        re.compile(
+            rf"(?:介于|在)?\s*({_NUMBER})\s*(?:元|块)?\s*(?:到|至|-|~|–|和|与)\s*({_NUMBER})\s*(?:元|块)?\s*之间"
+        ),
+        r" 介于 \1 和 \2 ",
+    ),
+    (re.compile(rf"\bfrom ({_NUMBER}) (?:to|up to) ({_NUMBER})"), r"between \1 and \2"),
+    (re.compile(r"前\s*(\d+|[一二三四五六七八九十]+)\s*大"), r"前\1"),
+    (re.compile(r"(?<![前\d])(\d+|[一二三四五六七八九十]+)\s*大(?=\w)"), r"前\1"),
+    (re.compile(r"(销售|消费|订单|预算)总额"), r"总\1额"),
+    (re.compile(r"各国(?!家)"), "各国家"),
+    (re.compile(r"总(订单|预算)额"), r"总\1金额"),
+    (re.compile(r"\bsign(ed|s)? up\b"), r"sign\1"),
+]
+_SPACED = re.compile(r"(?<=[\u3400-\u9fff])\s+(?=[\d\u3400-\u9fff])|(?<=\d)\s+(?=[\u3400-\u9fff])")
 IRREGULAR = {
     "people": "person",
     "children": "child",
@@ -33,12 +50,21 @@ class Unit:
 
 
 def normalised(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).replace("‘", "'").replace("’", "'")
+    """One form of every character; no space between Chinese and a number or another Chinese character: “2024 年”."""
+    text = unicodedata.normalize("NFKC", text).replace("‘", "'").replace("’", "'")
+    return _SPACED.sub("", text)
 
 
 def units_of(text: str) -> list[Unit]:
     """The units of a text, in order; punctuation separates and is gone."""
     return list(_units(normalised(text)))
+
+
+def reworded(text: str) -> str:
+    """A part of a question in the forms that are read."""
+    for pattern, form in _REWORDED:
+        text = pattern.sub(form, text)
+    return text
 
 
 def key_of(phrase: str) -> tuple[str, ...]:

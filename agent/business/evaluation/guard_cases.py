@@ -25,6 +25,7 @@ from agent.business.layer.model import SemanticLayer, SemanticModel
 from agent.business.layer.rights import policy_of
 from agent.business.scratch import copy_of, scratch_database
 from agent.business.session import reading
+from agent.business.wall.views import name_of
 
 NEEDLE_CHARS = 5  # shorter values occur by chance; what they would tell shows as interference
 
@@ -118,13 +119,20 @@ async def _judge_all(cases: Iterable[Case], place: Arena, wall: Wall) -> Report:
 
 
 async def see(access: Access, statement: str, wall: Wall) -> Outcome:
-    """One statement as the person sees it."""
+    """One statement as the person sees it; the names of a copy's own database and wall, which tell of no row, are left out."""
+    names = (name_of(access.admin, access.policy), access.admin.database)
+
+    def told(text: str) -> str:
+        for name in names:
+            text = text.replace(name, "…")
+        return text
+
     try:
         answer = await run_sql(access, statement, wall=wall)
     except SqlRefused as refused:
-        return Outcome(None, str(refused))
+        return Outcome(None, told(str(refused)))
     rows = answer.rows.rows if answer.rows else ()
-    return Outcome(tuple(tuple(_spoken(value) for value in row) for row in rows))
+    return Outcome(tuple(tuple(told(_spoken(value)) for value in row) for row in rows))
 
 
 def harm_in(outcome: Outcome, needles: frozenset[str]) -> str:

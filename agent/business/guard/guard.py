@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from agent.business.guard.grammar import parse_query, same, text_of
-from agent.business.guard.growth import collects, doublings
+from agent.business.guard.growth import collects, doublings, require_foreseeable
 from agent.business.guard.policy import AllowedTable, Policy
 from agent.business.guard.refusal import Reason, SqlRefused
 from agent.business.guard.rewrite import Rewriter, Target, cap_rows
 from agent.business.guard.rules import require_known
 from agent.business.guard.second_grammar import require_agreement
+from agent.business.guard.spelled_out import spell_out
 from agent.business.guard.text import clean
 
 
@@ -32,7 +33,9 @@ class GuardedSql:
 def guard(text: str, policy: Policy, target: Target) -> GuardedSql:
     """Check a statement against what a person may read, and write it anew. Raises SqlRefused, saying what to change."""
     tree = parse_query(clean(text))
+    spell_out(tree)
     require_known(tree)
+    require_foreseeable(tree)
     longer = 2 ** doublings(tree)
     rewriter = Rewriter(policy, target)
     rewriter.rewrite(tree)

@@ -48,11 +48,13 @@ class Rewriter:
         """names: the WITH queries in sight, by the name the statement gives them → the name they get."""
         if node.DESCRIPTOR.name == "SelectStmt" and node.HasField("with_clause"):
             names = dict(names)
-            for item in node.with_clause.ctes:
-                query = item.common_table_expr
-                self._walk(query.ctequery, names)  # it sees the queries before it, not itself
-                self._with_queries += 1
-                names[query.ctename] = f"with_{self._with_queries}_{query.ctename}"[:50]
+            queries = [item.common_table_expr for item in node.with_clause.ctes]
+            if node.with_clause.recursive:  # each sees them all, itself too
+                names |= {query.ctename: self._fresh(query.ctename) for query in queries}
+            for query in queries:
+                self._walk(query.ctequery, names)  # else it sees the queries before it, not itself
+                if not node.with_clause.recursive:
+                    names[query.ctename] = self._fresh(query.ctename)
                 query.ctename = names[query.ctename]
         for name, child in children(node):
             if name == "with_clause":
@@ -61,6 +63,10 @@ class Rewriter:
                 self._replace(child, names)
             else:
                 self._walk(child, names)
+
+    def _fresh(self, name: str) -> str:
+        self._with_queries += 1
+        return f"with_{self._with_queries}_{name}"[:50]
 
     def _replace(self, node: Tree, names: dict[str, str]) -> None:
         reference = node.range_var
@@ -117,11 +123,15 @@ def row_filter(table: AllowedTable) -> str:
 
 def cap_rows(query: Tree) -> bool:
     """Lower the outermost LIMIT to 50, or set it; whether that may cut rows. Raises SqlRefused when it is no plain number."""
-    if query.limit_option == pg_query_pb2.LIMIT_OPTION_WITH_TIES:
-        raise SqlRefused(Reason.LIMIT, _("WITH TIES is not allowed: write LIMIT with a number."))
     asked = _plain_number(query.limit_count) if query.HasField("limit_count") else None
     if query.HasField("limit_offset"):
         _plain_number(query.limit_offset)
+    if query.limit_option == pg_query_pb2.LIMIT_OPTION_WITH_TIES:  # as many as share the last place
+        inner = pg_query_pb2.SelectStmt()
+        inner.CopyFrom(query)
+        query.CopyFrom(parse_query("SELECT * FROM (SELECT 1) AS ranked").stmts[0].stmt.select_stmt)
+        query.from_clause[0].range_subselect.subquery.select_stmt.CopyFrom(inner)
+        asked = None
     query.limit_count.Clear()
     query.limit_count.a_const.ival.ival = MAX_ROWS if asked is None else min(asked, MAX_ROWS)
     query.limit_option = pg_query_pb2.LIMIT_OPTION_COUNT

@@ -1,5 +1,7 @@
 """The default-deny walk: every node class, field, function, operator and type of a tree must be in the vocabulary."""
 
+import re
+
 from django.utils.translation import gettext as _
 
 from agent.business.guard.grammar import Tree, nodes
@@ -7,6 +9,7 @@ from agent.business.guard.refusal import Reason, SqlRefused
 from agent.business.guard.vocabulary import (
     CLOCKS,
     FUNCTIONS,
+    MAX_COLLATION_CHARS,
     MAX_PATTERN_CHARS,
     NODES,
     OPERATORS,
@@ -15,6 +18,8 @@ from agent.business.guard.vocabulary import (
     SIMILAR,
     TYPES,
 )
+
+_COLLATION = re.compile(rf"[A-Za-z][A-Za-z0-9_.@-]{{0,{MAX_COLLATION_CHARS - 1}}}")
 
 
 def require_known(tree: Tree) -> None:
@@ -100,6 +105,20 @@ def _indirection(node: Tree) -> None:
         raise SqlRefused(Reason.STATEMENT, _("Fields of a row value are not allowed: name the column."))
 
 
+def _collation(node: Tree) -> None:
+    """An order of texts, such as zh-x-icu: one plain name."""
+    names = strings(node.collname)
+    if len(names) != 1 or not _COLLATION.fullmatch(names[0]):
+        raise SqlRefused(Reason.FUNCTION, _("The collation %(name)s is not allowed.") % {"name": ".".join(names)})
+
+
+def _rows_of_function(node: Tree) -> None:
+    """FROM a function: one of the vocabulary, without a list of columns that its rows are to be read as."""
+    calls = [part for item in node.functions for part in item.list.items]
+    if len(calls) != 2 or calls[0].WhichOneof("node") != "func_call" or calls[1].WhichOneof("node") is not None:
+        raise SqlRefused(Reason.STATEMENT, _("%(what)s is not allowed in a question.") % {"what": "ROWS FROM"})
+
+
 def strings(parts: Tree) -> list[str]:
     """The words of a qualified name."""
     return [part.string.sval for part in parts]
@@ -112,4 +131,6 @@ _CHECKS = {
     "TypeName": _type,
     "SQLValueFunction": _clock,
     "A_Indirection": _indirection,
+    "CollateClause": _collation,
+    "RangeFunction": _rows_of_function,
 }

@@ -34,7 +34,7 @@ def require_agreement(text: str, tree: Tree) -> None:
         statements = sqlglot.parse(text, dialect=_Plain)
     except (SqlglotError, RecursionError) as error:
         raise _disagree() from error
-    if len(statements) != 1 or not isinstance(statements[0], exp.Query):
+    if len(statements) != 1 or not isinstance(statements[0], exp.Query | exp.Values):
         raise _disagree()
     query = statements[0]
     if _tables(query) != Counter((n.schemaname, n.relname) for n in nodes(tree) if n.DESCRIPTOR.name == "RangeVar"):
@@ -44,12 +44,14 @@ def require_agreement(text: str, tree: Tree) -> None:
         raise _disagree()
 
 
-def _tables(query: exp.Query) -> Counter[tuple[str, str]]:
+def _tables(query: exp.Expr) -> Counter[tuple[str, str]]:
+    """A function in FROM is no table: it is among the functions."""
     return Counter(
         (table.db if table.args["db"].quoted else table.db.lower(), _name(table.this))
         if table.args.get("db")
         else ("", _name(table.this))
         for table in query.find_all(exp.Table)
+        if not isinstance(table.this, exp.Anonymous)
     )
 
 

@@ -7,7 +7,7 @@ Two models are joined where a foreign entity of one has the name of the primary 
 
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from agent.business.layer.expressions import columns_in
 
@@ -29,14 +29,23 @@ class Words(Part):
     def all(self) -> tuple[str, ...]:
         return tuple(word for word in (self.en, self.zh) if word)
 
+    def said(self, language: str) -> str:
+        """In a language (`zh…` or any other for English), else in the one there is."""
+        return (self.zh or self.en) if language.startswith("zh") else (self.en or self.zh)
+
 
 class Named(Part):
-    """A thing people ask about."""
+    """A thing people ask about. description: in both languages; a plain text is taken as it is for both."""
 
     name: str = Field(pattern=NAME)
     label: Words = Words()
     synonyms: tuple[str, ...] = ()
-    description: str = ""
+    description: Words = Words()
+
+    @field_validator("description", mode="before")
+    @classmethod
+    def _in_one_language(cls, value: object) -> object:
+        return {"en": value} if isinstance(value, str) else value
 
     def words(self) -> tuple[str, ...]:
         """Every way to say it: labels, synonyms, and the name itself with its underscores read as spaces."""
@@ -69,10 +78,14 @@ class Entity(Part):
 
 
 class Value(Part):
-    """One value of a column, with the words people use for it."""
+    """One value of a column, with the words people use for it.
+
+    is_undated: when a row came to have it is not in the table (an employee who left): with a time it is not asked.
+    """
 
     value: str
     synonyms: tuple[str, ...] = ()
+    is_undated: bool = False
 
 
 class Dimension(Named):

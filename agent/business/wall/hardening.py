@@ -13,15 +13,26 @@ from agent.business.session import connected
 # Kept although not immutable: the functions of the vocabulary, and what operators, casts, types and aggregates are made of.
 # Taken although immutable: each makes a value far longer than its arguments, or takes long over a short one.
 GROWING = (
-    "repeat", "lpad", "rpad", "array_fill", "generate_series", "format", "factorial", "generate_subscripts",
-    "pg_typeof", "xpath", "xpath_exists", "xml_is_well_formed", "random", "random_normal", "power", "pow", "dpow",
-    "numeric_power",
+    "repeat", "lpad", "rpad", "array_fill", "format", "factorial", "generate_subscripts",
+    "pg_typeof", "xpath", "xpath_exists", "xml_is_well_formed", "random", "random_normal",
 )  # fmt: skip
+KEPT = FUNCTIONS | {"dpow", "numeric_power"}  # what ^ is made of
 
+_IS_DONE = """
+SELECT NOT has_table_privilege('public', 'pg_catalog.pg_class', 'SELECT') AND NOT EXISTS (
+    SELECT 1 FROM pg_proc p WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.prokind = 'f'
+    AND p.proname = ANY(%s) AND NOT has_function_privilege('public', p.oid, 'EXECUTE'))
+"""
 _TAKE_FUNCTIONS = """
 DO $$
 DECLARE f regprocedure;
 BEGIN
+  FOR f IN
+    SELECT p.oid::regprocedure FROM pg_proc p
+    WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.prokind = 'f' AND p.proname = ANY({kept}::text[])
+  LOOP
+    EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO PUBLIC', f);
+  END LOOP;
   FOR f IN
     SELECT p.oid::regprocedure FROM pg_proc p
     WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.prokind IN ('f', 'p')
@@ -50,15 +61,16 @@ REVOKE ALL ON SCHEMA public FROM PUBLIC;
 
 
 def harden(admin: Address) -> None:
-    """Take the rights from PUBLIC once; a database that has been through it is left alone. admin: a superuser."""
+    """Take the rights from PUBLIC once; a database that has been through it is left alone. admin: a superuser.
+
+    A database that was hardened for a smaller vocabulary gets the functions back that were added since.
+    """
     with connected(admin) as connection:
-        done = connection.execute(
-            "SELECT NOT has_table_privilege('public', 'pg_catalog.pg_class', 'SELECT')"
-        ).fetchone()
+        done = connection.execute(_IS_DONE, [sorted(KEPT)]).fetchone()
         if done and done[0]:
             return
         take = psycopg.sql.SQL(_TAKE_FUNCTIONS).format(
-            growing=psycopg.sql.Literal(list(GROWING)), kept=psycopg.sql.Literal(sorted(FUNCTIONS))
+            growing=psycopg.sql.Literal(list(GROWING)), kept=psycopg.sql.Literal(sorted(KEPT))
         )
         connection.execute(take)
         connection.execute(_TAKE_CATALOGS)

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
 
-from agent.business.ask.describe import Meaning, label
+from agent.business.ask.describe import Meaning, defined
 from agent.business.ask.function_words import FUNCTION_WORDS
 from agent.business.ask.lexicon import Lexicon
 from agent.business.ask.meaning import NotUnderstood
@@ -104,7 +104,7 @@ class ByModel:
             *used,
             *(measure for model in used for measure in model.measures if measure.expr and measure.expr in sql),
         ]
-        return [f"{label(part, key)}: {part.description}" for part in parts if part.description]
+        return [defined(part, key) for part in parts if part.description.all()]
 
 
 def alike(question: str, examples: Sequence[Example], most: int = MOST_EXAMPLES) -> list[Example]:

@@ -75,7 +75,8 @@ def _counted(question: str, lexicon: Lexicon) -> _Counts:
     left = {unit.text for unit, done in zip(units, covered, strict=True) if not done and unit.kind == "word"}
     left -= {key[0] for key in FUNCTION_WORDS if len(key) == 1}
     for model in lexicon.layer.semantic_models:
-        told = " ".join([model.description, *(part.description for part in (*model.dimensions, *model.measures))])
+        parts = (model, *model.dimensions, *model.measures)
+        told = " ".join(word for part in parts for word in part.description.all())
         counts.scores[model.name] += _OF_A_DESCRIPTION * len(left & set(key_of(told)))
     return counts
 

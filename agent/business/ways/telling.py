@@ -63,5 +63,6 @@ def _target(entity: str, kind: str, shown: dict[str, SemanticModel]) -> str:
 
 
 def _words(named: Named) -> str:
+    description = " ".join(named.description.all())
     words = " / ".join(dict.fromkeys([*named.label.all(), *named.synonyms[:3]]))
-    return f" -- {words}{f': {named.description}' if named.description else ''}" if words or named.description else ""
+    return f" -- {words}{f': {description}' if description else ''}" if words or description else ""

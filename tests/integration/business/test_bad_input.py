@@ -74,7 +74,9 @@ def test_a_query_that_takes_too_long(source: DataSource, northerner: User, monke
     monkeypatch.setitem(session.LIMITS, "statement_timeout", "20")
     kind, sentence = refused(northerner, DEAR)
     assert kind is SqlRefused
-    assert sentence == "The query took longer than 4 s and was stopped: add a time window or a filter."
+    assert (
+        sentence == "The query took longer than 4 s, or too much space, and was stopped: add a time window or a filter."
+    )
 
 
 def test_a_query_that_would_read_too_much(

@@ -65,7 +65,7 @@ def test_the_answer_begins_with_the_value_and_shows_its_meaning(company: None) -
     (finding,) = result.findings
     value = result.data["rows"][0][0]
     assert finding.item.text.startswith(f"{value}（客户数量）\n\n条件：时间：")
-    assert "口径：客户: A company that has signed" in finding.item.text
+    assert "口径：客户：签过至少一份合同的公司" in finding.item.text
     assert finding.item.type == "sql_result"
     assert finding.item.evidence_id.startswith(f"sql:{result.data['query_id']}:rowset:")
     assert result.sql is not None

@@ -128,9 +128,9 @@ def test_temporary_files_end_a_query(
     if is_answered:
         assert async_to_sync(run_sql)(access, SORTED).rows
         return
-    with pytest.raises(SqlRefused, match="temporary file size exceeds") as refused:
+    with pytest.raises(SqlRefused, match="or too much space, and was stopped") as refused:
         async_to_sync(run_sql)(access, SORTED)
-    assert refused.value.reason is Reason.DATABASE
+    assert refused.value.reason is Reason.COST
 
 
 DOUBLED = "WITH a AS (SELECT name AS x FROM customer), {} SELECT max(length(x)) FROM {}"

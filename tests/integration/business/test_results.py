@@ -259,13 +259,3 @@ def test_a_table_is_drawn_where_its_shape_asks_for_it(
     columns: tuple[str, ...], rows: list[Any], spec: ChartSpec | None
 ) -> None:
     assert chart_of(columns, rows) == spec
-
-
-def test_who_looks_at_an_answer_again_gets_no_query_run(demo: DataSource) -> None:
-    message = answered(REGIONS)
-    auditor = User.objects.create_superuser("auditor")
-    client = Client()
-    client.force_login(auditor)
-    page = client.get(f"/admin/answers/{message.pk}/")
-    assert page.status_code == 200
-    assert "Business data are not asked in a trial." in page.content.decode()

@@ -44,7 +44,7 @@ def test_a_draft_has_keys_types_comments_values_and_closes_what_it_does_not_know
     assert {(e.type, e.name) for e in customer.entities} == {("primary", "customer"), ("foreign", "region")}
     dimensions = {d.name: d for d in customer.dimensions}
     assert [v.value for v in dimensions["segment"].values] == ["large", "small"]
-    assert dimensions["segment"].description == "how large the company is"
+    assert dimensions["segment"].description.en == "how large the company is"
     assert dimensions["since"].type == "time"
     assert dimensions["name"].is_name
     assert customer.org_unit == OrgUnit(column="org_unit")

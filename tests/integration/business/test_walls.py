@@ -41,6 +41,16 @@ def test_each_wall_alone_keeps_every_forbidden_byte(place: Arena, cases: list[Ca
     assert (report.deny.passed, report.allow.passed) == (187, 31)
 
 
+@pytest.mark.parametrize("wall", list(Wall))
+def test_statements_of_our_own_are_harmless_or_answered(place: Arena, wall: Wall) -> None:
+    """What analysts write is answered with both walls; behind the second alone some functions are taken from everybody."""
+    lines = (Path(__file__).parents[2] / "evaluation" / "sql_statements.jsonl").read_text().splitlines()
+    ours = [case for case in read_cases(map(json.loads, lines)) if case.expect == "deny" or wall is not Wall.DB]
+    report = judge_all(ours, place, wall)
+    assert report.failures == []
+    assert report.deny.total > 120
+
+
 def test_without_the_row_filter_the_first_wall_s_cases_fail(place: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent.business.guard.rewrite.row_filter", lambda _table: "true")
     report = judge_all(ATTACKS, place, Wall.AST)

@@ -8,6 +8,7 @@ import pytest
 import demo
 from agent.business.ask.lexicon import Lexicon
 from agent.business.ask.meaning import NotUnderstood
+from agent.business.ask.readings import readings_of
 from agent.business.ask.understand import understand
 from agent.business.guard.guard import guard
 from agent.business.guard.rewrite import Target
@@ -50,7 +51,28 @@ def sql(question: str) -> str:
         ("list the categories of the products", ["SELECT DISTINCT t0.category FROM"]),
         ("list projects with budget above 100000, ordered by budget descending", ["ORDER BY t0.budget DESC"]),
         ('orders of the customer "Fjordline Reefer"', ["IN ('Fjordline Reefer')"]),
-        ("预算在20万到50万之间的项目", []),
+        ("customers by region this year", ["t0.region", "count(*)", "created_on >= '2026-01-01'"]),
+        ("本月新增客户数", ["count(*)", "created_on >= '2026-11-01'"]),
+        ("revenue last quarter", ["sum(t0.amount)", "ordered_at >= '2026-07-01'", "ordered_at < '2026-10-01'"]),
+        ("What is the cheapest product?", ["ORDER BY t0.list_price ASC", "LIMIT 1"]),
+        ("哪个产品标价最贵", ["t0.name, t0.list_price", "ORDER BY t0.list_price DESC", "LIMIT 1"]),
+        ("Which customer spent the most this year?", ["sum(t0.amount)", "LIMIT 1"]),
+        ("How many gateways did we sell last year?", ["sum(t0.quantity)", "IN ('gateway')"]),
+        ("Which products have never been ordered?", ["NOT EXISTS"]),
+        ("哪些客户今年没有下单？", ["NOT EXISTS", "ordered_at >= '2026-01-01'"]),
+        ("Customers with at least 3 orders this year", ["HAVING count(*) >= 3", "h0.ordered_at >= '2026-01-01'"]),
+        ("customers with more than 2 cancelled orders", ["h0.status::text IN ('cancelled')", "HAVING count(*) > 2"]),
+        ("Which regions have fewer than 5 customers?", ["GROUP BY t0.region HAVING count(*) < 5"]),
+        ("华东和华南的客户各有多少？", ["GROUP BY t0.region", "'华东', '华南'"]),
+        ("East China vs South China: revenue", ["GROUP BY t1.region", "'华东', '华南'"]),
+        ("How many orders are above 80,000 CNY?", ["count(*)", "t0.amount > 80000"]),
+        ("平均每个订单多少钱", ["avg(t0.amount)"]),
+        ("2026 年 3 月新签了多少客户", ["count(*)", "created_on >= '2026-03-01'"]),
+        ("杭州有多少工程师？", ["employee", "IN ('Hangzhou')", "IN ('Engineer')"]),
+        ("华北地区客户的行业分布", ["t0.industry", "count(*)", "GROUP BY t0.industry"]),
+        ("Revenue by customer in 2025", ["ordered_at >= '2025-01-01'", "GROUP BY t1.name"]),
+        ("Who was hired most recently?", ["t0.name", "ORDER BY t0.hired_on DESC", "LIMIT 1"]),
+        ("预算在20万到50万之间的项目", ["budget BETWEEN 200000 AND 500000"]),
     ],
 )
 def test_understood(question: str, parts: list[str]) -> None:
@@ -87,6 +109,10 @@ def test_a_word_that_stands_for_nothing_hands_the_question_on(question: str, unk
         "revenue last month this year",  # two times
         "top products by revenue",  # how many?
         "list prices by customer",
+        "上个月离职了多少人",  # when they left is not in the data
+        "How much did customers in the retail industry order this year?",  # how much of what
+        "how many of them",
+        "每个项目负责人负责多少个项目？",
         "",
     ],
 )
@@ -99,6 +125,21 @@ def test_a_word_of_two_tables_asks_which_one() -> None:
     with pytest.raises(NotUnderstood) as asked:
         sql("how many are active")
     assert asked.value.choices == ("employee.status", "project.status")
+
+
+def test_the_first_of_things_without_a_figure_asks_by_which() -> None:
+    with pytest.raises(NotUnderstood) as asked:
+        sql("top 5 products")
+    readings = readings_of("top 5 products", asked.value, LAYER, "en")
+    assert readings == [
+        "top 5 products by revenue",
+        "top 5 products by units sold",
+        "top 5 products by average order value",
+    ]
+    assert [understand(reading, LEXICON, today=TODAY).question.limit for reading in readings] == [5, 5, 5]
+    with pytest.raises(NotUnderstood) as asked:
+        sql("前10大客户")
+    assert readings_of("前10大客户", asked.value, LAYER, "zh")[0] == "销售额最高的前10大客户"
 
 
 def test_a_quoted_name_stays_a_literal() -> None:

@@ -106,6 +106,49 @@ def test_at_most_fifty_rows(asked: str, runs: int) -> None:
     assert written(f"SELECT name FROM customers {asked}").endswith(f"LIMIT {runs}")
 
 
+def test_shared_last_places_are_kept_and_counted() -> None:
+    sql = written("SELECT name FROM customers ORDER BY 1 FETCH FIRST 3 ROWS WITH TIES")
+    assert sql.startswith("SELECT * FROM (SELECT name FROM (")
+    assert sql.endswith("FETCH FIRST 3 ROWS WITH TIES) ranked LIMIT 50")
+
+
+@pytest.mark.parametrize(
+    ("text", "runs"),
+    [
+        ("lpad(name, 3, '0')", """"right"('000' || "left"(name, 3), 3) AS lpad"""),
+        ("rpad(name, 3)", """"left"("left"(name, 3) || '   ', 3) AS rpad"""),
+        ("repeat('ab', 2) AS x", "'abab'::text AS x"),
+        ("format('%s (%s)', name, id)", "concat(name, ' (', id, ')') AS format"),
+    ],
+)
+def test_a_bounded_length_is_spelled_out(text: str, runs: str) -> None:
+    assert written(f"SELECT {text} FROM customers").startswith(f"SELECT {runs} FROM (")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 5) SELECT n FROM t",
+        "SELECT d FROM generate_series(date '2026-01-01', date '2026-02-01', interval '1 day') AS d",
+        "SELECT word FROM customers, unnest(string_to_array(name, ' ')) WITH ORDINALITY AS u(word, n)",
+        "SELECT array_agg(n) FROM generate_series(1, 9) AS n",
+        "VALUES (1), (2)",
+        "SELECT 1.05 ^ id FROM customers",
+        'SELECT name, power(id, 2), id ^ 2 FROM customers ORDER BY name COLLATE "zh-x-icu"',
+    ],
+)
+def test_what_analysts_write_is_accepted(text: str) -> None:
+    assert written(text).endswith("LIMIT 50")
+
+
+def test_a_recursive_query_is_never_a_table() -> None:
+    sql = written(
+        "WITH RECURSIVE customers AS (SELECT 1 AS n UNION ALL SELECT n FROM customers) SELECT n FROM customers"
+    )
+    assert "public.customers" not in sql
+    assert sql.count("with_1_customers") == 3
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -121,8 +164,25 @@ def test_at_most_fifty_rows(asked: str, runs: int) -> None:
         ("WITH x AS (DELETE FROM customers RETURNING *) SELECT * FROM x", Reason.STATEMENT),
         ("SELECT * INTO t FROM customers", Reason.STATEMENT),
         ("SELECT name FROM customers FOR UPDATE", Reason.STATEMENT),
-        ("WITH RECURSIVE t AS (SELECT 1) SELECT * FROM t", Reason.STATEMENT),
-        ("SELECT * FROM generate_series(1, 9)", Reason.STATEMENT),
+        ("SELECT * FROM ROWS FROM (now(), now()) AS t", Reason.STATEMENT),
+        ("SELECT * FROM json_to_recordset('[]') AS t(a int)", Reason.STATEMENT),
+        ("SELECT * FROM pg_ls_dir('/')", Reason.FUNCTION),
+        ("WITH RECURSIVE t AS (SELECT * FROM salary) SELECT * FROM t", Reason.RELATION),
+        ("WITH RECURSIVE t(n) AS (SELECT 1 UNION SELECT n FROM t) SELECT n FROM t", Reason.COST),
+        (
+            "WITH RECURSIVE t(n) AS (SELECT name FROM customers UNION ALL SELECT n || n FROM t) SELECT n FROM t",
+            Reason.COST,
+        ),
+        ("WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n FROM t) SELECT array_agg(n) FROM t", Reason.COST),
+        ("SELECT array_agg(n) FROM customers, generate_series(1, id) n", Reason.COST),
+        ("SELECT power(2, id), 3 ^ id FROM customers", Reason.COST),
+        ("SELECT lpad(name, 1000) FROM customers", Reason.FUNCTION),
+        ("SELECT lpad(name, id) FROM customers", Reason.FUNCTION),
+        ("SELECT repeat('x', 1000)", Reason.FUNCTION),
+        ("SELECT repeat(name, 2) FROM customers", Reason.FUNCTION),
+        ("SELECT format('%99s', name) FROM customers", Reason.FUNCTION),
+        ("SELECT format(name) FROM customers", Reason.FUNCTION),
+        ("SELECT name COLLATE other.c FROM customers", Reason.FUNCTION),
         ("SELECT * FROM ONLY customers", Reason.STATEMENT),
         ("SELECT $1", Reason.STATEMENT),
         ("SELECT (customers).name FROM customers", Reason.STATEMENT),
@@ -132,7 +192,7 @@ def test_at_most_fifty_rows(asked: str, runs: int) -> None:
         ("SELECT other.lower(name) FROM customers", Reason.FUNCTION),
         ('SELECT "Lower"(name) FROM customers', Reason.FUNCTION),
         ("SELECT 1 OPERATOR(pg_catalog.+) 1", Reason.FUNCTION),
-        ("SELECT 2 ^ 3", Reason.FUNCTION),
+        ("SELECT 2 << 3", Reason.FUNCTION),
         ("SELECT 'pg_class'::regclass", Reason.FUNCTION),
         ("SELECT current_user", Reason.FUNCTION),
         ("SELECT name FROM customers WHERE name ~ name", Reason.FUNCTION),
@@ -141,7 +201,6 @@ def test_at_most_fifty_rows(asked: str, runs: int) -> None:
         ('SELECT * FROM "Customers"', Reason.RELATION),
         ("SELECT * FROM secret.customers", Reason.RELATION),
         ("SELECT name FROM customers LIMIT (SELECT 9)", Reason.LIMIT),
-        ("SELECT name FROM customers ORDER BY 1 FETCH FIRST 1 ROWS WITH TIES", Reason.LIMIT),
         ("SELECT FROM WHERE", Reason.SYNTAX),
         ("SELECT localtimestamp = localtimestamp(7)", Reason.DISAGREEMENT),
     ],

@@ -13,8 +13,10 @@ from django.core.management.base import BaseCommand
 
 from agent.business.address import Address
 from agent.business.evaluation.questions import Asked, Report, Scores, evaluate, loaded, read_asked
+from agent.business.examples import Example, confirmed_examples
 from agent.business.jsonl import read_jsonl
 from agent.business.layer.model import SemanticLayer
+from agent.business.models import DataSource
 from agent.business.ways.by_model import ByModel
 from agent.business.ways.word_for_word import WordForWord
 from agent.providers.base import ModelError
@@ -22,6 +24,7 @@ from agent.providers.configured import connect, served_model
 from authz.principal import Principal
 from copilot_site.lib.commands import one_sentence
 from copilot_site.lib.errors import InvalidInput
+from knowledge.ingestion.normalise import normalise
 
 
 class Command(BaseCommand):
@@ -72,6 +75,14 @@ class Command(BaseCommand):
         self.stdout.write(json.dumps({key: found[key] for key in ("total", "databases")}, ensure_ascii=False, indent=1))
 
 
+def _examples(principal: Principal, asked: Sequence[Asked]) -> list[Example]:
+    """The confirmed pairs of the source of this name, as the product would show them; never one that is asked here itself."""
+    source = DataSource.objects.visible_to(principal).filter(name=asked[0].database).first()
+    questions = {normalise(one.question).strip() for one in asked}
+    found = confirmed_examples(principal, source) if source else []
+    return [example for example in found if example.question not in questions]
+
+
 async def _measured(
     asked: Sequence[Asked], address: Address, layer: SemanticLayer, principal: Principal, options: dict[str, Any]
 ) -> tuple[Scores, list[dict[str, str]]]:
@@ -85,8 +96,10 @@ async def _measured(
             "No language model is configured: set COPILOT_LLM_BASE_URL and COPILOT_LLM_MODEL, or add one."
         )
     model = connect(served)
+    examples = await sync_to_async(_examples)(principal, asked)
     try:
-        return await evaluate(asked, address, layer, principal, ByModel(model, "en", today=today), execute=execute)
+        way = ByModel(model, "en", examples, today=today)
+        return await evaluate(asked, address, layer, principal, way, execute=execute)
     except ModelError as error:
         raise InvalidInput(f"The language model fails: {error}.") from error
     finally:

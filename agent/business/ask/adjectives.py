@@ -1,0 +1,48 @@
+"""Adjectives and verbs that stand for a column or measure of the layer: “cheapest”, “best selling”, “out of stock”, “spent”."""
+
+from dataclasses import dataclass
+
+from agent.business.ask.function_words import Kind, split_phrases
+
+
+@dataclass(frozen=True)
+class Adjective:
+    """kind: what it does with its column: MAX, MIN, COMPARE with 0, or None for the column alone. columns, measures: words to look
+    for in the layer. alone: what it is where the layer has none of them; None: unknown.
+    """
+
+    kind: Kind | None
+    columns: tuple[str, ...] = ()
+    measures: tuple[str, ...] = ()
+    alone: Kind | None = None
+
+
+_PRICE = ("price", "unit price", "list price", "cost", "价格", "单价", "标价")
+_LENGTH = ("length", "duration", "时长", "长度")
+_AMOUNT = ("amount", "order amount", "invoice amount", "金额")
+_STOCK = ("units in stock", "stock", "库存")
+_UNITS_SOLD = ("units sold", "quantity sold", "销量")
+_REVENUE = ("revenue", "sales", "销售额")
+_ADJECTIVES: dict[str, Adjective] = {
+    "most expensive; priciest; costliest; 最贵; 最昂贵; 价格最贵": Adjective(Kind.MAX, _PRICE),
+    "cheapest; least expensive; lowest priced; 最便宜; 最廉价": Adjective(Kind.MIN, _PRICE),
+    "cost; costs; costing; priced; 售价; 卖价": Adjective(None, _PRICE),
+    "best; top performing; 最好": Adjective(Kind.MAX, alone=Kind.MAX),
+    "worst; 最差": Adjective(Kind.MIN, alone=Kind.MIN),
+    "worth; valued at; value of": Adjective(None, _AMOUNT),
+    "units; quantity": Adjective(None, measures=_UNITS_SOLD),
+    "longest; 最长": Adjective(Kind.MAX, _LENGTH, alone=Kind.MAX),
+    "shortest; 最短": Adjective(Kind.MIN, _LENGTH, alone=Kind.MIN),
+    "best selling; best-selling; bestselling; top selling; most sold; 最畅销; 畅销; 最热销; 卖得最好; "
+    "卖得最多; 卖的最好; 卖的最多": Adjective(Kind.MAX, measures=_UNITS_SOLD),
+    "worst selling; least selling; least sold; 最滞销; 卖得最差; 卖得最少": Adjective(Kind.MIN, measures=_UNITS_SOLD),
+    "out of stock; sold out; 缺货; 无货; 断货; 无库存; 没有库存; 库存为零; 售罄": Adjective(Kind.COMPARE, _STOCK),
+    "spend; spent; spends; spending; 消费; 消费额; 消费金额; 花费; 花了; 花": Adjective(None, measures=_REVENUE),
+}
+
+ADJECTIVES: dict[tuple[str, ...], Adjective] = {
+    form: adjective
+    for text, adjective in _ADJECTIVES.items()
+    for key in split_phrases(text)
+    for form in (key, ("the", *key))
+}

@@ -1,0 +1,108 @@
+"""Functions that can make a value of any length, written as what they mean where the statement itself bounds it.
+
+lpad, rpad, repeat and format are not in the vocabulary. With a short length or a plain template written out they are pieces of
+text that are joined and cut, and that is what runs: `lpad(x, 5, '0')` is `right('00000' || left(x, 5), 5)`.
+"""
+
+from itertools import zip_longest
+
+from agent.business.guard.grammar import Tree, nodes, parse_query
+from agent.business.guard.rewrite import literal
+from agent.business.guard.rules import strings
+
+MAX_CHARACTERS = 100  # of a padded text, and of one that is repeated
+
+
+def spell_out(tree: Tree) -> None:
+    """Change the tree in place; what is not bounded stays, and the vocabulary refuses it."""
+    for node in nodes(tree):
+        if node.DESCRIPTOR.name == "ResTarget" and node.val.WhichOneof("node") == "func_call" and not node.name:
+            name = strings(node.val.func_call.funcname)[-1]
+            if _replace(node.val):
+                node.name = name
+        elif node.DESCRIPTOR.name == "Node" and node.WhichOneof("node") == "func_call":
+            _replace(node)
+
+
+def _replace(node: Tree) -> bool:
+    call = node.func_call
+    write = _WAYS.get(strings(call.funcname)[-1]) if len(call.funcname) == 1 else None
+    written = write(list(call.args)) if write and _is_plain(call) else None
+    if written is not None:
+        node.CopyFrom(written)
+    return written is not None
+
+
+def _is_plain(call: Tree) -> bool:
+    """A name and arguments, nothing else."""
+    return {field.name for field, _value in call.ListFields()} <= {"funcname", "args", "funcformat", "location"}
+
+
+def _lpad(args: list[Tree]) -> Tree | None:
+    padding = _padding(args)
+    if padding is None:
+        return None
+    n = len(padding)
+    written = _expression(f"right({literal(padding)} || left(NULL, {n}), {n})")
+    written.func_call.args[0].a_expr.rexpr.func_call.args[0].CopyFrom(args[0])
+    return written
+
+
+def _rpad(args: list[Tree]) -> Tree | None:
+    padding = _padding(args)
+    if padding is None:
+        return None
+    n = len(padding)
+    written = _expression(f"left(left(NULL, {n}) || {literal(padding)}, {n})")
+    written.func_call.args[0].a_expr.lexpr.func_call.args[0].CopyFrom(args[0])
+    return written
+
+
+def _repeat(args: list[Tree]) -> Tree | None:
+    text, times = (_text(args[0]), _number(args[1])) if len(args) == 2 else (None, None)
+    if text is None or times is None or len(text) * times > MAX_CHARACTERS:
+        return None
+    return _expression(f"{literal(text * times)}::text")
+
+
+def _format(args: list[Tree]) -> Tree | None:
+    template = _text(args[0]) if args else None
+    told = template.split("%s") if template is not None else []
+    if len(told) != len(args) or any("%" in text for text in told):
+        return None
+    written = _expression("concat(NULL)")
+    del written.func_call.args[:]
+    for text, value in zip_longest(told, args[1:]):
+        if text:
+            written.func_call.args.append(_expression(literal(text)))
+        if value is not None:
+            written.func_call.args.append(value)
+    return written
+
+
+def _padding(args: list[Tree]) -> str | None:
+    """The whole length in the one character that fills; None unless both are written out and short."""
+    if len(args) not in (2, 3):
+        return None
+    length = _number(args[1])
+    fill = _text(args[2]) if len(args) == 3 else " "
+    if length is None or not 0 < length <= MAX_CHARACTERS or fill is None or len(fill) != 1:
+        return None
+    return fill * length
+
+
+def _number(node: Tree) -> int | None:
+    is_number = node.WhichOneof("node") == "a_const" and node.a_const.WhichOneof("val") == "ival"
+    return int(node.a_const.ival.ival) if is_number else None
+
+
+def _text(node: Tree) -> str | None:
+    is_text = node.WhichOneof("node") == "a_const" and node.a_const.WhichOneof("val") == "sval"
+    return str(node.a_const.sval.sval) if is_text else None
+
+
+def _expression(text: str) -> Tree:
+    return parse_query(f"SELECT {text}").stmts[0].stmt.select_stmt.target_list[0].res_target.val
+
+
+_WAYS = {"lpad": _lpad, "rpad": _rpad, "repeat": _repeat, "format": _format}

@@ -1,0 +1,165 @@
+"""A question for business data, tried again by whoever oversees: today's number, with the person's rights, and nothing as if they asked."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.db import InternalError
+from django.urls import reverse
+
+from agent.business.address import Address
+from agent.business.models import DataSource
+from agent.business.session import connected
+from agent.business.sources import withdraw
+from agent.models import Message, QueryCitation, Session
+from agent.oversight.trial import try_question
+from agent.tools.database_query import DatabaseQuery
+from audit.actions import Action, Outcome
+from audit.models import Entry
+from audit.withheld import Withheld
+from authz.models import OrgUnit, PermissionSnapshot
+from authz.permissions import Right
+from authz.principal import Principal
+from tests.factories import allow, make_base, make_user
+from tests.integration.agent.conversations import asked, stored
+from tests.integration.governance.world import client_of, staff, text_of
+
+QUESTION = "how many customers are there"
+RECORDED = {
+    Action.SQL_EXECUTED,
+    Action.SQL_REFUSED,
+    Action.TOOL_CALLED,
+    Action.QUESTION_ASKED,
+    Action.QUESTION_ANSWERED,
+}
+
+
+@pytest.fixture
+def overseer(db: None) -> User:
+    user = staff("olga")
+    user.user_permissions.add(Permission.objects.get(codename="oversee", content_type__app_label="authz"))
+    return User.objects.get(pk=user.pk)
+
+
+@contextmanager
+def one_more_customer(shop: Address, *, segment: str | None = None) -> Iterator[None]:
+    """Of North, while the block lasts."""
+    with connected(shop) as connection:
+        connection.execute("INSERT INTO customer (id, org_unit, segment) VALUES (1000, 'North', %s)", [segment])
+    try:
+        yield
+    finally:
+        with connected(shop) as connection:
+            connection.execute("DELETE FROM customer WHERE id = 1000")
+
+
+def seen_as(overseer: User, person: User) -> Any:
+    return client_of(overseer).post(reverse("see-as", args=[person.pk]), {"what": "ask", "text": QUESTION})
+
+
+def replayed(overseer: User, answer: Message) -> Any:
+    return client_of(overseer).get(reverse("replay", args=[answer.pk]))
+
+
+def history() -> list[int]:
+    """What there is of conversations, answers, results and rights."""
+    return [model.objects.count() for model in (Session, Message, QueryCitation, PermissionSnapshot)]
+
+
+def done_by(username: str) -> list[tuple[str, str]]:
+    """What of asking and answering the log says that somebody did, with whose rights."""
+    rows = Entry.objects.filter(actor_name=username, action__in=RECORDED).order_by("id")
+    return list(rows.values_list("action", "on_behalf_of_name"))
+
+
+def test_see_as_shows_the_number_they_would_get(northerner: User, shop: Address, overseer: User) -> None:
+    theirs = stored(asked(northerner, QUESTION))
+    before, by_them = history(), done_by("nora")
+    page = seen_as(overseer, northerner)
+    assert page.status_code == 200
+    (result,) = page.context["trial"].results
+    assert result.table.rows == ((75,),)
+    assert page.context["trial"].text == theirs.content
+    assert "Only rows of their org units: North" in text_of(page)
+    with one_more_customer(shop):
+        assert seen_as(overseer, northerner).context["trial"].results[0].table.rows == ((76,),)
+    assert (history(), done_by("nora")) == (before, by_them)
+
+
+def test_a_replay_shows_then_and_now(northerner: User, source: DataSource, shop: Address, overseer: User) -> None:
+    answer = stored(asked(northerner, QUESTION))
+    before, by_them = history(), done_by("nora")
+    replay = replayed(overseer, answer).context["replay"]
+    assert replay.now.is_same_text
+    assert [(used.today, used.is_found_now) for used in replay.evidence] == [("same", True)]
+    with one_more_customer(shop):
+        replay = replayed(overseer, answer).context["replay"]
+    assert replay.results[0].table.rows == ((75,),)
+    assert replay.now.trial.results[0].table.rows == ((76,),)
+    assert [(used.today, used.is_found_now) for used in replay.evidence] == [("changed", False)]
+    assert (history(), done_by("nora")) == (before, by_them)
+
+    withdraw(None, source, of=OrgUnit.objects.get(name="North").group)
+    replay = replayed(overseer, answer).context["replay"]
+    assert (replay.now.trial.results, replay.now.trial.stop_reason) == ([], "no_evidence")
+    assert "75" not in replay.now.trial.text
+    assert [(used.today, used.is_found_now) for used in replay.evidence] == [(None, False)]
+    assert replay.results[0].table.rows == ((75,),), "then stays as it was"
+    page = seen_as(overseer, northerner)
+    assert (page.context["trial"].results, "75" in page.context["trial"].text) == ([], False)
+
+
+def test_the_same_words_over_another_table_are_not_the_same(northerner: User, shop: Address, overseer: User) -> None:
+    answer = stored(asked(northerner, "how many customers are there by segment"))
+    replay = replayed(overseer, answer).context["replay"]
+    assert len(replay.results[0].table.rows) == 1
+    with one_more_customer(shop, segment="small"):
+        later = replayed(overseer, answer).context["replay"]
+    assert (replay.now.is_same_text, later.now.is_same_text) == (True, False)
+
+
+def test_the_query_is_recorded_as_the_overseer_s_with_whose_rights(northerner: User, overseer: User) -> None:
+    seen_as(overseer, northerner)
+    assert done_by("olga") == [(Action.SQL_EXECUTED, "nora"), (Action.TOOL_CALLED, "nora")]
+    assert done_by("nora") == []
+    entry = Entry.objects.get(action=Action.SQL_EXECUTED)
+    assert (entry.outcome, entry.target_name, entry.run_id) == (Outcome.ALLOW, "shop", "")
+    assert (entry.detail["trial"], entry.detail["rows"]) == (True, 1)
+    looked = Entry.objects.get(action=Action.ACCESS_PREVIEWED)
+    assert looked.request_id == entry.request_id
+
+
+def test_what_cannot_be_recorded_is_not_shown(
+    northerner: User, overseer: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_args: object, **_kwargs: object) -> None:
+        raise InternalError("the log is gone")
+
+    monkeypatch.setattr(Withheld, "write", fails)
+    with pytest.raises(InternalError, match="the log is gone"):
+        seen_as(overseer, northerner)
+
+
+def test_a_tool_that_changes_something_is_not_offered(northerner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tool says so itself; the trial knows none by name."""
+    withheld = Withheld()
+    monkeypatch.setattr(DatabaseQuery, "has_side_effects", True)
+    tried = try_question(Principal.of(northerner), QUESTION, language="en", withheld=withheld)
+    assert (tried.results, tried.stop_reason) == ([], "no_evidence")
+
+
+def test_the_query_is_for_overseers_and_for_those_it_was_shown_to(northerner: User, overseer: User) -> None:
+    """Whoever manages folders, or governs all of them, is not told what business data said unless they may oversee."""
+    answer = stored(asked(northerner, QUESTION))
+    assert "count(" in text_of(replayed(overseer, answer)).lower()
+    manager = staff("mia")
+    allow(manager, make_base("Handbook"), *Right)
+    for page in (replayed(manager, answer), seen_as(manager, northerner)):
+        assert page.status_code == 403
+        assert "customer" not in text_of(page)
+    own = reverse("run", args=[answer.session_id, answer.pk])
+    assert client_of(manager).get(own).status_code == 404
+    assert client_of(make_user("stranger")).get(own).status_code == 404
+    assert client_of(northerner).get(own).status_code == 200
