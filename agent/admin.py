@@ -5,10 +5,14 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.text import capfirst
+from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
+from agent.budget import Budget
 from agent.keys import sealed
 from agent.models import AgentProfile, DayOfUse, LanguageModel
+from agent.tools.base import current_name, in_order
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
@@ -16,7 +20,7 @@ from authz.principal import Principal
 
 class LanguageModelForm(forms.ModelForm[LanguageModel]):
     api_key = forms.CharField(
-        label=_("key"),
+        label=capfirst(_("key")),
         required=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
         help_text=_("Stored encrypted and not shown again. Empty: it stays as it is."),
@@ -28,6 +32,48 @@ class LanguageModelForm(forms.ModelForm[LanguageModel]):
             "name", "base_url", "model", "api_key", "context_tokens", "price_input", "price_output", "is_enabled",
             "is_default",
         )  # fmt: skip
+
+
+def _tools() -> list[tuple[str, str]]:
+    """Every tool with what it does, in the reader's language."""
+    language = get_language() or "en"
+    return [
+        (tool.name, f"{tool.label.within(language)} ({tool.name}): {tool.description.within(language)}")
+        for tool in in_order()
+    ]
+
+
+class AgentProfileForm(forms.ModelForm[AgentProfile]):
+    allowed_tools = forms.MultipleChoiceField(
+        label=capfirst(_("allowed tools")),
+        required=False,
+        choices=_tools,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("None chosen: those that are on by default."),
+    )
+
+    class Meta:
+        model = AgentProfile
+        fields = (
+            "name", "description", "allowed_tools", "language_model", "knowledge_bases", "uses_tools", "most_steps",
+            "most_tool_calls", "most_tokens", "most_seconds", "most_cost", "is_default",
+        )  # fmt: skip
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial["allowed_tools"] = [current_name(name) for name in self.instance.allowed_tools or ()]
+        product = Budget()
+        limits = {
+            "most_steps": product.steps,
+            "most_tool_calls": product.tool_calls,
+            "most_tokens": product.tokens,
+            "most_seconds": round(product.seconds),
+        }
+        for name, limit in limits.items():
+            self.fields[name].help_text = _("Empty: %(limit)s.") % {"limit": limit}
+
+    def clean_allowed_tools(self) -> list[str] | None:
+        return self.cleaned_data["allowed_tools"] or None
 
 
 class SettingsAdmin(admin.ModelAdmin[Any]):
@@ -59,6 +105,7 @@ class LanguageModelAdmin(SettingsAdmin):
 
 @admin.register(AgentProfile)
 class AgentProfileAdmin(SettingsAdmin):
+    form = AgentProfileForm
     list_display = ("name", "language_model", "uses_tools", "is_default")
     filter_horizontal = ("knowledge_bases",)
 

@@ -7,7 +7,10 @@ class AgentConfig(AppConfig):
     verbose_name = _("Conversations")
 
     def ready(self) -> None:
-        """Register the tools, so that a name used twice stops the start."""
+        """Register the tools, so that a name used twice stops the start, and who vouches for facts of documents."""
+        from agent.document_facts import vouched
+        from agent.query_sources import query_sources
         from agent.tools.base import load
 
         load()
+        query_sources.add(self.label, vouched)

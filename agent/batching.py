@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
+from contextlib import suppress
 from typing import Final
 
 from agent.events import Answer, Event, Thinking
@@ -15,25 +16,30 @@ _END: Final = object()
 class Batches:
     """Events on their way from whoever walks a run to whoever writes its log; iterating yields what has come, joined.
 
-    The first one goes at once; after a write that ended in a delta the next waits a moment for more.
+    The first one goes at once; after a write that ended in a delta the next delta waits a moment for more, and all else for nothing.
     """
 
     def __init__(self) -> None:
         self._queue: asyncio.Queue[object] = asyncio.Queue()
+        self._hurries = asyncio.Event()
 
     def put(self, event: Event, grounds: Grounds) -> None:
         self._queue.put_nowait((event, grounds))
+        if not _is_delta(event):
+            self._hurries.set()
 
     def end(self) -> None:
         """Nothing more will come."""
         self._queue.put_nowait(_END)
+        self._hurries.set()
 
     async def __aiter__(self) -> AsyncIterator[list[Piece]]:
         pieces: list[Piece] = []
         while True:
             if pieces and _is_delta(pieces[-1][0]):
-                await asyncio.sleep(PAUSE_S)
+                await self._moment()
             came = [await self._queue.get()]
+            self._hurries.clear()
             while not self._queue.empty():
                 came.append(self._queue.get_nowait())
             pieces = joined(piece for piece in came if isinstance(piece, tuple))
@@ -41,6 +47,12 @@ class Batches:
                 yield pieces
             if came[-1] is _END:
                 return
+
+    async def _moment(self) -> None:
+        """Wait for more deltas, as long as nothing comes that does not wait."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PAUSE_S):
+                await self._hurries.wait()
 
 
 def joined(pieces: Iterable[Piece]) -> list[Piece]:

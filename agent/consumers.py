@@ -104,7 +104,7 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
         try:
             asked = (named or [Ask])[0].model_validate(content)
             if isinstance(asked, Ask):
-                self._show(principal, await self._begin(principal, asked), -1)
+                self._show(principal, await self._begin(principal, asked), -1, is_own=True)
             elif isinstance(asked, Continue):
                 await in_thread(require_answer, principal, self.session_id, asked.continue_message)
                 self._show(principal, asked.continue_message, asked.after)
@@ -131,15 +131,17 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
         )
         return launch(run)
 
-    def _show(self, principal: Principal, message_id: UUID, after: int) -> None:
-        """Forward a run's events beside whatever else comes over the socket."""
-        reader = asyncio.create_task(self._forwarded(principal, message_id, after))
+    def _show(self, principal: Principal, message_id: UUID, after: int, *, is_own: bool = False) -> None:
+        """Forward a run's events beside whatever else comes over the socket. is_own: it was begun just now, over this socket."""
+        reader = asyncio.create_task(self._forwarded(principal, message_id, after, is_own))
         self.readers.add(reader)
         reader.add_done_callback(self.readers.discard)
 
-    async def _forwarded(self, principal: Principal, message_id: UUID, after: int) -> None:
+    async def _forwarded(self, principal: Principal, message_id: UUID, after: int, is_own: bool) -> None:
         try:
-            async for entry in follow(principal, session_id=self.session_id, message_id=message_id, after=after):
+            async for entry in follow(
+                principal, session_id=self.session_id, message_id=message_id, after=after, is_own=is_own
+            ):
                 if entry is not None:
                     await self.send(text_data=entry.body)
         except CopilotError as problem:

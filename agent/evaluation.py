@@ -2,13 +2,20 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.grounding import SIGNALS, judge, signals
 from agent.providers import extractive
 from authz.principal import Principal
+from knowledge.embedding.base import Embedder
 from knowledge.engine import engine
-from knowledge.evaluation.corpus import LoadedCorpus, granted_one_by_one, hidden
+from knowledge.evaluation.corpus import LoadedCorpus, hidden
 from knowledge.evaluation.datasets import Dataset, Query
 from knowledge.evaluation.metrics import mean
 from knowledge.evaluation.runs import Languages, scope_of
@@ -20,43 +27,119 @@ CURVE_POINTS = 21
 Asking = Callable[[Sequence[Query]], Iterable[Query]]
 
 
+Kind = Literal["open", "hidden", "unanswerable"]
+
+
 @dataclass(frozen=True)
 class Judged:
-    """What became of one question. confidence, verified: of the verdict, 0 … 1; quoted and cited: of the answer, given or
-    withheld.
+    """What became of one question.
+
+    kind: asked by who may read what answers it, by who may not, or without an answer anywhere. article: the title of what
+    answers it, else of the first passage found. signals: {signal: value}; empty where nothing was read. confidence, verified:
+    of the verdict, 0 … 1; quoted and cited: of the answer, given or withheld.
     """
 
-    answerable: bool
-    confidence: float
-    verified: float
-    answered: bool
-    quoted: bool
-    cited: bool
+    id: str
+    kind: Kind
+    article: str
+    signals: dict[str, float]
+    confidence: float = 0.0
+    verified: float = 0.0
+    answered: bool = False
+    quoted: bool = False
+    cited: bool = False
 
 
-def evaluate_answers(
-    dataset: Dataset,
-    corpus: LoadedCorpus,
-    reader: Principal,
-    *,
-    hide_relevant: bool,
-    languages: Languages,
-    asking: Asking,
-) -> dict[str, Any]:
+@dataclass
+class Remembering:
+    """An embedder that embeds a text once: the questions of a set are read in the same sentences again and again."""
+
+    embedder: Embedder
+    known: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.space, self.dimensions = self.embedder.space, self.embedder.dimensions
+        self.max_tokens, self.count_tokens = self.embedder.max_tokens, self.embedder.count_tokens
+        self.embed_query = self.embedder.embed_query
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        new = [text for text in dict.fromkeys(texts) if text not in self.known]
+        self.known.update(zip(new, self.embedder.embed_passages(new), strict=True))
+        return np.array([self.known[text] for text in texts], np.float32).reshape(len(texts), self.dimensions)
+
+
+@dataclass(frozen=True)
+class AnswerEvaluation:
+    """The questions of a set, and everything that answers them."""
+
+    dataset: Dataset
+    corpus: LoadedCorpus
+    reader: Principal
+    languages: Languages
+
+    def ask_all(self, *, hide_relevant: bool, asking: Asking) -> list[Judged]:
+        """Every question, and with `hide_relevant` each that has an answer once more, by one who may not read what answers it."""
+        embedder = Remembering(engine().embedder)
+        judged = [
+            self._ask(query, "unanswerable" if query.answerable is False else "open", embedder)
+            for query in asking(self.dataset.queries)
+        ]
+        if hide_relevant:
+            judgeable = [query for query in self.dataset.queries if query.answers and self._relevant(query)]
+            judged += [self._ask(query, "hidden", embedder) for query in asking(judgeable)]
+        return judged
+
+    @cached_property
+    def _titles(self) -> dict[str, str]:
+        return {document.id: document.title for document in self.dataset.corpus}
+
+    def _relevant(self, query: Query) -> list[str]:
+        return sorted(self.dataset.qrels.get(query.id, {}))
+
+    def _ask(self, query: Query, kind: Kind, embedder: Embedder) -> Judged:
+        """One question through the real search and the real provider; one without a word is not answered."""
+        relevant = self._relevant(query)
+        article = self._titles[relevant[0]] if relevant else ""
+        if not query.text.strip():
+            return Judged(query.id, kind, article, {})
+        with hidden(self.corpus, self.reader, relevant) if kind == "hidden" else nullcontext():
+            scope = scope_of(query, self.dataset, self.corpus, self.languages)
+            found = search(self.reader, query.text, scope=scope, top_k=TOP_K)
+        reading = extractive.read_found(query.text, found, embedder)
+        verdict = judge(reading)
+        gold = [plain(answer) for answer in query.answers]
+        text = plain(" ".join(quote.text for quote in reading.quotes))
+        cited = [plain(found.hits[quote.passage].passage.text) for quote in reading.quotes]
+        if not article and found.hits:
+            article = found.hits[0].passage.title
+        return Judged(
+            query.id,
+            kind,
+            article,
+            dict(zip(SIGNALS, signals(reading).tolist(), strict=True)) if reading.best else {},
+            confidence=verdict.score,
+            verified=verdict.verified,
+            answered=verdict.ok,
+            quoted=any(answer in text for answer in gold),
+            cited=any(answer in passage for answer in gold for passage in cited),
+        )
+
+
+def report_of(dataset: Dataset, judged: Sequence[Judged]) -> dict[str, Any]:
     """The report, shares in 0 … 1.
 
     contains_gold, cites_gold: of the answerable questions, whatever the verdict, the share whose text and whose cited
     passage hold a gold answer; answered: the share that is answered at all; abstained: of the unanswerable ones, the share
     that is not; auc and curve: how well the verification tells them apart; auc_confidence: how well the judgement does.
-    With `hide_relevant` every question is also asked while the reader may not read the documents that answer it:
-    abstained_hidden, and right_elsewhere_hidden, the share that quotes a gold answer from another document.
+    Where questions were asked with what answers them hidden: abstained_hidden, and right_elsewhere_hidden, the share that quotes
+    a gold answer from another document.
     """
-    shown = [_ask(query, dataset, corpus, reader, languages=languages) for query in asking(dataset.queries)]
-    answerable = [judged for judged in shown if judged.answerable]
-    impossible = [judged for judged in shown if not judged.answerable]
+    answerable, impossible, unread = (
+        [each for each in judged if each.kind == kind] for kind in ("open", "unanswerable", "hidden")
+    )
     report: dict[str, Any] = {
         "dataset": dataset.name,
-        "queries": len(shown),
+        "queries": len(dataset.queries),
         "answerable": len(answerable),
         "contains_gold": _share(judged.quoted for judged in answerable),
         "cites_gold": _share(judged.quoted and judged.cited for judged in answerable),
@@ -67,47 +150,12 @@ def evaluate_answers(
         report["auc"] = area([j.verified for j in answerable], [j.verified for j in impossible])
         report["auc_confidence"] = area([j.confidence for j in answerable], [j.confidence for j in impossible])
         report["curve"] = curve(answerable, impossible, by="verified")
-    if hide_relevant:
-        unread = _ask_hidden(dataset, corpus, reader, languages=languages, asking=asking)
+    if unread:
         report["abstained_hidden"] = _share(not judged.answered for judged in unread)
         report["right_elsewhere_hidden"] = _share(judged.answered and judged.quoted for judged in unread)
         report["auc_hidden"] = area([j.confidence for j in answerable], [j.confidence for j in unread])
         report["curve_hidden"] = curve(answerable, unread)
     return report
-
-
-def _ask_hidden(
-    dataset: Dataset, corpus: LoadedCorpus, reader: Principal, *, languages: Languages, asking: Asking
-) -> list[Judged]:
-    """Every question that has an answer, asked by the reader while they hold no right on the documents that answer it."""
-    relevant = {query.id: sorted(dataset.qrels.get(query.id, {})) for query in dataset.queries if query.answers}
-    judgeable = [query for query in dataset.queries if relevant.get(query.id)]
-    found = []
-    with granted_one_by_one(corpus, reader):
-        for query in asking(judgeable):
-            with hidden(corpus, reader, relevant[query.id]):
-                found.append(_ask(query, dataset, corpus, reader, languages=languages))
-    return found
-
-
-def _ask(query: Query, dataset: Dataset, corpus: LoadedCorpus, reader: Principal, *, languages: Languages) -> Judged:
-    """One question through the real search and the real provider; one without a word is not answered."""
-    answerable = query.answerable is not False
-    if not query.text.strip():
-        return Judged(answerable, confidence=0.0, verified=0.0, answered=False, quoted=False, cited=False)
-    found = search(reader, query.text, scope=scope_of(query, dataset, corpus, languages), top_k=TOP_K)
-    quotes, verdict = extractive.read_and_judge(query.text, found, engine().embedder)
-    gold = [plain(answer) for answer in query.answers]
-    text = plain(" ".join(quote.text for quote in quotes))
-    cited = [plain(found.hits[quote.passage].passage.text) for quote in quotes]
-    return Judged(
-        answerable=answerable,
-        confidence=verdict.score,
-        verified=verdict.verified,
-        answered=verdict.ok,
-        quoted=any(answer in text for answer in gold),
-        cited=any(answer in passage for answer in gold for passage in cited),
-    )
 
 
 def plain(text: str) -> str:

@@ -23,7 +23,7 @@ from agent.events import (
     References,
     Reflection,
 )
-from agent.models import Message, Role, StopReason
+from agent.models import Message, Role, Session, StopReason
 from agent.revocation import changed, may_read
 from agent.sessions import ShownMessage, get_message, get_session
 from agent.stream import Entry, RunLog, connected
@@ -42,26 +42,31 @@ def require_answer(principal: Principal, session_id: UUID, message_id: UUID) -> 
 
 
 async def follow(
-    principal: Principal, *, session_id: UUID, message_id: UUID, after: int = -1
+    principal: Principal, *, session_id: UUID, message_id: UUID, after: int = -1, is_own: bool = False
 ) -> AsyncIterator[Entry | None]:
     """The events of a run that follow `after`, to its last; None for each moment in which nothing came.
 
     Whoever leaves changes nothing for the run or for other readers. The last one comes to everybody, again to whoever has it.
-    Raises NotFound, as `require_answer` does.
+    is_own: this very request made the run (`agent.records.begin`), so that whose it is was looked at, and its first words are the
+    question. Raises NotFound, as `require_answer` does.
     """
-    await in_thread(require_answer, principal, session_id, message_id)
+    if not is_own:
+        await in_thread(require_answer, principal, session_id, message_id)
     async with connected() as valkey:
         log = RunLog(valkey, message_id)
-        last = await log.last()
+        last = None if is_own else await log.last()
         if last is not None and last.is_terminal and last.seq == after:
             yield last
             return
         seq = after if last is not None and after <= last.seq else -1
         is_finished = last is not None and last.is_terminal
-        was_closed = last is None and await in_thread(_is_stored, message_id)
+        was_closed = last is None and not is_own and await in_thread(_is_stored, message_id)
         while not (last is None and was_closed):
             entries = await log.read(after=seq, wait_s=IDLE_S)
-            readable = await in_thread(may_read, principal, [entry.grounds for entry in entries])
+            if is_own and [entry.seq for entry in entries] == [0]:
+                readable = [True]
+            else:
+                readable = await in_thread(may_read, principal, [entry.grounds for entry in entries])
             if is_finished and not all(readable):
                 break
             for entry, is_readable in zip(entries, readable, strict=True):
@@ -88,15 +93,21 @@ def _is_stored(message_id: UUID) -> bool:
 def told_anew(principal: Principal, session_id: UUID, message_id: UUID) -> list[Entry]:
     """A finished run from its stored message, as this person may read it now. Raises NotFound."""
     reader = principal.again()
-    shown = get_message(reader, get_session(reader, session_id), message_id)
-    events = [*_beginning(shown), _end(shown)]
+    session = get_session(reader, session_id)
+    shown = get_message(reader, session, message_id)
+    events = [AgentQuery(content=shown.understood or _asked(session, shown), done=True), *_told(shown), _end(shown)]
     return [_placed(event, session_id, message_id, seq) for seq, event in enumerate(events)]
 
 
-def _beginning(shown: ShownMessage) -> list[Event]:
-    """Everything before the last event."""
-    events: list[Event] = [AgentQuery(content=shown.understood, done=True)]
-    events += [Reflection(content=sentence, done=True) for sentence in shown.notice.splitlines()]
+def _asked(session: Session, shown: ShownMessage) -> str:
+    """The question that this is the answer to, as it was asked."""
+    questions = session.messages.filter(role=Role.USER, created_at__lt=shown.created_at)
+    return questions.order_by("-created_at").values_list("content", flat=True).first() or ""
+
+
+def _told(shown: ShownMessage) -> list[Event]:
+    """Everything between the question and the last event."""
+    events: list[Event] = [Reflection(content=sentence, done=True) for sentence in shown.notice.splitlines()]
     if shown.citations or shown.queries:
         events.append(_references(shown))
     if shown.stop_reason != StopReason.TOOL_ERROR:
@@ -133,7 +144,12 @@ def _references(shown: ShownMessage) -> References:
         ],
         query_references=[
             QueryReference(
-                number=query.number, evidence_id=query.evidence_id, source=query.source, title=query.title, snippet=""
+                number=query.number,
+                evidence_id=query.evidence_id,
+                source=query.source,
+                title=query.title,
+                snippet=query.result.meaning.headline if query.result else "",
+                result=query.result,
             )
             for query in shown.queries
         ],

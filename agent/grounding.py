@@ -37,6 +37,8 @@ SIGNALS: Final = (
     "dense",
     "lexical",
     "coverage",
+    "shortfall",  # what the passages together cover of the question, and the answer's passage does not, as MaxSim sees it
+    "shortfall_near",  # … and its best clause does not
     "similarity",
     "has_kind",
     "lacks_kind",
@@ -49,7 +51,9 @@ SIGNALS: Final = (
     *DETAILS,
 )
 _POSSESSIVE = re.compile(r"['’]s\b")
-COVERAGE_SIGNALS: Final = tuple(place for place, name in enumerate(SIGNALS) if name.startswith("coverage"))
+COVERAGE_SIGNALS: Final = tuple(
+    place for place, name in enumerate(SIGNALS) if name in {"coverage", "shortfall", "shortfall_near"}
+)
 
 
 class Doubt(StrEnum):
@@ -116,6 +120,8 @@ def signals(reading: Reading) -> NDArray[np.float64]:
     values = {
         **{name: measure[name] for name in SIGNALS if name in measure},
         "score": max(quote.score for quote in reading.quotes),
+        "shortfall": passage.shortfall,
+        "shortfall_near": passage.shortfall_near,
         "support": max(quote.support for quote in reading.quotes),
         "in_any": max(covered(shares, terms) for terms in said),
         "rare_in_context": covered(rare, best.context),

@@ -5,6 +5,7 @@ to stop is a key, too, so that it reaches the run wherever it is, and is not los
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from uuid import UUID
@@ -18,6 +19,7 @@ from agent.stream import connected
 
 LOOK_S = 0.4  # between two looks at who is to stop: a stop reaches the model within a second
 LEASE_S = 20  # without a sign of life; a loaded machine may miss many looks
+RENEWALS = 5  # in that time
 STOP_S = 60  # how long a wish to stop is remembered
 
 log = structlog.get_logger(__name__)
@@ -56,6 +58,7 @@ class _Watch:
         self._runs: dict[UUID, Stop] = {}
         self._over = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._renewal_at = 0.0
 
     async def take(self, run_id: UUID, stop: Stop) -> None:
         async with connected() as valkey:
@@ -93,9 +96,12 @@ class _Watch:
             return
         pipeline = valkey.pipeline(transaction=False)
         pipeline.mget([stop_key(run_id) for run_id in runs])
-        for run_id in runs:
+        is_due = time.monotonic() >= self._renewal_at
+        for run_id in runs if is_due else ():
             pipeline.set(lease_key(run_id), "1", ex=LEASE_S)
         wishes, *_renewed = await pipeline.execute()
+        if is_due:
+            self._renewal_at = time.monotonic() + LEASE_S / RENEWALS
         for run_id, wish in zip(runs, wishes, strict=True):
             stop = self._runs.get(run_id)
             if wish and stop:

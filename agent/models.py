@@ -15,6 +15,7 @@ __all__ = [
     "LanguageModel",
     "Message",
     "QueryCitation",
+    "Rating",
     "Role",
     "Session",
     "StopReason",
@@ -57,12 +58,20 @@ class Role(models.TextChoices):
     ASSISTANT = "assistant", _("answer")
 
 
+class Rating(models.TextChoices):
+    """What the person who asked says about an answer."""
+
+    HELPFUL = "helpful", _("helpful")
+    NOT_HELPFUL = "not_helpful", _("not helpful")
+
+
 class Message(models.Model):
     """A question or an answer. An answer keeps its sentences with the numbers they cite, so that each can be shown or masked.
 
     sentences: [{"text": str, "citations": [number, …]}], empty for questions and for answers that only say no.
     state: the run's state as the specification has it, for the answer; without text of documents. notice: what was done
     differently from what the person would expect, in their language. prompts: {name: hash} of the prompts that were used.
+    rating, comment: of whoever asked.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -77,6 +86,8 @@ class Message(models.Model):
     notice = models.TextField(blank=True)
     prompts = models.JSONField(default=dict)
     duration_ms = models.PositiveIntegerField(null=True)
+    rating = models.CharField(_("rating"), max_length=20, choices=Rating.choices, blank=True)
+    comment = models.TextField(_("comment"), blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -12,7 +12,9 @@ from redis import Redis
 from agent.events import Error
 from agent.leases import LEASE_S, lease_key
 from agent.models import Message, Role, StopReason
-from agent.stream import close_log
+from agent.query_sources import Queried
+from agent.revocation import Grounds
+from agent.stream import close_log, grounds_in
 from audit.actions import Action, Outcome
 from audit.record import record
 from knowledge.ingestion.language import language_of
@@ -33,14 +35,17 @@ def close_abandoned() -> int:
         leases = valkey.mget([lease_key(message.pk) for message in still_open])
         abandoned = [message for message, lease in zip(still_open, leases, strict=True) if lease is None]
         for message in abandoned:
-            if sentence := _close(message):
+            if sentence := _close(message, grounds_in(valkey, message.pk)):
                 close_log(valkey, message.pk, Error(content=sentence, done=True), message.session_id)
     return len(abandoned)
 
 
 @transaction.atomic
-def _close(message: Message) -> str:
-    """Store the end of the run and record it; the sentence for the person, "" where somebody else was first."""
+def _close(message: Message, shown: Grounds) -> str:
+    """Store the end of the run and record it with what its log had shown by then.
+
+    Returns the sentence for the person, "" where somebody else was first.
+    """
     asked = message.session.messages.filter(role=Role.USER, created_at__lte=message.created_at).last()
     with override("zh-hans" if asked and language_of(asked.content) == "zh" else "en"):
         sentence = _("The server stopped while this was answered; your question is kept. Ask it again.")
@@ -49,5 +54,10 @@ def _close(message: Message) -> str:
     )
     if not closed:
         return ""
-    record(None, Action.QUESTION_ANSWERED, outcome=Outcome.ERROR, reason="Abandoned", run_id=str(message.pk))
+    detail: dict[str, object] = {
+        "chunks": sorted(map(str, shown.chunk_ids)),
+        "sources": sorted({Queried.model_validate_json(key).source for key in shown.sources}),
+    }
+    run_id = str(message.pk)
+    record(None, Action.QUESTION_ANSWERED, outcome=Outcome.ERROR, reason="Abandoned", run_id=run_id, detail=detail)
     return sentence

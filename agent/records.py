@@ -70,8 +70,8 @@ def begin(
         keeps_title=options.disable_title,
     )
     give_model(run)
-    Message.objects.create(session=session, role=Role.USER, content=asked)
-    answer = Message.objects.create(session=session, role=Role.ASSISTANT, is_complete=False)
+    answer = Message(session=session, role=Role.ASSISTANT, is_complete=False)
+    Message.objects.bulk_create([Message(session=session, role=Role.USER, content=asked), answer])
     run.message_id = answer.pk
     record(principal, Action.QUESTION_ASKED, session, run_id=str(answer.pk), detail={"characters": len(asked)})
     return run
@@ -108,7 +108,6 @@ def finish(run: Run, began: float) -> str:
 
     Raises Overtaken where it was closed meanwhile, or deleted with its conversation.
     """
-    answer = run.answer
     closed = Message.objects.filter(pk=run.message_id, is_complete=False).update(
         content=run.state.output.final_answer, is_complete=True, **_columns(run, began)
     )
@@ -122,19 +121,7 @@ def finish(run: Run, began: float) -> str:
         session.title = title
     session.save(update_fields=["title", "updated_at"])
     _count(run)
-    record(
-        run.principal,
-        Action.QUESTION_ANSWERED,
-        session,
-        outcome=Outcome.ALLOW if run.stop_reason == StopReason.OK else Outcome.DENY,
-        reason=run.stop_reason,
-        run_id=str(run.message_id),
-        detail={
-            "evidence": [item.evidence_id for item in run.state.evidence_items],
-            "cited": answer.evidence_ids if answer else [],
-            **_cost(run),
-        },
-    )
+    _record(run, Outcome.ALLOW if run.stop_reason == StopReason.OK else Outcome.DENY, run.stop_reason, session)
     transaction.on_commit(lambda: export(run), robust=True)
     return title
 
@@ -168,16 +155,27 @@ def fail(run: Run, began: float, error: BaseException) -> str:
     if closed:
         _cite(run)
         _count(run)
-        record(
-            run.principal,
-            Action.QUESTION_ANSWERED,
-            outcome=Outcome.ERROR,
-            reason=type(error).__name__,
-            run_id=str(run.message_id),
-            detail=_cost(run),
-        )
+        _record(run, Outcome.ERROR, type(error).__name__)
         transaction.on_commit(lambda: export(run), robust=True)
     return text
+
+
+def _record(run: Run, outcome: Outcome, reason: str, session: Session | None = None) -> None:
+    """How it ended, with the evidence that was found for it, whatever the end; what rights took out of it is said apart."""
+    items, run_id = run.state.evidence_items, str(run.message_id)
+    withheld = [item.evidence_id for item in items if item.authz.result != "allow"]
+    if withheld:
+        detail: dict[str, object] = {"evidence": withheld}
+        record(run.principal, Action.EVIDENCE_FILTERED, outcome=Outcome.FILTERED, run_id=run_id, detail=detail)
+    detail = {
+        "evidence": [item.evidence_id for item in items if item.authz.result == "allow"],
+        "cited": run.answer.evidence_ids if run.answer else [],
+        "perm_snapshot_id": run.state.authz.perm_snapshot_id,
+        **_cost(run),
+    }
+    record(
+        run.principal, Action.QUESTION_ANSWERED, session, outcome=outcome, reason=reason, run_id=run_id, detail=detail
+    )
 
 
 def stopped(language: str) -> str:
@@ -247,10 +245,13 @@ def _count(run: Run) -> None:
     """Add the run to its person's day."""
     if not run.spent.tokens:
         return
-    day, _made = DayOfUse.objects.get_or_create(user_id=run.principal.user_id, day=timezone.localdate())
-    DayOfUse.objects.filter(pk=day.pk).update(
-        runs=F("runs") + 1,
-        input_tokens=F("input_tokens") + run.spent.input_tokens,
-        output_tokens=F("output_tokens") + run.spent.output_tokens,
-        cost=F("cost") + run.spent.cost,
-    )
+    today = DayOfUse.objects.filter(user_id=run.principal.user_id, day=timezone.localdate())
+    more = {
+        "runs": F("runs") + 1,
+        "input_tokens": F("input_tokens") + run.spent.input_tokens,
+        "output_tokens": F("output_tokens") + run.spent.output_tokens,
+        "cost": F("cost") + run.spent.cost,
+    }
+    if not today.update(**more):
+        DayOfUse.objects.get_or_create(user_id=run.principal.user_id, day=timezone.localdate())
+        today.update(**more)

@@ -17,7 +17,7 @@ from asgiref.sync import sync_to_async
 from redis.exceptions import RedisError
 
 from agent.batching import Batches
-from agent.events import Complete, Error, Event, SessionTitle, Stop
+from agent.events import AgentQuery, Complete, Error, Event, SessionTitle, Stop
 from agent.leases import held
 from agent.models import Message, StopReason
 from agent.profiles import Options
@@ -25,8 +25,8 @@ from agent.records import begin, fail, finish, stopped
 from agent.revocation import Grounds, grounds_of, guarded
 from agent.state import Run
 from agent.states import STATES
-from agent.stream import Entry, LogLost, RunLog, connected
-from agent.threads import in_thread, own_thread
+from agent.stream import Entry, Growth, LogLost, RunLog, connected, growing_here
+from agent.threads import front_served, in_thread, own_thread
 from agent.workflow import walk
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
@@ -77,6 +77,8 @@ def _started(run: Run) -> asyncio.Task[None]:
     task = asyncio.create_task(_supervised(run), name=f"run {run.message_id}")
     _running.add(task)
     task.add_done_callback(_running.discard)
+    growing_here()[run.message_id] = Growth()
+    task.add_done_callback(lambda _task: growing_here().pop(run.message_id))
     return task
 
 
@@ -103,6 +105,8 @@ async def _walked(run: Run, batches: Batches) -> None:
                 async with aclosing(_events(run)) as events:
                     async for event in events:
                         batches.put(event, grounds_of(run, event))
+                        if isinstance(event, AgentQuery):  # the first: whoever asked knows that it is taken
+                            await front_served()
             except CancelledError:
                 for event in await sync_to_async(_endings)(run):
                     batches.put(event, Grounds())

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -41,8 +42,14 @@ def get_session(principal: Principal, session_id: UUID) -> Session:
 
 @transaction.atomic
 def delete_session(principal: Principal, session_id: UUID) -> None:
-    """Raises NotFound."""
-    get_session(principal, session_id).delete()
+    """Recorded with the ids of its runs, whose entries stay. Raises NotFound."""
+    session = get_session(principal, session_id)
+    runs = [
+        str(pk)
+        for pk in session.messages.filter(role=Role.ASSISTANT).order_by("created_at").values_list("pk", flat=True)
+    ]
+    session.delete()
+    record(principal, Action.CONVERSATION_DELETED, target_name=str(session_id), detail={"runs": runs})
 
 
 def title_from(question: str) -> str:
@@ -96,6 +103,20 @@ class ShownQuery:
 
 
 @dataclass(frozen=True)
+class ShownToolCall:
+    """A call of a tool, as far as it is kept: ids and counts, no arguments, which a model wrote with documents before it.
+
+    problem: its kind, "" where it worked. evidence_added: new pieces of evidence.
+    """
+
+    name: str
+    success: bool
+    duration_ms: int
+    evidence_added: int
+    problem: str
+
+
+@dataclass(frozen=True)
 class ShownMessage:
     """A message as this person may see it now.
 
@@ -119,6 +140,10 @@ class ShownMessage:
     understood: str = ""
     readings: tuple[str, ...] = ()
     offers: tuple[Offer, ...] = ()
+    tool_calls: tuple[ShownToolCall, ...] = ()
+    duration_ms: int | None = None
+    rating: str = ""
+    comment: str = ""
 
     @property
     def masked_count(self) -> int:
@@ -126,8 +151,18 @@ class ShownMessage:
 
 
 def messages_of(principal: Principal, session: Session) -> list[ShownMessage]:
-    """The conversation in order, under today's rights."""
-    return shown_messages(principal, session.messages.prefetch_related("citations", "queries"))
+    """The conversation in order, under today's rights. Recorded where evidence is shown in it."""
+    return read_messages(principal, session, session.messages.prefetch_related("citations", "queries"))
+
+
+def read_messages(principal: Principal, session: Session, messages: Iterable[Message]) -> list[ShownMessage]:
+    """Some of a conversation, as `shown_messages`, for the person to read again: what is shown of evidence is recorded."""
+    shown = shown_messages(principal, messages)
+    evidence = {citation.evidence_id for message in shown for citation in message.citations}
+    evidence |= {query.evidence_id for message in shown for query in message.queries}
+    if evidence:
+        record(principal, Action.CONVERSATION_READ, session, detail={"evidence": sorted(evidence)})
+    return shown
 
 
 def get_message(principal: Principal, session: Session, message_id: UUID) -> ShownMessage:
@@ -194,6 +229,20 @@ def _show(
         understood=_understood(row.state.get("input", {})),
         readings=tuple(row.state.get("plan", {}).get("clarifying_questions", ())),
         offers=offered,
+        tool_calls=tuple(_tool_call(step) for step in row.state.get("trace_steps", ()) if step.get("tool")),
+        duration_ms=row.duration_ms,
+        rating=row.rating,
+        comment=row.comment,
+    )
+
+
+def _tool_call(step: Mapping[str, Any]) -> ShownToolCall:
+    return ShownToolCall(
+        name=step["tool"],
+        success=step["status"] == "ok",
+        duration_ms=step["timing_ms"],
+        evidence_added=(step.get("out") or {}).get("evidence_added", 0),
+        problem=(step.get("err") or {}).get("type", ""),
     )
 
 

@@ -17,6 +17,8 @@ from agent.prompting import Prompt
 from agent.providers.base import ChatModel
 from agent.query_result import QueryShown
 from agent.query_sources import Queried
+from audit.record import record
+from audit.withheld import Recorder
 from authz.principal import Principal
 from knowledge.retrieval.ranking import Scores
 from knowledge.retrieval.search import Found, Scope
@@ -278,7 +280,8 @@ class Run:
     oldest first. workings: results of calculations.
     notices: sentences for the person about what was done differently from what
     they would expect. found: what the searches brought; findings: all evidence, by its id. named_by: the passage that says what
-    the query is about. is_held_back: the last event stood on what may not be read any more, and did not leave.
+    the query is about. record: how what is done for it gets into the audit log. is_held_back: the last event stood on what may not
+    be read any more, and did not leave.
     """
 
     session_id: UUID
@@ -305,6 +308,7 @@ class Run:
     answer: CitedAnswer | None = None
     notices: list[str] = field(default_factory=list)
     stop_reason: StopReason = StopReason.OK
+    record: Recorder = record
     is_held_back: bool = False
     _told: int = 0
 

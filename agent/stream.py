@@ -5,11 +5,13 @@ begun again in its middle: so a log has no doubles, no gaps and one writer, and 
 Beside each event stands what its words stand on (ids, never text), for readers to look at again when they read it.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 from uuid import UUID
+from weakref import WeakKeyDictionary
 
 from django.conf import settings
 from redis import Redis as SyncRedis
@@ -23,6 +25,7 @@ TERMINAL: Final = frozenset({"complete", "error"})
 RUNNING_S = 24 * 3600  # a log that nobody closed is gone after that
 KEPT_S = 3600  # a closed log stays for readers that come back; after that the stored message is what there is
 MOST_READ = 200  # entries at a time: a slow reader holds no more than that in memory
+MOST_CONNECTIONS = 10_000  # one for each reader that waits; Valkey's own limit is the same
 SOCKET_S = 30.0  # redis-py's own default would cut a blocking read
 
 
@@ -49,14 +52,74 @@ class Entry:
         return cls(event.seq, event.response_type, event.model_dump_json(), grounds or Grounds())
 
 
+@dataclass
+class _Shared:
+    """The connections of one event loop, and how many use them."""
+
+    client: Redis
+    users: int = 0
+
+
+_shared: WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared] = WeakKeyDictionary()
+
+
 @asynccontextmanager
 async def connected() -> AsyncIterator[Redis]:
-    """A connection of one's own: a reader that waits keeps nobody else from Valkey."""
-    client: Redis = Redis.from_url(settings.REDIS_URL, protocol=2, decode_responses=True, socket_timeout=SOCKET_S)
+    """Valkey, over connections that all users of an event loop share, and the last of them closes.
+
+    Each command has one to itself while it lasts: a reader that waits keeps nobody else from Valkey.
+    """
+    loop = asyncio.get_running_loop()
+    shared = _shared.get(loop)
+    if shared is None:
+        shared = _shared[loop] = _Shared(_client())
+    shared.users += 1
     try:
-        yield client
+        yield shared.client
     finally:
-        await client.aclose()
+        shared.users -= 1
+        if not shared.users:
+            _shared.pop(loop, None)
+            await shared.client.aclose()
+
+
+class Growth:
+    """How far a log has come that this event loop writes: its readers here wait for it without a connection of their own."""
+
+    def __init__(self) -> None:
+        self.last_seq = -1
+        self._grew = asyncio.Event()
+
+    def reached(self, seq: int) -> None:
+        self.last_seq = seq
+        before, self._grew = self._grew, asyncio.Event()
+        before.set()
+
+    async def beyond(self, seq: int, *, wait_s: float) -> None:
+        """Until it has come further than that, or the time is over."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait_s):
+                while self.last_seq <= seq:
+                    await self._grew.wait()
+
+
+_growing: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[UUID, Growth]] = WeakKeyDictionary()
+
+
+def growing_here() -> dict[UUID, Growth]:
+    """The logs that this event loop writes; whoever runs a run puts it here and takes it out."""
+    return _growing.setdefault(asyncio.get_running_loop(), {})
+
+
+def _client() -> Redis:
+    return Redis.from_url(
+        settings.REDIS_URL,
+        protocol=2,
+        decode_responses=True,
+        socket_timeout=SOCKET_S,
+        max_connections=MOST_CONNECTIONS,
+        driver_info=None,  # else each connection reads the library's version from the disk, for milliseconds
+    )
 
 
 @dataclass(frozen=True)
@@ -84,10 +147,15 @@ class RunLog:
                 raise LogLost(str(self.run_id)) from answer
             if isinstance(answer, Exception):
                 raise answer
+        if growth := growing_here().get(self.run_id):
+            growth.reached(last.seq)
 
     async def read(self, *, after: int, wait_s: float = 0.0) -> list[Entry]:
         """Entries that follow `after`, -1 for all; empty where none came within `wait_s`, and where the next one is gone."""
-        block = max(1, round(wait_s * 1000)) if wait_s else None
+        growth = growing_here().get(self.run_id) if wait_s else None
+        if growth is not None:
+            await growth.beyond(after, wait_s=wait_s)
+        block = max(1, round(wait_s * 1000)) if wait_s and growth is None else None
         found: Any = await self.valkey.xread({self.key: f"{after + 1}-0"}, count=MOST_READ, block=block)
         entries = [_entry(name, fields) for _key, rows in found or () for name, fields in rows]
         return entries if not entries or entries[0].seq == after + 1 else []
@@ -107,6 +175,14 @@ def close_log(valkey: SyncRedis, run_id: UUID, event: Error, session_id: UUID) -
     entry = Entry.of(event.placed(last.seq + 1, session_id, run_id))
     valkey.xadd(key, _fields(entry), id=f"{entry.seq + 1}-0")
     valkey.expire(key, KEPT_S)
+
+
+def grounds_in(valkey: SyncRedis, run_id: UUID) -> Grounds:
+    """All that the events in a run's log stand on; nothing where there is no log."""
+    rows: Any = valkey.xrange(log_key(run_id))
+    entries = [_entry(name, fields) for name, fields in rows]
+    chunks = frozenset(chunk_id for entry in entries for chunk_id in entry.grounds.chunk_ids)
+    return Grounds(chunks, frozenset(source for entry in entries for source in entry.grounds.sources))
 
 
 def log_key(run_id: UUID) -> str:

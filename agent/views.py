@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from agent.business.sources import managed_sources
+from agent.feedback import rate_answer
 from agent.records import QUESTION_LENGTH
 from agent.run_report import run_report
 from agent.sessions import create_session, delete_session, get_answer, get_message, get_session, messages_of
@@ -66,6 +67,15 @@ def run(request: HttpRequest, principal: Principal, session_id: UUID, message_id
     session = get_session(principal, session_id)
     report = run_report(principal, get_answer(session, message_id))
     return render(request, "agent/run.html", {"session": session, "report": report})
+
+
+@require_POST
+@signed_in
+def feedback(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
+    """Take what the person says about an answer; back to it."""
+    rating, comment = request.POST.get("rating", ""), request.POST.get("comment", "")
+    rate_answer(principal, session_id=session_id, message_id=message_id, rating=rating, comment=comment)
+    return redirect(f"{reverse('conversation', args=[session_id])}#m-{message_id}")
 
 
 @require_POST

@@ -3,8 +3,6 @@
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 
-from asgiref.sync import sync_to_async
-
 from agent.answer import CitedAnswer, CitedQuery, CitedSentence, CitedSpan
 from agent.claims.orders import without_orders
 from agent.claims.sentences import Claim, Sentences
@@ -13,6 +11,7 @@ from agent.events import Answer, Event, KnowledgeReference, QueryReference, Refe
 from agent.evidence import cited_query, cited_span, query_reference, reference
 from agent.prompting import prompt
 from agent.state import Finding, Run, State
+from agent.threads import worked
 from agent.tokens import count_tokens
 from agent.tools.output import escaped, fenced
 from agent.workflow import add_trace
@@ -84,7 +83,7 @@ class Writer:
         if NO_ANSWER in claim.text:
             self._abstains = not self.kept
             return []
-        numbers, strength, why = await sync_to_async(self._supported)(claim)
+        numbers, strength, why = await worked(self._supported, claim)
         if why:
             self.dropped.append(why)
             return []

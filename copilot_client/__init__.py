@@ -7,6 +7,7 @@ from copilot_client.errors import ClientError, Refused, Unreachable
 from copilot_client.events import (
     FunctionCall,
     LLMToolCall,
+    QueryReference,
     ResponseType,
     SearchResult,
     StreamResponse,
@@ -22,6 +23,7 @@ __all__ = [
     "FunctionCall",
     "KnowledgeQARequest",
     "LLMToolCall",
+    "QueryReference",
     "Refused",
     "ResponseType",
     "SearchKnowledgeRequest",

@@ -78,18 +78,35 @@ class SearchResult:
 
 
 @dataclass(frozen=True)
+class QueryReference:
+    """The result of a query behind a number of an answer. source: name of the data source. result: table and meaning as JSON, if kept."""
+
+    number: int
+    source: str
+    title: str
+    snippet: str = ""
+    result: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        return cls(row["number"], row["source"], row["title"], row.get("snippet", ""), row.get("result"))
+
+
+@dataclass(frozen=True)
 class StreamResponse:
     """One event. seq: 0, 1, 2, … within an answer; 0 says: drop what you have, it is told from the beginning.
 
+    response_type: a plain string where the server is newer than this package; such an event can be passed over.
     done: this is the last event of its type for now; only `is_last` says that the stream is over.
     """
 
     id: str
     seq: int
-    response_type: ResponseType
+    response_type: ResponseType | str
     content: str = ""
     done: bool = False
     knowledge_references: tuple[SearchResult, ...] = ()
+    query_references: tuple[QueryReference, ...] = ()
     session_id: str = ""
     assistant_message_id: str = ""
     tool_calls: tuple[LLMToolCall, ...] = ()
@@ -101,16 +118,17 @@ class StreamResponse:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """From the JSON of an event. Raises ValueError for a type that this package does not know."""
+        """From the JSON of an event."""
         row = json.loads(text)
         calls = row.get("tool_calls") or ()
         return cls(
             id=row["id"],
             seq=row["seq"],
-            response_type=ResponseType(row["response_type"]),
+            response_type=_known(row["response_type"]),
             content=row["content"],
             done=row["done"],
             knowledge_references=tuple(SearchResult.of(each) for each in row.get("knowledge_references") or ()),
+            query_references=tuple(QueryReference.of(each) for each in row.get("query_references") or ()),
             session_id=row["session_id"],
             assistant_message_id=row["assistant_message_id"],
             tool_calls=tuple(LLMToolCall(call["id"], call["type"], FunctionCall(**call["function"])) for call in calls),
@@ -118,20 +136,28 @@ class StreamResponse:
         )
 
 
+def _known(name: str) -> ResponseType | str:
+    try:
+        return ResponseType(name)
+    except ValueError:
+        return name
+
+
 @dataclass
 class Transcript:
-    """An answer as it grows. references: the latest list of sources; end: the last event, None while there is none."""
+    """An answer as it grows. references, queries: the latest lists of sources; end: the last event, None while there is none."""
 
     text: str = ""
     references: tuple[SearchResult, ...] = ()
+    queries: tuple[QueryReference, ...] = ()
     end: StreamResponse | None = None
 
     def take(self, event: StreamResponse) -> None:
         if event.seq == 0:
-            self.text, self.references, self.end = "", (), None
+            self.text, self.references, self.queries, self.end = "", (), (), None
         if event.response_type is ResponseType.ANSWER:
             self.text += event.content
         elif event.response_type is ResponseType.REFERENCES:
-            self.references = event.knowledge_references
+            self.references, self.queries = event.knowledge_references, event.query_references
         elif event.is_last:
             self.end = event

@@ -7,10 +7,12 @@ choice needs a chat format. What the model says is worth nothing; that every ans
 import os
 from collections.abc import Iterator
 from decimal import Decimal
+from typing import Literal
 
 import pytest
 from django.conf import settings
 from django.test import override_settings
+from pydantic import BaseModel
 
 from agent.budget import Budget, Spent
 from agent.events import Complete
@@ -25,7 +27,16 @@ from agent.states.route import RouteAnswer
 from agent.tools.base import find, specification
 from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored
 
-PATIENT = ModelLimits(first_s=240, between_s=120, total_s=480, attempts=1)
+PATIENT_S = 3_600.0  # one core that others use, too: a schema is followed at a few tokens a second
+PATIENT = ModelLimits(first_s=PATIENT_S, between_s=PATIENT_S, total_s=PATIENT_S, attempts=1)
+
+
+class Way(BaseModel):
+    """A small schema: a model of this size fills the strings of a larger one until its context is full."""
+
+    route: Literal["DOC", "SQL"]
+
+
 HELLO = [{"role": "user", "content": "Say hello in one word."}]
 
 
@@ -45,7 +56,7 @@ def served() -> Iterator[ServedModel]:
 
 async def test_a_text_is_streamed_ended_and_counted(served: ServedModel) -> None:
     spent, reply, pieces = Spent(), Reply(), 0
-    model = Metered(OpenAICompatible(served), Budget(seconds=480), spent)
+    model = Metered(OpenAICompatible(served), Budget(seconds=PATIENT_S), spent)
     async for delta in model.stream(HELLO):
         reply.take(delta)
         pieces += bool(delta.text)
@@ -72,9 +83,9 @@ async def test_a_strict_schema_fails_and_json_mode_follows(served: ServedModel) 
         },
         {"role": "user", "content": "What does the handbook say about leave?"},
     ]
-    answer, replies = await ask_for(model, asked_for, RouteAnswer)
+    answer, replies = await ask_for(model, asked_for, Way)
     await model.aclose()
-    assert answer.route in {"DOC", "SQL", "CALC", "HYBRID", "CLARIFY", "REFUSE"}
+    assert answer.route in {"DOC", "SQL"}
     assert replies
 
 

@@ -1,6 +1,8 @@
-"""The benchmark of runs. Importing this adds it to the registry."""
+"""The benchmarks of runs, and of refusals over the whole stack. Importing this adds them to the registry."""
 
+from agent.benchmarks.forbidden import ForbiddenBenchmark
 from agent.benchmarks.runs import RunsBenchmark
 from copilot_site.lib.benchmarks import benchmarks
 
 benchmarks.add("agent", RunsBenchmark())
+benchmarks.add("forbidden", ForbiddenBenchmark())

@@ -50,13 +50,14 @@ def frames(request: dict[str, Any]) -> Iterator[bytes]:
     yield f"data: {json.dumps(head | {'choices': [], 'usage': usage})}\n\ndata: [DONE]\n\n".encode()
 
 
-async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, pause_s: float) -> None:
+async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, first_s: float, pause_s: float) -> None:
     """One connection, request after request."""
     try:
         while head := await reader.readuntil(b"\r\n\r\n"):
             length = re.search(rb"content-length: (\d+)", head.lower())
             request = json.loads(await reader.readexactly(int(length[1]) if length else 0))
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+            await asyncio.sleep(first_s)
             for frame in frames(request):
                 await asyncio.sleep(pause_s)
                 writer.write(f"{len(frame):x}\r\n".encode() + frame + b"\r\n")
@@ -69,10 +70,10 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, paus
         writer.close()
 
 
-async def main(pause_s: float) -> None:
-    """Serve until the input ends."""
+async def main(first_s: float, pause_s: float) -> None:
+    """Serve until the input ends. first_s: before an answer's first delta; pause_s: before each."""
     server = await asyncio.start_server(
-        lambda reader, writer: serve(reader, writer, pause_s), "127.0.0.1", 0, backlog=512
+        lambda reader, writer: serve(reader, writer, first_s, pause_s), "127.0.0.1", 0, backlog=512
     )
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)
     await asyncio.to_thread(sys.stdin.read)
@@ -80,4 +81,4 @@ async def main(pause_s: float) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(float(sys.argv[1])))
+    asyncio.run(main(float(sys.argv[1]), float(sys.argv[2])))

@@ -1,11 +1,12 @@
 """The measuring process of `manage.py benchmark agent`: a task as JSON on its input, what it measured as JSON on its output."""
 
 import asyncio
+import gc
 import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -17,12 +18,15 @@ from agent.following import follow
 from agent.profiles import Options
 from agent.records import begin
 from agent.runs import launch
+from agent.state import Run
 from agent.stream import Entry
 from agent.threads import in_thread
 from authz.principal import Principal
+from copilot_site.lib.interpreter import SWITCH_S
 from knowledge.retrieval.search import Scope
 
-WARM_UP = 3  # runs: the models and the pages are in memory
+SAMPLES = 10  # of the memory, over the runs of that part
+WHILE_MEMORY = 16  # runs at once, there
 TOOL = {
     "type": "function",
     "function": {"name": "knowledge_search", "description": "-", "parameters": {"type": "object"}},
@@ -42,10 +46,14 @@ CALLS: Sequence[Mapping[str, Any]] = (
 
 @dataclass
 class Measured:
-    """first_ms, whole_ms: of each run, from the question on. cpu_ms: of this process, a run. lost: events that did not come."""
+    """first_ms, whole_ms: of each run, from the question on. taken_ms: processor time until its question was stored.
+
+    cpu_ms: of this process, a run. lost: events that did not come.
+    """
 
     first_ms: list[float] = field(default_factory=list)
     whole_ms: list[float] = field(default_factory=list)
+    taken_ms: list[float] = field(default_factory=list)
     cpu_ms: float = 0.0
     lost: int = 0
 
@@ -56,30 +64,35 @@ class Measuring:
     principal: Principal
     ends: Counter[str] = field(default_factory=Counter)
 
-    async def run(self, measured: Measured, session_id: str, question: str) -> None:
+    async def run(self, measured: Measured, model: str, session_id: str, question: str) -> None:
         """One run and its reader, as a request makes them."""
         began = time.perf_counter()
-        scope = Scope(knowledge_base_ids=(UUID(self.task["knowledge_base_id"]),))
-        options = Options(model=self.task["model"], disable_title=True)
-        run = await in_thread(
-            begin, self.principal, UUID(session_id), question, scope=scope, language="en", options=options
-        )
+        run, taken_ms = await in_thread(self._begun, model, UUID(session_id), question)
         entries: list[Entry] = []
-        async for entry in follow(self.principal, session_id=run.session_id, message_id=launch(run)):
+        async for entry in follow(self.principal, session_id=run.session_id, message_id=launch(run), is_own=True):
             if entry is not None:
                 if not entries:
                     measured.first_ms.append((time.perf_counter() - began) * 1e3)
                 entries.append(entry)
         measured.whole_ms.append((time.perf_counter() - began) * 1e3)
+        measured.taken_ms.append(taken_ms)
         measured.lost += len(set(range(entries[-1].seq + 1)) - {entry.seq for entry in entries})
         measured.lost += [entry.is_terminal for entry in entries].count(True) != 1
         ending = json.loads(entries[-1].body).get("data", {})
         self.ends[ending.get("stop_reason", entries[-1].type)] += 1
 
-    async def bare(self, measured: Measured, _session_id: str, _question: str) -> None:
+    def _begun(self, model: str, session_id: UUID, question: str) -> tuple[Run, float]:
+        """The run, and the processor time that this took, in ms."""
+        began = time.thread_time()
+        scope = Scope(knowledge_base_ids=(UUID(self.task["knowledge_base_id"]),))
+        options = Options(model=model, disable_title=True)
+        run = begin(self.principal, session_id, question, scope=scope, language="en", options=options)
+        return run, (time.thread_time() - began) * 1e3
+
+    async def bare(self, measured: Measured, model_url: str, _session_id: str, _question: str) -> None:
         """The calls of a run and nothing else."""
         began = time.perf_counter()
-        async with openai.AsyncOpenAI(base_url=self.task["model_url"], api_key="none", max_retries=0) as client:
+        async with openai.AsyncOpenAI(base_url=model_url, api_key="none", max_retries=0) as client:
             for call in CALLS:
                 stream: Any = await client.chat.completions.create(model="scripted", stream=True, **call)
                 async for _chunk in stream:
@@ -88,40 +101,83 @@ class Measuring:
         measured.whole_ms.append((time.perf_counter() - began) * 1e3)
 
 
-Do = Callable[[Measured, str, str], Awaitable[None]]
+Asked = Sequence[Sequence[str]]
+Do = Callable[[Measured, str, str, str], Awaitable[None]]
 
 
-async def one_by_one(do: Do, asked: Sequence[Sequence[str]]) -> Measured:
+async def one_by_one(do: Do, model: str, asked: Asked) -> Measured:
     measured, cpu = Measured(), time.process_time()
     for session_id, question in asked:
-        await do(measured, session_id, question)
-    measured.cpu_ms = (time.process_time() - cpu) * 1e3 / len(asked)
+        await do(measured, model, session_id, question)
+    measured.cpu_ms = (time.process_time() - cpu) * 1e3 / max(1, len(asked))
     return measured
 
 
-async def at_once(do: Do, asked: Sequence[Sequence[str]]) -> Measured:
+async def at_once(do: Do, model: str, asked: Asked) -> Measured:
     measured, cpu = Measured(), time.process_time()
-    await asyncio.gather(*(do(measured, session_id, question) for session_id, question in asked))
-    measured.cpu_ms = (time.process_time() - cpu) * 1e3 / len(asked)
+    await asyncio.gather(*(do(measured, model, session_id, question) for session_id, question in asked))
+    measured.cpu_ms = (time.process_time() - cpu) * 1e3 / max(1, len(asked))
     return measured
+
+
+async def steadily(do: Do, model: str, asked: Asked, *, places: int, over_s: float) -> Measured:
+    """`places` runs in flight, the next beginning where one ends. The first of each place, begun evenly over `over_s`, is not counted."""
+    measured, cpu, left = Measured(), time.process_time(), iter(asked)
+
+    async def place(number: int) -> None:
+        counted = Measured()
+        await asyncio.sleep(over_s * number / places)
+        for session_id, question in left:
+            await do(counted, model, session_id, question)
+            counted = measured
+
+    await asyncio.gather(*map(place, range(places)))
+    measured.cpu_ms = (time.process_time() - cpu) * 1e3 / max(1, len(asked))
+    return measured
+
+
+async def memory_over(do: Do, model: str, asked: Asked) -> list[tuple[int, float]]:
+    """[(runs so far, MB of this process)], the first sample after as many runs as lie between two."""
+    parts = list(_parts(asked, max(1, len(asked) // SAMPLES)))
+    samples, done = [], 0
+    for part in parts:
+        await steadily(do, model, part, places=min(WHILE_MEMORY, len(part)), over_s=0.0)
+        done += len(part)
+        samples.append((done, _memory_mb()))
+    return samples
+
+
+def _parts(asked: Asked, size: int) -> Iterator[Asked]:
+    for place in range(0, len(asked), size):
+        yield asked[place : place + size]
 
 
 async def main(task: Mapping[str, Any]) -> dict[str, Any]:
-    """Measure: alone, all at once, and the bare loop both ways."""
+    """Measure the parts that the task has questions for: alone, burst, steady, memory; and the bare loop beside the first two."""
     measuring = Measuring(task, await in_thread(Principal.load, task["user_id"]))
-    alone, many = task["asked"][: task["alone"]], task["asked"][task["alone"] :]
-    await one_by_one(measuring.run, alone[:WARM_UP])
+    quick, asked = task["quick"], task["asked"]
+    await one_by_one(measuring.run, quick["name"], asked["warm"])
     measuring.ends.clear()
-    before = _memory_mb()
-    found = {"alone": vars(await one_by_one(measuring.run, alone)), "many": vars(await at_once(measuring.run, many))}
-    memory = [before, _memory_mb()]
-    bare = {"alone": vars(await one_by_one(measuring.bare, alone)), "many": vars(await at_once(measuring.bare, many))}
-    return {**found, "bare": bare, "memory_mb": memory, "ends": measuring.ends}
+    found: dict[str, Any] = {"memory_mb": [_memory_mb()]}
+    found["alone"] = vars(await one_by_one(measuring.run, quick["name"], asked["alone"]))
+    found["burst"] = vars(await at_once(measuring.run, quick["name"], asked["burst"]))
+    found["memory_mb"].append(_memory_mb())
+    if asked["steady"]:
+        places = {"places": len(asked["burst"]), "over_s": task["slow_run_s"]}
+        found["steady"] = vars(await steadily(measuring.run, task["slow"]["name"], asked["steady"], **places))
+    found["bare"] = {
+        "alone": vars(await one_by_one(measuring.bare, quick["url"], asked["alone"])),
+        "burst": vars(await at_once(measuring.bare, quick["url"], asked["burst"])),
+    }
+    found["memory"] = await memory_over(measuring.run, quick["name"], asked["memory"])
+    return found | {"ends": measuring.ends}
 
 
 def _memory_mb() -> float:
+    gc.collect()
     return float(psutil.Process().memory_info().rss / 1e6)
 
 
 if __name__ == "__main__":
+    sys.setswitchinterval(SWITCH_S)
     print(json.dumps(asyncio.run(main(json.load(sys.stdin)))))

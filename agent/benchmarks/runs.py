@@ -1,4 +1,6 @@
-"""`manage.py benchmark agent`: runs alone and many at once against a model that costs nothing, beside a bare loop of its calls."""
+"""`manage.py benchmark agent`: runs alone, many in one instant and many all the time, against a model that costs nothing, beside a
+bare loop of its calls.
+"""
 
 import json
 import os
@@ -9,6 +11,7 @@ import time
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -23,6 +26,8 @@ from copilot_site.lib.benchmarks import Report, Row
 from copilot_site.lib.errors import CopilotError, InvalidInput
 from knowledge.models import Chunk, KnowledgeBase
 
+WARM_UP = 3  # runs: the models and the pages are in memory
+MODEL_CALLS, MODEL_FRAMES = 4, 17  # of a run, as `agent.benchmarks.model_server` answers
 # Runs a module of this package, which cannot be imported before Django is ready.
 RUN = "import django, runpy, sys; django.setup(); del sys.argv[0]; runpy.run_module(sys.argv[0], run_name='__main__')"
 
@@ -31,8 +36,8 @@ class RunsBenchmark:
     """The whole run with its log and a reader, against a loop that makes the same calls of the model and does nothing else."""
 
     help = (
-        "Ask questions made of a knowledge base's own titles, one after the other and many at once, with a scripted model in a process "
-        "of its own. The conversations are deleted afterwards; the audit log keeps that they were asked."
+        "Ask questions made of a knowledge base's own titles, one after the other, many in one instant, and many all the time, with a "
+        "scripted model in a process of its own. The conversations are deleted afterwards; the audit log keeps that they were asked."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -40,58 +45,98 @@ class RunsBenchmark:
         parser.add_argument("--as", dest="username", required=True, help="a person who sees it")
         parser.add_argument("--at-once", type=int, default=200, help="runs at the same time")
         parser.add_argument("--alone", type=int, default=20, help="runs one after the other")
-        parser.add_argument("--pause-ms", type=float, default=20.0, help="of the model before each delta")
+        parser.add_argument(
+            "--pause-ms", type=float, default=20.0, help="of the model before each delta, alone and in the burst"
+        )
+        parser.add_argument(
+            "--steady",
+            type=int,
+            default=400,
+            help="runs that are measured while always --at-once are in flight, with a model as slow as large ones are; 0 for none",
+        )
+        parser.add_argument(
+            "--steady-first-ms", type=float, default=5_000.0, help="of that model, before its first delta"
+        )
+        parser.add_argument("--steady-pause-ms", type=float, default=150.0, help="of that model, before each delta")
+        parser.add_argument("--memory", type=int, default=0, help="runs whose memory is watched; 5000 take minutes")
         parser.add_argument("--seed", type=int, default=1, help="chooses questions")
 
     def run(self, options: Mapping[str, Any]) -> Report:
         principal = Principal.named(options["username"])
         base = get_visible(KnowledgeBase, principal, name=options["kb"])
-        questions = _questions(principal, base, options["alone"] + options["at_once"], options["seed"])
-        with _scripted_model(options["pause_ms"] / 1e3) as (name, url):
-            sessions = [Session.objects.create(user_id=principal.user_id).pk for _question in questions]
+        places, steady = options["at_once"], options["steady"]
+        counts = {
+            "warm": WARM_UP,
+            "alone": options["alone"],
+            "burst": places,
+            "steady": places + steady if steady else 0,
+            "memory": options["memory"],
+        }
+        questions = _questions(principal, base, sum(counts.values()), options["seed"])
+        sessions = [Session(user_id=principal.user_id) for _question in questions]
+        asked = iter([[str(session.pk), text] for session, text in zip(sessions, questions, strict=True)])
+        first_s, pause_s = options["steady_first_ms"] / 1e3, options["steady_pause_ms"] / 1e3
+        task = {
+            "user_id": principal.user_id,
+            "knowledge_base_id": str(base.pk),
+            "asked": {part: list(islice(asked, count)) for part, count in counts.items()},
+            "slow_run_s": MODEL_CALLS * first_s + MODEL_FRAMES * pause_s,
+        }
+        with _scripted_model(0.0, options["pause_ms"] / 1e3) as quick, _scripted_model(first_s, pause_s) as slow:
+            Session.objects.bulk_create(sessions)
             try:
-                found = _measured(
-                    {
-                        "user_id": principal.user_id,
-                        "knowledge_base_id": str(base.pk),
-                        "model": name,
-                        "model_url": url,
-                        "alone": options["alone"],
-                        "asked": [[str(pk), text] for pk, text in zip(sessions, questions, strict=True)],
-                    }
-                )
+                found = _measured(task | {"quick": quick, "slow": slow})
             finally:
-                Session.objects.filter(pk__in=sessions).delete()
-        return _report(found, options)
+                Session.objects.filter(pk__in=[session.pk for session in sessions]).delete()
+        return _report(found, options, slow_run_s=task["slow_run_s"])
 
 
-def _report(found: Mapping[str, Any], options: Mapping[str, Any]) -> Report:
-    alone, many, bare = found["alone"], found["many"], found["bare"]
-    at_once = options["at_once"]
+def _report(found: Mapping[str, Any], options: Mapping[str, Any], *, slow_run_s: float) -> Report:
+    burst, steady = found["burst"], found.get("steady")
+    lost = sum(part["lost"] for part in (found["alone"], burst, steady) if part)
     rows = [
-        Row("events lost", "", float(alone["lost"] + many["lost"])),
-        Row(f"first event at {at_once}, p50", "ms", _percentile(many["first_ms"], 50)),
-        Row(f"first event at {at_once}, p95", "ms", _percentile(many["first_ms"], 95)),
-        Row(
-            "whole run alone, p50", "ms", _percentile(alone["whole_ms"], 50), _percentile(bare["alone"]["whole_ms"], 50)
-        ),
-        Row(
-            "our own overhead alone, p50",
-            "ms",
-            _percentile(alone["whole_ms"], 50) - _percentile(bare["alone"]["whole_ms"], 50),
-        ),
-        Row("processor a run, alone", "ms", alone["cpu_ms"], bare["alone"]["cpu_ms"]),
-        Row(f"processor a run, at {at_once}", "ms", many["cpu_ms"], bare["many"]["cpu_ms"]),
-        Row("longest run / median run", "", max(many["whole_ms"]) / _percentile(many["whole_ms"], 50)),
+        Row("events lost", "", float(lost)),
+        *_alone(found),
+        *_many(f"burst of {options['at_once']} in one instant", burst, found["bare"]["burst"]),
+        *(_many(f"steady, always {options['at_once']} in flight", steady) if steady else ()),
         Row("memory before", "MB", found["memory_mb"][0]),
-        Row(f"memory after {at_once} at once", "MB", found["memory_mb"][1]),
+        Row("memory after the burst", "MB", found["memory_mb"][1]),
+        *(Row(f"memory after {runs:,} more runs", "MB", size) for runs, size in found["memory"]),
     ]
+    facts = {"runs alone": options["alone"], "pause of the model before each delta, ms": options["pause_ms"]}
+    if steady:
+        facts |= {
+            "steady: runs measured": len(steady["first_ms"]),
+            "steady: pauses of the model before the first and each delta, ms": (
+                options["steady_first_ms"], options["steady_pause_ms"],
+            ),
+            "steady: time of the model in a run, about, s": round(slow_run_s, 1),
+        }  # fmt: skip
     ends = {f"ended as {name}": count for name, count in sorted(found["ends"].items())}
     return Report(
         peer="a loop that makes the same calls of the same model with the openai client, and nothing else",
         rows=rows,
-        facts={"runs alone": options["alone"], "pause of the model, ms": options["pause_ms"]} | ends,
+        facts=facts | ends,
     )
+
+
+def _alone(found: Mapping[str, Any]) -> Iterator[Row]:
+    ours, bare = found["alone"], found["bare"]["alone"]
+    whole, calls = _percentile(ours["whole_ms"], 50), _percentile(bare["whole_ms"], 50)
+    yield Row("alone: first event, p50", "ms", _percentile(ours["first_ms"], 50))
+    yield Row("alone: whole run, p50", "ms", whole, calls)
+    yield Row("alone: our own overhead, p50", "ms", whole - calls)
+    yield Row("alone: processor a run", "ms", ours["cpu_ms"], bare["cpu_ms"])
+    yield Row("alone: processor until a question is stored, p50", "ms", _percentile(ours["taken_ms"], 50))
+
+
+def _many(name: str, ours: Mapping[str, Any], bare: Mapping[str, Any] | None = None) -> Iterator[Row]:
+    for share in (50, 95):
+        yield Row(f"{name}: first event, p{share}", "ms", _percentile(ours["first_ms"], share))
+    for label, share in (("quickest", 0), ("p50", 50), ("p95", 95), ("slowest", 100)):
+        peer = _percentile(bare["whole_ms"], share) if bare else None
+        yield Row(f"{name}: whole run, {label}", "ms", _percentile(ours["whole_ms"], share), peer)
+    yield Row(f"{name}: processor a run", "ms", ours["cpu_ms"], bare["cpu_ms"] if bare else None)
 
 
 def _percentile(values: Sequence[float], share: int) -> float:
@@ -110,16 +155,19 @@ def _questions(principal: Principal, base: KnowledgeBase, count: int, seed: int)
 
 
 @contextmanager
-def _scripted_model(pause_s: float) -> Iterator[tuple[str, str]]:
-    """A model in a process of its own, known to the product as long as the block runs: its name and address."""
-    words = [sys.executable, "-c", RUN, "agent.benchmarks.model_server", str(pause_s)]
+def _scripted_model(first_s: float, pause_s: float) -> Iterator[dict[str, str]]:
+    """A model in a process of its own, known to the product as long as the block runs: its name and url.
+
+    first_s, pause_s: before an answer's first delta, and before each.
+    """
+    words = [sys.executable, "-c", RUN, "agent.benchmarks.model_server", str(first_s), str(pause_s)]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=BASE_DIR) as process:
         assert process.stdout is not None
         assert process.stdin is not None
         url = process.stdout.readline().strip()
         row = LanguageModel.objects.create(name=f"benchmark {time.time_ns()}", base_url=url, model="scripted")
         try:
-            yield row.name, url
+            yield {"name": row.name, "url": url}
         finally:
             row.delete()
             process.stdin.close()

@@ -49,13 +49,15 @@ TITLE_ASKED = MEASURES.index("title_asked")
 class Candidate:
     """One sentence that may answer.
 
-    passage: index into the passages given. position: place among its sentences. terms: what it says. context: what it
-    and its neighbours say under their headings. measures: in the order of MEASURES.
+    passage: index into the passages given. position: place among its sentences. under: the heading inside the passage that it
+    stands under, "" for none. terms: what it says. context: what it and its neighbours say under their headings.
+    measures: in the order of MEASURES.
     """
 
     passage: int
     position: int
     sentence: Sentence
+    under: str
     terms: frozenset[int]
     context: frozenset[int]
     measures: Vector
@@ -80,16 +82,16 @@ def candidates_in(question: Question, passages: Sequence[Passage], shares: TermS
     asked = term_ids(question.text)
     found: list[Candidate] = []
     for number, passage in enumerate(passages):
-        headings = {passage.title, *passage.heading_path}
-        sentences = [s for s in split(passage.text) if s.kind != "heading" and s.text not in headings]
-        said = [term_ids(sentence.text) for sentence in sentences]
-        heading = term_ids(passage.heading)
-        everywhere = heading.union(*said)
+        sentences = _under_headings(passage)
+        said = [term_ids(sentence.text) for sentence, _under in sentences]
+        headed = term_ids(passage.heading)
+        everywhere = headed.union(*said)
         title = term_ids(passage.title)
         title_asked = len(title & asked) / max(len(title), 1)
-        focus = {term: share for term, share in shares.items() if term not in heading}
         of_passage = (passage.dense, passage.lexical, passage.coverage or 0.0, 1 / (number + 1))
-        for position, sentence in enumerate(sentences):
+        for position, (sentence, under) in enumerate(sentences):
+            heading = headed | term_ids(under)
+            focus = {term: share for term, share in shares.items() if term not in heading}
             near = heading.union(*said[max(0, position - 1) : position + 2])
             own = said[position]
             measures = [
@@ -108,7 +110,21 @@ def candidates_in(question: Question, passages: Sequence[Passage], shares: TermS
                 float(sentence.text.endswith(("?", "？"))),
                 0.0,
             ]
-            found.append(Candidate(number, position, sentence, own, near, np.array(measures, np.float32)))
+            found.append(Candidate(number, position, sentence, under, own, near, np.array(measures, np.float32)))
+    return found
+
+
+def _under_headings(passage: Passage) -> list[tuple[Sentence, str]]:
+    """The sentences of a passage, each with the last heading above it in the text that is none of the passage's own."""
+    known = {passage.title, *passage.heading_path}
+    found: list[tuple[Sentence, str]] = []
+    under = ""
+    for sentence in split(passage.text):
+        if sentence.kind == "heading" or sentence.text in known:
+            is_header_of_table = "|" in sentence.text
+            under = "" if sentence.text in known else under if is_header_of_table else sentence.text
+        else:
+            found.append((sentence, under))
     return found
 
 

@@ -26,6 +26,7 @@ from knowledge.embedding.base import Embedder
 PER_PASSAGE = 2  # sentences of an answer out of one passage: the third is worth more from another
 SAME = 0.8  # share of common terms from which two sentences are versions of one statement
 ENOUGH = 0.97  # of support: what is likely enough answered needs no further sentence
+LEAST = 0.003  # of the best sentence's support: what is less likely than that is beside the point
 EMBEDDED = 12  # sentences embedded for a question, most of the time; 24 change no figure by more than 0.2
 # By hand, in log-odds, on top of the fitted weight of title_asked: in the question sets nearly every passage found is about
 # the thing asked; in a manual many pages use what one page is about.
@@ -107,10 +108,10 @@ def _say_the_same(one: Candidate, other: Candidate) -> bool:
 
 def _enough(question: Question, support: NDArray[np.float64]) -> int:
     """How many of the chosen sentences to show. support: of each, best first. A question for one fact ends with it; one
-    that asks what something is, why, or what holds by default, is answered in full.
+    that asks what something is, why, or what holds by default, is answered in full, with what may belong to the answer.
     """
     if question.kind in {AnswerKind.ANY, AnswerKind.REASON, AnswerKind.DEFAULT}:
-        return len(support)
+        return int(np.count_nonzero(support >= LEAST * support[0]))
     return 1 + int(np.searchsorted(np.cumsum(support), ENOUGH))
 
 
@@ -165,14 +166,15 @@ def are_covered(passages: Sequence[Passage]) -> bool:
 
 def in_its_place(candidate: Candidate, passages: Sequence[Passage]) -> str:
     """The sentence under its headings, as chunks are embedded: a sentence alone often lacks its subject."""
-    heading = passages[candidate.passage].heading
+    heading = " > ".join(part for part in (passages[candidate.passage].heading, candidate.under) if part)
     return f"{heading}\n{candidate.sentence.text}" if heading else candidate.sentence.text
 
 
 def _shown(candidates: Sequence[Candidate], chosen: Sequence[int]) -> list[int]:
-    """Passages in the order of their best sentence, the sentences of each as they stand in it."""
+    """The sentence that answers first. Then passages in the order of their best sentence, the sentences of each as they stand in it."""
     passages = list(dict.fromkeys(candidates[index].passage for index in chosen))
-    return sorted(chosen, key=lambda index: (passages.index(candidates[index].passage), candidates[index].position))
+    rest = sorted(chosen[1:], key=lambda index: (passages.index(candidates[index].passage), candidates[index].position))
+    return [*chosen[:1], *rest]
 
 
 def _quote(candidate: Candidate, score: float, support: float) -> Quote:

@@ -72,7 +72,7 @@ def split(text: str) -> list[Sentence]:
     sentences: list[Sentence] = []
     blocks = list(_blocks(text))
     for place, block in enumerate(blocks):
-        if place + 1 < len(blocks) and _is_title(text, block):
+        if place + 1 < len(blocks) and _is_title(text, block, blocks[max(place - 1, 0)], blocks[place + 1]):
             sentences.append(replace(block, kind="heading"))
         elif block.kind in {"prose", "item"}:
             sentences.extend(_prose(text, block))
@@ -81,10 +81,15 @@ def split(text: str) -> list[Sentence]:
     return sentences
 
 
-def _is_title(text: str, block: Sentence) -> bool:
-    """A short line between blank lines that no full stop ends: a heading whose mark was lost on the way."""
+def _is_title(text: str, block: Sentence, before: Sentence, after: Sentence) -> bool:
+    """A short line between blank lines that no full stop ends: a heading whose mark was lost on the way.
+
+    One that a number opens ("4. Rollback") is one when its neighbours are no items: a list has more than one.
+    """
     alone = text[block.end : block.end + 2] == "\n\n" and "\n" not in text[block.start : block.end]
-    return block.kind == "prose" and alone and len(block.text) <= TITLE_LENGTH and not _STOPPED.search(block.text)
+    in_list = after.kind == "item" or (before.kind == "item" and before is not block)
+    opens = block.kind == "prose" or (block.kind == "item" and not _BULLET.match(block.text) and not in_list)
+    return opens and alone and len(block.text) <= TITLE_LENGTH and not _STOPPED.search(block.text)
 
 
 def _blocks(text: str) -> Iterator[Sentence]:

@@ -1,6 +1,6 @@
 """An old answer as it was: who asked what under which rights, what made it, on which evidence; and what they would get now."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -11,7 +11,10 @@ from django.utils.translation import gettext as _
 
 from agent.models import Message, Role
 from agent.oversight.trial import Trial, try_question
+from agent.query_result import QueryShown
 from agent.run_report import RunReport, run_report
+from agent.state import EvidenceItem
+from audit.withheld import Withheld
 from authz.models import PermissionSnapshot
 from authz.principal import Principal
 from authz.snapshot import is_intact
@@ -21,7 +24,9 @@ from knowledge.governance.evidence import Today, texts_today
 
 @dataclass(frozen=True)
 class Used:
-    """A piece of evidence as it was then. today: None where it is no passage. is_cited: the answer stands on it."""
+    """A piece of evidence as it was then. today: of a passage its text, of a data source's result what it is now; None where there is
+    nothing to compare with. is_cited: the answer stands on it.
+    """
 
     evidence_id: str
     kind: str
@@ -37,7 +42,9 @@ class Used:
 
 @dataclass(frozen=True)
 class Now:
-    """What the same person would get today; problem: why there is nothing to compare with."""
+    """What the same person would get today; problem: why there is nothing to compare with. is_same_text: results of data sources
+    are the same, too.
+    """
 
     trial: Trial | None
     problem: str
@@ -46,7 +53,9 @@ class Now:
 
 @dataclass(frozen=True)
 class Replay:
-    """snapshot: None where the answer was made before snapshots were taken, or failed before rights were read."""
+    """snapshot: None where the answer was made before snapshots were taken, or failed before rights were read. results: of data
+    sources, as they were shown to the person.
+    """
 
     message: Message
     question: str
@@ -55,6 +64,7 @@ class Replay:
     is_snapshot_intact: bool
     versions: tuple[tuple[str, str], ...]
     sql: str
+    results: tuple[QueryShown, ...]
     report: RunReport
     evidence: tuple[Used, ...]
     now: Now
@@ -73,11 +83,11 @@ def get_answer(message_id: UUID) -> Message:
     return found
 
 
-def replay(viewer: Principal, message: Message, *, language: str) -> Replay:
-    """Read what is stored and try the question again; the run's report is the viewer's own. Call it within `read_only()`."""
+def replay(viewer: Principal, message: Message, *, language: str, withheld: Withheld) -> Replay:
+    """Read what is stored and try the question again; the run's report is the viewer's own. Call it within `looking()`."""
     question, state = question_of(message), message.state
     asker = message.session.user
-    now = _now(Principal.of(asker), question, message, language)
+    now = _now(Principal.of(asker), question, message, language, withheld)
     snapshot = _snapshot(state)
     return Replay(
         message=message,
@@ -87,6 +97,7 @@ def replay(viewer: Principal, message: Message, *, language: str) -> Replay:
         is_snapshot_intact=snapshot is not None and is_intact(snapshot),
         versions=tuple(_lines(state.get("versions") or {"provider": message.provider})),
         sql=((state.get("tools") or {}).get("sql") or {}).get("generated_sql", ""),
+        results=tuple(QueryShown.model_validate(row.result) for row in message.queries.all() if row.result),
         report=run_report(viewer, message),
         evidence=tuple(_used(state, now)),
         now=now,
@@ -120,30 +131,43 @@ def _snapshot(state: Mapping[str, Any]) -> PermissionSnapshot | None:
     return PermissionSnapshot.objects.select_related("folders").filter(pk=pk).first()
 
 
-def _now(asker: Principal, question: str, message: Message, language: str) -> Now:
+def _now(asker: Principal, question: str, message: Message, language: str, withheld: Withheld) -> Now:
     if asker.is_nobody:
         return Now(None, _("The account is disabled: it would get no answer."), is_same_text=False)
     try:
-        trial = try_question(asker, question, language=language)
+        trial = try_question(asker, question, language=language, withheld=withheld)
     except CopilotError as problem:
         return Now(None, str(problem), is_same_text=False)
-    return Now(trial, "", is_same_text=trial.text == message.content)
+    then = [row.result["sha256"] for row in message.queries.all() if row.result]
+    is_same = trial.text == message.content and [result.sha256 for result in trial.results] == then
+    return Now(trial, "", is_same_text=is_same)
 
 
 def _used(state: Mapping[str, Any], now: Now) -> list[Used]:
     items = state.get("evidence_items", ())
     cited = {each["evidence_id"] for each in (state.get("output") or {}).get("final_citations", ())}
-    found = {each.evidence_id for each in now.trial.evidence} if now.trial else set()
+    found = now.trial.evidence if now.trial else ()
     passages = {
         UUID(each["source"]["chunk_id"]): each["hash"] for each in items if (each.get("source") or {}).get("chunk_id")
     }
     today = texts_today(passages)
-    return [_piece(each, cited, found, today) for each in items]
+    return [_piece(each, each["evidence_id"] in cited, _today(each, today, found), found) for each in items]
 
 
-def _piece(item: Mapping[str, Any], cited: set[str], found: set[str], today: Mapping[UUID, Today]) -> Used:
+def _today(item: Mapping[str, Any], passages: Mapping[UUID, Today], found: Sequence[EvidenceItem]) -> Today | None:
+    """Of a query each run has an id of its own: its result is compared with what the same source gives now."""
     source = item.get("source") or {}
-    chunk_id = source.get("chunk_id")
+    if source.get("chunk_id"):
+        return passages[UUID(source["chunk_id"])]
+    results = [each.hash for each in found if each.type == "sql_result" and each.source.db == source.get("db")]
+    if not results:
+        return None
+    return Today.SAME if item["hash"] in results else Today.CHANGED
+
+
+def _piece(item: Mapping[str, Any], is_cited: bool, today: Today | None, found: Sequence[EvidenceItem]) -> Used:
+    source = item.get("source") or {}
+    is_query = not source.get("chunk_id")
     return Used(
         evidence_id=item["evidence_id"],
         kind=item["type"],
@@ -152,7 +176,7 @@ def _piece(item: Mapping[str, Any], cited: set[str], found: set[str], today: Map
         score=item.get("score"),
         hash=item["hash"],
         perm_snapshot_id=(item.get("authz") or {}).get("perm_snapshot_id", ""),
-        is_cited=item["evidence_id"] in cited,
-        today=today[UUID(chunk_id)] if chunk_id else None,
-        is_found_now=item["evidence_id"] in found,
+        is_cited=is_cited,
+        today=today,
+        is_found_now=(today is Today.SAME) if is_query else item["evidence_id"] in {each.evidence_id for each in found},
     )

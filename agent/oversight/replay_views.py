@@ -11,13 +11,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from agent.oversight.replay import answers, get_answer, replay, snapshot_id
+from agent.oversight.trial import looking
 from audit.actions import Action
 from audit.record import record
 from authz.admin_pages import admin_page, show
 from authz.governing import require_oversight
 from authz.principal import Principal
 from authz.snapshot import take_snapshot
-from copilot_site.lib.transactions import read_only
 
 PAGE_SIZE = 50
 
@@ -58,8 +58,8 @@ def replay_answer(request: HttpRequest, principal: Principal, message_id: UUID) 
             detail=then_and_now,
             on_behalf_of=asker,
         )
-    with read_only():
-        found = replay(principal, get_answer(message_id), language=get_language() or "en")
+    with looking(principal, on_behalf_of=asker) as withheld:
+        found = replay(principal, get_answer(message_id), language=get_language() or "en", withheld=withheld)
         return show(request, "admin/oversight/replay.html", {"title": _("Replay of an answer"), "replay": found})
 
 

@@ -1,7 +1,7 @@
 """Looking through another person's eyes: their folders, a search and one question, as they would see them now.
 
 The page is recorded before it is made, with who looked and as whom; it is then made in a transaction in which the database refuses
-to write. Nothing of it enters the other person's conversations.
+to write. Nothing of it enters the other person's conversations. What a question asked of data sources is recorded after it.
 """
 
 from dataclasses import dataclass
@@ -15,9 +15,10 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
-from agent.oversight.trial import try_question
+from agent.oversight.trial import looking, try_question
 from audit.actions import Action
 from audit.record import record
+from audit.withheld import Withheld
 from authz.admin_pages import admin_page, show
 from authz.checks import get_visible
 from authz.governing import require_oversight
@@ -25,7 +26,6 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.snapshot import take_snapshot
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound
-from copilot_site.lib.transactions import read_only
 from knowledge import library
 from knowledge.governance.lookup import holder_names, user_named
 from knowledge.models import Folder, KnowledgeBase
@@ -61,9 +61,10 @@ def see_as(request: HttpRequest, principal: Principal, user_id: int) -> HttpResp
     person = Principal.of(user)
     what = request.POST.get("what", "tree") if request.method == "POST" else "tree"
     text = request.POST.get("text", "")
+    eyes = _Eyes(user.pk, user.get_username())
     _record_look(principal, user, person, what, text)
-    with read_only():
-        context = _seen(person, request.GET.get("folder", "")) | _tried(person, what, text)
+    with looking(principal, on_behalf_of=eyes) as withheld:
+        context = _seen(person, request.GET.get("folder", "")) | _tried(person, what, text, withheld)
         context |= {"title": _("Seen as %(name)s") % {"name": user.get_username()}, "person": user, "sees": person}
         return _rendered(request, context)
 
@@ -107,14 +108,15 @@ def _folder(person: Principal, folder_id: str) -> Folder | None:
     return next(iter(library.top_folders(person, first)), None) if first else None
 
 
-def _tried(person: Principal, what: str, text: str) -> dict[str, Any]:
+def _tried(person: Principal, what: str, text: str, withheld: Withheld) -> dict[str, Any]:
     """What a search or a question brings them."""
     if what == "tree":
         return {}
     try:
         if what == "search":
             return {"what": what, "text": text, "found": search(person, text, top_k=TOP_K)}
-        return {"what": what, "text": text, "trial": try_question(person, text, language=get_language() or "en")}
+        language = get_language() or "en"
+        return {"what": what, "text": text, "trial": try_question(person, text, language=language, withheld=withheld)}
     except CopilotError as problem:
         return {"what": what, "text": text, "problem": str(problem)}
 

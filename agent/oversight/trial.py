@@ -1,27 +1,30 @@
 """One question answered as a person would get it now, for whoever checks: nothing is written, no conversation is touched.
 
-Business data are not asked: each of their queries is recorded, and a trial records nothing.
+Business data are asked, too: read only, with that person's rights. What tools record is kept back and written after the trial, as
+done by whoever checks on behalf of that person; nothing says that the person asked.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
-from django.utils.translation import gettext as _
 
 from agent.answer import CitedAnswer
 from agent.events import Answer, Event, KnowledgeReference, References
 from agent.profiles import Options, profile_of
+from agent.query_result import QueryShown
 from agent.records import check_question, give_model
 from agent.revocation import guarded
-from agent.state import EvidenceItem, Goto, Run, State
+from agent.state import EvidenceItem, Run
 from agent.states import STATES
-from agent.states.query import TOOL
-from agent.tools.base import default_names
+from agent.tools.base import allowed_names, find
 from agent.workflow import walk
+from audit.record import Actor
+from audit.withheld import Withheld
 from authz.principal import Principal
-from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.transactions import read_only
 from knowledge.retrieval.search import Scope
 
 NOWHERE = UUID(int=0)  # of a run that is not stored
@@ -37,14 +40,30 @@ class Trial:
     references: tuple[KnowledgeReference, ...]
     evidence: tuple[EvidenceItem, ...]
 
+    @property
+    def results(self) -> list[QueryShown]:
+        """Of data sources, as the answer cites them."""
+        return [query.shown for query in self.answer.queries if query.shown] if self.answer else []
 
-def try_question(principal: Principal, question: str, *, language: str) -> Trial:
-    """Walk the states as a run does, without storing anything. Call it within `read_only()`.
 
-    Raises InvalidInput (no question, too long, one for business data) and what the states raise.
+@contextmanager
+def looking(by: Principal, *, on_behalf_of: Actor) -> Iterator[Withheld]:
+    """A block in which the database refuses to write. What was withheld in it is recorded after it, whatever its end."""
+    withheld = Withheld()
+    try:
+        with read_only():
+            yield withheld
+    finally:
+        withheld.write(by, on_behalf_of=on_behalf_of)
+
+
+def try_question(principal: Principal, question: str, *, language: str, withheld: Withheld) -> Trial:
+    """Walk the states as a run does, without storing anything. Call it within `looking()`.
+
+    Tools that change something are not offered. Raises InvalidInput (no question, too long) and what the states raise.
     """
     profile = profile_of(Options())
-    names = default_names() if profile.tools is None else profile.tools
+    harmless = tuple(name for name in allowed_names(profile.tools) if not find(name).has_side_effects)
     run = Run(
         session_id=NOWHERE,
         message_id=NOWHERE,
@@ -52,7 +71,8 @@ def try_question(principal: Principal, question: str, *, language: str) -> Trial
         question=check_question(question),
         scope=Scope(),
         language=language,
-        profile=replace(profile, tools=tuple(name for name in names if name != TOOL)),
+        profile=replace(profile, tools=harmless),
+        record=withheld,
     )
     give_model(run)
     events = async_to_sync(_events)(run)
@@ -69,11 +89,7 @@ def try_question(principal: Principal, question: str, *, language: str) -> Trial
 
 async def _events(run: Run) -> list[Event]:
     try:
-        return [event async for event in guarded(run, walk(run, {**STATES, State.QUERY: _not_asked}))]
+        return [event async for event in guarded(run, walk(run, STATES))]
     finally:
         if run.model:
             await run.model.aclose()
-
-
-def _not_asked(_run: Run) -> AsyncIterator[Event | Goto]:
-    raise InvalidInput(_("Business data are not asked in a trial. Look at the query itself under “Check a statement”."))

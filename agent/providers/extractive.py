@@ -7,7 +7,7 @@ from django.conf import settings
 from agent.answer import CitedAnswer, CitedSentence, CitedSpan
 from agent.evidence import cited_span, evidence_id
 from agent.extractive.passages import Passage
-from agent.extractive.reader import Quote, read
+from agent.extractive.reader import Quote, Reading, read
 from agent.grounding import Verdict, judge
 from knowledge.embedding.base import Embedder
 from knowledge.retrieval.search import Found, Hit
@@ -25,9 +25,14 @@ def quote(question: str, found: Found, embedder: Embedder) -> tuple[CitedAnswer 
 
 
 def read_and_judge(question: str, found: Found, embedder: Embedder) -> tuple[tuple[Quote, ...], Verdict]:
-    """The best sentences, whatever the verdict, and the verdict: what an evaluation measures."""
-    reading = read(question, [_passage(hit) for hit in found.hits], embedder, shares=found.weights)
+    """The best sentences, whatever the verdict, and the verdict."""
+    reading = read_found(question, found, embedder)
     return reading.quotes, judge(reading)
+
+
+def read_found(question: str, found: Found, embedder: Embedder) -> Reading:
+    """The best sentences of what was found, before any verdict: what an evaluation measures. Raises what the embedder raises."""
+    return read(question, [_passage(hit) for hit in found.hits], embedder, shares=found.weights)
 
 
 def _passage(hit: Hit) -> Passage:
@@ -39,6 +44,8 @@ def _passage(hit: Hit) -> Passage:
         dense=hit.scores.dense,
         lexical=hit.scores.lexical,
         coverage=hit.scores.rerank if settings.RERANKER == "maxsim" else None,
+        shortfall=hit.scores.shortfall,
+        shortfall_near=hit.scores.shortfall_near,
     )
 
 

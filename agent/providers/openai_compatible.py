@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import openai
@@ -27,6 +27,7 @@ from agent.providers.base import (
 )
 from agent.providers.breaker import Breaker, breaker_of
 
+CHUNKS = openai.AsyncStream[object]
 CONTEXT_TOKENS = 32_000  # of a model nobody has said more about
 
 
@@ -65,9 +66,13 @@ class OpenAICompatible:
         self.prices = served.prices
         self.context_tokens = served.context_tokens
         self._breaker = breaker or breaker_of(served.base_url, served.model)
-        limits = served.limits
+
+    @cached_property
+    def _client(self) -> openai.AsyncOpenAI:
+        """Made when it is first spoken to: whoever asks does not wait for it."""
+        served, limits = self.served, self.served.limits
         timeout = openai.Timeout(limits.total_s, connect=limits.connect_s)
-        self._client = openai.AsyncOpenAI(
+        return openai.AsyncOpenAI(
             base_url=served.base_url,
             api_key=served.api_key or "none",
             max_retries=0,
@@ -76,7 +81,8 @@ class OpenAICompatible:
         )
 
     async def aclose(self) -> None:
-        await self._client.close()
+        if "_client" in vars(self):
+            await self._client.close()
 
     async def stream(
         self, messages: Sequence[Message], *, tools: Sequence[Mapping[str, Any]] = (), shape: Shape | None = None
@@ -133,7 +139,10 @@ class OpenAICompatible:
         """What comes, each within its time; what says nothing is left out. Raises TimeoutError and what the client raises."""
         limits = self.served.limits
         until = min(time.monotonic() + limits.first_s, deadline)
-        stream = await _by(until, self._client.chat.completions.create(**request))
+        # not `chat.completions.create`: it walks through every message and schema to rename fields that have their names
+        # already, and makes a model of every chunk
+        asked = self._client.post("/chat/completions", cast_to=object, body=request, stream=True, stream_cls=CHUNKS)
+        stream = await _by(until, asked)
         try:
             chunks = aiter(stream)
             while (chunk := await _by(until, anext(chunks, None))) is not None:
@@ -190,24 +199,30 @@ def _request(
     return request
 
 
-def delta_of(chunk: Any) -> Delta:
-    """A chunk of the service, whatever it leaves out."""
-    usage = getattr(chunk, "usage", None)
-    counted = Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0) if usage else None
-    choice = next(iter(getattr(chunk, "choices", None) or ()), None)
+def delta_of(chunk: object) -> Delta:
+    """A chunk of the service as JSON, whatever it leaves out."""
+    read = _object(chunk)
+    usage = _object(read.get("usage"))
+    counted = Usage(usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0) if usage else None
+    choices = read.get("choices")
+    choice = _object(choices[0]) if isinstance(choices, list) and choices else None
     if choice is None:
         return Delta(usage=counted)
-    said = getattr(choice, "delta", None) or getattr(choice, "message", None)
+    said = _object(choice.get("delta")) or _object(choice.get("message"))
     return Delta(
-        text=_text(getattr(said, "content", None)),
-        reasoning=_text(getattr(said, "reasoning_content", None) or getattr(said, "reasoning", None)),
-        calls=tuple(_piece(call) for call in getattr(said, "tool_calls", None) or ()),
-        finish=getattr(choice, "finish_reason", None) or "",
+        text=_text(said.get("content")),
+        reasoning=_text(said.get("reasoning_content") or said.get("reasoning")),
+        calls=tuple(_piece(_object(call)) for call in said.get("tool_calls") or ()),
+        finish=choice.get("finish_reason") or "",
         usage=counted,
     )
 
 
-def _text(content: Any) -> str:
+def _object(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(content: object) -> str:
     """Content is a text, or for some services a list of parts."""
     if isinstance(content, str):
         return content
@@ -215,16 +230,13 @@ def _text(content: Any) -> str:
     return "".join(part.get("text", "") for part in parts if isinstance(part, dict))
 
 
-def _piece(call: Any) -> CallPiece:
-    function = getattr(call, "function", None)
-    arguments = getattr(function, "arguments", None)
+def _piece(call: Mapping[str, Any]) -> CallPiece:
+    function = _object(call.get("function"))
+    arguments = function.get("arguments")
     if isinstance(arguments, dict):  # some services send the object itself
         arguments = json.dumps(arguments, ensure_ascii=False)
     return CallPiece(
-        index=getattr(call, "index", None),
-        id=getattr(call, "id", None) or "",
-        name=getattr(function, "name", None) or "",
-        arguments=arguments or "",
+        index=call.get("index"), id=call.get("id") or "", name=function.get("name") or "", arguments=arguments or ""
     )
 
 

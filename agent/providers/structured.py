@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -12,6 +13,7 @@ from agent.providers.base import ChatModel, Message, ModelBroken, ModelMisconfig
 
 T = TypeVar("T", bound=BaseModel)
 
+MOST_CHARACTERS = 12_000  # of one answer; small models held to a schema may fill its strings without end
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 
@@ -19,7 +21,7 @@ _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 async def ask_for(model: ChatModel, messages: Sequence[Message], wanted: type[T]) -> tuple[T, list[Reply]]:
     """What the model answers, as `wanted`, and every reply it took, for counting.
 
-    Raises ModelError: also ModelBroken where two answers in a row cannot be read.
+    Raises ModelError: also ModelBroken where two answers in a row cannot be read, or one does not end.
     """
     replies: list[Reply] = []
     asked = list(messages)
@@ -38,19 +40,27 @@ async def ask_for(model: ChatModel, messages: Sequence[Message], wanted: type[T]
 
 async def _reply(model: ChatModel, messages: Sequence[Message], wanted: type[BaseModel]) -> Reply:
     """The reply in the strictest form that the service accepts. Raises ModelError of the last form that was tried."""
-    schema = wanted.model_json_schema()
+    schema = _schema(wanted)
     forms = (Shape(wanted.__name__, schema), Shape(wanted.__name__, schema, strict=False), None)
     for form in forms:
         reply = Reply()
         try:
             async for delta in model.stream(messages, shape=form):
                 reply.take(delta)
+                if len(reply.text) > MOST_CHARACTERS:
+                    raise ModelBroken(f"{model.name} did not end its JSON object")
         except (ModelMisconfigured, ModelUnavailable) as error:
             if form is None or not _is_about_the_form(error):
                 raise
         else:
             return reply
     raise AssertionError("the last form raises or returns")
+
+
+@cache
+def _schema(wanted: type[BaseModel]) -> Mapping[str, Any]:
+    """Made once, because making it takes milliseconds."""
+    return wanted.model_json_schema()
 
 
 def _is_about_the_form(error: Exception) -> bool:

@@ -2,9 +2,9 @@
 
 from rest_framework import serializers
 
-from agent.models import Role, Session, StopReason
+from agent.models import Rating, Role, Session, StopReason
 from agent.query_result import ChartSpec, Meaning, QueryShown, ResultTable
-from agent.sessions import ShownCitation, ShownMessage, ShownQuery, ShownSentence
+from agent.sessions import ShownCitation, ShownMessage, ShownQuery, ShownSentence, ShownToolCall
 from authz.models import RequestState
 from knowledge.services.access_requests import Offer
 
@@ -103,6 +103,16 @@ class QuerySerializer(serializers.Serializer[ShownQuery]):
     result = ResultSerializer(allow_null=True)
 
 
+class ToolCallSerializer(serializers.Serializer[ShownToolCall]):
+    """A call of a tool behind an answer. What it was asked and what it brought is told while it happens, and not kept."""
+
+    name = serializers.CharField()
+    success = serializers.BooleanField()
+    duration_ms = serializers.IntegerField()
+    evidence_added = serializers.IntegerField(help_text="New pieces of evidence.")
+    problem = serializers.CharField(help_text="Kind of what went wrong; empty where it worked.")
+
+
 class MessageSerializer(serializers.Serializer[ShownMessage]):
     """A question or an answer, under today's rights."""
 
@@ -124,3 +134,7 @@ class MessageSerializer(serializers.Serializer[ShownMessage]):
     readings = serializers.ListField(
         child=serializers.CharField(), help_text="Complete questions to choose from, where the answer asks back."
     )
+    tool_calls = ToolCallSerializer(many=True)
+    duration_ms = serializers.IntegerField(allow_null=True, help_text="Of the whole run; null for questions.")
+    rating = serializers.ChoiceField(choices=Rating.choices, allow_blank=True, help_text="Yours; empty for none.")
+    comment = serializers.CharField(help_text="Yours, with the rating.")

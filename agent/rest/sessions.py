@@ -10,12 +10,13 @@ from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agent.models import Session
+from agent.feedback import COMMENT_LENGTH, rate_answer
+from agent.models import Rating, Session
 from agent.profiles import Options
 from agent.records import begin
 from agent.rest.serializers import MessageSerializer, SessionSerializer
 from agent.runs import complete
-from agent.sessions import create_session, delete_session, get_message, get_session, sessions_of, shown_messages
+from agent.sessions import create_session, delete_session, get_message, get_session, read_messages, sessions_of
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.inputs import Filters, Input
@@ -37,6 +38,12 @@ class Question(Within):
         required=False,
         help_text="Of the words that are not from documents; else the request's `Accept-Language`.",
     )
+
+
+class GivenFeedback(Input):
+    message_id = serializers.UUIDField(help_text="The answer, as `assistant_message_id` names it.")
+    rating = serializers.ChoiceField(choices=Rating.choices, allow_blank=True, help_text="Empty takes yours back.")
+    comment = serializers.CharField(required=False, default="", allow_blank=True, max_length=COMMENT_LENGTH)
 
 
 class Sessions(ListModelMixin, PrincipalView):
@@ -81,7 +88,7 @@ class Messages(PrincipalView):
         Filters.checked(request.query_params)
         session = get_session(self.principal, pk)
         rows = self.paginate_queryset(session.messages.prefetch_related("citations", "queries"))
-        shown = self.get_serializer(shown_messages(self.principal, rows or []), many=True)
+        shown = self.get_serializer(read_messages(self.principal, session, rows or []), many=True)
         return self.get_paginated_response(shown.data)
 
     @operation(
@@ -99,3 +106,15 @@ class Messages(PrincipalView):
         answer_id = async_to_sync(complete)(run)
         answer = get_message(self.principal, get_session(self.principal, pk), answer_id)
         return Response(self.get_serializer(answer).data, status.HTTP_201_CREATED)
+
+
+class Feedback(PrincipalView):
+    token_scopes = {"post": (TokenScope.CHAT,)}
+    serializer_class = MessageSerializer
+
+    @operation("Say whether an answer helped", body=GivenFeedback, answer=MessageSerializer, problems=(400, 401, 404))
+    def post(self, request: Request, session_id: UUID) -> Response:
+        given = GivenFeedback.checked(request.data)
+        rate_answer(self.principal, session_id=session_id, **given)
+        answer = get_message(self.principal, get_session(self.principal, session_id), given["message_id"])
+        return Response(self.get_serializer(answer).data)

@@ -59,7 +59,9 @@ async def _frames(
     if run is not None:
         launch(run)
     try:
-        async for entry in follow(principal, session_id=session_id, message_id=message_id, after=after):
+        async for entry in follow(
+            principal, session_id=session_id, message_id=message_id, after=after, is_own=run is not None
+        ):
             yield ALIVE if entry is None else _frame(entry)
     except CopilotError as problem:  # the conversation was deleted, the account disabled
         yield _frame(Entry.of(Error(content=str(problem), done=True).placed(after + 1, session_id, message_id)))

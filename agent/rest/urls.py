@@ -21,6 +21,7 @@ urlpatterns = [
         queries.CorrectResult.as_view(),
         name="query-correction",
     ),
+    path("sessions/<uuid:session_id>/feedback", sessions.Feedback.as_view(), name="feedback"),
     path("sessions/<uuid:session_id>/stop", streams.StopSession.as_view(), name="stop-session"),
     path("sessions/continue-stream/<uuid:session_id>", streams.ContinueStream.as_view(), name="continue-stream"),
     path("knowledge-chat/<uuid:session_id>", streams.KnowledgeChat.as_view(), name="knowledge-chat"),

@@ -16,9 +16,11 @@ from agent.providers.assembly import CompleteCall, Reply
 from agent.providers.base import ModelError
 from agent.revocation import require_visible
 from agent.state import Goto, RagSummary, Run, State, ToolProblem, Turn
+from agent.states.retrieve import filters_of
 from agent.tokens import count_messages
-from agent.tools.base import ToolContext, default_names, in_order, specification
+from agent.tools.base import ToolContext, allowed_names, in_order, specification
 from agent.tools.calling import Called, call_tool
+from agent.tools.knowledge_search import TOP_K
 from agent.workflow import add_trace
 from knowledge.ingestion.language import language_of
 
@@ -65,10 +67,8 @@ class _Loop:
 
     def __post_init__(self) -> None:
         run = self.run
-        names = run.profile.tools if run.profile.tools is not None else tuple(default_names())
-        usable = in_order(names)
-        self.allowed = [tool.name for tool in usable]
-        self.tools = [specification(tool) for tool in usable]
+        self.allowed = allowed_names(run.profile.tools)
+        self.tools = [specification(tool) for tool in in_order(self.allowed)]
         asked = run.state.input.normalized_query
         system = run.use(prompt("act", language_of(asked) or run.language))
         told = "\n".join([asked, *(f"- {step.tool}: {step.question}" for step in run.state.plan.subtasks)])
@@ -118,7 +118,7 @@ class _Loop:
             return _result(call, call.name, sentence, {"display_type": "error", "error": sentence}, success=False, ms=0)
         run.spent.calls_made.add(signature)
         run.spent.tool_calls += 1
-        ctx = ToolContext(run.principal, run.scope, run.language, run.model, run.use)
+        ctx = ToolContext.of(run, model=run.model)
         called = await call_tool(call.name, call.arguments, allowed=self.allowed, ctx=ctx)
         keep(run, called, ms=_since(began))
         self.turns.append(Turn(role="tool", content=called.result.output, tool_call_id=call.id))
@@ -147,7 +147,12 @@ def keep(run: Run, called: Called, *, ms: int) -> None:
         run.found = result.found
         ids = [finding.item.evidence_id for finding in result.findings]
         queries = called.arguments.get("queries", [])
-        run.state.tools.rag = RagSummary(query=" | ".join(queries), top_k=len(ids), returned_evidence_ids=ids)
+        run.state.tools.rag = RagSummary(
+            query=" | ".join(queries),
+            top_k=called.arguments.get("top_k", TOP_K),
+            filters=filters_of(run),
+            returned_evidence_ids=ids,
+        )
     if result.sql is not None:
         run.state.tools.sql = result.sql
     if called.tool and called.tool.node is State.CALCULATE and result.success:

@@ -15,7 +15,7 @@ TOOL = "calculate"
 async def calculate(run: Run) -> AsyncIterator[Event | Goto]:
     """Work the question out; what cannot be worked out is searched for."""
     began = time.monotonic()
-    ctx = ToolContext(run.principal, run.scope, run.language)
+    ctx = ToolContext.of(run)
     arguments = json.dumps({"expression": (run.expression or run.state.input.normalized_query)[:500]})
     called = await call_tool(TOOL, arguments, allowed=[TOOL], ctx=ctx)
     keep(run, called, ms=round((time.monotonic() - began) * 1000))

@@ -33,7 +33,7 @@ async def query(run: Run) -> AsyncIterator[Event | Goto]:
             return
         arguments["named_in"] = named
     began = time.monotonic()
-    ctx = ToolContext(run.principal, run.scope, run.language)
+    ctx = ToolContext.of(run)
     called = await call_tool(TOOL, json.dumps(arguments, ensure_ascii=False), allowed=[TOOL], ctx=ctx)
     keep(run, called, ms=round((time.monotonic() - began) * 1000))
     data_not_asked(run, called)

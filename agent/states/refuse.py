@@ -7,6 +7,7 @@ from django.utils.translation import override
 from agent.budget import HARD
 from agent.events import Answer, Event
 from agent.models import StopReason
+from agent.revocation import changed
 from agent.state import Goto, Output, Route, Run, State, Validation
 from knowledge.retrieval.plan import is_nothing_in
 from knowledge.selectors import discoverable_for
@@ -35,6 +36,9 @@ def _said(run: Run) -> tuple[StopReason, str]:
             return StopReason.NO_EVIDENCE, _(
                 "There is nothing in the chosen scope that you may read. Choose another one, or none."
             )
+        found = run.state.plan.validation
+        if found is not None and found.reason == "permission_denied":  # all of it was theirs when it was found
+            return StopReason.PERMISSION_DENIED, changed(run.language)
         nothing = _("I cannot confirm this from the documents you may read.")
         folders = discoverable_for(run.principal, run.state.input.normalized_query)
         if folders:

@@ -1,10 +1,9 @@
 from collections.abc import AsyncIterator
 
-from asgiref.sync import sync_to_async
-
 from agent.events import Event
 from agent.evidence import found_hit
 from agent.state import Goto, RagSummary, Run, State
+from agent.threads import worked
 from agent.tools.knowledge_search import TOP_K
 from agent.workflow import add_trace
 from knowledge.retrieval.search import search
@@ -16,11 +15,11 @@ async def retrieve(run: Run) -> AsyncIterator[Event | Goto]:
     Where data are asked next, they are asked with what the documents say.
     """
     query = run.asked_of_documents
-    run.found = await sync_to_async(search)(run.principal, query, scope=run.scope, top_k=TOP_K)
+    run.found = await worked(search, run.principal, query, scope=run.scope, top_k=TOP_K)
     findings = [found_hit(hit) for hit in run.found.hits]
     run.add(findings)
     ids = [finding.item.evidence_id for finding in findings]
-    run.state.tools.rag = RagSummary(query=query, top_k=TOP_K, filters=_filters(run), returned_evidence_ids=ids)
+    run.state.tools.rag = RagSummary(query=query, top_k=TOP_K, filters=filters_of(run), returned_evidence_ids=ids)
     add_trace(
         run,
         State.RETRIEVE,
@@ -31,10 +30,12 @@ async def retrieve(run: Run) -> AsyncIterator[Event | Goto]:
     yield Goto(State.QUERY if run.subtask("database_query") else State.VALIDATE_EVIDENCE)
 
 
-def _filters(run: Run) -> dict[str, list[str]]:
+def filters_of(run: Run) -> dict[str, list[str]]:
+    """What a search was narrowed to, in ids; `scope` names the org units of whoever asks, as the specification has it."""
     narrowed = {
         "knowledge_base_ids": run.scope.knowledge_base_ids,
         "folder_ids": run.scope.folder_ids,
         "knowledge_ids": run.scope.document_ids,
     }
-    return {name: [str(pk) for pk in ids] for name, ids in narrowed.items() if ids}
+    scope = {"scope": sorted(run.principal.org_units)} if run.principal.org_units else {}
+    return scope | {name: [str(pk) for pk in ids] for name, ids in narrowed.items() if ids}

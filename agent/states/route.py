@@ -19,8 +19,9 @@ from agent.providers.structured import ask_for
 from agent.revocation import require_visible
 from agent.rules import UNSAID, Ruling, rule, standalone
 from agent.state import Goto, Plan, Route, Run, State, Subtask
+from agent.states.query import TOOL as QUERY
 from agent.steps import Steps, steps_of
-from agent.tools.base import ToolMistake, find
+from agent.tools.base import allowed_names, find
 from agent.workflow import add_trace
 from knowledge.ingestion.language import language_of
 
@@ -134,12 +135,10 @@ def _way(run: Run, steps: Steps | None) -> State:
 def _subtasks(steps: Steps) -> list[Subtask]:
     return [
         Subtask(tool="knowledge_search", question=steps.documents),
-        Subtask(tool="database_query", question=steps.data, leans_on_first=steps.points_back),
+        Subtask(tool=QUERY, question=steps.data, leans_on_first=steps.points_back),
     ]
 
 
 def _has_business_data(run: Run) -> bool:
-    try:
-        return find("database_query").why_not(run.principal) is None
-    except ToolMistake:
-        return False
+    """Whether the profile switches the tool on, and there is something that this person may ask."""
+    return QUERY in allowed_names(run.profile.tools) and find(QUERY).why_not(run.principal) is None

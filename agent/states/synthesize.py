@@ -14,6 +14,7 @@ from agent.providers import extractive
 from agent.providers.base import ModelError
 from agent.revocation import cut_answer, keep_visible
 from agent.state import Draft, Finding, Goto, Run, State
+from agent.threads import worked
 from agent.workflow import add_trace
 from agent.writing import Writer
 from knowledge.engine import engine
@@ -65,14 +66,14 @@ async def _quoted(run: Run, result: Finding | None) -> AsyncIterator[Event | Got
     before the first of them leaves, they are chosen again from the rest; where it ends later, those that stood on it are left out.
     """
     if run.found is None:  # a model read documents without searching
-        run.found = await sync_to_async(search)(run.principal, run.asked_of_documents, scope=run.scope, top_k=8)
+        run.found = await worked(search, run.principal, run.asked_of_documents, scope=run.scope, top_k=8)
     embedder = (await sync_to_async(engine)()).embedder
     is_whole = not run.is_follow_up and run.subtask("knowledge_search") is None
     question = run.question if is_whole else run.asked_of_documents
     while True:
         run.is_held_back = False
         await sync_to_async(keep_visible)(run)
-        answer, verdict = await sync_to_async(extractive.quote)(question, run.found, embedder)
+        answer, verdict = await worked(extractive.quote, question, run.found, embedder)
         confidence = round(verdict.score, 4)
         add_trace(run, State.SYNTHESIZE, action="quote", out={"confidence": confidence, "doubt": verdict.doubt})
         if result is not None:

@@ -3,6 +3,7 @@
 import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from inspect import getdoc
 from typing import Any, NamedTuple, Protocol
 
@@ -10,7 +11,9 @@ from pydantic import BaseModel, ConfigDict
 
 from agent.prompting import Prompt
 from agent.providers.base import ChatModel
-from agent.state import Finding, SqlSummary, State
+from agent.state import Finding, Run, SqlSummary, State
+from audit.record import record
+from audit.withheld import Recorder
 from authz.principal import Principal
 from copilot_site.lib.registry import Registry, UnknownName
 from knowledge.retrieval.search import Found, Scope
@@ -42,6 +45,7 @@ class ToolContext:
     """What the server knows about a call. principal: read from the database for this call. scope: what the person chose.
 
     model: of the run, for tools that have something written; None where there is none. use: notes a prompt, gives its text.
+    run_id: of the run it belongs to. record: how it gets into the audit log.
     """
 
     principal: Principal
@@ -49,6 +53,13 @@ class ToolContext:
     language: str
     model: ChatModel | None = None
     use: Callable[[Prompt], str] = text_of
+    run_id: str = ""
+    record: Recorder = record
+
+    @classmethod
+    def of(cls, run: Run, *, model: ChatModel | None = None) -> "ToolContext":
+        """Of a call within a run. model: where the tool may have something written."""
+        return cls(run.principal, run.scope, run.language, model, run.use, str(run.message_id), run.record)
 
 
 @dataclass(frozen=True)
@@ -183,12 +194,24 @@ def default_names() -> list[str]:
     return [tool.name for tool in in_order() if tool.is_default]
 
 
-def specification(tool: Tool) -> dict[str, Any]:
+def allowed_names(chosen: Iterable[str] | None) -> list[str]:
+    """The registered tools that a profile switches on. chosen: as the profile has it, None for those that are on by default."""
+    return default_names() if chosen is None else [tool.name for tool in in_order(chosen)]
+
+
+def specification(tool: Tool) -> Mapping[str, Any]:
     """The tool as an OpenAI-compatible model is told of it."""
-    schema = tool.Args.model_json_schema()
-    schema.pop("title", None)
-    schema.pop("description", None)
+    description, parameters = _told(type(tool), tool.Args)
     return {
         "type": "function",
-        "function": {"name": tool.name, "description": getdoc(type(tool)) or "", "parameters": schema},
+        "function": {"name": tool.name, "description": description, "parameters": parameters},
     }
+
+
+@cache
+def _told(kind: type[Tool], arguments: type[BaseModel]) -> tuple[str, Mapping[str, Any]]:
+    """The docstring of a tool and the schema of its arguments; made once, because making it takes milliseconds."""
+    schema = arguments.model_json_schema()
+    schema.pop("title", None)
+    schema.pop("description", None)
+    return getdoc(kind) or "", schema

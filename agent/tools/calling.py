@@ -1,6 +1,5 @@
 """One call of a tool, from what the model wrote to what it is told: whatever the model does wrong becomes a sentence."""
 
-import asyncio
 import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -9,8 +8,10 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from pydantic import ValidationError
 
+from agent.threads import limited
 from agent.tools.base import Tool, ToolContext, ToolMistake, ToolResult, current_name, find
 from agent.tools.output import bounded
+from audit.actions import Action, Outcome
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
 
@@ -29,22 +30,39 @@ class Called:
 
 
 async def call_tool(name: str, arguments: str, *, allowed: Collection[str], ctx: ToolContext) -> Called:
-    """Run one tool under the person's rights of this moment.
+    """Run one tool under the person's rights of this moment, and record that it was called.
 
     arguments: JSON as the model wrote it. allowed: names that the profile switches on.
     Raises what is ours: a database that is gone, an embedder that does not answer. NotFound where the person is gone.
     """
+    principal = await sync_to_async(ctx.principal.again)()
+    ctx = replace(ctx, principal=principal)
+    called = await _called(name, arguments, allowed, ctx)
+    await sync_to_async(_note)(ctx, called)
+    return called
+
+
+def _note(ctx: ToolContext, called: Called) -> None:
+    """Which tool, and the ids of what it found; nothing that the model wrote, which may repeat a document."""
+    found = [finding.item.evidence_id for finding in called.result.findings]
+    detail = {"tool": called.tool.name if called.tool else "", "evidence": found}
+    outcome = Outcome.ERROR if called.problem else Outcome.ALLOW
+    ctx.record(
+        ctx.principal, Action.TOOL_CALLED, outcome=outcome, reason=called.problem, run_id=ctx.run_id, detail=detail
+    )
+
+
+async def _called(name: str, arguments: str, allowed: Collection[str], ctx: ToolContext) -> Called:
     tool: Tool | None = None
     given: dict[str, Any] = {}
-    principal = await sync_to_async(ctx.principal.again)()
     try:
         tool = find(name)
         given = _parsed(arguments)
         _check_allowed(tool, allowed)
         args = tool.Args.model_validate(given)
-        await sync_to_async(_check_usable)(tool, principal)
-        async with asyncio.timeout(tool.timeout_s):
-            result = await tool.run(replace(ctx, principal=principal), args)
+        await sync_to_async(_check_usable)(tool, ctx.principal)
+        async with limited(tool.timeout_s):
+            result = await tool.run(ctx, args)
     except ValidationError as error:
         return _failed(name, tool, given, "InvalidArguments", _sentence(error))
     except TimeoutError:

@@ -6,9 +6,10 @@ from typing import Any, Literal
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
+from agent.document_facts import found_facts
 from agent.state import State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
-from agent.tools.output import escaped
+from agent.tools.output import escaped, fenced
 from knowledge.lookups import Facts, document_facts
 from knowledge.models import ParseStatus
 
@@ -37,7 +38,8 @@ class InfoArgs(ToolArgs):
 class GetDocumentInfo(ToolDefaults):
     """Get the facts of documents without their text: title, file, size, whether they are ingested, how many passages.
 
-    Ask for up to ten documents at once. A document whose parse_status is pending or processing cannot be searched yet.
+    Ask for up to ten documents at once, also where the person asks about the documents themselves: which are there, are they
+    ready, how long are they. A document whose parse_status is pending or processing cannot be searched yet.
     """
 
     name = "get_document_info"
@@ -53,19 +55,22 @@ class GetDocumentInfo(ToolDefaults):
         facts = await sync_to_async(document_facts)(ctx.principal, asked, scope=ctx.scope)
         documents = [_chosen(_card(text, facts[text]), args.fields) for text in asked if text in facts]
         errors = [{"knowledge_id": text, "error": NOT_THERE} for text in asked if text not in facts]
+        shown = [facts[text] for text in asked if text in facts]
+        findings = [found_facts(shown, language=ctx.language)] if shown else []
         return ToolResult(
-            _output(documents, errors, len(asked)),
+            "\n".join([_output(documents, errors, len(asked)), *(fenced(finding.item) for finding in findings)]),
             {
                 "display_type": "document_info",
                 "documents": documents,
                 "total_docs": len(documents),
                 "requested": len(asked),
-                "total_chunks": sum(facts[text].chunks for text in asked if text in facts),
+                "total_chunks": sum(each.chunks for each in shown),
                 "errors": errors,
                 "title": documents[0].get("title", "") if documents else "",
             },
             success=bool(documents),
             error="" if documents else f"None of the {len(asked)} documents can be shown: {NOT_THERE}.",
+            findings=findings,
         )
 
 

@@ -4,11 +4,11 @@ import re
 from typing import Annotated
 from uuid import UUID
 
-from asgiref.sync import sync_to_async
 from pydantic import Field
 
 from agent.evidence import found_passage
 from agent.state import State
+from agent.threads import worked
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
 from agent.tools.output import fenced
 from agent.tools.scopes import within
@@ -47,8 +47,8 @@ class GrepChunks(ToolDefaults):
 
     async def run(self, ctx: ToolContext, args: GrepArgs) -> ToolResult:
         scope = within(ctx.scope, document_ids=args.knowledge_ids)
-        matches = await sync_to_async(grep)(
-            ctx.principal, args.patterns, scope=scope, limit=args.max_results, timeout_ms=TIMEOUT_MS
+        matches = await worked(
+            grep, ctx.principal, args.patterns, scope=scope, limit=args.max_results, timeout_ms=TIMEOUT_MS
         )
         findings = [found_passage(passage) for passage in matches.passages]
         head = (

@@ -6,11 +6,11 @@ from itertools import zip_longest
 from typing import Annotated
 from uuid import UUID
 
-from asgiref.sync import sync_to_async
 from pydantic import Field
 
 from agent.evidence import found_hit
 from agent.state import State
+from agent.threads import worked
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
 from agent.tools.output import fenced
 from agent.tools.scopes import within
@@ -53,7 +53,7 @@ class KnowledgeSearch(ToolDefaults):
 
     async def run(self, ctx: ToolContext, args: SearchArgs) -> ToolResult:
         scope = within(ctx.scope, knowledge_base_ids=args.knowledge_base_ids, document_ids=args.knowledge_ids)
-        found = await sync_to_async(search_all)(ctx.principal, args.queries, scope=scope, top_k=args.top_k)
+        found = await worked(search_all, ctx.principal, args.queries, scope=scope, top_k=args.top_k)
         findings = [found_hit(hit) for hit in found.hits]
         return ToolResult(
             _output(args.queries, found, [fenced(finding.item) for finding in findings]),

@@ -295,5 +295,5 @@ function answerAsText(answer) {
 live = unfinishedAnswer();
 refresh();
 if (session) connect();
-if (thread.lastElementChild) scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
+if (thread.lastElementChild && !document.querySelector(".message:target")) scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
 if (matchMedia("(hover: hover)").matches) question.focus();

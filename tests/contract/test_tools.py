@@ -9,9 +9,10 @@ import pytest
 from django.db.models import Q
 
 from agent.tools import base
-from agent.tools.base import ALIASES, ORDER, RESERVED, Tool, ToolContext, in_order, specification, tools
+from agent.tools.base import ALIASES, ORDER, RESERVED, Tool, ToolContext, default_names, in_order, specification, tools
 from agent.tools.output import MOST_CHARACTERS, bounded
 from agent.tools.thinking import Thinking
+from audit.actions import Action
 from audit.models import Entry
 from authz.grants import take_back
 from authz.permissions import Right
@@ -68,6 +69,26 @@ def make_secret(name: str) -> Document:
 
 def test_the_built_in_tools_are_these() -> None:
     assert set(NAMES) == set(ORDER)
+
+
+# Specification 004: names in the order of its catalogue, and those of its `DefaultAllowedTools`.
+SPECIFIED = (
+    "thinking", "todo_write", "grep_chunks", "knowledge_search", "list_knowledge_chunks", "query_knowledge_graph",
+    "get_document_info", "database_query", "data_analysis", "data_schema", "web_search", "web_fetch",
+    "execute_skill_script", "read_skill",
+)  # fmt: skip
+BY_DEFAULT = SPECIFIED[:10]
+LABELS = {"thinking": "思考", "todo_write": "制定计划", "grep_chunks": "关键词搜索", "knowledge_search": "语义搜索"}
+
+
+def test_names_order_labels_and_defaults_are_the_specification_s() -> None:
+    """Ours beside them is `calculate`, for its route CALC; what is to come is reserved and not listed."""
+    assert [name for name in NAMES if name != "calculate"] == [name for name in SPECIFIED if name not in RESERVED]
+    assert set(SPECIFIED) - set(NAMES) == RESERVED
+    assert [name for name in default_names() if name != "calculate"] == [
+        name for name in BY_DEFAULT if name not in RESERVED
+    ]
+    assert {name: tools.get(name).label.zh for name in LABELS} == LABELS
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -228,13 +249,15 @@ def test_a_tool_that_takes_too_long_is_stopped_and_says_so(monkeypatch: pytest.M
     assert "did not finish within 0.01 s" in outcome.result.error
 
 
-def test_no_tool_writes_anything(django_assert_num_queries: Any) -> None:
-    """The registered ones say so; the audit log and the tables stay as they were."""
+def test_no_tool_writes_anything_but_that_it_was_called() -> None:
+    """The registered ones say so; the tables stay as they were, and the audit log has one entry more for each call."""
     assert not any(tool.has_side_effects for tool in tools)
     document = make_secret("grep_chunks")
     reader = make_user()
     allow(reader, document.knowledge_base)
-    before = Entry.objects.count(), Chunk.unscoped.count(), Document.unscoped.count()
+    before, rows = Entry.objects.count(), (Chunk.unscoped.count(), Document.unscoped.count())
     for name in NAMES:
         called(reader, name, arguments(name, document))
-    assert (Entry.objects.count(), Chunk.unscoped.count(), Document.unscoped.count()) == before
+    assert (Chunk.unscoped.count(), Document.unscoped.count()) == rows
+    added = Entry.objects.order_by("id")[before:]
+    assert [(entry.action, entry.detail["tool"]) for entry in added] == [(Action.TOOL_CALLED, name) for name in NAMES]

@@ -1,10 +1,13 @@
 """`manage.py evaluate_answers DIR --as USER [--hide-relevant]`: how true and how honest the answers are."""
 
+import json
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
 
-from agent.evaluation import evaluate_answers
+from agent.evaluation import AnswerEvaluation, report_of
 from authz.principal import Principal
 from knowledge.evaluation.command import EvaluationCommand
 from knowledge.evaluation.corpus import LoadedCorpus
@@ -17,18 +20,19 @@ class Command(EvaluationCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--hide-relevant", action="store_true", help="ask again without the documents that answer")
+        parser.add_argument(
+            "--signals", type=Path, help="write what was judged of every question to this file, a JSON line each"
+        )
 
     def measure(
         self, dataset: Dataset, corpus: LoadedCorpus, reader: Principal, options: dict[str, Any]
     ) -> dict[str, Any]:
-        return evaluate_answers(
-            dataset,
-            corpus,
-            reader,
-            hide_relevant=options["hide_relevant"],
-            languages=options["languages"],
-            asking=self.asking,
-        )
+        evaluation = AnswerEvaluation(dataset, corpus, reader, options["languages"])
+        judged = evaluation.ask_all(hide_relevant=options["hide_relevant"], asking=self.asking)
+        if options["signals"]:
+            lines = [json.dumps({"set": dataset.name, **asdict(each)}, ensure_ascii=False) for each in judged]
+            options["signals"].write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        return report_of(dataset, judged)
 
     def print_report(self, report: dict[str, Any]) -> None:
         for key, value in report.items():

@@ -7,6 +7,8 @@ from django.contrib.auth.models import User
 
 from agent.models import Message, Session
 from agent.sessions import create_session, delete_session, get_message, get_session, messages_of
+from audit.actions import Action
+from audit.models import Entry
 from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
@@ -133,3 +135,19 @@ def test_conversations_are_their_owner_s_alone() -> None:
     assert Session.objects.filter(pk=session.pk).exists()
     delete_session(Principal.of(anna), session.pk)
     assert not Message.objects.filter(session_id=session.pk).exists()
+    deleted = Entry.objects.get(action=Action.CONVERSATION_DELETED)
+    assert (deleted.actor_id, deleted.target_name) == (anna.pk, str(session.pk))
+    assert str(answer) in deleted.detail["runs"], "its runs' entries can still be found"
+
+
+def test_reading_again_what_shows_evidence_is_recorded(two: Any) -> None:
+    reader, session, documents, _answer = two
+    before = Entry.objects.filter(action=Action.CONVERSATION_READ).count()
+    message = shown(reader, session)
+    entry = Entry.objects.filter(action=Action.CONVERSATION_READ).latest("id")
+    assert (entry.actor_id, entry.target_id) == (reader.pk, str(session.pk))
+    assert set(entry.detail["evidence"]) == {citation.evidence_id for citation in message.citations}
+    for document in documents.values():
+        take_back(None, [Right.VIEW], document.folder.knowledge_base, of=reader)
+    shown(reader, session)
+    assert Entry.objects.filter(action=Action.CONVERSATION_READ).count() == before + 1, "nothing was shown"

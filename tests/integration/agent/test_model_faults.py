@@ -27,6 +27,7 @@ FAULTS = {
     "empty choices": Step(events=['{"choices": []}', "[DONE]"]),
     "a page instead": Step(body="<html>welcome</html>"),
 }
+LIMITS = replace(HURRIED, first_s=0.5, between_s=0.5, total_s=1.5)
 PLACES = ("route", "act", "answer")
 SAID = {  # a slow machine may meet its time limit earlier than the fault: each of these is right then
     "The language model does not answer now; the answer is quoted from documents.",
@@ -55,7 +56,7 @@ def test_a_fault_at_any_place_ends_in_an_answer_that_says_so(fault: str) -> None
                 return SEARCH if len(searched) == 1 else DONE
             return routes() if place_of(request) == "route" else says(THIRTY)
 
-        with modelled(chooses=choose, limits=replace(HURRIED, first_s=0.5, between_s=0.5, total_s=1.5)):
+        with modelled(chooses=choose, limits=LIMITS):
             events = asked(reader, LEAVE)
         assert len(of(events, Complete)) == 1, place
         assert not of(events, Error), place

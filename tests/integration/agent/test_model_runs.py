@@ -137,7 +137,8 @@ def test_rights_taken_back_while_the_model_thinks_hide_the_evidence(monkeypatch:
         events = asked(reader, LEAVE)
     row = stored(events)
     assert "30 days" not in words(events)
-    assert row.stop_reason == StopReason.NO_EVIDENCE, "the same words and reason as for what is not there"
+    assert row.stop_reason == StopReason.PERMISSION_DENIED, "it was theirs when it was found: nothing is told by it"
+    assert "What you may read changed" in words(events)
     assert {item["authz"]["result"] for item in row.state["evidence_items"]} == {"filtered"}
 
 

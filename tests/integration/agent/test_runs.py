@@ -9,7 +9,7 @@ from asgiref.sync import async_to_sync
 from django.conf import LazySettings
 
 from agent import runs
-from agent.events import Complete, Error, Event, SessionTitle, StreamEvent
+from agent.events import Complete, Error, Event, References, SessionTitle, StreamEvent
 from agent.models import Citation, Message, StopReason
 from agent.runs import ask
 from agent.sessions import create_session, messages_of
@@ -18,6 +18,7 @@ from agent.states import STATES
 from agent.workflow import NEXT, IllegalTransition, allowed_next
 from audit.actions import Action, Outcome
 from audit.models import Entry
+from authz.models import PermissionSnapshot
 from authz.principal import Principal
 from copilot_site.embedded.process import free_port
 from copilot_site.lib.errors import InvalidInput, NotFound
@@ -270,6 +271,27 @@ def test_a_reader_who_goes_away_leaves_no_answer_that_spins() -> None:
     async_to_sync(leave_after_the_first_event)()
     assert not Message.objects.filter(is_complete=False).exists()
     assert Entry.objects.filter(action=Action.QUESTION_ANSWERED, outcome=Outcome.ERROR).count() == 1
+
+
+def test_evidence_that_was_shown_is_recorded_whatever_the_end() -> None:
+    base, _manual, _secret = make_library()
+    principal = Principal.of(make_reader(base))
+    session_id = create_session(principal).pk
+
+    async def leave_at_the_references() -> References:
+        events = ask(principal, session_id=session_id, question=LEAVE)
+        async for event in events:
+            if isinstance(event, References):
+                await events.aclose()  # type: ignore[attr-defined]
+                return event
+        raise AssertionError("no sources were shown")
+
+    shown = async_to_sync(leave_at_the_references)()
+    entry = Entry.objects.get(action=Action.QUESTION_ANSWERED, outcome=Outcome.ERROR)
+    cited = {row.evidence_id for row in shown.knowledge_references}
+    assert cited
+    assert cited <= set(entry.detail["evidence"])
+    assert PermissionSnapshot.objects.filter(pk=entry.detail["perm_snapshot_id"]).exists()
 
 
 @pytest.mark.parametrize("state", NEXT)

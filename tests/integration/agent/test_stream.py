@@ -148,6 +148,7 @@ def test_without_its_log_a_run_is_told_from_its_message(reader: Principal, valke
     whole, anew = lived(Live(reader, LEAVE), lose_it)
     assert [entry.seq for entry in anew] == list(range(len(anew))), "from the beginning"
     assert kinds(events_of(anew)) == ["agent_query", "references", "answer", "complete"]
+    assert events_of(anew)[0].content == events_of(whole)[0].content == LEAVE
     assert text_of(anew) == text_of(whole)
     references = [event for event in events_of(whole) if event.response_type == "references"]
     told = [event for event in events_of(anew) if event.response_type == "references"]
@@ -316,6 +317,9 @@ def test_a_process_that_was_taken_for_dead_changes_nothing_when_it_comes_back(
     assert ended == later
     assert kinds(events_of(ended))[-1] == "error"
     assert row(live).stop_reason == StopReason.TOOL_ERROR
+    shown = AuditEntry.objects.get(action=Action.QUESTION_ANSWERED, reason="Abandoned").detail["chunks"]
+    read = {str(chunk_id) for entry in ended for chunk_id in entry.grounds.chunk_ids}
+    assert set(shown) == read != set(), "what it had shown by then is recorded"
 
 
 async def all_runs() -> None:

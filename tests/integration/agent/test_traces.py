@@ -1,13 +1,17 @@
 """What is kept of a run: how it went, in ids, counts and times; no text of a document, and none of a title."""
 
 import json
+from contextlib import nullcontext
 
 import pytest
 
 from agent.events import ToolResult
 from agent.models import StopReason
 from agent.state import RunState, TraceStep
-from tests.factories import allow, make_base, make_document
+from authz.models import UnitKind
+from authz.units import create_unit
+from knowledge.retrieval.search import Scope
+from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import LEAVE, UNKNOWN, Judged, asked, make_library, make_reader, stored
 from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, of, routes
 from tests.modelserver import calls, says
@@ -15,6 +19,7 @@ from tests.modelserver import calls, says
 pytestmark = pytest.mark.django_db
 
 CELL = "Bluebird"
+ENTITLED = "What is the annual leave of employees?"
 WORDS = ("30 days", "sick note", "Employees have", CELL, "Northern")  # of the documents, and of no question
 
 
@@ -63,6 +68,58 @@ def test_a_model_s_run_leaves_no_text_in_the_state_where_tools_fail_over_a_cell(
     assert (problem["tool"], problem["type"]) == ("data_analysis", "ToolMistake")
     failed = [step for step in row.state["trace_steps"] if step["status"] == "error"]
     assert [(step["node"], step["err"]["type"]) for step in failed if "err" in step] == [("SQLTool", "ToolMistake")]
+
+
+@pytest.mark.parametrize("has_model", [False, True])
+def test_a_run_fills_the_specification_s_state(has_model: bool, judged: Judged) -> None:
+    """Not the shape alone: what a run really writes into each field of 002 §4.2, and which state traced what (§4.3)."""
+    base, manual, _secret = make_library()
+    reader = make_user()
+    unit = create_unit(None, name="Platform", kind=UnitKind.DEPARTMENT)
+    unit.group.user_set.add(reader)
+    allow(reader, base)
+    with modelled(routes(intent="ask_days"), SEARCH, DONE, says(THIRTY)) if has_model else nullcontext():
+        row = stored(asked(reader, f"  {ENTITLED}\u200b ", scope=Scope(knowledge_base_ids=(base.pk,))))
+    state = row.state
+    session, name = str(row.session_id), reader.username
+    assert state["input"] == {
+        "query": ENTITLED, "normalized_query": ENTITLED, "session_id": session, "user_id": name, "attachments": [],
+    }  # fmt: skip
+    assert [message["content"] for message in state["messages"]] == [ENTITLED]
+    authz = state["authz"]
+    assert (authz["user_id"], authz["org_units"]) == (name, ["Platform"])
+    assert authz["perm_snapshot_id"]
+    assert state["plan"]["route"] == "DOC"
+    assert state["plan"]["validation"] == {"ok": True}
+    ids = [item["evidence_id"] for item in state["evidence_items"]]
+    rag = state["tools"]["rag"]
+    assert (rag["top_k"], rag["returned_evidence_ids"]) == (8, ids)
+    assert rag["filters"] == {"scope": ["Platform"], "knowledge_base_ids": [str(base.pk)]}
+    first = state["evidence_items"][0]
+    assert first["evidence_id"].split(":")[:2] == ["doc", str(manual.pk)]
+    assert first["evidence_id"].endswith(first["hash"][:8])
+    assert (first["type"], first["by"], first["authz"]["result"]) == ("doc_chunk", "retriever", "allow")
+    assert first["authz"]["perm_snapshot_id"] == authz["perm_snapshot_id"]
+    assert set(first["source"]) == {"doc_id", "title", "chunk_id", "uri"}
+    cited = [each["evidence_id"] for each in state["output"]["final_citations"]]
+    assert cited == [each["evidence_id"] for each in state["draft"]["citations"]]
+    assert cited
+    assert set(cited) <= set(ids)
+    assert [each["evidence_id"] for each in state["output"]["rendered_sources"]] == cited
+    assert 0 <= state["draft"]["confidence"] <= 1
+    assert state["output"]["stop_reason"] == "ok"
+    steps = state["trace_steps"]
+    nodes = list(dict.fromkeys(step["node"] for step in steps))
+    assert [node for node in nodes if node != "Act"] == [
+        "Preprocess", "LoadAuthz", "Route", "DocRAGTool", "ValidateEvidence", "Synthesize",
+    ]  # fmt: skip
+    search = next(step for step in steps if step["node"] == "DocRAGTool")
+    assert search["tool"] == ("knowledge_search" if has_model else "rag_retriever")
+    assert search["out"]["evidence_added"] == len(ids)
+    route = next(step for step in steps if step["node"] == "Route")
+    assert (route["in"]["user"], route["out"]["route"]) == (name, "DOC")
+    assert [step["ts_ms"] for step in steps] != []
+    assert all(step["status"] == "ok" and step["timing_ms"] >= 0 for step in steps)
 
 
 def test_what_a_run_cost_and_how_passages_were_ranked_is_kept_beside_the_state() -> None:

@@ -1,6 +1,7 @@
 """Specification 003 §6, as it is written there, through the client package against the served product; and the README's example."""
 
 import re
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -144,16 +145,19 @@ def test_the_asynchronous_client_does_the_same(desk: Desk) -> None:
     assert not is_stopping
 
 
-def test_the_readme_s_example_runs(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("place", [0, 1])
+def test_the_readme_s_examples_run(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], place: int
 ) -> None:
     readme = Path(copilot_client.__file__).with_name("README.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    examples = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
     monkeypatch.setenv("COPILOT_URL", desk.url)
     monkeypatch.setenv("COPILOT_TOKEN", desk.secret)
     with desk.client() as patient:
         patient.create_session()  # the first request of a process takes its time
-    exec(compile(example, "README.md", "exec"), {"__name__": "example"})
+    with modelled(*script()) if place else nullcontext():
+        exec(compile(examples[place], "README.md", "exec"), {"__name__": "example"})
     said = capsys.readouterr().out
     assert "30 days" in said
-    assert "[1] Leave" in said
+    assert ("calls knowledge_search" if place else "[1] Leave") in said
+    assert len(examples) == 2

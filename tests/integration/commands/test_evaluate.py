@@ -11,10 +11,11 @@ from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from authz.grants import Grant, give, grants_on
+from agent.grounding import SIGNALS
+from authz.grants import Grant, denials_on, give, grants_on
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.evaluation.corpus import granted_one_by_one, hidden, load_corpus
+from knowledge.evaluation.corpus import hidden, load_corpus
 from knowledge.evaluation.datasets import load_dataset
 from knowledge.ingestion.publish import withdraw
 from knowledge.models import Document, Folder, KnowledgeBase, ParseStatus, Stage, StageStatus
@@ -126,15 +127,28 @@ def test_answers_are_reported_with_what_is_hidden(folder: Path) -> None:
     assert {"abstained_hidden", "right_elsewhere_hidden", "auc_hidden", "curve_hidden"} <= set(found)
 
 
-def test_relevant_documents_are_hidden_by_grants_and_given_back(folder: Path) -> None:
+def test_the_signals_of_every_question_are_written_where_asked(folder: Path) -> None:
+    report("evaluate_answers", folder, "--hide-relevant", "--signals", str(folder / "signals.jsonl"))
+    rows = [json.loads(line) for line in (folder / "signals.jsonl").read_text().splitlines()]
+    kinds = [(row["id"], row["kind"]) for row in rows]
+    hidden_ones = [("q1", "hidden"), ("q2", "hidden"), ("q3", "hidden")]
+    assert kinds == [("q1", "open"), ("q2", "open"), ("q3", "open"), ("q4", "unanswerable"), *hidden_ones]
+    assert (rows[0]["set"], rows[0]["article"], rows[0]["quoted"]) == ("tiny", "Leave", True)
+    assert set(rows[0]["signals"]) == set(SIGNALS)
+
+
+def test_nothing_is_left_of_what_was_hidden(folder: Path) -> None:
     report("evaluate_answers", folder, "--hide-relevant")
-    held = [grants_on(base) for base in KnowledgeBase.unscoped.all()]
-    assert held == [[Grant("eva", False, Right.VIEW)]]
-    assert [grants_on(row) for row in Folder.unscoped.all()] == [[]] * Folder.unscoped.count()
+    assert [grants_on(base) for base in KnowledgeBase.unscoped.all()] == [[Grant("eva", False, Right.VIEW)]]
+    folders = Folder.unscoped.all()
+    assert [(grants_on(row), denials_on(row)) for row in folders] == [([], [])] * folders.count()
 
 
-def test_what_is_hidden_is_not_found_and_what_is_not_hidden_is(folder: Path) -> None:
+def test_what_is_hidden_is_not_found_whoever_granted_it(folder: Path) -> None:
     report("evaluate_retrieval", folder)
+    staff = Group.objects.create(name="staff")
+    User.objects.get(username="eva").groups.add(staff)
+    give(None, [Right.VIEW], KnowledgeBase.unscoped.get(), to=staff)
     reader = Principal.named("eva")
     corpus = load_corpus(load_dataset(folder), reader, name="evaluation tiny", progress=lambda uploads: uploads)
 
@@ -142,22 +156,10 @@ def test_what_is_hidden_is_not_found_and_what_is_not_hidden_is(folder: Path) -> 
         hits = search(reader, "annual leave and flights", scope=Scope(language="en")).hits
         return {corpus.external_ids[hit.passage.document_id] for hit in hits}
 
-    with granted_one_by_one(corpus, reader):
-        assert found() == {"leave", "travel"}
-        with hidden(corpus, reader, ["leave"]):
-            assert found() == {"travel"}
-        assert found() == {"leave", "travel"}
-
-
-def test_a_reader_with_other_grants_is_refused_for_nothing_would_be_hidden(folder: Path) -> None:
-    report("evaluate_retrieval", folder)
-    base = KnowledgeBase.unscoped.get()
-    staff = Group.objects.create(name="staff")
-    User.objects.get(username="eva").groups.add(staff)
-    give(None, [Right.VIEW], base, to=staff)
-    with pytest.raises(CommandError, match="eva holds other grants on 'evaluation tiny'"):
-        report("evaluate_answers", folder, "--hide-relevant")
-    assert Grant("eva", False, Right.VIEW) in grants_on(base), "what was taken back is given again"
+    assert found() == {"leave", "travel"}
+    with hidden(corpus, reader, ["leave"]):
+        assert found() == {"travel"}
+    assert found() == {"leave", "travel"}
 
 
 @pytest.mark.parametrize("command", ["evaluate_retrieval", "evaluate_answers"])

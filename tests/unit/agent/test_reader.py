@@ -55,13 +55,29 @@ def test_a_row_of_a_table_answers_with_its_header(embedder: Embedder) -> None:
     assert LEAVE.text[quote.start : quote.end] == "| B | 18 |"
 
 
-def test_at_most_three_sentences_and_those_of_a_passage_in_its_order(embedder: Embedder) -> None:
-    quotes = read("leave and travel", [LEAVE, TRAVEL], embedder).quotes
-    assert len(quotes) == 3
-    for passage in (0, 1):
-        starts = [quote.start for quote in quotes if quote.passage == passage]
-        assert starts == sorted(starts)
-        assert len(starts) <= 2, "the third sentence is worth more from another passage"
+def test_at_most_three_sentences_and_the_one_that_answers_first(embedder: Embedder) -> None:
+    quotes = read("What may hotels cost?", [TRAVEL, LEAVE], embedder).quotes
+    assert [quote.text for quote in quotes] == ["Hotels may cost 120 euros.", "Flights are booked by the travel desk."]
+    assert quotes[0].start > quotes[1].start, "not in the order of the passage"
+    assert len(read("leave and travel", [LEAVE, TRAVEL], embedder).quotes) == 3
+
+
+def test_what_is_beside_the_point_is_not_shown(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    question = "Does unused leave expire?"
+    kept = read(question, [LEAVE, TRAVEL], embedder).quotes
+    assert kept[0].text == "Unused leave expires in March."
+    assert len(kept) < 3
+    monkeypatch.setattr("agent.extractive.reader.LEAST", 0.0)
+    assert len(read(question, [LEAVE, TRAVEL], embedder).quotes) == 3
+
+
+def test_a_sentence_takes_the_heading_inside_its_passage_for_granted(embedder: Embedder) -> None:
+    text = "4. Rollback\n\nIt is done within 15 minutes.\n\n5. Approval\n\nIt is done within 30 minutes."
+    rules = Passage("rules", text, title="Rules", dense=0.85, lexical=0.5)
+    for question, expected in (("How long may a rollback take?", "15"), ("How long may an approval take?", "30")):
+        reading = read(question, [rules], embedder)
+        assert expected in reading.quotes[0].text, question
+        assert not any(quote.text.startswith(("4.", "5.")) for quote in reading.quotes), "a heading answers nothing"
 
 
 def test_a_question_for_one_fact_ends_with_it(embedder: Embedder) -> None:

@@ -56,6 +56,14 @@ def test_a_table_row_is_said_with_its_header() -> None:
     ]
 
 
+def test_a_numbered_line_alone_is_a_heading_and_a_list_of_them_is_none() -> None:
+    kinds = {sentence.text: sentence.kind for sentence in split("All of it.\n\n4. Rollback\n\nIt takes 15 minutes.")}
+    assert kinds == {"All of it.": "prose", "4. Rollback": "heading", "It takes 15 minutes.": "prose"}
+    assert [sentence.kind for sentence in split("六、报告\n\n发现可疑事件应立即报告。")] == ["heading", "prose"]
+    steps = split("1. Stop the pump\n\n2. Close the valve\n\nThen wait.")
+    assert "heading" not in {sentence.kind for sentence in steps}
+
+
 def test_a_line_of_code_is_not_prose() -> None:
     kinds = [
         (sentence.kind, sentence.text) for sentence in split("# Title\nRun it:\n```sh\nkubectl get. Pods\n```\nDone.")

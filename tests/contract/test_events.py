@@ -1,0 +1,105 @@
+"""What a client receives is specification 003 §4.1: one flat `StreamResponse`, its types, and a gapless `seq` beside them."""
+
+import json
+from typing import Any, get_args
+from uuid import uuid4
+
+import pytest
+from pydantic import TypeAdapter
+
+from agent import events
+from agent.events import Event, FunctionCall, KnowledgeReference, LLMToolCall, QueryReference, StreamEvent
+from agent.query_result import QueryShown
+from copilot_client import ResponseType, StreamResponse
+from tests.goldens import assert_golden
+
+EVENT: TypeAdapter[Any] = TypeAdapter(Event)
+KINDS: tuple[type[StreamEvent], ...] = get_args(get_args(Event)[0])
+NAMES = [kind.model_fields["response_type"].default for kind in KINDS]
+SPECIFIED = {
+    "thinking", "tool_call", "tool_result", "answer", "references", "reflection", "agent_query", "session_title",
+    "complete", "error",
+}  # fmt: skip
+ALWAYS = {"id", "response_type", "content", "done", "session_id", "assistant_message_id"}
+WHERE_IT_SAYS_SOMETHING = {"knowledge_references", "tool_calls", "data"}
+OURS = {"seq", "query_references"}
+REFERENCE = KnowledgeReference(
+    number=1, evidence_id="doc:1", knowledge_base_id=uuid4(), knowledge_id=uuid4(), chunk_id=uuid4(), title="Leave",
+    heading_path=["Leave"], page=3, snippet="30 days", score=0.78,
+)  # fmt: skip
+QUERY = QueryReference(
+    number=2, evidence_id="sql:1", source="sales", title="sales", snippet="128",
+    result=QueryShown(query_id="q", question="?", statement="SELECT 1", sql="SELECT 1", sha256="0"),
+)  # fmt: skip
+CALL = LLMToolCall(
+    id="call_1", function=FunctionCall(name="knowledge_search", arguments='{"queries": ["AI 发展趋势"]}')
+)
+PARTS: dict[str, dict[str, Any]] = {
+    "references": {"knowledge_references": [REFERENCE], "query_references": [QUERY]},
+    "tool_call": {"tool_calls": [CALL]},
+    "tool_result": {"data": {"display_type": "table", "columns": ["a"]}},
+    "answer": {"data": {"provider": "Big"}},
+    "complete": {"data": {"stop_reason": "ok"}},
+}
+
+
+def made(kind: type[StreamEvent]) -> StreamEvent:
+    """An event of this kind with everything it can carry."""
+    name = kind.model_fields["response_type"].default
+    return kind(content="…", done=True, **PARTS.get(name, {})).placed(7, uuid4(), uuid4())
+
+
+def test_the_types_are_the_specification_s_and_stop() -> None:
+    assert len(NAMES) == len(set(NAMES))
+    assert set(NAMES) == SPECIFIED | {"stop"}
+    assert set(ResponseType) == set(NAMES), "the client package knows them all"
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=NAMES)
+def test_an_event_is_flat_and_has_the_specification_s_fields(kind: type[StreamEvent]) -> None:
+    body = json.loads(made(kind).model_dump_json())
+    assert ALWAYS | {"seq"} <= set(body) <= ALWAYS | WHERE_IT_SAYS_SOMETHING | OURS
+    assert (body["done"], body["content"], body["seq"]) == (True, "…", 7)
+    assert body["id"] == body["assistant_message_id"]
+    assert EVENT.validate_python(body) == made(kind).model_copy(update={"id": body["id"], "session_id": body["session_id"],
+                                                                        "assistant_message_id": body["id"]})  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=NAMES)
+def test_the_client_package_reads_every_event(kind: type[StreamEvent]) -> None:
+    event = made(kind)
+    read = StreamResponse.of(event.model_dump_json())
+    assert read.response_type is ResponseType(kind.model_fields["response_type"].default)
+    assert (read.seq, read.content, read.done, read.id) == (7, "…", True, event.id)
+    assert read.is_last is (read.response_type in {"complete", "error"})
+    parts = PARTS.get(read.response_type, {})
+    assert dict(read.data) == parts.get("data", {})
+    if "tool_calls" in parts:
+        (call,) = read.tool_calls
+        assert (call.id, call.type, call.function.name) == ("call_1", "function", "knowledge_search")
+        assert isinstance(call.function.arguments, str)
+        assert call.function.parsed() == {"queries": ["AI 发展趋势"]}
+    if "knowledge_references" in parts:
+        (source,), (query,) = read.knowledge_references, read.query_references
+        assert (source.number, source.title, source.content, source.page, source.score) == (
+            1,
+            "Leave",
+            "30 days",
+            3,
+            0.78,
+        )
+        assert (source.knowledge_id, source.chunk_id) == (str(REFERENCE.knowledge_id), str(REFERENCE.chunk_id))
+        assert (query.number, query.source, query.snippet) == (2, "sales", "128")
+        assert query.result is not None
+        assert query.result["sql"] == "SELECT 1"
+
+
+def test_a_type_of_a_newer_server_is_passed_on_as_it_is() -> None:
+    body = json.loads(made(events.Thinking).model_dump_json()) | {"response_type": "code_execution", "extra": 1}
+    read = StreamResponse.of(json.dumps(body))
+    assert read.response_type == "code_execution"
+    assert not read.is_last
+
+
+def test_the_schema_of_events_is_the_one_that_was_agreed_on() -> None:
+    assert_golden("events.json", json.dumps(EVENT.json_schema(), indent=1, ensure_ascii=False, sort_keys=True) + "\n")

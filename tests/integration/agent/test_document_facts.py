@@ -1,0 +1,102 @@
+"""An answer about documents themselves stands on their facts, for as long as all those documents may be seen."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from agent import query_sources
+from agent.following import told_anew
+from agent.models import Message
+from authz.grants import take_back
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.registry import Registry
+from knowledge.models import Document
+from tests.factories import allow, make_base, make_document, make_user
+from tests.integration.agent.conversations import asked, stored
+from tests.integration.agent.modelled import DONE, modelled, routes
+from tests.integration.pages.house import client_of
+from tests.modelserver import calls, says
+from tests.tooling import called
+
+pytestmark = pytest.mark.django_db
+READY = "How many of these documents are ready?"
+TITLE = "Bluebird merger"
+
+
+class Answered:
+    """Somebody who was told about two documents of two bases."""
+
+    def __init__(self) -> None:
+        self.reader: User = make_user()
+        self.documents: list[Document] = []
+        for title in ("Handbook", TITLE):
+            base = make_base()
+            allow(self.reader, base)
+            self.documents.append(make_document(base, content=f"# {title}\n\nText.\n", title=title, ingested=True))
+        info = calls(("get_document_info", {"knowledge_ids": [str(each.pk) for each in self.documents]}))
+        with modelled(routes(), info, DONE, says("2 of these documents are ready [1].")):
+            self.row: Message = stored(asked(self.reader, READY))
+
+    def pages(self) -> str:
+        """All that this person is shown of the answer."""
+        client: Any = client_of(self.reader)
+        names = ("conversation", "run")
+        args = {"conversation": [self.row.session_id], "run": [self.row.session_id, self.row.pk]}
+        pages = [client.get(reverse(name, args=args[name])).content.decode() for name in names]
+        told = told_anew(Principal.of(self.reader), self.row.session_id, self.row.pk)
+        return "\n".join([*pages, *(entry.body for entry in told)])
+
+    def lose_one(self) -> None:
+        take_back(None, [Right.VIEW], self.documents[1].knowledge_base, of=self.reader)
+
+
+@pytest.fixture
+def answered() -> Answered:
+    return Answered()
+
+
+def test_the_answer_cites_a_table_of_facts(answered: Answered) -> None:
+    assert (answered.row.stop_reason, answered.row.content) == ("ok", "2 of these documents are ready.[1]")
+    page = answered.pages()
+    assert TITLE in page
+    assert "document catalogue" in page
+    assert "Run again" not in page, "there is no statement to run"
+    csv: Any = client_of(answered.reader).get(
+        reverse("query-table", args=[answered.row.session_id, answered.row.pk, 1])
+    )
+    assert TITLE in b"".join(csv).decode() if csv.streaming else TITLE in csv.content.decode()
+    again: Any = client_of(answered.reader).post(
+        reverse("query-run-again", args=[answered.row.session_id, answered.row.pk, 1])
+    )
+    assert again.status_code == 404
+
+
+def test_when_one_document_may_not_be_seen_any_more_the_sentence_and_the_table_are_hidden(answered: Answered) -> None:
+    answered.lose_one()
+    page = answered.pages()
+    assert TITLE not in page
+    assert "2 of these documents are ready" not in page
+
+
+def test_the_test_above_turns_red_when_everything_is_vouched_for(
+    answered: Answered, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everybody: Registry[Any] = Registry("kind")
+    everybody.add("all", lambda _principal, queried: set(queried))
+    monkeypatch.setattr(query_sources, "query_sources", everybody)
+    answered.lose_one()
+    assert TITLE in answered.pages()
+
+
+def test_the_facts_are_of_visible_documents_only_and_none_make_no_evidence() -> None:
+    reader, base = make_user(), make_base()
+    allow(reader, base)
+    mine = make_document(base, content="# Mine\n\nText.\n", title="Mine", ingested=True)
+    hidden = make_document(make_base(), content="# Hidden\n\nText.\n", title="Hidden", ingested=True)
+    (finding,) = called(reader, "get_document_info", {"knowledge_ids": [str(hidden.pk), str(mine.pk)]}).result.findings
+    assert "1 document: 1 ready" in finding.item.text
+    assert "Hidden" not in str(finding)
+    assert not called(reader, "get_document_info", {"knowledge_ids": [str(hidden.pk)]}).result.findings

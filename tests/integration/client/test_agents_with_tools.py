@@ -1,0 +1,220 @@
+"""The worked examples of specifications 000 and 001: an agent that calls tools, watched through the client package.
+
+The model decides from what the tool before it said, as an agent does; the program reads `tool_call` and `tool_result` events.
+"""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from copilot_client import KnowledgeQARequest, ResponseType, StreamResponse, Transcript
+from knowledge.models import Chunk, Document, DocumentVersion, ParseStatus, Stage, StageName, StageStatus
+from tests.factories import allow, make_base, make_document, newest_version
+from tests.integration.agent.modelled import DONE, modelled, routes
+from tests.integration.client.desk import Desk
+from tests.modelserver import Request, Step, calls, says
+
+LEARNING = "# {title}\n\n机器学习是让计算机从数据中学习规律的方法。第 {number} 篇介绍{topic}的做法。\n"
+TOPICS = ("线性回归", "决策树", "支持向量机", "神经网络", "聚类")
+
+
+class Agent:
+    """Takes each decision from the results so far. next_call: given them, the next call, or None when there is enough."""
+
+    def __init__(self, next_call: Callable[[list[str]], Step | None], answer: str) -> None:
+        self._next_call, self._answer = next_call, answer
+
+    def __call__(self, request: Request) -> Step:
+        if "response_format" in request:
+            return routes()
+        if "tools" not in request:
+            return says(self._answer)
+        results = [str(message["content"]) for message in request["messages"] if message["role"] == "tool"]
+        return self._next_call(results) or DONE
+
+
+def watched(desk: Desk, question: str, agent: Agent, *bases: str) -> tuple[list[StreamResponse], str]:
+    """The events of one question, and the answer."""
+    transcript = Transcript()
+    with desk.client() as client, modelled(chooses=agent):
+        request = KnowledgeQARequest(question, knowledge_base_ids=bases)
+        events = list(client.agent_qa_stream(client.create_session(), request))
+    for event in events:
+        transcript.take(event)
+    assert transcript.end is not None
+    assert transcript.end.data["stop_reason"] == "ok", transcript.text
+    return events, transcript.text
+
+
+def called(events: Sequence[StreamResponse]) -> list[tuple[str, dict[str, Any]]]:
+    """Names and arguments of the calls, in order."""
+    return [(call.function.name, call.function.parsed()) for event in events for call in event.tool_calls]
+
+
+def results(events: Sequence[StreamResponse], name: str) -> list[StreamResponse]:
+    found = [event for event in events if event.response_type is ResponseType.TOOL_RESULT]
+    return [event for event in found if event.data["tool_name"] == name]
+
+
+def ids_in(output: str) -> list[str]:
+    return list(dict.fromkeys(re.findall(r'knowledge_id="([^"]+)"', output)))
+
+
+@pytest.fixture
+def papers(desk: Desk) -> list[Document]:
+    """Five documents in a base that the reader may see; a new version of two of them is in work."""
+    base = make_base("Papers")
+    allow(desk.reader, base)
+    rows = []
+    for number, topic in enumerate(TOPICS, 1):
+        text = LEARNING.format(title=f"机器学习入门指南 {number}", number=number, topic=topic)
+        rows.append(make_document(base, f"ml_intro_{number}.md", text, ingested=True))
+    for row in rows[3:]:
+        in_work(make_document(base, row.filename, f"# {row.title}\n\n新版。\n"))
+    return rows
+
+
+def in_work(document: Document, done: int = 50, total: int = 100) -> None:
+    """As a worker leaves it in the middle."""
+    version = newest_version(document)
+    DocumentVersion.unscoped.filter(pk=version.pk).update(parse_status=ParseStatus.PROCESSING)
+    stage = Stage.objects.filter(version=version, name=StageName.EMBED)
+    stage.update(status=StageStatus.RUNNING, items_done=done, items_total=total)
+
+
+def test_000_scene_1_after_a_search_the_agent_looks_the_documents_up(desk: Desk, papers: list[Document]) -> None:
+    def decide(found: list[str]) -> Step | None:
+        if not found:
+            return calls(("knowledge_search", {"queries": ["机器学习"]}))
+        return calls(("get_document_info", {"knowledge_ids": ids_in(found[0])})) if len(found) == 1 else None
+
+    said = "找到了 5 篇文档,其中 3 篇已完成处理,2 篇还在处理中 [6]。"
+    events, answer = watched(
+        desk, "帮我找一下关于“机器学习”的文档", Agent(decide, said), str(papers[0].knowledge_base_id)
+    )
+    assert [name for name, _arguments in called(events)] == ["knowledge_search", "get_document_info"]
+    asked = called(events)[1][1]["knowledge_ids"]
+    assert set(asked) == {str(paper.pk) for paper in papers}
+    (info,) = results(events, "get_document_info")
+    statuses = [card["parse_status"] for card in info.data["documents"]]
+    assert sorted(statuses) == ["completed"] * 3 + ["processing"] * 2
+    assert [card["knowledge_id"] for card in info.data["documents"]] == asked
+    assert "3 篇已完成处理,2 篇还在处理中" in answer
+
+
+def test_000_scene_2_a_person_asks_whether_a_document_is_ready(desk: Desk) -> None:
+    document = make_document(desk.base, "ml_intro.pdf.md", "# 机器学习入门指南\n\n尚未处理。\n")
+    in_work(document)
+
+    def decide(found: list[str]) -> Step | None:
+        return None if found else calls(("get_document_info", {"knowledge_ids": [str(document.pk)]}))
+
+    said = "您的文档正在处理中(🔄 处理中),已完成 50/100 个分块 [1]。"
+    events, answer = watched(desk, "我上传的文档处理完了吗?", Agent(decide, said))
+    (info,) = results(events, "get_document_info")
+    assert info.data["documents"][0]["progress"] == {"done": 50, "total": 100}
+    assert "已完成 50/100 个分块" in answer
+    (source,) = [event.query_references for event in events if event.query_references][-1]
+    assert (source.number, source.source) == (1, "document catalogue")
+    assert source.result is not None
+    assert source.result["table"]["rows"][0][3] == "in work"
+
+
+def test_000_a_number_that_the_catalogue_does_not_say_is_not_told(desk: Desk) -> None:
+    document = make_document(desk.base, "new.md", "# 指南\n\n尚未处理。\n")
+    in_work(document)
+
+    def decide(found: list[str]) -> Step | None:
+        return None if found else calls(("get_document_info", {"knowledge_ids": [str(document.pk)]}))
+
+    said = "您的文档正在处理中,已完成 50/100 个分块 [1]。您的文档已完成 99/100 个分块 [1]。"
+    _events, answer = watched(desk, "我上传的文档处理完了吗?", Agent(decide, said))
+    assert "50/100" in answer
+    assert "99" not in answer
+
+
+def test_000_the_structured_answer_is_the_specification_s(desk: Desk, papers: list[Document]) -> None:
+    """Its request asks for three documents, of which one is not accessible: partial success, in the order asked."""
+    hidden = str(desk.hidden.pk)
+    asked = [str(papers[0].pk), hidden, str(papers[1].pk)]
+
+    def decide(found: list[str]) -> Step | None:
+        return None if found else calls(("get_document_info", {"knowledge_ids": asked}))
+
+    events, _answer = watched(desk, "这些文档有多少篇?", Agent(decide, "共 2 篇文档:2 篇已完成处理 [1]。"))
+    (info,) = results(events, "get_document_info")
+    assert info.data["success"] is True
+    data = info.data
+    assert (data["display_type"], data["requested"], data["total_docs"]) == ("document_info", 3, 2)
+    assert data["title"] == papers[0].title
+    assert [each["knowledge_id"] for each in data["errors"]] == [hidden]
+    card = data["documents"][0]
+    assert {"knowledge_id", "title", "type", "file_name", "file_size", "parse_status", "chunk_count", "metadata"} <= set(card)  # fmt: skip
+    assert "2 / 3" in info.content
+    assert hidden in info.content.partition("=== Not available ===")[2]
+
+
+def long_document(desk: Desk, parts: int = 45) -> Document:
+    """More passages than two pages of twenty."""
+    part = "变体 {number} 的规则要写得足够长,才能独自成为一个分块,因此这里重复说明它的适用范围与限制条件。" * 12
+    text = "\n\n".join(f"## 第 {number} 节\n\n{part.format(number=number)}" for number in range(1, parts + 1))
+    return make_document(desk.base, "product_manual.md", f"# 产品手册 v2.0\n\n{text}\n", ingested=True)
+
+
+@pytest.mark.parametrize("limit", [20, 100])
+def test_001_the_agent_reads_a_document_page_by_page(desk: Desk, limit: int) -> None:
+    """“Find what is said about variants”: grep, then pages from offset 0, limit, 2 × limit, … until one is not full."""
+    document = long_document(desk)
+    rows = list(Chunk.unscoped.filter(document=document).order_by("position"))
+    assert len(rows) > 40
+    known: list[str] = []  # older results are left out of a long conversation; a model has its own calls before it then
+
+    def decide(found: list[str]) -> Step | None:
+        if not found:
+            return calls(("grep_chunks", {"patterns": ["变体"]}))
+        if len(found) > 1 and "This is the end." in found[-1]:
+            return None
+        known[:] = known or ids_in(found[0])
+        offset = limit * (len(found) - 1)
+        return calls(("list_knowledge_chunks", {"knowledge_id": known[0], "limit": limit, "offset": offset}))
+
+    said = "变体 7 的规则要写得足够长,才能独自成为一个分块 [1]。"
+    events, answer = watched(desk, "帮我查找关于“变体”的内容", Agent(decide, said))
+    assert "变体 7" in answer
+    chunks, offset = [], 0
+    for page in results(
+        events, "list_knowledge_chunks"
+    ):  # the specification's fetchAllChunks, over what a program sees
+        data = page.data
+        assert (data["knowledge_id"], data["knowledge_title"]) == (str(document.pk), document.title)
+        assert (data["total_chunks"], data["page_size"], data["offset"]) == (len(rows), limit, offset)
+        assert (data["fetched_chunks"], data["page"]) == (len(data["chunks"]), offset // limit + 1)
+        chunks += data["chunks"]
+        offset += limit
+        if len(data["chunks"]) < limit:
+            break
+    assert [chunk["chunk_id"] for chunk in chunks] == [str(row.id) for row in rows]
+    assert [chunk["content"] for chunk in chunks] == [row.text for row in rows]
+    assert {"seq", "chunk_id", "chunk_index", "content", "chunk_type", "images"} <= set(chunks[0])
+
+
+def test_001_the_two_errors_of_a_stranger_s_and_a_missing_document_are_the_same_words(desk: Desk) -> None:
+    missing = "kb_xyz"
+    asked = [str(desk.hidden.pk), str(make_document(make_base()).pk), missing]
+
+    def decide(found: list[str]) -> Step | None:
+        if len(found) < len(asked):
+            return calls(("list_knowledge_chunks", {"knowledge_id": asked[len(found)]}))
+        return calls(("knowledge_search", {"queries": ["annual leave"]})) if len(found) == len(asked) else None
+
+    said = "Employees have 30 days of annual leave in each calendar year [1]."
+    with desk.client() as client, modelled(chooses=Agent(decide, said)):
+        events = list(client.agent_qa_stream(client.create_session(), KnowledgeQARequest("How many days of leave?")))
+    told = [(event.data["success"], event.data["error"]) for event in results(events, "list_knowledge_chunks")]
+    assert len(told) >= 2
+    assert len(set(told)) == 1
+    assert told[0][0] is False
+    assert json.dumps(told).count("northwind") == 0

@@ -1,0 +1,128 @@
+"""Three lanes of threads: who waits at the front waits for nobody's work, and a turn that is waited for costs no tool its time."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import pytest
+from asgiref.sync import sync_to_async
+
+from agent import threads
+from agent.threads import front_served, in_thread, limited, own_thread, worked
+
+R = TypeVar("R")
+
+
+@contextmanager
+def held_up() -> Iterator[Callable[[], bool]]:
+    """A call that lasts as long as the block; it gives up after a minute, so that no failing test hangs."""
+    end = threading.Event()
+    try:
+        yield lambda: end.wait(60)
+    finally:
+        end.set()
+
+
+async def begun(*calls: Coroutine[Any, Any, R]) -> list[asyncio.Task[R]]:
+    """These calls as tasks that have come to where they wait."""
+    tasks = [asyncio.create_task(call) for call in calls]
+    await asyncio.sleep(0)
+    return tasks
+
+
+def test_the_front_is_served_while_all_threads_at_work_are_taken() -> None:
+    async def scene() -> str:
+        with held_up() as work:
+            busy = await begun(*(worked(work) for _number in range(3 * threads.THREADS)))
+            name = await in_thread(lambda: threading.current_thread().name)
+        await asyncio.gather(*busy)
+        return name
+
+    assert asyncio.run(scene()).startswith("run-front")
+
+
+def test_the_statements_of_runs_go_on_while_all_threads_at_work_are_taken() -> None:
+    async def scene() -> str:
+        with held_up() as work:
+            busy = await begun(*(worked(work) for _number in range(3 * threads.THREADS)))
+            async with own_thread():
+                name = await sync_to_async(lambda: threading.current_thread().name)()
+        await asyncio.gather(*busy)
+        return name
+
+    assert asyncio.run(scene()).startswith("run-")
+
+
+def test_turns_at_work_are_taken_in_the_order_in_which_they_were_asked_for() -> None:
+    """A single thread, so that the order can be seen."""
+    done: list[int] = []
+
+    async def scene() -> None:
+        with held_up() as work:
+            busy = await begun(*(worked(work) for _number in range(threads.THREADS - 1)))
+            last = await begun(*(worked(done.append, number) for number in range(20)))
+            await asyncio.gather(*last)
+        await asyncio.gather(*busy)
+
+    asyncio.run(scene())
+    assert done == list(range(20))
+
+
+def test_a_limit_does_not_count_the_time_before_a_turn() -> None:
+    async def scene() -> str:
+        with held_up() as work:
+            busy = await begun(*(worked(work) for _number in range(threads.THREADS)))
+            limits: list[asyncio.Timeout] = []
+
+            async def tool() -> str:
+                async with limited(30):
+                    limits.append(threads._limit.get())  # type: ignore[arg-type]  # set by `limited`
+                    return await worked(lambda: "done")
+
+            (waiting,) = await begun(tool())
+            assert limits[0].when() is None, "the clock stands while it waits"
+        await asyncio.gather(*busy)
+        answer: str = await waiting
+        assert limits[0].when() is not None, "and goes on when its turn has come"
+        return answer
+
+    assert asyncio.run(scene()) == "done"
+
+
+def test_a_limit_counts_the_work_itself() -> None:
+    async def scene() -> None:
+        with held_up() as work:
+            async with limited(0.01):
+                await worked(work)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(scene())
+
+
+def test_work_begins_when_everybody_at_the_front_is_served() -> None:
+    async def scene() -> tuple[bool, bool]:
+        await front_served()  # nobody is there
+        with held_up() as taking:
+            front = await begun(in_thread(taking))
+            (start,) = await begun(front_served())
+            before = start.done()
+        await asyncio.gather(*front)
+        await start
+        return before, start.done()
+
+    assert asyncio.run(scene()) == (False, True)
+
+
+def test_a_front_that_never_empties_holds_work_up_for_a_while_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "MOST_S", 0.01)
+
+    async def scene() -> None:
+        with held_up() as taking:
+            front = await begun(in_thread(taking))
+            await front_served()
+            assert not front[0].done()
+        await asyncio.gather(*front)
+
+    asyncio.run(scene())
