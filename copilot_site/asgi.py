@@ -2,7 +2,11 @@
 
 # ruff: noqa: E402 - the environment must be complete before Django is loaded
 import os
+import sys
 
+from copilot_site.lib.interpreter import SWITCH_S
+
+sys.setswitchinterval(SWITCH_S)
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
 os.environ.setdefault("COPILOT_DB_POOL", "10")  # threads that hold a connection at a time; the rest wait
 
