@@ -18,7 +18,9 @@ PLAIN = (
     "/admin/", "/admin/rights/", "/admin/people/", "/admin/rights/requests/", "/admin/ingestion/", "/admin/see-as/",
     "/admin/answers/", "/admin/audit/entry/", "/admin/audit/checkpoint/", "/admin/audit/hold/add/", "/admin/auth/user/",
     "/admin/auth/group/", "/admin/authz/orgunit/", "/admin/authz/role/", "/admin/authz/serviceaccount/add/",
-    "/admin/authz/claimmapping/", "/second-factor/", "/second-factor/set-up/", "/tokens/", "/requests/",
+    "/admin/agent/languagemodel/", "/admin/agent/languagemodel/add/", "/admin/agent/agentprofile/",
+    "/admin/agent/agentprofile/add/", "/admin/agent/dayofuse/", "/admin/authz/claimmapping/",
+    "/second-factor/", "/second-factor/set-up/", "/tokens/", "/requests/",
 )  # fmt: skip
 LINKED = (
     ("/admin/rights/", r"/admin/rights/base/[^/]+/$"),

@@ -1,5 +1,6 @@
 """The catalogue of tools is the registry's, with a reason where a tool cannot be used now."""
 
+import re
 from typing import Any
 
 import pytest
@@ -91,6 +92,29 @@ def test_a_key_is_stored_so_that_the_table_does_not_show_it(settings: Any) -> No
     settings.LLM = {**settings.LLM, "keys_secret": ""}
     with pytest.raises(KeyLost):
         opened(after)
+
+
+def test_the_admin_chooses_tools_from_the_catalogue(world: World, client: Any) -> None:
+    """Old names are today's, and nothing chosen means those that are on by default."""
+    from tests.factories import make_user
+
+    client.force_login(make_user(is_superuser=True))
+    row = AgentProfile.objects.create(name="narrow", allowed_tools=["calculator", "thinking"])
+    path = f"/admin/agent/agentprofile/{row.pk}/change/"
+    page = client.get(path, headers={"accept-language": "zh-hans"}).content.decode()
+    chosen = re.findall(r'name="allowed_tools" value="(\w+)"[^>]*checked', page)
+    assert sorted(chosen) == ["calculate", "thinking"]
+    assert len(re.findall(r'name="allowed_tools" value="', page)) == len(in_order())
+    assert all(tool.label.zh in page and tool.description.zh in page for tool in in_order())
+    form = {"name": "narrow", "allowed_tools": ["grep_chunks", "thinking"], "uses_tools": "on"}
+    assert client.post(path, form).status_code == 302
+    row.refresh_from_db()
+    assert row.allowed_tools == ["grep_chunks", "thinking"]
+    assert client.post(path, {"name": "narrow"}).status_code == 302
+    assert AgentProfile.objects.get(pk=row.pk).allowed_tools is None
+    refused = client.post(path, {"name": "narrow", "allowed_tools": ["web_search"]})
+    assert refused.status_code == 200
+    assert "web_search" in refused.content.decode()
 
 
 def test_the_admin_takes_a_key_and_never_shows_it_again(world: World, client: Any) -> None:

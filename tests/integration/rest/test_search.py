@@ -10,6 +10,7 @@ from pytest_django import Settings
 from audit.actions import Action
 from audit.models import Entry
 from authz.grants import take_back
+from authz.models import PermissionSnapshot
 from authz.permissions import Right
 from knowledge import engine as engine_module
 from tests.factories import PASSAGE, allow, make_base, make_document, make_folder, make_user
@@ -102,6 +103,7 @@ def test_top_k_cuts_the_list(shelf: Shelf) -> None:
 def test_a_search_is_recorded_without_its_words(shelf: Shelf) -> None:
     hits = shelf.search("bonus").json()["hits"]
     entry = Entry.objects.get(action=Action.SEARCHED)
+    assert PermissionSnapshot.objects.get(pk=entry.detail["perm_snapshot_id"]).user_id == entry.actor_id
     assert (entry.actor_name, entry.detail["characters"]) == ("reader", 5)
     assert entry.detail["chunks"] == [hit["chunk_id"] for hit in hits]
     assert "bonus" not in str(vars(entry))

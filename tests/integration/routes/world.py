@@ -21,10 +21,10 @@ from tests.factories import allow, make_base, make_user
 from tests.integration.pages.house import SENTENCE, House, chunk_with
 from tests.integration.routes.addresses import Route
 
-# anonymous · signed in without a grant · every right elsewhere · view · view and download · view and manage, and staff ·
-# staff without a grant · disabled, with the session and the live token of before
-ROLES = ("anon", "none", "else", "view", "down", "manage", "staff", "dead")
-RIGHTS = {"down": Right.DOWNLOAD, "manage": Right.MANAGE, "dead": Right.VIEW}
+# anonymous · signed in without a grant · every right elsewhere · view · view and one right more (manage: staff, too) · every
+# right · staff without a grant · a superuser without a grant · disabled, with the session and the live token of before
+ROLES = ("anon", "none", "else", "view", "down", "add", "change", "manage", "all", "staff", "root", "dead")
+RIGHTS = {"down": Right.DOWNLOAD, "add": Right.ADD, "change": Right.CHANGE, "manage": Right.MANAGE, "dead": Right.VIEW}
 
 
 class World(House):
@@ -32,7 +32,8 @@ class World(House):
 
     def __init__(self) -> None:
         super().__init__()
-        self.people = {role: self.reader if role == "view" else make_user(role) for role in ROLES[1:]}
+        known = {"view": self.reader, "all": self.keeper}
+        self.people = {role: known.get(role) or make_user(role, is_superuser=role == "root") for role in ROLES[1:]}
         allow(self.people["else"], make_base("Elsewhere"), *Right)
         for role, right in RIGHTS.items():
             allow(self.people[role], self.folder, Right.VIEW, right)
@@ -101,6 +102,8 @@ class World(House):
             "sessions": self.session,
             "tokens": self.token,
         }
+        if route.method == "delete" or route.path.endswith("/move"):
+            rows["folders"] = self.below  # empty, and its parent may take it
         return rows[route.path.split("/")[2]].pk
 
     def _admin_row(self, route: Route) -> Any:
@@ -150,12 +153,13 @@ BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
     "/api/v1/knowledge-bases": lambda world: {"name": "New"},
     "/api/v1/folders": lambda world: {"parent": str(world.folder.pk), "name": "New"},
     "/api/v1/folders/<pk>/rename": lambda world: {"name": "New"},
-    "/api/v1/folders/<pk>/move": lambda world: {"parent": str(world.sibling.pk)},
+    "/api/v1/folders/<pk>/move": lambda world: {"parent": str(world.folder.pk)},
     "/api/v1/folders/<pk>/documents": _file,
     "/api/v1/knowledge-search": lambda world: {"query": "pods"},
     "/api/v1/sessions/<pk>/messages": lambda world: {"query": "How many pods may be unavailable?"},
     "/api/v1/knowledge-chat/<session_id>": lambda world: {"query": "How many pods may be unavailable?"},
     "/api/v1/agent-chat/<session_id>": lambda world: {"query": "How many pods may be unavailable?"},
+    "/api/v1/sessions/<session_id>/feedback": lambda world: {"message_id": _answer_id(world), "rating": "helpful"},
     "/api/v1/sessions/<session_id>/stop": lambda world: {"message_id": _answer_id(world)},
     "/api/v1/sessions/<pk>/messages/<message_id>/queries/<number>/correction": lambda world: {"sql": "SELECT 1"},
     "/api/v1/tokens": lambda world: {"name": "new"},

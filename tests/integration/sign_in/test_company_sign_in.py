@@ -121,6 +121,13 @@ def test_an_administrator_links_an_account_by_hand(issuer: Issuer) -> None:
     assert is_in(client)
     assert client.session["_auth_user_id"] == str(mei.pk)
     assert Entry.objects.filter(action=Action.PROVIDER_LINKED, actor_name="root").exists()
+    link = SocialAccount.objects.get(user=mei)
+    deleted = client_of(admin).post(
+        reverse("admin:socialaccount_socialaccount_delete", args=[link.pk]), {"post": "yes"}
+    )
+    assert deleted.status_code == 302
+    assert not SocialAccount.objects.exists()
+    assert Entry.objects.get(action=Action.PROVIDER_UNLINKED).target_id == str(mei.pk)
 
 
 @pytest.mark.parametrize(
