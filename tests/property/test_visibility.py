@@ -13,7 +13,14 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from authz import units
 from authz.permissions import Right
@@ -104,6 +111,7 @@ class Company(RuleBasedStateMachine):
     def deny(self, holder: int, place: int, right: Right) -> None:
         self._deny(self._holder(holder), self._any(place), right)
 
+    @precondition(lambda company: company.has_a_grant())
     @rule(grant=which, place=which, member=which)
     def deny_around_a_grant(self, grant: int, place: int, member: int) -> None:
         """Where a denial matters: above, on or below a grant that counts, for its holder or somebody whom it reaches."""
@@ -112,12 +120,14 @@ class Company(RuleBasedStateMachine):
         reached = [("user", number) for number in range(PEOPLE) if who in self.model.holders(number)]
         self._deny([who, *reached][member % (len(reached) + 1)], near[place % len(near)], right)
 
+    @precondition(lambda company: company.has_a_grant())
     @rule(grant=which, place=which)
     def break_below_a_grant(self, grant: int, place: int) -> None:
         """Where a break matters: what lies below a grant, the nearest first."""
         if below := self._below(self._grant(grant)[1]):
             self._break(below[place % len(below)], copy=False)
 
+    @precondition(lambda company: company.has_a_grant())
     @rule(grant=which)
     def end_a_grant(self, grant: int) -> None:
         """Let the time of a grant pass; a place whose only manager has an end was never one that has to keep it."""
@@ -265,6 +275,10 @@ class Company(RuleBasedStateMachine):
         make(self.made, above)
         self.model.above[kind, self.made] = above
         self.made += 1
+
+    def has_a_grant(self) -> bool:
+        """Whether any grant counts: a long history ends them all."""
+        return any(self.model.allowed.values())
 
     def _grant(self, number: int) -> tuple[Holder, Place, Right]:
         """A grant that counts."""
