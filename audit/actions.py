@@ -84,6 +84,7 @@ class Action(models.TextChoices):
     AGENT_CHANGED = "agent.changed", _("changed a model or an agent profile")
     QUESTION_ANSWERED = "question.answered", _("received an answer")
     ANSWER_RATED = "answer.rated", _("rated an answer")
+    RATINGS_READ = "answer.ratings_read", _("read what people said about answers")
     EVIDENCE_SHOWN = "evidence.shown", _("was shown evidence")
     EVIDENCE_FILTERED = "evidence.filtered", _("had evidence withheld")
     SQL_EXECUTED = "sql.executed", _("ran a query on business data")

@@ -15,14 +15,15 @@ from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
 from audit.actions import Action, Outcome
 from audit.export import export_entries, filename, format_named
-from audit.models import Checkpoint, Entry, Head, Hold
+from audit.models import Checkpoint, Entry, Hold
 from audit.record import record
 from audit.retention import check_hold, place_hold, release_hold
-from audit.selectors import EntryFilter, timeline
+from audit.selectors import EntryFilter, signing, timeline
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.files import StreamedPieces
 
@@ -102,7 +103,7 @@ class EntryAdmin(ReadOnlyAdmin):
     change_list_template = "admin/audit/entry/change_list.html"
     list_display = (
         "place",
-        "at",
+        "moment",
         "actor_name",
         "on_behalf_of_name",
         "action",
@@ -111,20 +112,25 @@ class EntryAdmin(ReadOnlyAdmin):
         "address",
         "run",
     )
-    list_display_links = ("place", "at")
+    list_display_links = ("place", "moment")
     list_filter = ("outcome", ("at", admin.DateFieldListFilter), "action")
     list_select_related = ("link",)
     search_fields = ("actor_name", "on_behalf_of_name", "target_name", "target_id", "run_id", "request_id", "reason")
     list_per_page = 50
     show_full_result_count = False
     fields = (
-        "place", "at", "actor_id", "actor_name", "on_behalf_of_id", "on_behalf_of_name", "action", "outcome", "reason",
+        "place", "moment", "actor_id", "actor_name", "on_behalf_of_id", "on_behalf_of_name", "action", "outcome", "reason",
         "target_type", "target_id", "target_name", "run", "request_id", "address", "detail", "hash",
     )  # fmt: skip
 
     @admin.display(description=_("number"), ordering="link__seq")
     def place(self, entry: Entry) -> str:
         return str(entry.link.seq) if hasattr(entry, "link") else "–"
+
+    @admin.display(description=_("time"), ordering="at")
+    def moment(self, entry: Entry) -> str:
+        """To the second, in the site's time zone: what is read beside the logs of other systems."""
+        return f"{localtime(entry.at):%Y-%m-%d %H:%M:%S}"
 
     @admin.display(description=_("hash of the chain"))
     def hash(self, entry: Entry) -> str:
@@ -152,11 +158,7 @@ class EntryAdmin(ReadOnlyAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         if self.has_view_permission(request):
             record(Reader.of(request), Action.AUDIT_READ, detail={"filter": sorted(request.GET)})
-        state = {
-            "head": Head.objects.first(),
-            "checkpoint": Checkpoint.objects.order_by("seq").last(),
-            "may_export": request.user.has_perm("audit.export_entry"),
-        }
+        state = {"signing": signing(), "may_export": request.user.has_perm("audit.export_entry")}
         return super().changelist_view(request, state | (extra_context or {}))
 
     def run_view(self, request: HttpRequest, run_id: str) -> HttpResponse:
@@ -190,6 +192,7 @@ class EntryAdmin(ReadOnlyAdmin):
 @admin.register(Checkpoint)
 class CheckpointAdmin(ReadOnlyAdmin):
     list_display = ("seq", "kind", "at", "key")
+    ordering = ("-seq", "-id")
     list_filter = ("kind",)
     fields = ("seq", "kind", "at", "key", "signature")
 

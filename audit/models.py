@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NoReturn
 
 from django.db import models
 from django.utils import timezone
+from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
 from audit.actions import Action, Outcome
@@ -87,7 +88,9 @@ class Entry(AppendOnlyModel):
         permissions: ClassVar = [("export_entry", "Can export the audit log")]
 
     def __str__(self) -> str:
-        return f"{self.at:%Y-%m-%d %H:%M:%S} {self.actor_name or '-'} {self.action} {self.target_name}".rstrip()
+        return (
+            f"{localtime(self.at):%Y-%m-%d %H:%M:%S} {self.actor_name or '-'} {self.action} {self.target_name}".rstrip()
+        )
 
 
 class Link(models.Model):

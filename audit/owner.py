@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
-from django.db import ProgrammingError, connection
+from django.db import ProgrammingError, connection, transaction
 from django.utils.translation import gettext as _
 from psycopg import sql
 from psycopg.errors import InsufficientPrivilege
@@ -24,7 +24,10 @@ WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v', '
   AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype IN ('e', 'i', 'a') AND d.classid = 'pg_class'::regclass)
 ORDER BY c.relname
 """
+# First of all the lock that a vacuum takes: at its end it waits for whoever is changing the table's rights, and whoever changes
+# them and then the table's triggers would wait for it. Nobody who reads or adds entries waits.
 ALLOWED = """
+LOCK TABLE audit_entry, audit_link, audit_head, audit_checkpoint, audit_hold IN SHARE UPDATE EXCLUSIVE MODE;
 GRANT USAGE, CREATE ON SCHEMA public TO {role};
 REVOKE ALL ON audit_entry, audit_link, audit_head, audit_checkpoint, audit_hold FROM {role};
 GRANT SELECT ON audit_entry, audit_link, audit_head, audit_checkpoint, audit_hold TO {role};
@@ -40,7 +43,8 @@ def give_role_its_rights(**kwargs: Any) -> None:
     if not role:
         return
     with connection.cursor() as cursor:
-        cursor.execute(sql.SQL(ALLOWED).format(role=sql.Identifier(role)))
+        with transaction.atomic():
+            cursor.execute(sql.SQL(ALLOWED).format(role=sql.Identifier(role)))
         cursor.execute(OTHERS, [role])
         for (name,) in cursor.fetchall():
             cursor.execute(

@@ -1,11 +1,13 @@
-"""Reading the log: by filter, and everything about one run."""
+"""Reading the log: by filter, everything about one run, and how far it is signed."""
 
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
-from audit.models import Entry, Link
+from audit.models import Checkpoint, Entry, Head, Link
 
 
 @dataclass(frozen=True)
@@ -50,3 +52,28 @@ def timeline(run_id: str) -> QuerySet[Entry]:
     """Everything that was recorded about one run, in the order in which it was."""
     found: QuerySet[Entry] = Entry.objects.filter(run_id=run_id).select_related("link").order_by("id")
     return found
+
+
+@dataclass(frozen=True)
+class Signing:
+    """How far the log goes and how far it is signed. unsigned: the oldest entry that no checkpoint covers, None where all are.
+
+    due_at: by when that one will be signed. is_late: it should have been by now, and time enough for a busy worker is over.
+    """
+
+    head: Head | None
+    checkpoint: Checkpoint | None
+    unsigned: Link | None
+    due_at: datetime | None
+    is_late: bool
+
+
+def signing() -> Signing:
+    """As of now; nothing is read but the database, for the key lies elsewhere."""
+    checkpoint = Checkpoint.objects.order_by("seq").last()
+    waiting = Link.objects.filter(seq__gt=checkpoint.seq if checkpoint else 0).select_related("entry")
+    unsigned = waiting.order_by("seq").first()
+    every = timedelta(seconds=settings.AUDIT_SIGNED_EVERY_S)
+    due_at = unsigned.entry.at + every if unsigned else None
+    is_late = due_at is not None and timezone.now() > due_at + every
+    return Signing(Head.objects.first(), checkpoint, unsigned, due_at, is_late)

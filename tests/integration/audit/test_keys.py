@@ -1,5 +1,7 @@
 """The key that signs, and what is signed with it."""
 
+from typing import Any
+
 import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
@@ -22,15 +24,25 @@ def test_the_first_start_makes_a_key_that_nobody_else_reads(db: None) -> None:
     assert Entry.objects.get(action=Action.AUDIT_KEY_MADE).detail == {"key": made}
 
 
+def kept() -> list[list[Any]]:
+    """Checkpoints in the database and outside it, keys, and entries."""
+    files = [*settings.AUDIT_CHECKPOINTS.rglob("*"), *settings.AUDIT_KEYS.rglob("*")]
+    contents = sorted((str(file), file.read_bytes()) for file in files if file.is_file())
+    return [list(Checkpoint.objects.order_by("seq").values()), contents, [Entry.objects.count()]]
+
+
 def test_a_lost_key_is_not_replaced_silently(logbook: Logbook) -> None:
     (settings.AUDIT_KEYS / "signing.pem").unlink()
     write(21)
+    before = kept()
     for command in (["audit_checkpoint"], ["audit_key"]):
         with pytest.raises(CommandError, match=r"is not at .*signing.pem: restore it .* or make a new one with"):
             call_command(*command)
     with pytest.raises(KeyUnusable):
         task()
-    assert Checkpoint.objects.count() == 2
+    assert kept() == before
+    assert len(before[0]) == 2
+    assert verified() == [], "what was signed still counts"
 
 
 def test_a_new_key_signs_from_now_on_and_the_old_signatures_count(logbook: Logbook) -> None:

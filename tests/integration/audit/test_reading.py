@@ -7,13 +7,16 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
+from django.utils.timezone import localtime
 from rest_framework.test import APIClient
 
 from audit.actions import Action
+from audit.checkpoints import sign_checkpoint
 from audit.models import Entry, Hold
+from audit.selectors import signing
 from audit.verify_export import check
 from tests.factories import make_user
-from tests.integration.audit.logbook import Logbook
+from tests.integration.audit.logbook import Logbook, write
 
 READERS = {"plain": (), "staff": (), "reader": ("view_entry",), "auditor": ("view_entry", "export_entry")}
 ROUTES = {
@@ -124,6 +127,40 @@ def test_the_list_searches_and_says_how_far_it_is_signed(logbook: Logbook) -> No
     assert "Handbook 7" in page
     assert "Handbook 8" not in page
     assert "Signed up to number 20" in page
+
+
+def first_page(client: Client) -> str:
+    return " ".join(client.get(reverse(PAGES[0])).content.decode().split())
+
+
+def test_a_log_that_has_just_begun_says_when_it_will_be_signed(logbook: Logbook) -> None:
+    with logbook.as_ruler() as cursor:
+        cursor.execute("DELETE FROM audit_checkpoint")
+    page = first_page(admin("auditor"))
+    assert f"The first checkpoint is due by {localtime(signing().due_at):%H:%M}." in page
+    assert "Signed up to number" not in page
+    assert "should have been signed" not in page
+
+
+def test_what_was_recorded_since_the_last_checkpoint_is_due(logbook: Logbook) -> None:
+    assert signing().due_at is None
+    page = first_page(admin("auditor"))  # looking is recorded, as number 21
+    assert "Signed up to number 20" in page
+    assert "The next checkpoint is due by" in page
+
+
+def test_a_checkpoint_that_does_not_come_is_said_and_one_of_today_ends_it(logbook: Logbook) -> None:
+    """Number 21 was recorded long before beat should have signed it."""
+    client = admin("auditor")
+    write(21)
+    with logbook.as_ruler() as cursor:
+        cursor.execute(f"UPDATE audit_entry SET at = at - interval '11 minutes' WHERE id = {logbook.entry(21).pk}")
+    assert "Number 21 should have been signed by" in first_page(client)
+    made = sign_checkpoint()
+    assert made is not None
+    page = first_page(client)
+    assert "should have been signed" not in page
+    assert f"Signed up to number {made.seq} " in page
 
 
 def test_one_entry_shows_its_hash_and_the_way_to_its_run(logbook: Logbook) -> None:

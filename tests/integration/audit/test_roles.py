@@ -8,7 +8,7 @@ import pytest
 from django.conf import LazySettings
 from django.core.management import CommandError, call_command
 from django.core.management.commands import makemigrations
-from django.db import ProgrammingError, connection, transaction
+from django.db import OperationalError, ProgrammingError, connection, transaction
 
 from audit.actions import Action
 from audit.checkpoints import sign_checkpoint
@@ -102,6 +102,26 @@ def test_giving_the_rights_again_changes_nothing(app: Logbook) -> None:
     give_role_its_rights()
     with role(ROLE), pytest.raises(ProgrammingError, match="permission denied"), transaction.atomic():
         connection.cursor().execute("DELETE FROM audit_entry")
+
+
+def test_rights_are_given_before_or_after_a_vacuum_of_the_log_and_never_during_one(
+    db: None, settings: LazySettings
+) -> None:
+    """Else the two wait for each other. The other connection holds what a vacuum holds, so that this one cannot get through."""
+    settings.DATABASE_ROLE = ROLE
+    vacuum = connection.copy()
+    try:
+        vacuum.set_autocommit(False)
+        vacuum.cursor().execute("LOCK TABLE audit_entry IN SHARE UPDATE EXCLUSIVE MODE")
+        with connection.cursor() as cursor:
+            cursor.execute(f"CREATE ROLE {ROLE} NOLOGIN")
+            cursor.execute("SET LOCAL lock_timeout = '100ms'")
+            with pytest.raises(OperationalError, match="lock timeout"), transaction.atomic():
+                give_role_its_rights()
+            vacuum.rollback()
+            give_role_its_rights()
+    finally:
+        vacuum.close()
 
 
 def test_without_a_role_of_its_own_nothing_is_given(db: None, settings: LazySettings) -> None:
