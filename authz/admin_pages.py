@@ -8,6 +8,7 @@ from django.contrib import admin, messages
 from django.db import models
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
@@ -26,6 +27,22 @@ def admin_page(
         return view(request, Principal.of(request.user), *args, **kwargs)
 
     return cast("Callable[Concatenate[HttpRequest, P], HttpResponseBase]", admin.site.admin_view(page))
+
+
+def staff_only(login: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """The admin's sign-in, which tells whoever is signed in and no staff what is missing: managing a folder is not enough."""
+
+    @wraps(login)
+    def page(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not request.user.is_authenticated or request.user.is_staff:
+            return login(request, *args, **kwargs)
+        context = {
+            "sentence": _("The administration opens for staff accounts, and yours is none."),
+            "advice": _("If you manage folders or bases, ask an administrator to give your account the staff status."),
+        }
+        return render(request, "403.html", context, status=403)
+
+    return page
 
 
 def show(request: HttpRequest, template: str, context: Mapping[str, Any], *, status: int = 200) -> HttpResponse:

@@ -24,7 +24,7 @@ def get_visible(model: type[M], principal: Principal, **lookup: Any) -> M:
     try:
         row = _door(model).visible_to(principal).filter(**lookup).first()
         if row is None:
-            _even_out(principal, model.unscoped.filter(**lookup))  # type: ignore[attr-defined]
+            even_out(principal, Right.VIEW, model.unscoped.filter(**lookup))  # type: ignore[attr-defined]
     except (ValueError, ValidationError):  # an id that is no UUID names nothing
         row = None
     if row is None:
@@ -32,13 +32,13 @@ def get_visible(model: type[M], principal: Principal, **lookup: Any) -> M:
     return row
 
 
-def _even_out(principal: Principal, rows: models.QuerySet[M]) -> None:
+def even_out(principal: Principal, right: Right, rows: models.QuerySet[M]) -> None:
     """Do for a row that is not there what the statement before did for one that is forbidden, so that a clock tells nothing.
 
-    rows: those of the id that was asked for, whoever may see them; nothing of them leaves.
+    right: the one that was looked for. rows: those of the id that was asked for, whoever has it; nothing of them leaves.
     """
     there, values = rows.order_by().query.sql_with_params()
-    ids = folder_ids_with(principal, Right.VIEW)
+    ids = folder_ids_with(principal, right)
     statement = f"SELECT CASE WHEN EXISTS ({there}) THEN 0 ELSE (SELECT count(*) FROM ({ids.sql}) AS mine) END"  # noqa: S608
     with connection.cursor() as cursor:
         cursor.execute(statement, [*values, *ids.params])

@@ -26,6 +26,7 @@ from copilot_site.lib.errors import InvalidInput, NotFound
 
 DEFAULT_DAYS = 90
 MAX_DAYS = 366
+MOST_FOLDERS = 500  # offered on the page; any folder leads to it by its address
 PREFIX_LENGTH = 12  # "ekc_" and eight hexadecimal digits: what a page shows of a token
 SEEN_EVERY = timedelta(minutes=1)  # last_used_at is for people; writing it on each request would cost a write a call
 # What a token does is recorded where it is done. That it was used, and from where, is recorded once an hour and address: a
@@ -97,6 +98,14 @@ def tokens_of(principal: Principal) -> QuerySet[ApiToken]:
 def folder_named(holder: Principal, folder_id: UUID) -> Any:
     """The folder that a token is narrowed to; raises NotFound. Folders belong to an app above this one."""
     return get_visible(apps.get_model("knowledge", "Folder"), holder, pk=folder_id)
+
+
+def folder_choices(principal: Principal) -> list[tuple[UUID, str]]:
+    """The folders that a token of this person can be narrowed to, with the names of their bases; the first MOST_FOLDERS."""
+    folders: Any = apps.get_model("knowledge", "Folder")
+    rows = folders.objects.visible_to(principal).filter(kind="folder").order_by("knowledge_base__name", "name", "pk")
+    found = rows.values_list("pk", "knowledge_base__name", "name", "parent_id")[:MOST_FOLDERS]
+    return [(pk, f"{base} › {name}" if parent_id else base) for pk, base, name, parent_id in found]
 
 
 def folder_names(principal: Principal, tokens: Iterable[ApiToken]) -> dict[UUID, str]:

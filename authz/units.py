@@ -20,12 +20,18 @@ NAME_LENGTH = 150  # of a Django group
 _CHANGED = {OrgUnit: Action.ORG_UNIT_CHANGED, Role: Action.ROLE_CHANGED, Group: Action.GROUP_CHANGED}
 
 
+def require_administrator(by: Principal | None) -> None:
+    """Raises PermissionDenied for whoever may not change units, roles and memberships; None sets a system up."""
+    if by is not None and not by.is_superuser:
+        raise PermissionDenied(_("Only an administrator of the system changes org units, roles and who is in them."))
+
+
 @transaction.atomic
 def create_unit(
     by: Principal | None, *, name: str, kind: UnitKind = UnitKind.DEPARTMENT, parent: OrgUnit | None = None
 ) -> OrgUnit:
     """Make a unit below `parent`, or at the top. Raises PermissionDenied, InvalidInput (no name), Conflict (it is taken)."""
-    _govern(by)
+    require_administrator(by)
     group = _group(name)
     unit = OrgUnit.objects.create(name=group.name, kind=kind, parent=parent, group=group)
     OrgUnitLink.objects.create(ancestor=unit, descendant=unit, depth=0)
@@ -41,7 +47,7 @@ def move_unit(by: Principal | None, unit: OrgUnit, *, parent: OrgUnit | None) ->
 
     Raises PermissionDenied, InvalidInput (below itself, or a place would lose its last manager).
     """
-    _govern(by)
+    require_administrator(by)
     _lock_units()
     unit.refresh_from_db()
     if parent is not None and OrgUnitLink.objects.filter(ancestor=unit, descendant=parent).exists():
@@ -65,7 +71,7 @@ def delete_unit(by: Principal | None, unit: OrgUnit) -> None:
 
     Raises PermissionDenied, InvalidInput (units below it, knowledge bases that belong to it, the last manager of a place).
     """
-    _govern(by)
+    require_administrator(by)
     if unit.children.exists():
         raise InvalidInput(_("“%(unit)s” has units below it. Move or delete them first.") % {"unit": unit})
     record(by, Action.ORG_UNIT_DELETED, unit)
@@ -78,7 +84,7 @@ def delete_unit(by: Principal | None, unit: OrgUnit) -> None:
 @transaction.atomic
 def create_role(by: Principal | None, *, name: str) -> Role:
     """Raises PermissionDenied, InvalidInput (no name), Conflict (it is taken)."""
-    _govern(by)
+    require_administrator(by)
     group = _group(name)
     role = Role.objects.create(name=group.name, group=group)
     record(by, Action.ROLE_CREATED, role)
@@ -88,7 +94,7 @@ def create_role(by: Principal | None, *, name: str) -> Role:
 @transaction.atomic
 def delete_role(by: Principal | None, role: Role) -> None:
     """Delete a role with its group and grants. Raises PermissionDenied, InvalidInput (the last manager of a place)."""
-    _govern(by)
+    require_administrator(by)
     record(by, Action.ROLE_DELETED, role)
     _delete_group(role.group)
 
@@ -96,7 +102,7 @@ def delete_role(by: Principal | None, role: Role) -> None:
 @transaction.atomic
 def create_group(by: Principal | None, *, name: str) -> Group:
     """Make a plain group. Raises PermissionDenied, InvalidInput (no name), Conflict (it is taken)."""
-    _govern(by)
+    require_administrator(by)
     group = _group(name)
     record(by, Action.GROUP_CREATED, group)
     return group
@@ -105,7 +111,7 @@ def create_group(by: Principal | None, *, name: str) -> Group:
 @transaction.atomic
 def delete_group(by: Principal | None, group: Group) -> None:
     """Delete a plain group with its grants. Raises PermissionDenied, InvalidInput (it carries a unit or a role, the last manager)."""
-    _govern(by)
+    require_administrator(by)
     if OrgUnit.objects.filter(group=group).exists() or Role.objects.filter(group=group).exists():
         raise InvalidInput(_("“%(name)s” carries a unit or a role. Delete that.") % {"name": group})
     record(by, Action.GROUP_DELETED, group)
@@ -118,7 +124,7 @@ def rename(by: Principal | None, place: OrgUnit | Role | Group, *, name: str) ->
 
     Raises PermissionDenied, InvalidInput (no name), Conflict (it is taken).
     """
-    _govern(by)
+    require_administrator(by)
     group = _group_of(place)
     before, place.name = place.name, _free(name, besides=group)
     place.save(update_fields=["name"])
@@ -133,7 +139,7 @@ def join(by: Principal | None, place: OrgUnit | Role | Group, *, user: User) -> 
 
     Raises PermissionDenied, InvalidInput (the group is denied to manage a place whose last manager this person is).
     """
-    _govern(by)
+    require_administrator(by)
     group = _group_of(place)
     if not group.user_set.filter(pk=user.pk).exists():
         with managers_kept(*management_denied_to(group)):
@@ -144,17 +150,12 @@ def join(by: Principal | None, place: OrgUnit | Role | Group, *, user: User) -> 
 @transaction.atomic
 def leave(by: Principal | None, place: OrgUnit | Role | Group, *, user: User) -> None:
     """End a membership. Raises PermissionDenied, InvalidInput (a place would lose its last manager)."""
-    _govern(by)
+    require_administrator(by)
     group = _group_of(place)
     if group.user_set.filter(pk=user.pk).exists():
         with managers_kept(*managed_by(group)):
             group.user_set.remove(user)
             record(by, Action.MEMBER_REMOVED, place, detail={"user": user.pk})
-
-
-def _govern(by: Principal | None) -> None:
-    if by is not None and not by.is_superuser:
-        raise PermissionDenied(_("Only an administrator of the system changes org units, roles and who is in them."))
 
 
 def _group_of(place: OrgUnit | Role | Group) -> Group:

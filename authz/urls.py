@@ -10,6 +10,7 @@ from authz import oidc, views
 # allauth's own names; only what is used here has an address
 urlpatterns = [
     path("sign-out/", LogoutView.as_view(), name="logout"),
+    path("password/", views.ChangePassword.as_view(), name="password"),
     path("sign-in/again/", reauthenticate, name="account_reauthenticate"),
     path("sign-in/second-factor/", second.authenticate, name="mfa_authenticate"),
     path("sign-in/again/second-factor/", second.reauthenticate, name="mfa_reauthenticate"),

@@ -5,21 +5,34 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.forms import AuthenticationForm
-from django.contrib.auth.views import LoginView
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
+from django.contrib.auth.models import User
+from django.contrib.auth.views import LoginView, PasswordChangeView
 from django.core.exceptions import NON_FIELD_ERRORS
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from authz.accounts import password_was_set
 from authz.oidc import sign_ins
 from authz.pages import signed_in
 from authz.principal import Principal
 from authz.scopes import DEFAULT_SCOPES, TokenScope
 from authz.sign_in import SignInForm, sign_in
-from authz.tokens import DEFAULT_DAYS, MAX_DAYS, folder_named, folder_names, issue_token, revoke_token, tokens_of
+from authz.tokens import (
+    DEFAULT_DAYS,
+    MAX_DAYS,
+    folder_choices,
+    folder_named,
+    folder_names,
+    issue_token,
+    revoke_token,
+    tokens_of,
+)
 from copilot_site.lib.errors import InvalidInput, NotFound
 
 
@@ -49,6 +62,25 @@ class SignIn(LoginView):
         answer = super().form_invalid(form)
         if form.has_error(NON_FIELD_ERRORS, "throttled"):
             answer.status_code = 429
+        return answer
+
+
+class ChangePassword(PasswordChangeView):
+    """Everybody's own password, where the account has one; whoever comes by the company sign-in has none to change."""
+
+    template_name = "authz/password.html"
+    success_url = reverse_lazy("chat")
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if isinstance(request.user, User) and not request.user.has_usable_password():
+            raise NotFound(_("Your account has no password here: you come by the company sign-in."))
+        return super().dispatch(request, *args, **kwargs)
+
+    @transaction.atomic
+    def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
+        answer = super().form_valid(form)
+        password_was_set(Principal.of(form.user), User.objects.get(pk=form.user.pk))
+        messages.success(self.request, _("Your password is changed."))
         return answer
 
 
@@ -89,6 +121,7 @@ def tokens(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         "scopes": TokenScope.choices,
         "chosen": request.POST.getlist("scopes") if status == 400 else list(DEFAULT_SCOPES),
         "folder": folder_named(principal, folder_id) if folder_id else None,
+        "folders": folder_choices(principal),
         "default_days": DEFAULT_DAYS,
         "max_days": MAX_DAYS,
     }

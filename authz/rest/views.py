@@ -19,10 +19,12 @@ class PrincipalView(GenericAPIView[Any]):
 
     token_scopes: what a token must be for, by method; one of them is enough: {"get": (TokenScope.SEARCH,)}. A method that is not
     named refuses every token: a route that nobody thought of is closed to programs.
+    besides: what a token must be for, too, whatever the method.
     """
 
     parser_classes = [JSONParser]
     token_scopes: ClassVar[Mapping[str, tuple[TokenScope, ...]]] = {}
+    besides: ClassVar[tuple[TokenScope, ...]] = ()
 
     @cached_property
     def principal(self) -> Principal:
@@ -35,8 +37,9 @@ class PrincipalView(GenericAPIView[Any]):
         scopes = self.token_scopes.get((request.method or "").lower(), ())
         if not scopes:
             self.permission_denied(request, message=_("A token cannot do this. Sign in as a person."), code="no_tokens")
-        if not any(request.auth.principal.may_use(scope) for scope in scopes):
-            self.permission_denied(request, message=_missing(scopes[0], request.auth), code="missing_scope")
+        for choice in (scopes, *((scope,) for scope in self.besides)):
+            if not any(request.auth.principal.may_use(scope) for scope in choice):
+                self.permission_denied(request, message=_missing(choice[0], request.auth), code="missing_scope")
 
 
 def _missing(scope: TokenScope, bearer: Bearer) -> str:

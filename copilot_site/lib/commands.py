@@ -1,9 +1,11 @@
 """What the management commands share: who asks, and errors as one sentence."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TextIO
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, OutputWrapper
 
 from copilot_site.lib.errors import CopilotError
 
@@ -15,3 +17,15 @@ def one_sentence() -> Iterator[None]:
         yield
     except CopilotError as error:
         raise CommandError(str(error)) from error
+
+
+@contextmanager
+def reader_may_leave(out: TextIO | OutputWrapper) -> Iterator[None]:
+    """Print within it; a reader that has had enough, such as `head`, ends it quietly."""
+    try:
+        yield
+        out.flush()
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, out.fileno())  # what is still kept back would fail once more when the file is closed
+        os.close(nowhere)

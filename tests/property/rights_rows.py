@@ -46,6 +46,7 @@ class Rows:
     def __init__(self) -> None:
         self.people = [make_user() for _person in range(PEOPLE)]
         User.objects.filter(pk__in=[person.pk for person in self.people]).update(is_staff=True)
+        self.administrator = make_user(is_superuser=True)  # whose export it is; without a grant
         self.units: list[OrgUnit] = [create_unit(None, name=f"unit {uuid4()}") for _unit in range(UNITS)]
         self.groups: list[Group] = [*(make_group() for _group in range(GROUPS)), *(unit.group for unit in self.units)]
         self.bases: list[KnowledgeBase] = [make_base() for _base in range(BASES)]

@@ -1,5 +1,7 @@
 """Every way to read: which documents it shows to a person, as numbers of the model."""
 
+import csv
+import io
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -7,6 +9,7 @@ from typing import Any
 from django.test import Client
 from django.urls import reverse
 
+from agent.models import Citation, Message, Role, Session
 from authz.permissions import Right
 from authz.principal import Principal
 from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, DocumentVersion, Folder
@@ -14,7 +17,7 @@ from knowledge.retrieval.candidates import Question, find_candidates
 from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.search import search
 from knowledge.selectors import visible_chunk_ids
-from tests.property.rights_rows import QUESTION, Rows, encoded
+from tests.property.rights_rows import QUESTION, TEXT, Rows, encoded
 
 SAMPLED = 6  # every sixth document; five persons look at five different sixths
 DECISIONS: Counter[str] = Counter()  # (person, document) decisions compared, by way
@@ -56,12 +59,12 @@ class Ways:
         ]
 
     def doors(self) -> list[Callable[[], list[Any]]]:
-        """What a person can use: search, API, pages."""
-        return [self.search, self.rest_list, self.library_pages]
+        """What a person can use: search, API, pages, the sources of an old answer; and what is exported of what they may."""
+        return [self.search, self.rest_list, self.library_pages, self.old_answer, self.export]
 
     def addresses(self) -> list[Callable[[], list[Any]]]:
         """What is asked for by the address of one document."""
-        return [self.rest_detail, self.source_panel, self.page_image, self.download]
+        return [self.rest_detail, self.citation, self.page_image, self.download]
 
     def folders(self, right: Right = Right.VIEW) -> list[int]:
         rows = Folder.objects.reachable_by(self.principal, right).values_list("pk", flat=True)
@@ -126,7 +129,46 @@ class Ways:
                 shown += [row.document.pk for row in answer.context["page"].object_list]
         return shown
 
-    def source_panel(self) -> list[Any]:
+    def old_answer(self) -> list[Any]:
+        """The sources that are shown of an answer of long ago that cites every document."""
+        session = Session.objects.create(user=self.user)
+        message = Message.objects.create(session=session, role=Role.ASSISTANT, content=TEXT)
+        cited = Chunk.unscoped.filter(document_id__in=list(self.numbers))
+        Citation.objects.bulk_create(
+            Citation(
+                message=message, number=number, evidence_id=str(chunk.id), knowledge_base_id=chunk.knowledge_base_id,
+                document_id=chunk.document_id, version_id=chunk.version_id, chunk_id=chunk.id, start=0, end=9, score=1.0,
+            )
+            for number, chunk in enumerate(cited, start=1)
+        )  # fmt: skip
+        answer = self._get(f"/api/v1/sessions/{session.pk}/messages").json()
+        session.delete()
+        return self._named(row["knowledge_id"] for row in answer["results"][0]["citations"])
+
+    def export(self) -> list[Any]:
+        """The export of effective access, as an administrator gets it: a document without exceptions is as its folder."""
+        client = Client()
+        client.force_login(self.rows.administrator)
+        answer: Any = client.get(reverse("rights-export"))
+        table = csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode("utf-8-sig")))
+        held = {
+            (row["knowledge base"], row["kind"], row["place"].rpartition(" / ")[2])
+            for row in table
+            if (row["person"], row["right"]) == (self.user.username, "view")
+        }
+        rows = Document.unscoped.filter(pk__in=list(self.numbers)).select_related("access", "knowledge_base")
+        places = {
+            row.pk: (
+                row.knowledge_base.name,
+                row.access.kind,
+                row.title if row.access.kind == "document" else row.access.name,
+            )
+            for row in rows
+        }
+        return [pk for pk, place in places.items() if place in held]
+
+    def citation(self) -> list[Any]:
+        """The passage behind a citation, at the address that answers link to."""
         chunks = Chunk.unscoped.filter(document_id__in=list(self.some))
         urls = {chunk.document_id: reverse("source", args=[chunk.knowledge_base_id, chunk.id]) for chunk in chunks}
         return [pk for pk, url in urls.items() if self._status(url) == 200]

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -10,8 +10,9 @@ import pytest
 from django.db import connection, models
 from django.test.utils import CaptureQueriesContext
 
-from authz import checks
+from authz import checks, governing
 from authz.checks import get_visible
+from authz.governing import get_governed
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
@@ -21,10 +22,13 @@ from tests.factories import allow, make_base, make_document, make_user
 pytestmark = pytest.mark.django_db
 
 
-def work(principal: Principal, model: type[models.Model], **lookup: Any) -> Counter[str]:
+Get = Callable[..., models.Model]
+
+
+def work(principal: Principal, model: type[models.Model], get: Get = get_visible, **lookup: Any) -> Counter[str]:
     """How often each table of rights is read while a row is refused."""
     with CaptureQueriesContext(connection) as queries, pytest.raises(NotFound):
-        get_visible(model, principal, **lookup)
+        get(model, principal, **lookup)
     read: Counter[str] = Counter()
     for query in queries.captured_queries:
         with connection.cursor() as cursor:
@@ -46,25 +50,31 @@ def nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def refused() -> tuple[Principal, Document, Chunk]:
     """Somebody with rights elsewhere, and a document with a passage that they may not see."""
     person = make_user()
-    allow(person, make_base("Elsewhere"), Right.VIEW)
+    allow(person, make_base("Elsewhere"), Right.VIEW, Right.MANAGE)
     document = make_document(make_base("Closed"), "closed.md", "# Closed\n\nText.", ingested=True)
     return Principal.of(person), document, Chunk.unscoped.filter(document=document)[0]
 
 
 def test_rights_are_read_as_often_for_what_is_missing(refused: tuple[Principal, Document, Chunk]) -> None:
     principal, document, chunk = refused
-    for model, row in ((Folder, document.folder), (Document, document)):
-        forbidden = work(principal, model, pk=row.pk)
+    for get, model, row in (
+        (get_visible, Folder, document.folder),
+        (get_visible, Document, document),
+        (get_governed, Folder, document.folder),
+        (get_governed, Document, document),
+    ):
+        forbidden = work(principal, model, get, pk=row.pk)
         assert forbidden, "the tables of rights are read"
-        assert work(principal, model, pk=uuid4()) == forbidden, model
+        assert work(principal, model, get, pk=uuid4()) == forbidden, (get, model)
     base_id = chunk.knowledge_base_id
     forbidden = work(principal, Chunk, knowledge_base_id=base_id, id=chunk.id)
     assert work(principal, Chunk, knowledge_base_id=base_id, id=uuid4()) == forbidden
 
 
+@pytest.mark.parametrize(("module", "get"), [(checks, get_visible), (governing, get_governed)])
 def test_without_evening_out_they_differ(
-    refused: tuple[Principal, Document, Chunk], monkeypatch: pytest.MonkeyPatch
+    refused: tuple[Principal, Document, Chunk], monkeypatch: pytest.MonkeyPatch, module: Any, get: Get
 ) -> None:
     principal, document, _chunk = refused
-    monkeypatch.setattr(checks, "_even_out", lambda principal, rows: None)
-    assert work(principal, Document, pk=document.pk) != work(principal, Document, pk=uuid4())
+    monkeypatch.setattr(module, "even_out", lambda principal, right, rows: None)
+    assert work(principal, Document, get, pk=document.pk) != work(principal, Document, get, pk=uuid4())
