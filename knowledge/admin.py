@@ -131,27 +131,55 @@ class DocumentAdmin(WithRights[Document]):
         return False
 
 
+QUEUES = {"interactive": _("single uploads"), "bulk": _("imports")}
+
+
+class QueueFilter(admin.SimpleListFilter):
+    """By the queue that a version waits in, in words."""
+
+    title = _("queue")
+    parameter_name = "queue"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return list(QUEUES.items())
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[DocumentVersion]) -> QuerySet[DocumentVersion]:
+        return queryset.filter(queue=self.value()) if self.value() in QUEUES else queryset
+
+
 @admin.register(DocumentVersion)
 class IngestionAdmin(GuardedModelAdmin[DocumentVersion]):
     """Ingestion health: every version with its state, attempts and reason of failure."""
 
     list_display = (
-        "document",
+        "of_document",
         "number",
         "parse_status",
-        "failure_reason",
+        "why_failed",
         "attempts",
-        "queue",
+        "waits_in",
         "created_at",
         "published_at",
     )
-    list_filter = ("parse_status", "queue")
+    list_filter = ("parse_status", QueueFilter)
     list_select_related = ("document",)
     ordering = ("-created_at",)
     fields = readonly_fields = list_display
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[DocumentVersion]:
         return super().get_queryset(request).select_related("document")
+
+    @admin.display(description=_("document"), ordering="document__title")
+    def of_document(self, version: DocumentVersion) -> str:
+        return str(version.document)
+
+    @admin.display(description=_("reason of failure"))
+    def why_failed(self, version: DocumentVersion) -> str:
+        return version.failure_reason
+
+    @admin.display(description=_("queue"), ordering="queue")
+    def waits_in(self, version: DocumentVersion) -> str:
+        return str(QUEUES.get(version.queue, version.queue))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -62,15 +62,19 @@ def passages(principal: Principal, chunk_ids: Iterable[UUID]) -> list[ShownPassa
 
 
 def visible_chunk_ids(principal: Principal, chunk_ids: Iterable[UUID]) -> set[UUID]:
-    """Which of the passages this person may see now: `Chunk.objects.visible_to` by hand, for what asks before each event of a run."""
+    """Which of the passages this person may see now: `Chunk.objects.visible_to` by hand, for what asks before each event of a run.
+
+    The passages are looked up first: a plan for any person and any number of passages would go through all that people may see.
+    """
     ids = list(chunk_ids)
     if not ids:
         return set()
-    visible = folder_ids_with(principal, Right.VIEW)
+    visible = folder_ids_with(principal, Right.VIEW, among="SELECT access_id FROM asked")
     with prepared_cursor(connection) as cursor:
         cursor.execute(
-            "SELECT c.id FROM knowledge_chunk c JOIN knowledge_document d ON d.id = c.document_id"  # noqa: S608  # `authz.folders` holds no input
-            f" WHERE c.id = ANY(%s) AND d.access_id IN ({visible.sql})",
+            "WITH asked AS MATERIALIZED (SELECT c.id, d.access_id FROM knowledge_chunk c"  # noqa: S608  # `authz.folders` holds no input
+            " JOIN knowledge_document d ON d.id = c.document_id WHERE c.id = ANY(%s))"
+            f" SELECT a.id FROM asked a WHERE a.access_id IN ({visible.sql})",
             [ids, *visible.params],
         )
         return {pk for (pk,) in cursor.fetchall()}

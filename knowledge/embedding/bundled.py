@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.embedding.base import Embedder, EmbedderOptions, embedders
-from knowledge.embedding.model_files import INPUT, MODEL, SENTENCE, SPACE, TOKENS, VOCABULARY, checked_model
-from knowledge.embedding.tokenizer import load_tokenizer
+from knowledge.embedding.model_files import INPUT, MODEL, SENTENCE, SPACE, TOKENS, checked_model
+from knowledge.embedding.tokenizer import Tokenizer
 
 QUERY, PASSAGE = "query:", "passage:"  # what the model was trained with; the space after it is part of the next word
 COMMON, LEAST_WEIGHT = 4.0, 0.05  # what is as common as "." tells next to nothing; ADR 0004
@@ -35,7 +35,7 @@ class _Runtime:
         self.session: Any = onnxruntime.InferenceSession(
             folder / MODEL, sess_options=options, providers=["CPUExecutionProvider"]
         )
-        self.tokenizer = load_tokenizer(folder / VOCABULARY)
+        self.tokenizer = Tokenizer(folder)
         self.prefixes = {prefix: self.tokenizer.encode(prefix) for prefix in (QUERY, PASSAGE)}
 
 

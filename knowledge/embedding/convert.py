@@ -14,7 +14,7 @@ import onnx
 
 from knowledge.embedding.base import ModelMissing
 from knowledge.embedding.graph import GraphBuilder
-from knowledge.embedding.model_files import MANIFEST, MODEL, SPACE, VOCABULARY, checked_model, sha256_of
+from knowledge.embedding.model_files import FILES, MANIFEST, MODEL, SPACE, WEIGHTS, checked_model, sha256_of
 from knowledge.embedding.tokenizer import save_vocabulary
 from knowledge.embedding.weights import WeightFile, installed_weight_file
 
@@ -49,13 +49,13 @@ def prepare_model(cache_dir: Path, *, weight_file: Path | None = None) -> Path:
 
 def _write_files(source: Path, folder: Path) -> None:
     weights = WeightFile(source)
-    onnx.save(GraphBuilder(weights).build(), folder / MODEL)
-    save_vocabulary(weights.vocabulary, folder / VOCABULARY)
+    onnx.save(GraphBuilder(weights).build(), folder / MODEL, save_as_external_data=True, location=WEIGHTS)
+    save_vocabulary(weights.vocabulary, folder)
     manifest = {
         "space": SPACE,
         "model": "intfloat/multilingual-e5-small",
         "source": {"file": source.name, "sha256": sha256_of(source)},
-        "sha256": {name: sha256_of(folder / name) for name in (MODEL, VOCABULARY)},
+        "sha256": {name: sha256_of(folder / name) for name in FILES},
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
     for path in folder.iterdir():

@@ -7,7 +7,11 @@ from pathlib import Path
 from knowledge.embedding.base import ModelMissing
 
 SPACE = "me5-small-int8-v1"
-MODEL, VOCABULARY, MANIFEST = "model.onnx", "vocabulary.json", "manifest.json"
+# Processes map what is large and share it: a model of several files.
+MODEL, WEIGHTS = "model.onnx", "weights.bin"
+VOCABULARY, PIECES, NUMBERS, SCORES = "tokenizer.json", "pieces.marisa", "numbers.npy", "scores.npy"
+FILES = (MODEL, WEIGHTS, VOCABULARY, PIECES, NUMBERS, SCORES)
+MANIFEST = "manifest.json"
 INPUT, SENTENCE, TOKENS = "input_ids", "sentence", "tokens"  # names in the graph
 
 
@@ -17,7 +21,7 @@ def checked_model(cache_dir: Path) -> Path:
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         expected: dict[str, str] = manifest["sha256"]
-        changed = [name for name in (MODEL, VOCABULARY) if sha256_of(folder / name) != expected[name]]
+        changed = [name for name in FILES if sha256_of(folder / name) != expected[name]]
     except FileNotFoundError as error:
         missing = "has not been prepared yet" if not folder.exists() else f"lacks {Path(error.filename).name}"
         raise ModelMissing(f"The bundled embedding model in {folder} {missing}.") from error

@@ -4,7 +4,6 @@ import threading
 from collections.abc import Sequence
 
 import numpy as np
-import openai
 import tenacity
 from numpy.typing import NDArray
 
@@ -21,7 +20,6 @@ BATCH_TEXTS = 32
 MAX_CHARACTERS = 6_000  # of one text; below the 8,191 tokens of common services in every script
 CONNECT_TIMEOUT_S = 5.0
 ATTEMPTS, LONGEST_WAIT_S = 4, 8.0
-TEMPORARY = (openai.APIConnectionError, openai.RateLimitError, openai.InternalServerError)  # time-outs are of the first
 WIDE = 0x2E80  # from here on (CJK and what follows) a character is about a token; before it four are
 
 
@@ -46,6 +44,10 @@ class OpenAICompatibleEmbedder:
         timeout_s: float = 60.0,
         first_wait_s: float = 0.5,
     ) -> None:
+        import openai  # here: a second and 13 MB of every process that never speaks to a service
+
+        # time-outs are of the first
+        self._temporary = (openai.APIConnectionError, openai.RateLimitError, openai.InternalServerError)
         self.space = f"openai_compatible:{model}"
         self._model = model
         self._base_url = base_url
@@ -57,7 +59,7 @@ class OpenAICompatibleEmbedder:
             max_retries=0,
         )
         self._retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type(TEMPORARY),
+            retry=tenacity.retry_if_exception_type(self._temporary),
             stop=tenacity.stop_after_attempt(ATTEMPTS),
             wait=tenacity.wait_exponential_jitter(multiplier=first_wait_s, max=LONGEST_WAIT_S, jitter=first_wait_s),
             reraise=True,
@@ -90,11 +92,13 @@ class OpenAICompatibleEmbedder:
         return readable(text, characters=MAX_CHARACTERS).strip() or "-"
 
     def _embed(self, texts: list[str]) -> NDArray[np.float32]:
+        import openai
+
         try:
             answer = self._retrying(
                 self._client.embeddings.create, input=texts, model=self._model, encoding_format="float"
             )
-        except TEMPORARY as error:
+        except self._temporary as error:
             raise EmbedderUnavailable(
                 f"The embedding service at {self._base_url} did not answer after {ATTEMPTS} attempts: {_reason(error)}"
             ) from error

@@ -19,7 +19,7 @@ from knowledge.models import KnowledgeBase
 
 @transaction.atomic
 def explain_rights(by: Principal, user: User, place: Place) -> list[Explanation]:
-    """Each right of this person at a place that `by` governs, with its reason. It tells about a person, so it is recorded."""
+    """Each right of this person at a place that `by` reviews, with its reason. It tells about a person, so it is recorded."""
     rules, person = rulebook_of([base_id_of(place)]), person_of(user)
     found = [explain(rules.decide(person, right, node_id_of(place))) for right in Right]
     held = [each.right.value for each in found if each.is_allowed]

@@ -1,14 +1,17 @@
 """From what an address or a form says to a person, a holder of rights, or a governed place."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from django.contrib.auth.models import Group, User
+from django.db.models import Value
+from django.db.models.functions import Concat, Trim
 from django.utils.translation import gettext as _
 
-from authz.governing import get_governed
+from authz.governing import get_governed, get_reviewed
+from authz.models import OrgUnit, Role
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
@@ -21,12 +24,21 @@ MOST_NAMES = 500  # offered while somebody types; every name can be typed
 
 def governed_place(principal: Principal, kind: str, place_id: UUID | str) -> Place:
     """A place that this person governs. Raises NotFound, the same for missing, unknown kinds and others' places."""
+    return _place(get_governed, principal, kind, place_id)
+
+
+def reviewed_place(principal: Principal, kind: str, place_id: UUID | str) -> Place:
+    """A place whose rights this person may see. Raises NotFound as `governed_place` does."""
+    return _place(get_reviewed, principal, kind, place_id)
+
+
+def _place(get: Callable[..., Any], principal: Principal, kind: str, place_id: UUID | str) -> Place:
     model = MODELS.get(kind)
     if model is None:
         raise NotFound(_("A place is a base, a folder or a document; “%(kind)s” is none of them.") % {"kind": kind})
-    if model is Folder:
-        return get_governed(Folder, principal, pk=place_id, kind=FolderKind.FOLDER)
-    return get_governed(model, principal, pk=place_id)
+    narrow = {"kind": FolderKind.FOLDER} if model is Folder else {}
+    place: Place = get(model, principal, pk=place_id, **narrow)
+    return place
 
 
 def kind_of(place: Place) -> Kind:
@@ -36,11 +48,26 @@ def kind_of(place: Place) -> Kind:
 
 
 def user_named(name: str) -> User:
-    """An account, disabled ones included, by sign-in name. Raises InvalidInput, naming the nearest."""
+    """An account, disabled ones included, by sign-in name, else by a full name that only one has.
+
+    Raises InvalidInput, naming the nearest, or those who share the name.
+    """
     user = User.objects.filter(username=name.strip()).first()
-    if user is None:
-        raise InvalidInput(_unknown(_("person"), name, User.objects.values_list("username", flat=True)))
-    return user
+    if user is not None:
+        return user
+    full = Trim(Concat("first_name", Value(" "), "last_name"))
+    called = (
+        list(User.objects.annotate(full=full).filter(full=name.strip()).order_by("username")) if name.strip() else []
+    )
+    if len(called) == 1:
+        return called[0]
+    if called:
+        raise InvalidInput(
+            _("%(count)s people are called “%(name)s”. Give the sign-in name: %(names)s.")
+            % {"count": len(called), "name": name.strip(), "names": ", ".join(each.username for each in called)}
+        )
+    advice = _("Give the sign-in name, or the exact full name.")
+    raise InvalidInput(_unknown(_("person"), name, User.objects.values_list("username", flat=True), advice=advice))
 
 
 def group_named(name: str) -> Group:
@@ -51,6 +78,20 @@ def group_named(name: str) -> Group:
     return group
 
 
+def carried_by(group: Group) -> OrgUnit | Role | Group:
+    """What a group stands for, so that the audit log names it."""
+    unit = OrgUnit.objects.filter(group=group).first()
+    return unit or Role.objects.filter(group=group).first() or group
+
+
+def unit_named(name: str) -> OrgUnit:
+    """Raises InvalidInput, naming the nearest."""
+    unit = OrgUnit.objects.filter(group__name=name.strip()).first()
+    if unit is None:
+        raise InvalidInput(_unknown(_("org unit"), name, OrgUnit.objects.values_list("group__name", flat=True)))
+    return unit
+
+
 def holder_names() -> dict[str, list[str]]:
     """Names to offer where a holder is asked for."""
     people = User.objects.filter(is_active=True).order_by("username").values_list("username", flat=True)
@@ -58,10 +99,13 @@ def holder_names() -> dict[str, list[str]]:
     return {"people": list(people[:MOST_NAMES]), "groups": list(groups[:MOST_NAMES])}
 
 
-def _unknown(what: str, name: str, known: Iterable[str]) -> str:
+def _unknown(what: str, name: str, known: Iterable[str], *, advice: str = "") -> str:
+    """advice: a further sentence, where no name is near."""
     near = get_close_matches(name.strip(), list(known), n=1)
     if not near:
-        return _("There is no %(what)s called “%(name)s”.") % {"what": what, "name": name.strip()}
+        return (
+            _("There is no %(what)s called “%(name)s”.") % {"what": what, "name": name.strip()} + f" {advice}"
+        ).strip()
     return _("There is no %(what)s called “%(name)s”. Did you mean “%(near)s”?") % {
         "what": what, "name": name.strip(), "near": near[0],
     }  # fmt: skip

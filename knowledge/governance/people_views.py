@@ -1,11 +1,11 @@
-"""People: where they belong, and everything they may do in the places that whoever looks governs."""
+"""People: where they belong, and everything they may do in the places that whoever looks governs or reviews."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponseBase
@@ -25,10 +25,10 @@ from authz.principal import Principal
 from authz.rules import Place, Rulebook
 from copilot_site.lib.errors import CopilotError, NotFound
 from knowledge.governance.confirmation import show_effects
-from knowledge.governance.lookup import group_named, holder_names
+from knowledge.governance.lookup import carried_by, group_named, holder_names
 from knowledge.governance.memberships import Membership, change_membership
 from knowledge.governance.review import in_order
-from knowledge.governance.scope import governed_places
+from knowledge.governance.scope import reviewed_places
 from knowledge.governance.standing import bases_of, person_of, rulebook_of
 
 PAGE_SIZE = 50
@@ -68,7 +68,7 @@ def people_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase
 def person(request: HttpRequest, principal: Principal, user_id: int) -> HttpResponseBase:
     """One person with their groups, and what these and their own grants let them do."""
     user = _user(user_id)
-    whom, shown = person_of(user), governed_places(principal)
+    whom, shown = person_of(user), reviewed_places(principal)
     lines = [(base.name, list(access_lines(rulebook_of([base.pk]), whom, set(shown)))) for base in bases_of(shown)]
     record(principal, Action.ACCESS_EXPLAINED, user, detail={"places": sum(len(each) for _base, each in lines)})
     context = {
@@ -88,7 +88,7 @@ def membership(request: HttpRequest, principal: Principal, user_id: int) -> Http
     """`what` is `join` or `leave`, `group` the name of a group, unit or role; asked again after showing whom it touches."""
     user = _user(user_id)
     try:
-        place = _carried_by(group_named(request.POST.get("group", "")))
+        place = carried_by(group_named(request.POST.get("group", "")))
         what = Membership.LEAVE if request.POST.get("what") == "leave" else Membership.JOIN
         effects = change_membership(principal, user, place, what, confirmed=request.POST.get("confirmed", ""))
     except CopilotError as problem:
@@ -148,9 +148,3 @@ def _user(user_id: int) -> User:
     if user is None:
         raise NotFound(_("There is no such person."))
     return user
-
-
-def _carried_by(group: Group) -> OrgUnit | Role | Group:
-    """What a group stands for, so that the audit log names it."""
-    unit = OrgUnit.objects.filter(group=group).first()
-    return unit or Role.objects.filter(group=group).first() or group

@@ -1,6 +1,7 @@
 """A change of rights, made to see what it does to whom, and kept only when that was confirmed."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
 from uuid import UUID
 
 from django.db import models, transaction
@@ -28,12 +29,36 @@ def carry_out(
     happened to rights since they were shown makes other effects, and so another question. Raises what the change raises.
     """
     with transaction.atomic():
-        before = standing_of(*base_ids)
-        change()
-        effects = compare(before, standing_of(*base_ids))
+        effects = _made(change, base_ids)
         if not effects.people or effects.fingerprint == confirmed:
             return None
         transaction.set_rollback(True)
-    detail = {"what": what, "gaining": len(effects.gaining), "losing": len(effects.losing)}
-    record(by, Action.CHANGE_PREVIEWED, target, detail=detail)
+    _record(by, effects, target, {"what": what})
     return effects
+
+
+def preview(
+    by: Principal,
+    change: Callable[[], None],
+    *,
+    target: models.Model | None,
+    base_ids: Collection[UUID],
+    detail: Mapping[str, Any],
+) -> Effects:
+    """What a change would do to whom: it is made and always undone; that it was looked at is recorded. Raises what the change raises."""
+    with transaction.atomic():
+        effects = _made(change, base_ids)
+        transaction.set_rollback(True)
+    _record(by, effects, target, detail)
+    return effects
+
+
+def _made(change: Callable[[], None], base_ids: Collection[UUID]) -> Effects:
+    before = standing_of(*base_ids)
+    change()
+    return compare(before, standing_of(*base_ids))
+
+
+def _record(by: Principal, effects: Effects, target: models.Model | None, detail: Mapping[str, Any]) -> None:
+    counts = {"gaining": len(effects.gaining), "losing": len(effects.losing)}
+    record(by, Action.CHANGE_PREVIEWED, target, detail={**detail, **counts})

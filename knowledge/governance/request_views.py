@@ -20,6 +20,7 @@ from knowledge.models import Folder
 from knowledge.selectors import discoverable_folders
 from knowledge.services.access_requests import (
     grant_request,
+    named_folders,
     refuse_request,
     request_access,
     requests_for,
@@ -60,11 +61,10 @@ def decide(request: HttpRequest, principal: Principal, request_id: int) -> HttpR
 def my_requests(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """What the person has asked for and what became of it; `?folder=` opens the form for a folder that may be asked for now."""
     asked = requests_of(principal)
-    named = {asking.folder_id for asking in asked}
-    tellable = set(discoverable_folders(principal).filter(pk__in=named).values_list("pk", flat=True))
-    visible = set(Folder.objects.visible_to(principal).filter(pk__in=named).values_list("pk", flat=True))
+    named, folders = named_folders(principal), {asking.folder_id for asking in asked}
+    visible = set(Folder.objects.visible_to(principal).filter(pk__in=folders).values_list("pk", flat=True))
     context = {
-        "asked": [(each, each.folder_id in tellable | visible, each.folder_id in visible) for each in asked],
+        "asked": [(each, each.folder_id in named, each.folder_id in visible) for each in asked],
         "folder": _asked_folder(request, principal),
     }
     return render(request, "knowledge/requests.html", context)

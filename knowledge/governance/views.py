@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 from authz.admin_pages import admin_page, show
 from authz.effects import Effects
 from authz.explain import Explanation, explain
+from authz.governing import governed
 from authz.people import Person
 from authz.permissions import Right
 from authz.principal import Principal
@@ -22,9 +23,10 @@ from authz.tokens import living_tokens_for
 from copilot_site.lib.errors import Conflict, InvalidInput
 from knowledge.governance.changes import Change, ChangeForm, carry_out
 from knowledge.governance.confirmation import show_effects
-from knowledge.governance.lookup import Place, governed_place, holder_names, kind_of
+from knowledge.governance.lookup import MODELS, Place, governed_place, holder_names, kind_of, reviewed_place
 from knowledge.governance.review import in_order
-from knowledge.governance.scope import governed_places
+from knowledge.governance.reviews import record_review
+from knowledge.governance.scope import governed_places, reviewed_places
 from knowledge.governance.standing import base_id_of, bases_of, node_id_of, rulebook_of, standing_of
 from knowledge.governance.tree import from_above, holdings, rows_on, tree
 from knowledge.models import Document, Folder
@@ -36,14 +38,15 @@ MOST_PEOPLE = 200  # with access, on the page of a place; the export has all
 @admin_page
 def rights_tree(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """`?base=` chooses a knowledge base, `?at=` a folder to begin at."""
-    governed = governed_places(principal)
-    bases = list(bases_of(governed))
+    reviewed = reviewed_places(principal)
+    bases = list(bases_of(reviewed))
     asked = request.GET.get("base", "")
     base = next((each for each in bases if str(each.pk) == asked), bases[0] if bases else None)
     context: dict[str, object] = {"title": _("Folders and rights"), "bases": bases, "base": base}
     if base is not None:
+        record_review(principal, base)
         rules = rulebook_of([base.pk])
-        mine = {pk for pk, base_id in governed.items() if base_id == base.pk}
+        mine = {pk for pk, base_id in reviewed.items() if base_id == base.pk}
         at = next((pk for pk in mine if str(pk) == request.GET.get("at", "")), None)
         tops = [at] if at else [pk for pk in mine if rules.places[pk].parent_id not in mine]
         context |= {
@@ -57,7 +60,9 @@ def rights_tree(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 @admin_page
 def place(request: HttpRequest, principal: Principal, kind: str, place_id: UUID) -> HttpResponseBase:
     """What is granted and denied here, what comes from above, and what that makes of whom."""
-    return _show_place(request, principal, governed_place(principal, kind, place_id))
+    row = reviewed_place(principal, kind, place_id)
+    record_review(principal, row)
+    return _show_place(request, principal, row)
 
 
 @require_POST
@@ -98,6 +103,7 @@ def _show_place(
         "title": _("Rights on “%(name)s”") % {"name": row},
         "place": row,
         "kind": kind_of(row),
+        "may_change": governed(MODELS[kind_of(row)], principal).filter(pk=row.pk).exists(),
         "way": [each for each in reversed(way[1:] if is_own else way) if not each.is_root],
         "holdings": holdings(rows_on(rules, node_id)) if is_own else (),
         "from_above": list(from_above(rules, node_id, way[1:] if is_own else way)),
@@ -115,10 +121,10 @@ def _show_place(
 
 def _destinations(principal: Principal, rules: Rulebook, folder: Folder) -> Iterator[tuple[UUID, str]]:
     """The governed folders of its base that a folder can be moved below, with the names from the base down."""
-    governed = governed_places(principal)
+    mine = governed_places(principal)
     for place in in_order(rules):
         way = {each.id for each in rules.way(place.id)}
-        if place.kind == "folder" and place.id in governed and folder.pk not in way and place.id != folder.parent_id:
+        if place.kind == "folder" and place.id in mine and folder.pk not in way and place.id != folder.parent_id:
             yield place.id, " › ".join(rules.names(place.id))
 
 

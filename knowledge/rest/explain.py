@@ -1,4 +1,4 @@
-"""Why can somebody do something somewhere? For those who manage the place."""
+"""Why can somebody do something somewhere? For those who manage the place, and for auditors."""
 
 from typing import Any
 
@@ -14,14 +14,16 @@ from authz.scopes import TokenScope
 from copilot_site.lib.inputs import Input
 from copilot_site.lib.openapi import operation
 from knowledge.governance.explanations import explain_rights
-from knowledge.governance.lookup import MODELS, governed_place, user_named
+from knowledge.governance.lookup import MODELS, reviewed_place, user_named
 
 
 class AskWhy(Input):
     user = serializers.CharField(help_text="The person's sign-in name.")
     right = serializers.ChoiceField(choices=Right.choices, default=Right.VIEW.value)
     kind = serializers.ChoiceField(choices=sorted(MODELS), help_text="What `id` names.")
-    id = serializers.UUIDField(help_text="Of a knowledge base, folder or document that you manage.")
+    id = serializers.UUIDField(
+        help_text="Of a knowledge base, folder or document that you manage; of any for auditors."
+    )
 
 
 class StepSerializer(serializers.Serializer[Step]):
@@ -72,6 +74,6 @@ class Explain(PrincipalView):
     )
     def get(self, request: Request) -> Response:
         given: dict[str, Any] = AskWhy.checked(request.query_params)
-        place = governed_place(self.principal, given["kind"], given["id"])
+        place = reviewed_place(self.principal, given["kind"], given["id"])
         found = explain_rights(self.principal, user_named(given["user"]), place)
         return Response(self.get_serializer(next(each for each in found if each.right == given["right"])).data)

@@ -1,6 +1,7 @@
 """Search without an answer: the passages themselves, each with how it came to its place."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import structlog
@@ -99,6 +100,18 @@ def scope_of(given: Mapping[str, Any], *, language: str) -> Scope:
     )
 
 
+@contextmanager
+def searching() -> Iterator[None]:
+    """Raises Unavailable where the model that searches does not answer."""
+    try:
+        yield
+    except EmbeddingError as error:
+        log.warning("search.without_model", exc_info=True)
+        raise Unavailable(
+            _("The search model does not work now. Try again in a moment, or tell your administrator.")
+        ) from error
+
+
 class KnowledgeSearch(PrincipalView):
     token_scopes = {"post": (TokenScope.SEARCH,)}
     serializer_class = SearchAnswer
@@ -106,12 +119,7 @@ class KnowledgeSearch(PrincipalView):
     @operation("Search the passages you may read", body=SearchRequest, answer=SearchAnswer, problems=(400, 401, 503))
     def post(self, request: Request) -> Response:
         given = SearchRequest.checked(request.data)
-        try:
+        with searching():
             scope = scope_of(given, language=given["language"])
             found = search_knowledge(self.principal, given["query"], scope=scope, top_k=given["top_k"])
-        except EmbeddingError as error:
-            log.warning("search.without_model", exc_info=True)
-            raise Unavailable(
-                _("The search model does not work now. Try again in a moment, or tell your administrator.")
-            ) from error
         return Response(self.get_serializer(found).data)

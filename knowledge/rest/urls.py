@@ -1,6 +1,6 @@
 from django.urls import path
 
-from knowledge.rest import bases, documents, explain, folders, search
+from knowledge.rest import access_requests, bases, documents, explain, folders, rights, search
 
 urlpatterns = [
     path("knowledge-bases", bases.KnowledgeBases.as_view(), name="knowledge-bases"),
@@ -18,5 +18,9 @@ urlpatterns = [
     path("documents/<uuid:pk>/download", documents.DocumentDownload.as_view(), name="document-download"),
     path("documents/<uuid:pk>/retry", documents.DocumentRetry.as_view(), name="document-retry"),
     path("explain", explain.Explain.as_view(), name="explain"),
+    path("rights/preview", rights.PreviewOfChanges.as_view(), name="rights-preview"),
+    path("rights/matrix", rights.RightsMatrix.as_view(), name="rights-matrix"),
+    path("rights/effective-access", rights.EffectiveAccess.as_view(), name="effective-access"),
+    path("access-requests", access_requests.AccessRequests.as_view(), name="access-requests"),
     path("knowledge-search", search.KnowledgeSearch.as_view(), name="knowledge-search"),
 ]

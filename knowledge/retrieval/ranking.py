@@ -20,7 +20,6 @@ from knowledge.retrieval.candidates import Candidate, Finalists, Question, find_
 from knowledge.retrieval.fusion import fuse, supported
 from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.rerank import base as rerank
-from knowledge.retrieval.rerank.maxsim import shortfalls
 from knowledge.retrieval.terms import query_weights, term_id, terms
 from knowledge.retrieval.together import FIRST, WEIGHT, said_together
 from knowledge.selectors import ShownPassage
@@ -43,8 +42,7 @@ class Scores:
 
     dense: cosine of sentence vectors, or as they would have it. lexical: BM25 on its absolute scale, 0 … 2.2. fused,
     rerank: on the scale of their stage. support: what the other passages of its document add to `rerank`; together: what
-    its saying the question's words in one breath adds. shortfall, shortfall_near: what the passage, and its best clause, leave
-    to the other hits (`maxsim.shortfalls`); for whoever judges an answer, not for the order.
+    its saying the question's words in one breath adds.
     """
 
     dense: float
@@ -57,8 +55,6 @@ class Scores:
     rerank_rank: int | None = None
     support: float = 0.0
     together: float = 0.0
-    shortfall: float = 0.0
-    shortfall_near: float = 0.0
 
     @property
     def final(self) -> float:
@@ -77,17 +73,29 @@ class Ranked:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """A question as the search took it, and the corpus that weighs its terms: for whoever reads on.
+
+    question: as rerankers read it. weights: {term id: share of the question's idf}. frequencies: {term id: passages of the corpus
+    that hold it}, without the terms that occur nowhere. corpus_chunks: passages of the corpus.
+    """
+
+    question: rerank.Question
+    weights: Mapping[int, float]
+    frequencies: Mapping[int, int]
+    corpus_chunks: int
+
+
+@dataclass(frozen=True)
 class Ranking:
     """All candidates of a question, best first, before documents are spread: what an evaluation measures.
 
-    visible: passages the person could see in the scope. weights: {term id: share of the question's idf}. question: as rerankers
-    read it; None where nothing is visible.
+    visible: passages the person could see in the scope. asked: None where there are none.
     """
 
     ranked: list[Ranked]
     visible: int
-    weights: Mapping[int, float]
-    question: rerank.Question | None = None
+    asked: Asked | None = None
 
 
 @dataclass(frozen=True)
@@ -112,7 +120,7 @@ def rank(principal: Principal, query: str, *, scope: Scope) -> Ranking:
     ids = [term_id(term) for term in terms(asked)]
     plan = make_plan(principal, scope, term_ids=ids, space=with_engine.space)
     if not plan.visible or plan.space_id is None:
-        return Ranking([], plan.visible, {})
+        return Ranking([], plan.visible)
     vector, question = with_engine.ask(asked)
     weights = query_weights(ids, plan.frequencies, plan.corpus_chunks + IMAGINED)
     candidates = find_candidates(
@@ -135,18 +143,8 @@ def rank(principal: Principal, query: str, *, scope: Scope) -> Ranking:
     if chosen:
         finalists = _best_first(fused)[: chosen.depth]
         judged = _judge(chosen, question, weights, candidates=candidates, fused=fused, finalists=finalists)
-    return Ranking(_ranked(candidates, with_engine, (dense, lexical, fused), judged), plan.visible, weights, question)
-
-
-def compared(question: rerank.Question | None, hits: Sequence[Ranked]) -> list[Ranked]:
-    """The hits, each with what it leaves to the others; as they are where late interaction did not read them all."""
-    if question is None or not all(row.tokens for row in hits):
-        return list(hits)
-    lacking = shortfalls(question, [row.tokens for row in hits]).tolist()
-    return [
-        replace(row, scores=replace(row.scores, shortfall=whole, shortfall_near=near))
-        for row, (whole, near) in zip(hits, lacking, strict=True)
-    ]
+    ranked = _ranked(candidates, with_engine, (dense, lexical, fused), judged)
+    return Ranking(ranked, plan.visible, Asked(question, weights, plan.frequencies, plan.corpus_chunks))
 
 
 def check_query(query: str) -> str:

@@ -5,13 +5,13 @@ the rest.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from authz.principal import Principal
 from knowledge.retrieval.plan import Scope
-from knowledge.retrieval.ranking import Ranked, Scores, compared, rank
+from knowledge.retrieval.ranking import Asked, Ranked, Scores, rank
 from knowledge.selectors import ShownPassage, passages
 
 __all__ = ["Found", "Hit", "Scope", "Scores", "search"]
@@ -21,21 +21,22 @@ PER_DOCUMENT = 3  # passages of one document in the first places
 
 @dataclass(frozen=True)
 class Hit:
-    """A passage with where it stands, and why it is here."""
+    """A passage with where it stands, and why it is here. tokens: its packed token vectors, b"" where none were read."""
 
     passage: ShownPassage
     scores: Scores
+    tokens: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a search brings: hits, best first; how many passages the person could see in the scope; and
-    weights, {term id: share of the question's idf}, for whoever reads on.
+    """What a search brings: hits, best first; how many passages the person could see in the scope; and, for whoever reads on,
+    the question as it was asked, None where they could see none.
     """
 
     hits: list[Hit]
     visible: int
-    weights: Mapping[int, float]
+    asked: Asked | None = None
 
 
 def search(principal: Principal, query: str, *, scope: Scope | None = None, top_k: int = 10) -> Found:
@@ -45,8 +46,7 @@ def search(principal: Principal, query: str, *, scope: Scope | None = None, top_
     Raises InvalidInput (no question, too long), EmbedderUnavailable.
     """
     ranking = rank(principal, query, scope=scope or Scope())
-    hits = compared(ranking.question, spread(ranking.ranked, top_k))
-    return Found(_fill(principal, hits), ranking.visible, ranking.weights)
+    return Found(_fill(principal, spread(ranking.ranked, top_k)), ranking.visible, ranking.asked)
 
 
 def spread(ranked: Sequence[Ranked], top_k: int) -> list[Ranked]:
@@ -66,5 +66,5 @@ def _fill(principal: Principal, ranked: Sequence[Ranked]) -> list[Hit]:
     """The rows behind a ranking. Those that it did not bring are read now; a row that is gone by then is left out."""
     missing = [row.chunk_id for row in ranked if row.passage is None]
     read = {passage.chunk_id: passage for passage in passages(principal, missing)} if missing else {}
-    shown = ((row.passage or read.get(row.chunk_id), row.scores) for row in ranked)
-    return [Hit(passage, scores) for passage, scores in shown if passage]
+    shown = ((row.passage or read.get(row.chunk_id), row) for row in ranked)
+    return [Hit(passage, row.scores, row.tokens) for passage, row in shown if passage]

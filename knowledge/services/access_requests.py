@@ -81,6 +81,13 @@ def requests_of(principal: Principal) -> QuerySet[AccessRequest]:
     return AccessRequest.objects.filter(user_id=principal.user_id).select_related("folder", "decided_by")
 
 
+def named_folders(principal: Principal) -> set[UUID]:
+    """The folders this person has asked for whose names may be told to them now, or that they see."""
+    asked = AccessRequest.objects.filter(user_id=principal.user_id).values("folder")
+    told, seen = discoverable_folders(principal), Folder.objects.visible_to(principal)
+    return {pk for rows in (told, seen) for pk in rows.filter(pk__in=asked).values_list("pk", flat=True)}
+
+
 @dataclass(frozen=True)
 class Offer:
     """A folder that somebody may ask for. state: of their last request, "" when they never asked."""

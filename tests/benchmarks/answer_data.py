@@ -61,6 +61,7 @@ class MemoEmbedder:
         return list(self.embedder.count_tokens(texts))
 
     def save(self) -> None:
+        self._file.parent.mkdir(parents=True, exist_ok=True)
         self._file.write_bytes(pickle.dumps(self._seen))
 
 

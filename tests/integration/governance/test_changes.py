@@ -146,14 +146,6 @@ def test_bad_input_is_one_sentence_and_changes_nothing(world: World, fields: dic
     assert not FolderUserGrant.objects.filter(user=world.ben).exists()
 
 
-def test_the_last_manager_is_not_locked_out(world: World) -> None:
-    fields = {"what": "take_back", "holder_kind": "user", "holder": "boss", "rights": ["manage"]}
-    answer = client_of(world.root).post(place_url("rights-change", world.base), fields)
-    page = text_of(answer)
-    assert answer.status_code in {200, 400}
-    assert answer.status_code == 200 or "Nobody could manage" in page
-
-
 def test_who_does_not_manage_the_place_neither_sees_nor_changes_it(world: World) -> None:
     fields = {"what": "give", "holder_kind": "user", "holder": "mia", "rights": ["view"]}
     assert post(world.mia, world.pay, **fields).status_code == 404

@@ -3,13 +3,15 @@
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
+from django.urls import reverse
 from django.utils import timezone
 
 from audit.actions import Action
 from audit.models import Entry
 from authz.checks import can
 from authz.explain import Explanation, Reason
+from authz.governing import is_reviewer
 from authz.models import FolderGroupGrant
 from authz.permissions import Right
 from authz.principal import Principal
@@ -126,6 +128,67 @@ def test_bad_input_is_one_sentence(world: World, query: dict[str, str], sentence
     page = client_of(world.boss).get(place_url("rights-why", world.rules), query)
     assert page.status_code == 400
     assert sentence in text_of(page)
+
+
+def auditor(world: World) -> User:
+    """ben, whose role lets him read the audit log and enter the admin; he manages nothing."""
+    world.auditors.group.permissions.add(Permission.objects.get(codename="view_entry"))
+    User.objects.filter(pk=world.ben.pk).update(is_staff=True)
+    return User.objects.get(pk=world.ben.pk)
+
+
+def test_an_auditor_asks_about_every_place_and_changes_none(world: World) -> None:
+    query = {"user": "anna", "kind": "folder", "id": str(world.pay.pk)}
+    before = client_of(world.ben).get("/api/v1/explain", query)
+    assert before.status_code == 404, "the role alone is nothing: its permission is"
+    client = client_of(auditor(world))
+    assert client.get("/api/v1/explain", query).json()["reason"] == "missing"
+    page = client.get(place_url("rights-why", world.pay), {"user": "anna"})
+    assert "No: “view” on “Pay” is granted neither" in text_of(page)
+    assert "Rules Handbook › Rules view download" in text_of(client.get(reverse("person", args=[world.anna.pk])))
+    assert "Pay" in text_of(client.get(reverse("rights-tree")))
+    assert client.get(reverse("rights-matrix", args=[world.base.pk])).status_code == 200
+    rows = b"".join(client.get(reverse("rights-export"))).decode()
+    assert "mia" in rows
+    place = client.get(place_url("rights-place", world.rules))
+    assert "You see these rights as an auditor" in text_of(place)
+    assert place_url("rights-change", world.rules) not in place.content.decode()
+    given = {"what": "give", "holder_kind": "user", "holder": "ben", "rights": ["view"]}
+    assert client.post(place_url("rights-change", world.rules), given).status_code == 404
+    assert client.get(reverse("document", args=[world.salaries.pk])).status_code == 404, "rights, not contents"
+
+
+def test_what_an_auditor_looks_at_is_recorded_each_time(world: World) -> None:
+    client = client_of(auditor(world))
+    for url in (place_url("rights-place", world.rules), reverse("rights-matrix", args=[world.base.pk])):
+        client.get(url)
+    told = Entry.objects.filter(action=Action.ACCESS_EXPLAINED, actor_name="ben").order_by("id")
+    assert [(each.target_name, each.detail) for each in told] == [
+        ("Rules", {"review": "folder"}),
+        ("Handbook", {"review": "base"}),
+    ]
+
+
+def test_a_token_for_one_folder_reviews_nothing(world: World) -> None:
+    principal = principal_of(auditor(world))
+    assert is_reviewer(principal)
+    narrow = principal.narrowed(scopes=frozenset({"audit"}), folder_id=world.rules.pk)
+    assert not is_reviewer(narrow)
+
+
+def test_a_person_is_found_by_a_full_name_that_only_one_has(world: World) -> None:
+    User.objects.filter(pk=world.anna.pk).update(first_name="赵敏")
+    url = place_url("rights-why", world.rules)
+    assert "Yes: 赵敏 holds “view” on “Rules”" in text_of(client_of(world.boss).get(url, {"user": "赵敏"}))
+    User.objects.filter(pk=world.ben.pk).update(first_name="赵敏")
+    two = client_of(world.boss).get(url, {"user": "赵敏"})
+    assert "2 people are called “赵敏”. Give the sign-in name: anna, ben." in text_of(two)
+    none = client_of(world.boss).get(url, {"user": "赵"})
+    assert "There is no person called “赵”. Give the sign-in name, or the exact full name." in text_of(none)
+    given = {"what": "give", "holder_kind": "user", "holder": "mia", "rights": ["view"]}
+    User.objects.filter(pk=world.mia.pk).update(first_name="Mia", last_name="Berg")
+    change = place_url("rights-change", world.pay)
+    assert client_of(world.boss).post(change, given | {"holder": "Mia Berg"}).context["asked"].holder == world.mia
 
 
 def test_the_api_tells_managers_the_same(world: World) -> None:

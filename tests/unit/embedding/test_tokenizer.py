@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knowledge.embedding.tokenizer import Tokenizer, load_tokenizer, save_vocabulary
+from knowledge.embedding.model_files import SPACE
+from knowledge.embedding.tokenizer import Tokenizer, save_vocabulary
 from knowledge.embedding.weights import Vocabulary, WeightFile, installed_weight_file
+from tests.embedders import bundled_model
 
 TEXTS = [
     "员工每年享有二十天带薪年假，未休完的年假可以结转到次年三月。",
@@ -18,7 +20,7 @@ TEXTS = [
     "😀🎉 emoji",
 ]
 VOCABULARY = WeightFile(installed_weight_file()).vocabulary
-TOKENIZER = Tokenizer(VOCABULARY)
+TOKENIZER = Tokenizer(bundled_model() / SPACE)
 PREFIX_AND_SPECIAL = 4  # <s> ▁passage : … </s>
 
 
@@ -61,11 +63,11 @@ def test_character_outside_the_vocabulary_is_one_unknown_token() -> None:
     assert TOKENIZER.encode("\U00013000\U00013001")[-2:] == [VOCABULARY.unk, VOCABULARY.unk]
 
 
-def test_likeliest_split_wins_over_the_longest_piece() -> None:
+def test_likeliest_split_wins_over_the_longest_piece(tmp_path: Path) -> None:
     pieces = ["<s>", "<pad>", "</s>", "<unk>", "▁", "a", "b", "ab", "▁a", "<mask>"]
     scores = [0, 0, 0, 0, -1.0, -9.0, -1.0, -9.0, -1.0, 0]
-    small = Tokenizer(Vocabulary(pieces, scores, bos=0, eos=2, pad=1, unk=3, mask=9, characters={}))
-    assert [pieces[number] for number in small.encode("ab")] == ["▁a", "b"]
+    save_vocabulary(Vocabulary(pieces, scores, bos=0, eos=2, pad=1, unk=3, mask=9, characters={}), tmp_path)
+    assert [pieces[number] for number in Tokenizer(tmp_path).encode("ab")] == ["▁a", "b"]
 
 
 @settings(deadline=None, max_examples=200)
@@ -78,7 +80,27 @@ def test_any_text_is_spelled_by_its_pieces(text: str) -> None:
         assert spelled.split() == TOKENIZER.normalise(text).split()
 
 
-def test_saved_vocabulary_tokenises_alike(tmp_path: Path) -> None:
-    save_vocabulary(VOCABULARY, tmp_path / "vocabulary.json")
-    loaded = load_tokenizer(tmp_path / "vocabulary.json")
-    assert [loaded.encode(text) for text in TEXTS] == [TOKENIZER.encode(text) for text in TEXTS]
+SPECIAL = {VOCABULARY.bos, VOCABULARY.eos, VOCABULARY.pad, VOCABULARY.unk, VOCABULARY.mask}
+NUMBERS = {piece: number for number, piece in enumerate(VOCABULARY.pieces) if number not in SPECIAL}
+UNKNOWN = (min(VOCABULARY.scores) - 10.0, VOCABULARY.unk)
+
+
+def likeliest(word: str) -> list[int]:
+    """The split of a word by definition, from the vocabulary as the weights bring it: the first of the best, left to right."""
+    best: list[tuple[float, list[int]]] = [(0.0, [])]
+    for end in range(1, len(word) + 1):
+        ways = []
+        for start in range(end):
+            number = NUMBERS.get(word[start:end])
+            pieces = [] if number is None else [(VOCABULARY.scores[number], number)]
+            ways += [(best[start][0] + score, [*best[start][1], one]) for score, one in pieces]
+            ways += [(best[start][0] + UNKNOWN[0], [*best[start][1], UNKNOWN[1]])] if start == end - 1 else []
+        best.append(max(ways, key=lambda way: way[0]))
+    return best[-1][1]
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.sampled_from(TEXTS) | st.text(st.characters(codec="utf-8"), max_size=60))
+def test_pieces_are_the_likeliest_of_the_vocabulary(text: str) -> None:
+    words = TOKENIZER.normalise(text).split()
+    assert TOKENIZER.encode(text) == [number for word in words for number in likeliest("▁" + word)]

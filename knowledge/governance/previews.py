@@ -1,0 +1,134 @@
+"""A set of changes of rights, memberships and units, made one after the other to see what they do to whom; nothing of it stays."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.contrib.auth.models import Group, User
+from django.db import models
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from authz.effects import Effects
+from authz.holders import bases_about
+from authz.permissions import Right
+from authz.principal import Principal
+from authz.units import join, leave, move_unit, require_administrator
+from copilot_site.lib.errors import CopilotError, InvalidInput
+from knowledge.governance import rehearsal
+from knowledge.governance.changes import ABOUT_A_HOLDER, Change, What
+from knowledge.governance.lookup import carried_by, governed_place, group_named, unit_named, user_named
+from knowledge.governance.memberships import Membership
+from knowledge.governance.standing import base_id_of
+
+T = TypeVar("T")
+
+
+class OfUnits(models.TextChoices):
+    MOVE_UNIT = "move_unit", gettext_lazy("Move a unit below another")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One change as somebody wrote it. what: of What, Membership or OfUnits. user, group, unit, below: names, "" for none."""
+
+    what: str
+    kind: str = ""
+    id: UUID | None = None
+    user: str = ""
+    group: str = ""
+    rights: tuple[Right, ...] = ()
+    ends_at: datetime | None = None
+    reason: str = ""
+    copy: bool = False
+    parent: UUID | None = None
+    unit: str = ""
+    below: str = ""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A change that can be made. target: what it changes. base_ids: the knowledge bases in which it can change anything."""
+
+    target: models.Model
+    base_ids: frozenset[UUID]
+    apply: Callable[[], None]
+
+
+def preview_changes(by: Principal, asked: Sequence[Asked]) -> Effects:
+    """What these changes together would do to whom, each made after the one before it, as by the page that makes it.
+
+    Raises NotFound, PermissionDenied, InvalidInput and Conflict of the first change that cannot be made, with its place in the
+    set as `changes.0`.
+    """
+    steps = [_told(number, lambda each=each: _step(by, each)) for number, each in enumerate(asked)]  # type: ignore[misc]
+
+    def make() -> None:
+        for number, step in enumerate(steps):
+            _told(number, step.apply)
+
+    targets = {(type(step.target), step.target.pk): step.target for step in steps}
+    detail: Mapping[str, Any] = {"what": " ".join(dict.fromkeys(each.what for each in asked)), "changes": len(asked)}
+    return rehearsal.preview(
+        by,
+        make,
+        target=next(iter(targets.values())) if len(targets) == 1 else None,
+        base_ids=frozenset().union(*(step.base_ids for step in steps)),
+        detail=detail if len(targets) == 1 else {**detail, "targets": [str(pk) for _kind, pk in targets]},
+    )
+
+
+def _told(number: int, work: Callable[[], T]) -> T:
+    try:
+        return work()
+    except CopilotError as problem:
+        raise type(problem)(f"changes.{number}: {problem}") from problem
+
+
+def _step(by: Principal, asked: Asked) -> Step:
+    """Rights before names: who may not change anything is not told who there is."""
+    if asked.what in Membership.values:
+        require_administrator(by)
+        return _membership(by, asked)
+    if asked.what in OfUnits.values:
+        require_administrator(by)
+        return _unit(by, asked)
+    if asked.id is None:
+        raise InvalidInput(_("Name the place that is changed: its kind and its id."))
+    kind, place_id = asked.kind, asked.id
+    place = governed_place(by, kind, place_id)
+    change = _change(asked)
+    # read again when its turn comes: a document's node may be made by the change before
+    return Step(place, frozenset({base_id_of(place)}), lambda: change.apply(by, governed_place(by, kind, place_id)))
+
+
+def _change(asked: Asked) -> Change:
+    what = What(asked.what)
+    if what not in ABOUT_A_HOLDER:
+        return Change(what, copy=asked.copy, parent_id=asked.parent)
+    if not asked.rights:
+        raise InvalidInput(_("Choose at least one right."))
+    return Change(what, _holder(asked), asked.rights, asked.ends_at, asked.reason)
+
+
+def _holder(asked: Asked) -> User | Group:
+    if bool(asked.user) == bool(asked.group):
+        raise InvalidInput(_("Name either a user or a group."))
+    return user_named(asked.user) if asked.user else group_named(asked.group)
+
+
+def _membership(by: Principal, asked: Asked) -> Step:
+    if not (asked.user and asked.group):
+        raise InvalidInput(_("Name the person, and the group, unit or role."))
+    user, group = user_named(asked.user), group_named(asked.group)
+    place, change = carried_by(group), join if asked.what == Membership.JOIN else leave
+    return Step(user, frozenset(bases_about(group)), lambda: change(by, place, user=user))
+
+
+def _unit(by: Principal, asked: Asked) -> Step:
+    unit = unit_named(asked.unit)
+    parent = unit_named(asked.below) if asked.below else None
+    bases = bases_about(unit.group) | (bases_about(parent.group) if parent else set())
+    return Step(unit, frozenset(bases), lambda: move_unit(by, unit, parent=parent))

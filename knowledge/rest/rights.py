@@ -1,0 +1,181 @@
+"""Rights for whoever governs places: what a set of changes would do, folders by groups, and everybody's effective access."""
+
+from collections.abc import Collection
+from typing import Any
+from uuid import UUID
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from authz.effects import Delta, Effects, PersonEffect
+from authz.permissions import Right
+from authz.rest.views import PrincipalView
+from authz.scopes import TokenScope
+from copilot_site.lib.inputs import Input
+from copilot_site.lib.openapi import BINARY, operation
+from copilot_site.lib.spreadsheets import CsvDownload
+from knowledge.governance.changes import What, end_of
+from knowledge.governance.confirmation import MOST_TITLES
+from knowledge.governance.lookup import MODELS
+from knowledge.governance.memberships import Membership
+from knowledge.governance.previews import Asked, OfUnits, preview_changes
+from knowledge.governance.review import Cell, Matrix, MatrixRow
+from knowledge.governance.reviews import export_access, reviewed_matrix
+from knowledge.governance.standing import titles
+
+MOST_CHANGES = 100
+WHATS = [*What.choices, *Membership.choices, *OfUnits.choices]
+
+
+class OneChange(Input):
+    """`give`, `take_back`, `deny`, `undeny`: kind, id, user or group, rights (until, reason). `break` (copy), `restore`, `tell`,
+    `hide`, `move` (parent): kind, id. `join`, `leave`: user, group. `move_unit`: unit (below).
+    """
+
+    what = serializers.ChoiceField(choices=WHATS)
+    kind = serializers.ChoiceField(choices=sorted(MODELS), required=False, help_text="What `id` names.")
+    id = serializers.UUIDField(required=False, help_text="Of a knowledge base, folder or document that you manage.")
+    user = serializers.CharField(default="", allow_blank=True, help_text="A sign-in name.")
+    group = serializers.CharField(default="", allow_blank=True, help_text="The name of a group, unit or role.")
+    rights = serializers.ListField(child=serializers.ChoiceField(choices=Right.choices), default=list)
+    until = serializers.DateField(default=None, allow_null=True, help_text="The last day of what is given.")
+    reason = serializers.CharField(default="", allow_blank=True, max_length=500, help_text="Of a denial.")
+    copy = serializers.BooleanField(default=False, help_text="Keep what is granted from above on the place itself.")
+    parent = serializers.UUIDField(  # type: ignore[assignment]  # a declared field leaves the class
+        default=None, allow_null=True, help_text="The folder to lie in."
+    )
+    unit = serializers.CharField(default="", allow_blank=True, help_text="The name of an org unit.")
+    below = serializers.CharField(
+        default="", allow_blank=True, help_text="The unit it is to lie in; empty: at the top."
+    )
+
+
+class Changes(Input):
+    changes = OneChange(  # type: ignore[call-arg]  # the length is the list's
+        many=True, allow_empty=False, max_length=MOST_CHANGES, help_text="Each made after the one before."
+    )
+
+
+class DeltaSerializer(serializers.Serializer[Delta]):
+    right = serializers.ChoiceField(choices=Right.choices)
+    documents = serializers.SerializerMethodField(help_text="How many.")
+
+    def get_documents(self, delta: Delta) -> int:
+        return len(delta.documents)
+
+
+class PersonEffectSerializer(serializers.Serializer[PersonEffect]):
+    username = serializers.CharField(source="person.username")
+    name = serializers.CharField(source="person.name")
+    gains = DeltaSerializer(many=True)
+    losses = DeltaSerializer(many=True)
+
+
+class SideSerializer(serializers.Serializer[Any]):
+    people = serializers.IntegerField()
+    documents = serializers.IntegerField(
+        help_text="That somebody may be answered from after it and not before, or back."
+    )
+    titles = serializers.ListField(child=serializers.CharField(), help_text=f"Of the first {MOST_TITLES}.")
+
+
+class EffectsSerializer(serializers.Serializer[Any]):
+    """What would change for whom. `people`: everybody who gains or loses anything, by sign-in name."""
+
+    gained = SideSerializer()
+    lost = SideSerializer()
+    people = PersonEffectSerializer(many=True)
+
+
+class PreviewOfChanges(PrincipalView):
+    token_scopes = {"post": (TokenScope.AUDIT,)}
+    serializer_class = EffectsSerializer
+
+    @operation(
+        "Show whom a set of changes of rights would touch; nothing is saved",
+        body=Changes,
+        answer=EffectsSerializer,
+        problems=(400, 401, 403, 404, 409),
+    )
+    def post(self, request: Request) -> Response:
+        given = Changes.checked(request.data)
+        effects = preview_changes(self.principal, [_asked(each) for each in given["changes"]])
+        return Response(self.get_serializer(_shown(effects)).data)
+
+
+class WhichBase(Input):
+    knowledge_base = serializers.UUIDField(help_text="In which you manage something; any for auditors.")
+
+
+class WhichBases(Input):
+    knowledge_base = serializers.UUIDField(
+        required=False, help_text="Only this one; else all in which you manage something, or all for auditors."
+    )
+
+
+class CellSerializer(serializers.Serializer[Cell]):
+    held = serializers.ListField(child=serializers.ChoiceField(choices=Right.choices))
+    denied = serializers.ListField(child=serializers.ChoiceField(choices=Right.choices))
+
+
+class MatrixRowSerializer(serializers.Serializer[MatrixRow]):
+    """A place; `depth` 0 is the knowledge base. `cells` stand in the order of `groups`."""
+
+    id = serializers.UUIDField(source="place.id")
+    name = serializers.CharField(source="place.name")
+    kind = serializers.CharField(source="place.kind")
+    depth = serializers.IntegerField()
+    cells = CellSerializer(many=True)
+
+
+class MatrixSerializer(serializers.Serializer[Matrix]):
+    groups = serializers.SerializerMethodField(help_text="Groups, units and roles with a right or a denial there.")
+    rows = MatrixRowSerializer(many=True)
+    left_out = serializers.IntegerField(help_text="Further places, which only the export has.")
+
+    def get_groups(self, matrix: Matrix) -> list[str]:
+        return [group.username for group in matrix.groups]
+
+
+class RightsMatrix(PrincipalView):
+    token_scopes = {"get": (TokenScope.AUDIT,)}
+    serializer_class = MatrixSerializer
+
+    @operation("Show folders by groups", query=WhichBase, answer=MatrixSerializer, problems=(400, 401, 404))
+    def get(self, request: Request) -> Response:
+        _base, found = reviewed_matrix(self.principal, WhichBase.checked(request.query_params)["knowledge_base"])
+        return Response(self.get_serializer(found).data)
+
+
+class EffectiveAccess(PrincipalView):
+    token_scopes = {"get": (TokenScope.AUDIT,)}
+
+    @operation(
+        "Export everybody's effective access as CSV; the export is recorded",
+        query=WhichBases,
+        answer=BINARY,
+        problems=(400, 401, 404),
+        media_type="text/csv",
+    )
+    def get(self, request: Request) -> CsvDownload:
+        rows, filename = export_access(self.principal, WhichBases.checked(request.query_params).get("knowledge_base"))
+        return CsvDownload(rows, filename=filename)
+
+
+def _asked(given: dict[str, Any]) -> Asked:
+    until, named = given.pop("until"), given.pop("rights")
+    rights = tuple(right for right in Right if right.value in named)
+    return Asked(**given, rights=rights, ends_at=end_of(until) if until else None)
+
+
+def _shown(effects: Effects) -> dict[str, Any]:
+    return {
+        "gained": _side(len(effects.gaining), effects.gained_documents),
+        "lost": _side(len(effects.losing), effects.lost_documents),
+        "people": effects.people,
+    }
+
+
+def _side(people: int, documents: Collection[UUID]) -> dict[str, Any]:
+    return {"people": people, "documents": len(documents), "titles": titles(documents, most=MOST_TITLES)}

@@ -1,0 +1,70 @@
+"""What a question is about, weighed: the words of everyday speech are told from those of the matter, also in a small base.
+
+In a base of sixty documents 自己 or "how long" is as rare as a name, for no document happens to say it. The frequencies of words in
+books, news, subtitles and talk, as the wordfreq package has them, stand for passages that every base is imagined to hold besides
+its own; in a large base they vanish. Source: Speer, wordfreq 3.1, 2023 (zenodo.org/records/7199437).
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+import wordfreq
+
+from knowledge.retrieval.terms import is_han, query_weights, term_id, terms
+
+IMAGINED: Final = 1_000  # passages of ordinary text beside those of a base; 300 and 3,000 do much the same, ADR 0006
+WORDS: Final = 100  # of an ordinary passage
+_LANGUAGES: Final = ("en", "zh")
+_LIST: Final = "small"  # the words said at least once in a million; a rarer one is in a tenth of one imagined passage
+
+
+@dataclass(frozen=True)
+class _Rates:
+    """How often a word of ordinary text holds a term, and ends or begins with a Chinese character."""
+
+    said: Mapping[str, float]
+    last: Mapping[str, float]
+    first: Mapping[str, float]
+
+
+def matter_weights(question: str, frequencies: Mapping[int, int], passages: int) -> dict[int, float]:
+    """{term id: share of the question's idf} as `query_weights` gives it, among the passages of a base and the imagined ones.
+
+    frequencies: {term id: passages of the base that hold it}, of those that occur: no other term is in the result.
+    """
+    asked = terms(question)
+    imagined = {term_id(term): IMAGINED * share_of_passages(term) for term in set(asked)}
+    together = {term: frequencies.get(term, 0) + usual for term, usual in imagined.items()}
+    weights = query_weights(map(term_id, asked), together, passages + IMAGINED)
+    return {term: weight for term, weight in weights.items() if term in frequencies}
+
+
+def share_of_passages(term: str) -> float:
+    """Share of ordinary passages that hold a term as `terms` makes them, 0 … 1; 0 for one that is hardly ever said."""
+    rates = _rates()
+    rate = rates.said.get(term, 0.0)
+    if len(term) == 2 and is_han(term):  # the end of one word and the beginning of the next
+        rate += rates.last.get(term[0], 0.0) * rates.first.get(term[1], 0.0)
+    return 1 - math.exp(-WORDS * rate)
+
+
+def is_of_words(term: str) -> bool:
+    """Whether a term is more than the end of one Chinese word and the beginning of the next."""
+    return not (len(term) == 2 and is_han(term)) or term in _rates().said
+
+
+@cache
+def _rates() -> _Rates:
+    said, last, first = (defaultdict[str, float](float) for _ in range(3))
+    for language in _LANGUAGES:
+        for word, rate in wordfreq.get_frequency_dict(language, _LIST).items():
+            for term in terms(word):
+                said[term] += rate
+            if is_han(word):
+                last[word[-1]] += rate
+                first[word[0]] += rate
+    return _Rates(dict(said), dict(last), dict(first))
