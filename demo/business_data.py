@@ -12,10 +12,16 @@ from agent.business.introspect import fill_values
 from agent.business.layer.yaml_io import read_layer
 from agent.business.models import DataSource
 from agent.business.sources import grant, save_layer
+from demo.company import BilingualText
 
 FILES = Path(__file__).parent / "business"
 SUFFIX = "_demo_data"  # behind the name of the product's own database
 ASKERS = ("sales-product", "engineering", "hr", "department-heads")
+QUESTIONS = {
+    "sales-product": BilingualText(zh="上个月新增了多少客户？", en="How many customers did we win last month?"),
+    "engineering": BilingualText(zh="正在使用的环境有多少个？", en="How many environments are in use?"),
+    "hr": BilingualText(zh="今年入职了多少员工？", en="How many employees were hired this year?"),
+}  # about rows of the group's own org unit: elsewhere the answer is 0
 
 
 def business_database() -> Address:

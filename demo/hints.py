@@ -6,9 +6,11 @@ from functools import cache
 from django.contrib.auth.models import User
 from django.utils.translation import get_language
 
+from agent.business.models import DataSource
 from authz.principal import Principal
 from authz.views import LoginHint
-from demo.company import Company, load_company
+from demo.business_data import QUESTIONS
+from demo.company import BilingualText, Company, load_company
 
 MOST_QUESTIONS = 6  # on the empty chat page
 
@@ -20,27 +22,39 @@ def login_hints() -> Sequence[LoginHint]:
         User.objects.filter(username__in=[person.username for person in people]).values_list("username", flat=True)
     )
     return [
-        LoginHint(person.username, _company().password, person.role.zh if _is_chinese() else person.role.en)
+        LoginHint(person.username, _company().password, _said(person.role))
         for person in people
         if person.username in seeded
     ]
 
 
 def sample_questions(principal: Principal) -> Sequence[str]:
-    """Questions in the language of the page for an employee of the demo company: some of which they may not find out."""
+    """Questions in the language of the page that this employee of the demo company is answered; one about business data
+    for whoever may ask them.
+    """
     company = _company()
-    if principal.username not in {person.username for person in company.people}:
+    person = next((person for person in company.people if person.username == principal.username), None)
+    if person is None:
         return []
     language = "zh-hans" if _is_chinese() else "en"
-    asked = [question for question in company.questions if question.language == language]
-    readable = [question.ask for question in asked if principal.username in question.readers]
-    hidden = [question.ask for question in asked if question.document and principal.username not in question.readers]
-    return [*readable[: MOST_QUESTIONS - 1], *hidden[:1]]
+    readable = [
+        question.ask
+        for question in company.questions
+        if question.language == language and principal.username in question.readers
+    ]
+    counted = [_said(QUESTIONS[group]) for group in person.groups if group in QUESTIONS]
+    if not DataSource.objects.visible_to(principal).exists():
+        counted = []
+    return [*readable[: MOST_QUESTIONS - 1], *counted[:1]]
 
 
 @cache
 def _company() -> Company:
     return load_company()
+
+
+def _said(text: BilingualText) -> str:
+    return text.zh if _is_chinese() else text.en
 
 
 def _is_chinese() -> bool:

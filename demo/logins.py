@@ -22,7 +22,5 @@ def logins() -> list[Login]:
     """Everybody who can sign in, in the order of the company file."""
     company = load_company()
     people = [Login(person.username, company.password, person.role.en) for person in company.people]
-    return [
-        *people,
-        Login(ADMINISTRATOR, company.password, "Administrator: governs bases, folders and rights, reads nothing"),
-    ]
+    role = "Administrator: governs bases, folders and rights; reads only by “See as”, recorded with both names"
+    return [*people, Login(ADMINISTRATOR, company.password, role)]

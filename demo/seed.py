@@ -47,7 +47,7 @@ def seed(progress: Callable[[Sequence[Upload]], Iterable[Upload]]) -> None:
 
 
 def people(company: Company) -> None:
-    """Units, roles and people, and one administrator, who governs everything and reads nothing."""
+    """Units, roles and people, and one administrator, who governs everything and reads only as “See as” shows it."""
     for group in company.groups:
         if group.kind == "role":
             create_role(None, name=bilingual(group.name))

@@ -23,13 +23,13 @@ from copilot_site.lib.errors import InvalidInput
 
 class DataSourceForm(forms.ModelForm[DataSource]):
     password = forms.CharField(
-        label=_("password"),
+        label=_("Password"),
         required=False,
         widget=forms.PasswordInput(render_value=False),
         help_text=_("Stored encrypted. Empty: the stored one stays."),
     )
     layer_yaml = forms.CharField(
-        label=_("semantic layer"),
+        label=_("Semantic layer"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 12, "cols": 110, "spellcheck": "false"}),
         help_text=_("YAML. On the page “Semantic layer” it is drafted from the database, imported and exported."),

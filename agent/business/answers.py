@@ -6,6 +6,7 @@ from uuid import UUID
 from asgiref.sync import async_to_sync
 from django.db import transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from agent.answer import CitedQuery
 from agent.business.ask.describe import Meaning
@@ -68,7 +69,7 @@ def run_again(principal: Principal, place: Place) -> UUID:
     said = kept.meaning
     meaning = Meaning(said.figure, (*said.window, *said.conditions), said.definitions, said.window)
     fresh = _shown(opened, result, kept, statement=kept.statement, meaning=meaning)
-    notice = _("The same query, run again with the rights you have now.")
+    notice = gettext_noop("The same query, run again with the rights you have now.")
     return _answer(principal, place, source, fresh, notice=notice)
 
 
@@ -81,7 +82,7 @@ def correct(principal: Principal, place: Place, *, sql: str) -> UUID:
     opened = open_source(principal, source)
     result = async_to_sync(confirm)(principal, opened, question=kept.question, sql=sql)
     fresh = _shown(opened, result, kept, statement=sql.strip(), meaning=None)
-    notice = _("Corrected by you. The query is an example for the questions to come.")
+    notice = gettext_noop("Corrected by you. The query is an example for the questions to come.")
     return _answer(principal, place, source, fresh, notice=notice)
 
 
@@ -100,7 +101,7 @@ def _shown(
 
 @transaction.atomic
 def _answer(principal: Principal, place: Place, source: str, fresh: QueryShown, *, notice: str) -> UUID:
-    """Store the question once more with its new answer, and record it."""
+    """Store the question once more with its new answer, and record it. notice: in English; it is shown in the page's language."""
     session = Session.objects.select_for_update().get(pk=place.session_id)
     Message.objects.create(session=session, role=Role.USER, content=fresh.question)
     text = fresh.meaning.headline

@@ -12,7 +12,7 @@ from psycopg import sql
 
 from agent.business.address import Address
 from agent.business.guard.rewrite import quoted
-from agent.business.layer.expressions import columns_in
+from agent.business.layer.expressions import columns_in, qualified
 from agent.business.layer.model import (
     Defaults,
     Dimension,
@@ -199,21 +199,22 @@ def fill_values(address: Address, layer: SemanticLayer) -> SemanticLayer:
 
 
 def _filled(connection: psycopg.Connection, model: SemanticModel, dimension: Dimension) -> Dimension:
-    if dimension.type != "categorical" or dimension.columns != (dimension.expr.strip('"'),):
+    is_column = dimension.columns == (dimension.expr.strip('"'),)
+    if dimension.type != "categorical" or not (is_column or dimension.is_name):
         return dimension
     written = {value.value: value for value in dimension.values}
-    found = _values(connection, (model.table_schema, model.table), dimension.columns[0], is_name=dimension.is_name)
+    found = _values(connection, (model.table_schema, model.table), dimension.expr, is_name=dimension.is_name)
     values = {value.value: value for value in found} | written  # what people wrote stays, though no row has it today
     return dimension.model_copy(update={"values": tuple(values.values())})
 
 
-def _values(connection: psycopg.Connection, key: tuple[str, str], column: str, *, is_name: bool) -> tuple[Value, ...]:
-    """The distinct values of a small text column, sorted; nothing for free text."""
+def _values(connection: psycopg.Connection, key: tuple[str, str], expr: str, *, is_name: bool) -> tuple[Value, ...]:
+    """The distinct values of a small text column, or of a name put together from columns, sorted; nothing for free text."""
     most = NAMES_AT_MOST if is_name else VALUES_AT_MOST
     query = sql.SQL(
-        "SELECT DISTINCT {c}::text FROM (SELECT {c} FROM {t} LIMIT {n}) s WHERE {c} IS NOT NULL LIMIT {m}"
+        "SELECT DISTINCT c::text FROM (SELECT {e} AS c FROM {t} AS t LIMIT {n}) s WHERE c IS NOT NULL LIMIT {m}"
     ).format(
-        c=sql.Identifier(column),
+        e=sql.SQL(qualified(expr, "t")),  # type: ignore[arg-type,unused-ignore]  # written anew from what the guard's grammar read
         t=sql.Identifier(*key),
         n=sql.Literal(SAMPLED_ROWS),
         m=sql.Literal(most + 1),

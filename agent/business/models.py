@@ -92,8 +92,10 @@ class SourceGrant(models.Model):
 
     source = models.ForeignKey(DataSource, models.CASCADE, related_name="grants")
     table = models.CharField(_("table"), max_length=63, blank=True, help_text=_("Empty: the whole source."))
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="+")
-    group = models.ForeignKey(Group, models.CASCADE, null=True, blank=True, related_name="+")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="+", verbose_name=_("user")
+    )
+    group = models.ForeignKey(Group, models.CASCADE, null=True, blank=True, related_name="+", verbose_name=_("group"))
     right = models.CharField(
         _("right"), max_length=10, choices=[(r.value, r.label) for r in (Right.VIEW, Right.MANAGE)], default=Right.VIEW
     )

@@ -16,8 +16,10 @@ from django.utils.translation import gettext as _
 from psycopg import sql
 
 from agent.business.address import Address
+from agent.business.guard.gathering import Gathering
 from agent.business.guard.refusal import Reason, SqlRefused
 from agent.business.guard.rewrite import MAX_ROWS
+from agent.business.memory import bound_memory
 from copilot_site.lib.errors import CopilotError
 
 STATEMENT_TIMEOUT_MS = 4_000  # the promise is 5 s of wall time, connection included
@@ -62,6 +64,7 @@ async def reading(address: Address, *, time_zone: str = "UTC") -> AsyncIterator[
         raise unavailable(address, error) from error
     try:
         await connection.execute(_begin(time_zone))
+        bound_memory(connection)
         yield connection
     except psycopg.Error as error:
         raise _refused(error) from error
@@ -82,29 +85,33 @@ def connected(address: Address) -> psycopg.Connection:
         raise unavailable(address, error) from error
 
 
-async def require_affordable(connection: psycopg.AsyncConnection, statement: str, *, collected: int = 0) -> None:
+async def require_affordable(
+    connection: psycopg.AsyncConnection, statement: str, *, gathering: Gathering | None = None
+) -> None:
     """Raises SqlRefused when the plan costs more than MAX_COST, or gathers more than MAX_COLLECTED_BYTES into one value.
 
-    statement: re-serialised by the guard. collected: how much longer a gathered text may be than its rows; 0: none is gathered.
+    statement: re-serialised by the guard. gathering: what the guard says of what it gathers.
     """
     query = sql.SQL("EXPLAIN (FORMAT JSON) ") + sql.SQL(statement)
     row = await (await connection.execute(query, prepare=True)).fetchone()
     plan: dict[str, Any] = row[0][0]["Plan"] if row else {"Total Cost": 0.0}
-    if plan["Total Cost"] > MAX_COST or _gathered(plan) * collected > MAX_COLLECTED_BYTES:
+    collected = _gathered(plan, gathering.row_bytes) * gathering.times if gathering else 0.0
+    if plan["Total Cost"] > MAX_COST or collected > MAX_COLLECTED_BYTES:
         raise SqlRefused(
             Reason.COST, _("This would read too much: add a time window or a filter, or ask for fewer tables.")
         )
 
 
-def _gathered(plan: dict[str, Any]) -> float:
-    """The most bytes that come into one aggregate of a plan, as the planner estimates rows and widths."""
+def _gathered(plan: dict[str, Any], row_bytes: int) -> float:
+    """The bytes that come into aggregates and subqueries of a plan, as the planner estimates rows and widths."""
+
+    def size(part: dict[str, Any]) -> float:
+        return float(part["Plan Rows"] * (part["Plan Width"] + row_bytes))
+
     below: list[dict[str, Any]] = plan.get("Plans", [])
-    own = (
-        sum(part["Plan Rows"] * part["Plan Width"] for part in below)
-        if "Aggregate" in plan.get("Node Type", "")
-        else 0.0
-    )
-    return max([own, *map(_gathered, below)])
+    own = sum(map(size, below)) if "Agg" in plan.get("Node Type", "") else 0.0
+    queries = sum(size(part) for part in below if part.get("Parent Relationship") in ("InitPlan", "SubPlan"))
+    return own + queries + sum(_gathered(part, row_bytes) for part in below)
 
 
 async def fetch(connection: psycopg.AsyncConnection, statement: str) -> Rows:
@@ -169,6 +176,10 @@ def _refused(error: psycopg.Error) -> SqlRefused:
             Reason.COST,
             _("The query took longer than %(s)g s, or too much space, and was stopped: add a time window or a filter.")
             % {"s": STATEMENT_TIMEOUT_MS / 1000},
+        )
+    if isinstance(error, psycopg.errors.LockNotAvailable):
+        return SqlRefused(
+            Reason.DATABASE, _("A table of this question is being changed right now: ask again in a moment.")
         )
     why = error.diag.message_primary or type(error).__name__
     return SqlRefused(Reason.DATABASE, _("The database refuses the query: %(why)s.") % {"why": why})

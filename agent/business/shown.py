@@ -1,14 +1,15 @@
 """From a query that ran to what an answer keeps of it: the value in words, the table, how it is drawn, and what it means."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Any
 
 from agent.business.ask.describe import Meaning, column_labels
+from agent.business.layer.model import SemanticLayer
 from agent.business.queries import QueryResult
-from agent.business.report import headline, plain
+from agent.business.report import headline, plain, rows_told, units_of_columns
 from agent.business.session import Rows
 from agent.business.sources import OpenSource, reach_of
 from agent.query_result import ChartSpec, QueryShown, ResultTable
@@ -26,6 +27,10 @@ def shown(
     answer = result.answer
     rows = answer.rows or Rows((), (), is_truncated=False, elapsed_ms=0)
     reach = reach_of(opened.access.policy, answer.tables)
+    asked = _asked(opened, answer.tables)
+    units = units_of_columns(rows.columns, asked)
+    is_chinese = language.startswith("zh")
+    labels = column_labels(rows.columns, asked, language)
     return QueryShown(
         query_id=result.query_id,
         question=question,
@@ -34,16 +39,24 @@ def shown(
         sha256=result.sha256,
         reach=reach,
         meaning=ShownMeaning(
-            headline=headline(rows, answer.total, meaning, is_chinese=language.startswith("zh")),
+            headline=headline(
+                rows,
+                answer.total,
+                meaning,
+                is_chinese=is_chinese,
+                unit=units[0] if len(units) == 1 else "",
+                counted=rows_told(reach, is_chinese=is_chinese),
+            ),
             figure=meaning.figure if meaning else "",
             window=meaning.window if meaning else (),
+            time_zone=opened.layer.time_zone if meaning and meaning.window else "",
             conditions=meaning.conditions[len(meaning.window) :] if meaning else (),
             definitions=meaning.definitions if meaning else (),
             units=tuple(sorted({unit for table in reach for unit in table.units or ()})),
         ),
         table=ResultTable(
             columns=rows.columns,
-            labels=column_labels(rows.columns, opened.layer, language),
+            labels=tuple(_with_unit(*told, is_chinese=is_chinese) for told in zip(labels, units, strict=True)),
             rows=tuple(tuple(plain(value) for value in row) for row in rows.rows),
             total=answer.total,
             is_cut=rows.is_truncated and answer.total is None,
@@ -51,6 +64,16 @@ def shown(
         ),
         chart=None if answer.total is not None or rows.is_truncated else chart_of(rows.columns, rows.rows),
     )
+
+
+def _with_unit(name: str, unit: str, *, is_chinese: bool) -> str:
+    return (f"{name}（{unit}）" if is_chinese else f"{name} ({unit})") if unit else name
+
+
+def _asked(opened: OpenSource, tables: Collection[str]) -> SemanticLayer:
+    """The part of the layer that a query read: a name of another table says nothing about its columns."""
+    models = tuple(m for m in opened.layer.semantic_models if f"{m.table_schema}.{m.table}" in tables)
+    return opened.layer.model_copy(update={"semantic_models": models})
 
 
 def chart_of(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> ChartSpec | None:

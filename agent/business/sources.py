@@ -1,6 +1,7 @@
 """Data sources as people meet them: what one may ask, changing them, and rights on them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,11 +18,11 @@ from agent.business.layer.yaml_io import read_layer
 from agent.business.models import DataSource, SourceGrant
 from agent.query_result import TableReach
 from agent.query_sources import Queried
-from audit.actions import Action
+from audit.actions import Action, Outcome
 from audit.record import record
 from authz.permissions import Right
 from authz.principal import Principal
-from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
+from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound, PermissionDenied
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,9 @@ def save_layer(by: Principal | None, source: DataSource, layer: SemanticLayer) -
 
 def import_layer(by: Principal | None, source: DataSource, text: str) -> SemanticLayer:
     """The layer of a YAML text, saved. Raises InvalidInput with the line."""
-    layer = read_layer(text)
-    save_layer(by, source, layer)
+    with failure_recorded(by, source.name):
+        layer = read_layer(text)
+        save_layer(by, source, layer)
     return layer
 
 
@@ -109,9 +111,20 @@ def draft(by: Principal | None, source: DataSource) -> SemanticLayer:
     """Read the database and describe it anew; what people wrote about tables that are still there is kept. Not saved."""
     require_manage(by, source)
     known = {(m.table_schema, m.table): m for m in source.semantic_layer.semantic_models}
-    fresh = draft_layer(source.address, source.name, time_zone=source.semantic_layer.time_zone)
+    with failure_recorded(by, source.name):
+        fresh = draft_layer(source.address, source.name, time_zone=source.semantic_layer.time_zone)
     models: list[SemanticModel] = [known.get((m.table_schema, m.table), m) for m in fresh.semantic_models]
     return source.semantic_layer.model_copy(update={"semantic_models": tuple(models)})
+
+
+@contextmanager
+def failure_recorded(by: Principal | None, name: str) -> Iterator[None]:
+    """Record what keeps a source from being described; name: of the source, or of the file that was to describe one."""
+    try:
+        yield
+    except CopilotError as error:
+        record(by, Action.SETTING_CHANGED, outcome=Outcome.ERROR, reason=type(error).__name__, target_name=name)
+        raise
 
 
 @transaction.atomic

@@ -7,13 +7,21 @@ from datetime import timedelta
 from agent.business.ask.lexicon import DimensionRef, Lexicon, MeasureRef
 from agent.business.ask.meaning import (
     Aggregate,
+    AnyOf,
+    AveragePer,
+    Beside,
+    ColumnFilter,
+    Comparison,
+    CountOfGroups,
     Figure,
     FigureFilter,
     NumberFilter,
     Question,
     Rows,
+    Share,
     TimeFilter,
     ValueFilter,
+    WeekdayFilter,
 )
 from agent.business.layer.model import Named, SemanticLayer
 
@@ -49,7 +57,7 @@ def describe(question: Question, lexicon: Lexicon, language: str) -> Meaning:
     named += [lexicon.model(f.model) for f in question.figures if isinstance(f, Rows)]
     named += [lexicon.model(question.of)] if question.of else []
     return Meaning(
-        ("、" if key == "zh" else ", ").join(teller.figure(figure) for figure in question.figures),
+        teller.figures(question),
         tuple(teller.conditions(question)),
         tuple(defined(n, key) for n in named if n.description.all()),
         tuple(teller.window(question)),
@@ -67,13 +75,23 @@ def defined(named: Named, language: str) -> str:
 
 
 _COUNTED = {"zh": "数量", "en": "count"}
+_DERIVED = {
+    "en": {
+        "share": "share (%)", "part": "part", "whole": "whole", "current": "current", "previous": "previous", "change": "change",
+        "change_percent": "change (%)", "average": "average", "exists": "exists", "period": "period", "weekday": "weekday (1 = Monday)",
+    },
+    "zh": {
+        "share": "占比（%）", "part": "部分", "whole": "总体", "current": "本期", "previous": "对比期", "change": "变化",
+        "change_percent": "变化率（%）", "average": "平均", "exists": "是否有", "period": "时间", "weekday": "星期（1 = 星期一）",
+    },
+}  # fmt: skip
 _PERIODS = {"day": "日", "week": "周", "month": "月", "quarter": "季度", "year": "年"}
 
 
 def column_labels(columns: Sequence[str], layer: SemanticLayer, language: str) -> tuple[str, ...]:
     """What the columns of a result are called in a language; a name that means several things, or none, stays as it is."""
     key = "zh" if language.startswith("zh") else "en"
-    said: dict[str, set[str]] = {"count": {_COUNTED[key]}}
+    said: dict[str, set[str]] = {"count": {_COUNTED[key]}} | {name: {word} for name, word in _DERIVED[key].items()}
     if key == "zh":
         said |= {name: {word} for name, word in _PERIODS.items()}
     for model in layer.semantic_models:
@@ -88,10 +106,28 @@ def column_labels(columns: Sequence[str], layer: SemanticLayer, language: str) -
     return tuple(said[name].copy().pop() if len(said.get(name, ())) == 1 else name for name in columns)
 
 
+_MADE: dict[str, dict[type[object], str]] = {
+    "en": {
+        Share: "share of {}",
+        Comparison: "{}, compared",
+        AveragePer: "average {} of each",
+        CountOfGroups: "number of groups by {}",
+    },
+    "zh": {Share: "{}占比", Comparison: "{}对比", AveragePer: "平均每个的{}", CountOfGroups: "按{}计的组数"},
+}
+
+
 @dataclass(frozen=True)
 class _Teller:
     lexicon: Lexicon
     language: str
+
+    def figures(self, question: Question) -> str:
+        """All figures, and what is made of them."""
+        beside = question.derived.others if isinstance(question.derived, Beside) else ()
+        figures = [figure for one in (question, *beside) for figure in one.figures]
+        told = ("、" if self.language == "zh" else ", ").join(map(self.figure, figures))
+        return _MADE[self.language].get(type(question.derived), "{}").format(told)
 
     def figure(self, figure: Figure) -> str:
         if isinstance(figure, Rows):
@@ -103,14 +139,21 @@ class _Teller:
         return label(self.lexicon.measure(figure), self.language)
 
     def window(self, question: Question) -> list[str]:
-        return [self._time(condition) for condition in question.times]
+        told = [self._time(condition) for condition in question.times]
+        if isinstance(question.derived, Comparison):
+            told += [self._time(condition) for condition in question.derived.previous.times]
+        return told
 
     def conditions(self, question: Question) -> list[str]:
         about = {"zh": "时间：", "en": "time: "}[self.language]
         told = [f"{about}{window}" for window in self.window(question)]
         told += [self._value(condition) for condition in question.values]
         told += [self._number(condition) for condition in question.numbers]
-        told += [f"{self._column(condition.dimension)} = {chr(8709)}" for condition in question.missing]
+        told += [
+            f"{self._column(condition.dimension)} {'≠' if condition.is_not else '='} ∅"
+            for condition in question.missing
+        ]
+        told += [self._other(condition) for condition in question.others]
         told += [self._figure_filter(condition) for condition in question.having]
         missing = {"zh": "没有", "en": "without"}[self.language]
         between = "" if self.language == "zh" else " "
@@ -120,6 +163,14 @@ class _Teller:
             if related.is_not
         ]
         return told
+
+    def _other(self, condition: ColumnFilter | WeekdayFilter | AnyOf) -> str:
+        if isinstance(condition, ColumnFilter):
+            return f"{self._column(condition.dimension)} {condition.sign} {self._column(condition.other)}"
+        if isinstance(condition, AnyOf):
+            return {"zh": " 或 ", "en": " or "}[self.language].join(map(self._value, condition.choices))
+        about = {"zh": "星期：", "en": "weekday: "}[self.language]
+        return f"{about}{', '.join(map(str, condition.days))}"
 
     def _column(self, ref: DimensionRef) -> str:
         return label(self.lexicon.dimension(ref), self.language)
@@ -136,6 +187,10 @@ class _Teller:
         return f"{self._column(condition.dimension)} {sign} {', '.join(condition.values)}"
 
     def _number(self, condition: NumberFilter) -> str:
+        if condition.of_average:
+            column = self._column(condition.dimension)
+            average = f"{_AGGREGATES[self.language]['avg']}{'' if self.language == 'zh' else ' '}{column}"
+            return f"{column} {condition.sign} {average}"
         if condition.upper is not None:
             return f"{condition.number:g} ≤ {self._column(condition.dimension)} ≤ {condition.upper:g}"
         return f"{self._column(condition.dimension)} {condition.sign} {condition.number:g}"

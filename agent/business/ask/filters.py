@@ -9,6 +9,8 @@ from agent.business.ask.items import Item, Row
 from agent.business.ask.joins import Joins
 from agent.business.ask.lexicon import DimensionRef, ValueRef
 from agent.business.ask.meaning import (
+    AnyOf,
+    ColumnFilter,
     Figure,
     FigureFilter,
     Missing,
@@ -18,6 +20,7 @@ from agent.business.ask.meaning import (
     Rows,
     TimeFilter,
     ValueFilter,
+    WeekdayFilter,
 )
 from agent.business.ask.references import References
 
@@ -30,6 +33,7 @@ class Filters:
     having: list[FigureFilter] = field(default_factory=list)
     related: list[Related] = field(default_factory=list)
     times: list[TimeFilter] = field(default_factory=list)
+    others: list[ColumnFilter | WeekdayFilter | AnyOf] = field(default_factory=list)
 
     def models(self) -> set[str]:
         """The tables whose columns the conditions are about."""
@@ -46,12 +50,15 @@ class Filters:
         self.values = [ValueFilter(column, values, is_not) for (column, is_not), values in merged.items()]
 
     def is_empty(self) -> bool:
-        return not (self.values or self.numbers or self.missing or self.having or self.related or self.times)
+        return not (
+            self.values or self.numbers or self.missing or self.having or self.related or self.times or self.others
+        )
 
 
 def take_filters(row: Row, references: References, *, is_chinese: bool) -> Filters:
     """Take every condition out of a row. Raises NotUnderstood for one that could mean several things."""
     taker = _Taker(row, references, Filters(), is_chinese)
+    taker.weekdays()
     taker.times()
     taker.numbers()
     taker.values()
@@ -92,10 +99,12 @@ class _Taker:
         return [*(self.row.take("t") or []), *(self.row.take("w") or [])]
 
     def numbers(self) -> None:
-        self._each("nc?b#&#|nb##", self._between)
+        self._each("nc[Vn]n?|tct|t2t|cVn", self._column)
+        self._each("cn>n", self._column)
+        self._each("nc?b#&#|nb##|nc#[&o]?c#", self._between)
         equal = "|(?<![XNSV])n#(?![a#&])" if self.is_chinese else ""  # “库存为0”
         self._each(f"nc#|n#a|c#n|#an{equal}", self._compare)
-        self._each("MCc#|CMc#(?!M)|mc#|MC#a|m#a", self._figure)
+        self._each("MCc#|CMc#(?!M)|S?mc#|MC#a|S?m#a", self._figure)
         self._figures_compared()
 
     def _figures_compared(self) -> None:
@@ -141,8 +150,43 @@ class _Taker:
             return self.references.model(near[0])
         return self.references.measure(near[0]).model
 
+    def _column(self, taken: list[Item]) -> None:
+        """A column against another one of its table, or against its own average."""
+        sign = next(item.sign for item in taken if item.kind in (Kind.COMPARE, Kind.THEN))
+        if any(item.kind is Kind.THEN for item in taken):  # “在要求日期之后发货”
+            taken.reverse()
+        columns = [self.references.dimension(item) for item in taken if item.kind in (Kind.QUANTITY, Kind.TIME)]
+        self.row.put_back_owners(item for item in taken if item.kind in (Kind.QUANTITY, Kind.TIME))
+        if any(item.kind is Kind.AVG for item in taken):
+            if len(set(columns)) != 1:
+                raise NotUnderstood("a column against the average of another one")
+            self.filters.numbers.append(NumberFilter(columns[0], sign, 1, of_average=True))
+            return
+        if len(columns) != 2 or columns[0].model != columns[1].model or columns[0] == columns[1]:
+            raise NotUnderstood("a column against one of another table")
+        self.filters.others.append(ColumnFilter(columns[0], sign, columns[1]))
+
+    def weekdays(self) -> None:
+        self._each("t?kt?", self._weekday)
+
+    def _weekday(self, taken: list[Item]) -> None:
+        days = next(item.window.days for item in taken if item.window is not None)
+        time = next((item for item in taken if item.kind is Kind.TIME), None)
+        model = self._model_of_time(self.row.place)
+        column = self.references.dimension(time, near=model) if time else None
+        self.row.put_back_owners(taken)
+        self.filters.others.append(WeekdayFilter(days, None if column else model or None, column))
+
     def _between(self, taken: list[Item]) -> None:
         numbers = [item.number for item in taken if item.kind is Kind.NUMBER]
+        signs = [item.sign for item in taken if item.kind is Kind.COMPARE]
+        if len(signs) == 2:  # “above 10 and below 20”
+            ref = self.references.dimension(taken[0])
+            self.row.put_back_owners(taken)
+            if any(item.kind is Kind.OR for item in taken):
+                raise NotUnderstood("a choice between two numbers")
+            self.filters.numbers += [NumberFilter(ref, *one) for one in zip(signs, numbers, strict=True)]
+            return
         ref = self.references.dimension(taken[0])
         self.row.put_back_owners(taken)
         self.filters.numbers.append(NumberFilter(ref, "between", numbers[0], numbers[1]))
@@ -161,6 +205,9 @@ class _Taker:
         measure = next((item for item in taken if item.kind is Kind.MEASURE), None)
         if measure is not None:
             figure = self.references.measure(measure)
+            is_sum = any(item.kind is Kind.SUM for item in taken)
+            if is_sum and self.references.lexicon.measure(figure).agg not in ("sum", "count"):
+                raise NotUnderstood("a total of an average")
         else:
             figure = Rows(self.references.model(next(item for item in taken if item.kind is Kind.MODEL)))
         self.filters.having.append(FigureFilter(figure, sign, number))
@@ -183,8 +230,16 @@ class _Taker:
         for ref in refs:
             by_column.setdefault(DimensionRef(ref.model, ref.dimension), []).append(ref.value)
         is_not = any(item.kind is Kind.NOT for item in taken)
-        if len(by_column) > 1 and (is_not or any(item.kind is Kind.OR for item in taken)):
-            raise NotUnderstood("a choice between values of different columns")
+        if len(by_column) > 1 and is_not:
+            raise NotUnderstood("not values of different columns")
+        if len(by_column) > 1 and any(item.kind is Kind.OR for item in taken):
+            used = [item for item in stays if item.kind is Kind.DIMENSION and set(item.refs) & set(by_column)]
+            self.row.items = [item for item in self.row.items if not any(item is one for one in used)]
+            self.row.put_back_owners(used)
+            self.filters.others.append(
+                AnyOf(tuple(ValueFilter(column, tuple(found)) for column, found in by_column.items()))
+            )
+            return
         self.filters.values += [ValueFilter(column, tuple(found), is_not) for column, found in by_column.items()]
 
     def _is_named_by(self, model: Item, values: list[Item]) -> bool:

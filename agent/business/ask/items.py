@@ -9,16 +9,18 @@ from agent.business.ask.adjectives import ADJECTIVES
 from agent.business.ask.function_words import (
     AFTER_NUMBER,
     COMPARISONS,
+    EARLIER,
     FUNCTION_WORDS,
     LONGEST,
     NUMBER_WORDS,
     PERIODS,
+    THEN,
     Kind,
 )
 from agent.business.ask.lexicon import DimensionRef, Lexicon, MeasureRef, ModelRef, Ref, ValueRef
 from agent.business.ask.meaning import NotUnderstood
 from agent.business.ask.times import Window, find_windows
-from agent.business.ask.units import Unit, normalised, reworded, units_of
+from agent.business.ask.units import Unit, normalised, prepared, reworded, units_of
 
 
 @dataclass(frozen=True)
@@ -77,12 +79,14 @@ class Row:
 
 def read_items(question: str, lexicon: Lexicon, today: date) -> list[Item]:
     """Every item of a question, function words and unknown words included."""
-    text = normalised(question).lower()
+    question = prepared(question)
+    text = question.lower()
     items: list[Item] = []
     position = 0
     for found in find_windows(text, today):
         items += _match(units_of(question_part(question, text, position, found.begin)), lexicon)
-        items.append(Item(Kind.WINDOW, found.window.text, window=found.window))
+        kind = Kind.WEEKDAY if found.window.days else Kind.WINDOW
+        items.append(Item(kind, found.window.text, window=found.window))
         position = found.stop
     items += _match(units_of(question_part(question, text, position, len(text))), lexicon)
     return items
@@ -130,10 +134,14 @@ def _phrase(units: Sequence[Unit], lexicon: Lexicon) -> Item | None:
         return replace(_of_refs(text, lexicon.phrases[key], lexicon), is_owned=key in lexicon.owned)
     if key in ADJECTIVES:
         return Item(Kind.ADJECTIVE, text)
-    for kind, signs in ((Kind.COMPARE, COMPARISONS), (Kind.AFTER, AFTER_NUMBER)):
+    for kind, signs in ((Kind.COMPARE, COMPARISONS), (Kind.AFTER, AFTER_NUMBER), (Kind.THEN, THEN)):
         if key in signs:
             return Item(kind, text, sign=signs[key])
-    return Item(FUNCTION_WORDS[key], text, sign=PERIODS.get(key, "")) if key in FUNCTION_WORDS else None
+    sign = PERIODS.get(key, "") or EARLIER.get(key, "")
+    if key in FUNCTION_WORDS:
+        return Item(FUNCTION_WORDS[key], text, sign=sign)
+    targets = dict.fromkeys(ModelRef(role.target) for role in lexicon.roles.get(key, ()))
+    return Item(Kind.ROLE, text, tuple(targets)) if targets else None
 
 
 def _single(unit: Unit) -> Item:

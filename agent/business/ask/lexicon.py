@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agent.business.ask.function_words import COMPARISONS, FUNCTION_WORDS, LONGEST, Kind
+from agent.business.ask.places import names_of
+from agent.business.ask.roles import Role, roles_of
 from agent.business.ask.units import key_of
 from agent.business.layer.model import Dimension, Measure, SemanticLayer, SemanticModel
 
@@ -34,17 +36,28 @@ class ValueRef:
 
 
 Ref = ModelRef | DimensionRef | MeasureRef | ValueRef
-_GIVES_WAY = {Kind.STOP, Kind.NEW, Kind.SELL}  # function words that a layer may use for things of its own
+_GIVES_WAY = {
+    Kind.STOP,
+    Kind.NEW,
+    Kind.SELL,
+    Kind.BUY,
+    Kind.EVENT,
+}  # function words that a layer may use for things of its own
+_GIVES_WAY_TO_VALUES = {Kind.EMPTY, Kind.USE}
 SPOKEN_VALUE_CHARS = 2  # a value of one letter or digit is part of ordinary text
 
 
 @dataclass(frozen=True)
 class Lexicon:
-    """phrases: by the units of a phrase, everything it may mean. owned: phrases that name a column with its table."""
+    """phrases: by the units of a phrase, everything it may mean. owned: phrases that name a column with its table.
+
+    roles: phrases for what a key of one table makes of another's rows, such as the owner of a project.
+    """
 
     layer: SemanticLayer
     phrases: dict[tuple[str, ...], tuple[Ref, ...]] = field(repr=False)
     owned: frozenset[tuple[str, ...]] = field(repr=False)
+    roles: dict[tuple[str, ...], tuple[Role, ...]] = field(repr=False, default_factory=dict)
 
     @classmethod
     def of(cls, layer: SemanticLayer) -> "Lexicon":
@@ -56,7 +69,11 @@ class Lexicon:
             if (
                 key
                 and len(key) <= LONGEST
-                and (taken is None or (taken in _GIVES_WAY and not isinstance(ref, ValueRef)))
+                and (
+                    taken is None
+                    or taken in _GIVES_WAY_TO_VALUES
+                    or (taken in _GIVES_WAY and not isinstance(ref, ValueRef))
+                )
                 and key not in COMPARISONS
             ):
                 found[key][ref] = None
@@ -69,8 +86,13 @@ class Lexicon:
                     say(word, MeasureRef(model.name, measure.name))
             for dimension in model.dimensions:
                 _say_dimension(say, model, dimension)
+        spoken = set(found)
+        for model in layer.semantic_models:
+            for phrase, value in _countries(model):
+                if key_of(phrase) not in spoken:
+                    say(phrase, value)
         owned = frozenset(key for model in layer.semantic_models for key in _owned(model))
-        return cls(layer, {key: tuple(refs) for key, refs in found.items()}, owned)
+        return cls(layer, {key: tuple(refs) for key, refs in found.items()}, owned, roles_of(layer))
 
     def model(self, name: str) -> SemanticModel:
         return next(model for model in self.layer.semantic_models if model.name == name)
@@ -91,6 +113,16 @@ def _say_dimension(say: Callable[[str, Ref], None], model: SemanticModel, dimens
         for word in (value.value, *value.synonyms):
             if len(word) >= SPOKEN_VALUE_CHARS and not word.replace(".", "").isdigit():
                 say(word, ValueRef(model.name, dimension.name, value.value))
+
+
+def _countries(model: SemanticModel) -> list[tuple[str, ValueRef]]:
+    """What else the countries among the values are called, said only where no one wrote it of a column."""
+    return [
+        (name, ValueRef(model.name, dimension.name, value.value))
+        for dimension in model.dimensions
+        for value in dimension.values
+        for name in names_of(value.value)
+    ]
 
 
 def _verbs(dimension: Dimension) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ Figure = Rows | Aggregate | MeasureRef
 class Period:
     """A time column cut to calendar periods; dimension None: the one the figure is counted by."""
 
-    unit: Literal["day", "week", "month", "quarter", "year"]
+    unit: Literal["day", "week", "month", "quarter", "year", "weekday"]
     dimension: DimensionRef | None = None
 
 
@@ -43,19 +43,30 @@ class ValueFilter:
 
 @dataclass(frozen=True)
 class NumberFilter:
-    """A column against one number, or between two."""
+    """A column against one number, or between two; of_average: against the average of the column, number times."""
 
     dimension: DimensionRef
     sign: str
     number: float
     upper: float | None = None
+    of_average: bool = False
+
+
+@dataclass(frozen=True)
+class ColumnFilter:
+    """A column against another one of the same table: shipped later than required."""
+
+    dimension: DimensionRef
+    sign: str
+    other: DimensionRef
 
 
 @dataclass(frozen=True)
 class Missing:
-    """Only rows where a column is empty."""
+    """Only rows where a column is empty, or is not."""
 
     dimension: DimensionRef
+    is_not: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,7 +95,71 @@ class TimeFilter:
     dimension: DimensionRef | None = None
 
 
+@dataclass(frozen=True)
+class WeekdayFilter:
+    """Only days of the week, Monday is 1; of the time that windows are about."""
+
+    days: tuple[int, ...]
+    model: str | None = None
+    dimension: DimensionRef | None = None
+
+
+@dataclass(frozen=True)
+class AnyOf:
+    """Values of several columns, of which one is enough."""
+
+    choices: tuple[ValueFilter, ...]
+
+
+Condition = ValueFilter | NumberFilter | ColumnFilter | Missing | TimeFilter | Related | WeekdayFilter | AnyOf
 Group = ModelRef | DimensionRef | Period
+
+
+@dataclass(frozen=True)
+class Share:
+    """The figure as a percentage of another question's; whole None: of all groups together."""
+
+    whole: "Question | None" = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The figure beside the same in another time; is_change: with their difference, in one row."""
+
+    previous: "Question"
+    is_change: bool
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Figures of other tables, by the same groups."""
+
+    others: "tuple[Question, ...]"
+
+
+@dataclass(frozen=True)
+class AveragePer:
+    """The average of the figure over what it is grouped by."""
+
+
+@dataclass(frozen=True)
+class Within:
+    """The first ones of each group. groups: outside; what is ranked is the question's own group or list."""
+
+    groups: "tuple[Group, ...]"
+
+
+@dataclass(frozen=True)
+class Existence:
+    """Whether there are any."""
+
+
+@dataclass(frozen=True)
+class CountOfGroups:
+    """How many groups there are, such as countries with more than five customers."""
+
+
+Derived = Share | Comparison | Beside | AveragePer | Within | Existence | CountOfGroups
 
 
 @dataclass(frozen=True)
@@ -93,6 +168,7 @@ class Question:
 
     figures: what is computed; none for a list. of: the table a list is about, or whose rows a figure is filtered for.
     columns: of a list; none: what the thing is called. order: of a list, by a column; figures are ordered by themselves.
+    others: conditions of rarer kinds. derived: what is made of the figures. skipped: rows before the first, for “the second highest”.
     """
 
     figures: tuple[Figure, ...] = ()
@@ -106,9 +182,13 @@ class Question:
     having: tuple[FigureFilter, ...] = ()
     related: tuple[Related, ...] = ()
     times: tuple[TimeFilter, ...] = ()
+    others: tuple[ColumnFilter | WeekdayFilter | AnyOf, ...] = ()
     order: DimensionRef | None = None
     is_ascending: bool = False
     limit: int | None = None
+    skipped: int = 0
+    derived: Derived | None = None
+    shows_keys: bool = False  # beside the names of what is grouped by, so that rows of one name stay apart
     counts_groups: bool = False  # "how many customers have more than five orders"
     accounted: tuple[str, ...] = field(default=(), compare=False)
 

@@ -1,5 +1,6 @@
 """Which of several tables a shared word means: the one that the question names, else the only one there is."""
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 from agent.business.ask.items import Item
@@ -14,8 +15,8 @@ class References:
 
     def __init__(self, lexicon: Lexicon, items: list[Item]) -> None:
         self.lexicon = lexicon
-        direct = [ref for item in items for ref in item.refs[:1] if isinstance(ref, MeasureRef)]
-        direct += [ref for item in items for ref in item.refs if isinstance(ref, ModelRef)]  # type: ignore[misc]
+        direct = [item.refs[0] for item in items if _is_one_measure(item.refs)]
+        direct += [ref for item in items for ref in item.refs if isinstance(ref, ModelRef)]
         sole = [item.refs[0] for item in items if len(item.refs) == 1]
         self.mentioned = frozenset(ref.model for ref in direct)
         self.hinted = self.mentioned | {ref.model for ref in sole}
@@ -52,6 +53,15 @@ class References:
             return refs[0]
         choices = tuple(sorted({_spoken(ref) for ref in refs}))
         raise NotUnderstood(f"{item.text} means several things", choices=choices)
+
+
+def _is_one_measure(refs: Sequence[Ref]) -> bool:
+    """Whether a word is a measure, kept in one table or several: one of two measures would be a guess."""
+    return (
+        bool(refs)
+        and isinstance(refs[0], MeasureRef)
+        and len({r.measure for r in refs if isinstance(r, MeasureRef)}) == 1
+    )
 
 
 def _spoken(ref: Ref) -> str:

@@ -10,7 +10,7 @@ from agent.business.ask.items import read_items, require_known
 from agent.business.ask.lexicon import Lexicon, MeasureRef
 from agent.business.ask.meaning import NotUnderstood, Question
 from agent.business.ask.named import among_named
-from agent.business.ask.patterns import read_question
+from agent.business.ask.reader import read_question
 from agent.business.ask.wording import rephrased
 
 

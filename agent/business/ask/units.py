@@ -5,13 +5,18 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from agent.business.ask.places import with_country
+
 _QUOTES = r"\"([^\"]+)\"|“([^”]+)”|「([^」]+)」|《([^》]+)》|(?<![a-z])'([^']+)'(?![a-z])"
 _UNIT = re.compile(
-    rf"(?P<quoted>{_QUOTES})|(?P<number>\d[\d,]*(?:\.\d+)?(?:\s*[万亿])?)|(?P<word>[a-zà-ÿ]+)(?:'s\b|’s\b)?"
+    rf"(?P<quoted>{_QUOTES})|(?P<number>\d[\d,]*(?:\.\d+)?(?:\s*(?:[百千]?万|亿|千|million|thousand|billion|bn|mn|k|m)(?![a-z]))?)|(?P<word>[a-zà-ÿ]+)(?:'s\b|’s\b)?"
     r"|(?P<han>[\u3400-\u9fff])|(?P<sign>[<>]=?|=|%)"
 )
-_SCALE = {"万": 10_000, "亿": 100_000_000}
-_NUMBER = r"\d[\d,]*(?:\.\d+)?\s*[万亿]?"
+_SCALE = {
+    "万": 10_000, "亿": 100_000_000, "千": 1_000, "百万": 1_000_000, "千万": 10_000_000, "thousand": 1_000, "k": 1_000,
+    "million": 1_000_000, "mn": 1_000_000, "m": 1_000_000, "billion": 1_000_000_000, "bn": 1_000_000_000,
+}  # fmt: skip
+_NUMBER = r"\d[\d,]*(?:\.\d+)?\s*(?:[百千]?万|亿|千|million|thousand|k|m)?"
 _REWORDED = [
     (
         re.compile(
@@ -26,7 +31,26 @@ _REWORDED = [
     (re.compile(r"各国(?!家)"), "各国家"),
     (re.compile(r"总(订单|预算)额"), r"总\1金额"),
     (re.compile(r"\bsign(ed|s)? up\b"), r"sign\1"),
+    # an order as its counter, 单
+    (re.compile(r"下单(?:次数|数量?|量)?最(多|少)"), r"订单最\1"),
+    (re.compile(r"(?:下单(?:次数|数量?|量)|(?<!订)单[数量](?!位)|(?<!订)单子数量?)"), "订单数"),
+    (re.compile(r"下(?:过|了)?(?=(?:多少|几)(?:个|张|笔)?(?:订单|单))"), ""),
+    (re.compile(r"平均一?(?:个|张|笔)?单(?![价位元品独据号数量])"), "平均订单"),
+    (re.compile(r"一(?:个|张|笔)?单(?=平均)"), "订单"),
+    (re.compile(r"(多少|几|每一?|\d+)(?:个|张|笔)?单(?![价位元品独据号数量])子?"), r"\1订单"),
+    # the thing that is counted with 首 is a song, with a counter of its own
+    (re.compile(r"^([^歌曲]*)(多少|几|哪|哪一)首(?![歌曲单])"), r"\1\2首歌曲"),
 ]
+# Before times are read: what is said of another time than today's.
+_SAME = r"\b(?:the )?same (?:period|month|quarter|week|time)"
+_SAME_PERIOD = [
+    (re.compile(rf"{_SAME} (?:of |in )?(?:the )?(?:last|previous|prior) year\b", re.IGNORECASE), "year over year"),
+    (re.compile(rf"{_SAME} (?:a|one) year (?:ago|earlier|before)\b", re.IGNORECASE), "year over year"),
+    (re.compile(r"去年同期|上年同期|上一年同期|去年同月|去年同季"), "同比"),
+    (re.compile(r"^(?:please )?name (?=(?:the|all|every|our|us|me|\d|any)\b)", re.IGNORECASE), "list "),
+    (re.compile(r"各国(?!家)"), "各国家"),
+    (re.compile(r"第([二三四五])(?=[高大多长贵低小少短晚早])"), r"第\1最"),
+]  # fmt: skip
 _SPACED = re.compile(r"(?<=[\u3400-\u9fff])\s+(?=[\d\u3400-\u9fff])|(?<=\d)\s+(?=[\u3400-\u9fff])")
 IRREGULAR = {
     "people": "person",
@@ -60,6 +84,14 @@ def units_of(text: str) -> list[Unit]:
     return list(_units(normalised(text)))
 
 
+def prepared(question: str) -> str:
+    """A question as it is read: one form of every character, and of what is compared with another year."""
+    text = with_country(normalised(question))
+    for pattern, form in _SAME_PERIOD:
+        text = pattern.sub(form, text)
+    return text
+
+
 def reworded(text: str) -> str:
     """A part of a question in the forms that are read."""
     for pattern, form in _REWORDED:
@@ -90,8 +122,10 @@ def _units(text: str) -> Iterator[Unit]:
 
 
 def _number(text: str) -> float:
-    scale = _SCALE.get(text[-1], 1)
-    return float(text.rstrip("万亿").strip().replace(",", "")) * scale
+    digits = re.match(r"[\d,.]+", text)
+    assert digits is not None  # a number begins with a digit
+    scale = _SCALE.get(text[digits.end() :].strip(), 1)
+    return round(float(digits[0].replace(",", "")) * scale, 6)
 
 
 def stem(word: str) -> str:

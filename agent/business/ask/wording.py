@@ -7,29 +7,90 @@ sold, “out of stock” a stock of 0, where the layer has such a column or meas
 from dataclasses import replace
 from itertools import pairwise
 
+from agent.business.ask.absence import absent
 from agent.business.ask.adjectives import ADJECTIVES, Adjective
+from agent.business.ask.charge import in_charge
 from agent.business.ask.function_words import Kind
 from agent.business.ask.items import Item
-from agent.business.ask.lexicon import DimensionRef, Lexicon, MeasureRef, ModelRef, Ref, ValueRef
+from agent.business.ask.lexicon import DimensionRef, Lexicon, MeasureRef, ModelRef, ValueRef
+from agent.business.ask.money import of_money, spent_by_us
+from agent.business.ask.occasions import by_default_time, lasting, without_default_time
+from agent.business.ask.spoken import found
+from agent.business.ask.trade import never, sold, traded
 from agent.business.ask.units import key_of
-
-_SOLD = ("units sold", "quantity sold", "销量")
 
 
 def rephrased(items: list[Item], lexicon: Lexicon) -> list[Item]:
     """The items with adjectives, verbs of trade and negated times as what they mean."""
-    items = _named(items, lexicon)
+    items = in_charge(_named(items, lexicon), lexicon)
+    items = absent(_opened(spent_by_us(items)), lexicon)
     items = [part for item in items for part in _spelled(item, lexicon)]
     items = _without_repetition(items)
-    items = _of_money(items, lexicon)
+    items = lasting(items, lexicon)
+    items = of_money(items, lexicon)
+    items = _each_aggregate(items)
     items = _compared(items)
     items = _spread(items)
-    items = _never(items, lexicon)
-    items = _sold(items, lexicon)
-    items = _by_default_time(items, lexicon)
+    items = never(items, lexicon)
+    items = sold(items, lexicon)
+    items = traded(items, lexicon)
+    items = _outside(items)
+    items = without_default_time(by_default_time(items, lexicon), lexicon)
     if any(item.kind is Kind.WINDOW for item in items):
         items = [item for item in items if item.kind is not Kind.NEW]
-    return _without_fillers(items)
+    return _asked_for(_without_fillers(items))
+
+
+def _opened(items: list[Item]) -> list[Item]:
+    """Without an “and” at the beginning: “还有多少订单没有发货”; with “各” after several times as “分别”."""
+    while items and items[0].kind in (Kind.AND, Kind.STOP):
+        items = items[1:]
+    verbs = [item.text.lower() for item in items if item.kind is Kind.STOP]
+    if (
+        "do" in verbs[1:] and "did" in verbs[: verbs[1:].index("do") + 1]
+    ):  # “what did … do”: of deeds nothing is in a table
+        items = [replace(i, kind=Kind.UNKNOWN) if i.kind is Kind.STOP and i.text.lower() == "do" else i for i in items]
+    content = [item for item in items if item.kind is not Kind.STOP]
+    if sum(item.kind is Kind.WINDOW for item in content) < 2:
+        return items
+    for item, after in zip(content, [*content[1:], None], strict=True):
+        is_last = after is None or after.kind in (Kind.ASK, Kind.COUNT, Kind.MUCH)
+        if item.kind is Kind.GROUP and item.text.lower() in ("各", "各自", "each") and is_last:
+            return [Item(Kind.EACH, "分别") if other is item else other for other in items]
+    return items
+
+
+def _asked_for(items: list[Item]) -> list[Item]:
+    """“How many … are there” asks how many, not whether."""
+    if any(
+        item.kind in (Kind.COUNT, Kind.MUCH, Kind.LIST, Kind.MEASURE, Kind.MAX, Kind.MIN, Kind.TOP, Kind.WHEN)
+        for item in items
+    ):
+        items = [replace(item, kind=Kind.STOP) if item.kind is Kind.EXISTS else item for item in items]
+    is_whether = items and items[-1].text in ("吗", "么") and any(item.text == "有" for item in items)
+    if is_whether and not any(item.kind is Kind.COUNT for item in items):
+        return [Item(Kind.EXISTS, "有"), *items]
+    return items
+
+
+def _outside(items: list[Item]) -> list[Item]:
+    """“除华东以外”, “华东以外”: not those values."""
+    for place, item in enumerate(items):
+        if item.kind is Kind.NOT and item.text in ("以外", "之外", "外"):
+            first = place
+            while first and items[first - 1].kind in (
+                Kind.VALUE,
+                Kind.AND,
+                Kind.OR,
+                Kind.STOP,
+                Kind.DIMENSION,
+                Kind.SUFFIX,
+            ):
+                first -= 1
+            is_said = first > 0 and items[first - 1].kind is Kind.NOT
+            rest = [*items[first:place], *items[place + 1 :]]
+            return [*items[:first], *([] if is_said else [item]), *rest]
+    return items
 
 
 def _without_fillers(items: list[Item]) -> list[Item]:
@@ -55,19 +116,6 @@ def _without_fillers(items: list[Item]) -> list[Item]:
     return [item for item in items if not any(item is other for other in gone)]
 
 
-def found(lexicon: Lexicon, words: tuple[str, ...], wanted: type[Ref]) -> Item | None:  # type: ignore[type-arg,unused-ignore]
-    """The first of these words that the layer has, as a number column or a measure."""
-    for word in words:
-        refs = tuple(ref for ref in lexicon.phrases.get(key_of(word), ()) if isinstance(ref, wanted))
-        if wanted is DimensionRef:
-            refs = tuple(
-                ref for ref in refs if isinstance(ref, DimensionRef) and lexicon.dimension(ref).type == "number"
-            )
-        if refs:
-            return Item(Kind.QUANTITY if wanted is DimensionRef else Kind.MEASURE, word, refs)
-    return None
-
-
 def _spelled(item: Item, lexicon: Lexicon) -> list[Item]:
     """An adjective as its superlative or comparison and the column it is about."""
     if item.kind is Kind.ORDER and item.text.lower() == "orders by":  # of things that are called so
@@ -83,7 +131,7 @@ def _spelled(item: Item, lexicon: Lexicon) -> list[Item]:
     if adjective.kind is None:
         return [column]
     if adjective.kind is Kind.COMPARE:
-        return [column, Item(Kind.COMPARE, item.text, sign="="), Item(Kind.NUMBER, "0", number=0.0)]
+        return [column, Item(Kind.COMPARE, item.text, sign=adjective.sign), Item(Kind.NUMBER, "0", number=0.0)]
     return [Item(adjective.kind, item.text), column]
 
 
@@ -144,36 +192,23 @@ def _is_filler(item: Item, last: Item | None, after: list[Kind], gone: list[Item
     return (last.kind is Kind.VALUE and after[:1] == [Kind.SUFFIX]) or (last.kind is Kind.LIST and not after)
 
 
-def _of_money(items: list[Item], lexicon: Lexicon) -> list[Item]:
-    """“Orders above 80,000 CNY”, “平均每张发票多少钱”: money is said of the column of amounts."""
+def _each_aggregate(items: list[Item]) -> list[Item]:
+    """“Highest, lowest and average price”: each is of the column that stands after the last."""
+    aggregates = (Kind.SUM, Kind.AVG, Kind.MAX, Kind.MIN)
     content = [item for item in items if item.kind is not Kind.STOP]
-    kinds = [item.kind for item in content]
     said: dict[int, list[Item]] = {}
     for place, item in enumerate(content):
-        if (
-            kinds[place : place + 3] == [Kind.COMPARE, Kind.NUMBER, Kind.CURRENCY]
-            and place
-            and kinds[place - 1] is Kind.MODEL
-        ):
-            amount = _amount_of(content[place - 1], lexicon)
-            said[id(item)] = [*([amount] if amount else []), item]
-        if kinds[place : place + 3] == [Kind.AVG, Kind.GROUP, Kind.MODEL]:
-            amount = _amount_of(content[place + 2], lexicon)
-            after = kinds[place + 3 : place + 4]
-            if after == [Kind.MUCH] and amount:
-                said |= {id(item): [], id(content[place + 1]): [], id(content[place + 3]): [item, amount]}
-            elif after == [Kind.QUANTITY]:
-                said |= {id(item): [], id(content[place + 1]): [], id(content[place + 3]): [item, content[place + 3]]}
-    items = [part for item in items for part in said.get(id(item), [item])]
-    return [item for item in items if item.kind is not Kind.CURRENCY]
-
-
-def _amount_of(model: Item, lexicon: Lexicon) -> Item | None:
-    """The column of amounts of a table, where it has one."""
-    amount = found(lexicon, ("amount", "order amount", "invoice amount", "金额"), DimensionRef)
-    owners = {ref.model for ref in model.refs}
-    refs = tuple(ref for ref in amount.refs if ref.model in owners) if amount else ()
-    return replace(amount, refs=refs) if amount and refs else None
+        after = [other for other in content[place + 1 :] if other.kind is not Kind.AND]
+        is_next = (
+            len(after) > 1
+            and item.kind in aggregates
+            and after[0].kind in aggregates
+            and item.kind is not after[0].kind
+        )
+        column = next((other for other in after if other.kind not in aggregates), None)
+        if is_next and column is not None and column.kind is Kind.QUANTITY:
+            said[id(item)] = [item, column]
+    return [part for item in items for part in said.get(id(item), [item])]
 
 
 def _spread(items: list[Item]) -> list[Item]:
@@ -192,80 +227,6 @@ def _spread(items: list[Item]) -> list[Item]:
             rest = [item for item in items[place + 1 :] if item is not spread]
             return [*items[:place], *owner, Item(Kind.GROUP, spread.text), replace(column, is_owned=False), *rest]
     return items
-
-
-def _sold(items: list[Item], lexicon: Lexicon) -> list[Item]:
-    """“How many gateways did we sell”, “which product sold the most”: the quantity sold, not the number of rows."""
-    if not any(item.kind is Kind.SELL for item in items):
-        return items
-    kinds = [item.kind for item in items if item.kind is not Kind.STOP]
-    verbs = [item.text.lower() for item in items if item.kind is Kind.SELL]
-    is_past = any(item.text.lower() == "did" for item in items) or Kind.WINDOW in kinds or Kind.PERIOD in kinds
-    if all(verb in ("sell", "sells") for verb in verbs) and Kind.COUNT in kinds and not is_past:
-        return [
-            item for item in items if item.kind is not Kind.SELL
-        ]  # “how many songs do we sell”: what there is to buy
-    asks = Kind.COUNT in kinds or Kind.MAX in kinds or Kind.MIN in kinds
-    if Kind.MEASURE in kinds or Kind.QUANTITY in kinds or not asks:
-        return [item for item in items if item.kind is not Kind.SELL]
-    measure = found(lexicon, _SOLD, MeasureRef)
-    if measure is None:
-        return items
-    if Kind.COUNT in kinds:
-        rest = [item for item in items if item.kind not in (Kind.SELL, Kind.COUNT)]
-        place = next(n for n, item in enumerate(items) if item.kind is Kind.COUNT)
-        return [*rest[:place], measure, *rest[place:]]
-    return [measure if item.kind is Kind.SELL else item for item in items]
-
-
-def _never(items: list[Item], lexicon: Lexicon) -> list[Item]:
-    """“Never ordered”, “没有下单”: said of another thing than the rows of that time, it is about whether there are such rows."""
-    content = [item for item in items if item.kind is not Kind.STOP]
-    named = {ref.model for item in content if item.kind is Kind.MODEL for ref in item.refs}
-    for first, second in pairwise(content):
-        if first.kind is not Kind.NOT:
-            continue
-        if second.kind is Kind.SELL or second.text.lower() == "ordered":
-            return _never_ordered(items, second, named, lexicon)
-        if second.kind is not Kind.TIME:
-            continue
-        owners = {ref.model for ref in second.refs if isinstance(ref, DimensionRef)}
-        own = next(iter(owners)) if len(owners) == 1 else ""
-        default = lexicon.model(own).defaults.agg_time_dimension if own else ""
-        if named and own and own not in named and DimensionRef(own, default) in second.refs:
-            return [Item(Kind.MODEL, second.text, (ModelRef(own),)) if item is second else item for item in items]
-    return items
-
-
-def _never_ordered(items: list[Item], verb: Item, named: set[str], lexicon: Lexicon) -> list[Item]:
-    """A thing that was never ordered or sold has no order."""
-    refs = [
-        ref for word in ("order", "订单") for ref in lexicon.phrases.get(key_of(word), ()) if isinstance(ref, ModelRef)
-    ]
-    orders = tuple(dict.fromkeys(ref for ref in refs if ref.model not in named))
-    if len(orders) != 1:
-        return items
-    return [Item(Kind.MODEL, verb.text, orders) if item is verb else item for item in items]
-
-
-_LATEST = {"latest", "newest", "most recent", "earliest", "oldest", "最新", "最近", "最晚", "最早", "最新的", "最近的"}
-
-
-def _by_default_time(items: list[Item], lexicon: Lexicon) -> list[Item]:
-    """“The latest order”: by the time its rows are counted by, where no other column is named."""
-    content = [item for item in items if item.kind is not Kind.STOP]
-    if any(item.kind in (Kind.TIME, Kind.QUANTITY, Kind.MEASURE, Kind.COUNT) for item in content):
-        return items
-    way = next((i for i in content if i.kind in (Kind.MAX, Kind.MIN) and i.text.lower() in _LATEST), None)
-    models = [item for item in content if item.kind is Kind.MODEL]
-    if way is None or len(models) != 1 or len(models[0].refs) != 1:
-        return items
-    name = models[0].refs[0].model
-    default = lexicon.model(name).defaults.agg_time_dimension
-    if not default:
-        return items
-    place = items.index(way) + 1
-    return [*items[:place], Item(Kind.TIME, way.text, (DimensionRef(name, default),)), *items[place:]]
 
 
 def _named(items: list[Item], lexicon: Lexicon) -> list[Item]:

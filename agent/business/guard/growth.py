@@ -13,6 +13,7 @@ from postgast import pg_query_pb2
 from agent.business.guard.grammar import Tree, nodes
 from agent.business.guard.refusal import Reason, SqlRefused
 from agent.business.guard.vocabulary import SET_FUNCTIONS
+from agent.business.guard.whole_rows import doublings_of_rows
 
 MAX_DOUBLINGS = 10
 COLLECTING = frozenset(
@@ -34,31 +35,42 @@ _JOINING = frozenset(
         "array_cat",
         "array_append",
         "array_prepend",
-        "json_build_object",
-        "jsonb_build_object",
-        "json_build_array",
-        "jsonb_build_array",
     }
 )
-_QUOTING = frozenset({"to_json", "to_jsonb", "row_to_json", "quote_literal"})  # a quote becomes two characters
+_BUILDING = frozenset({"json_build_object", "jsonb_build_object", "json_build_array", "jsonb_build_array"})
+_QUOTING = frozenset(
+    {
+        "to_json",
+        "to_jsonb",
+        "row_to_json",
+        "quote_literal",
+        "json_agg",
+        "jsonb_agg",
+        "json_object_agg",
+        "jsonb_object_agg",
+    }
+)  # a quote becomes two characters
+_PADDED = frozenset({"bpchar", "char"})  # to the length they name
+MAX_PADDED = 100  # characters
 _POWERS = frozenset({"power", "pow"})
 _EXP_DOUBLINGS = 7  # numeric exp has at most 2,610 digits; the planner thinks of 32 bytes
+SERIES = "generate_series"
 _VARIABLE = frozenset({"ColumnRef", "SubLink", "FuncCall", "SQLValueFunction"})
 
 
 def doublings(tree: Tree) -> int:
     """The doublings of a statement, all together. Raises SqlRefused above MAX_DOUBLINGS."""
-    found = sum(map(_of, nodes(tree)))
-    if collects(tree):
+    found = sum(map(_of, nodes(tree))) + doublings_of_rows(tree)
+    if collectors(tree):
         found += sum(map(_of_numbers, nodes(tree)))
     if found > MAX_DOUBLINGS:
         raise SqlRefused(Reason.COST, _("This could make a text far longer than the data: join fewer values into one."))
     return found
 
 
-def collects(tree: Tree) -> bool:
-    """Whether an aggregate gathers its input into one value."""
-    return any(_name(node) in COLLECTING for node in _calls(tree))
+def collectors(tree: Tree) -> int:
+    """How many aggregates, and how many ARRAY(SELECT …), gather their input into one value."""
+    return sum(name_of(node) in COLLECTING for node in calls(tree)) + _array_queries(tree)
 
 
 def require_foreseeable(tree: Tree) -> None:
@@ -76,11 +88,20 @@ def require_foreseeable(tree: Tree) -> None:
                 raise SqlRefused(Reason.COST, _("A recursive query must use UNION ALL."))
             if sum(map(_of, nodes(query))):
                 raise SqlRefused(Reason.COST, _("A recursive query may not join values into a longer one."))
-    guessed = (node for node in _calls(tree) if _name(node) in SET_FUNCTIONS and not _is_written_out(node.args))
-    if collects(tree) and (is_recursive or any(guessed)):
+    guessed = {
+        name_of(node) for node in calls(tree) if name_of(node) in SET_FUNCTIONS and not _is_written_out(node.args)
+    }
+    gathers_guessed = guessed and any(name_of(node) in COLLECTING for node in calls(tree))
+    lists_guessed = SERIES in guessed and _array_queries(tree)  # the parts of one value are no more than it is long
+    if (is_recursive and collectors(tree)) or gathers_guessed or lists_guessed:
         raise SqlRefused(
             Reason.COST, _("Rows of a recursive query or of a function cannot be gathered into one value: list them.")
         )
+
+
+def _array_queries(tree: Tree) -> int:
+    is_array = (n.DESCRIPTOR.name == "SubLink" and n.sub_link_type == pg_query_pb2.ARRAY_SUBLINK for n in nodes(tree))
+    return sum(is_array)
 
 
 def _repeats(query: Tree) -> bool:
@@ -96,9 +117,11 @@ def _of(node: Tree) -> int:
     kind = node.DESCRIPTOR.name
     if kind == "A_Expr":
         return _of_operator(node)
-    if kind == "A_ArrayExpr":
-        return _more(node.elements)
-    return _of_call(_name(node), list(node.args)) if kind == "FuncCall" else 0
+    if kind in ("A_ArrayExpr", "RowExpr"):
+        return _quoted(node.elements if kind == "A_ArrayExpr" else node.args)
+    if kind == "TypeName":
+        return _padded(node)
+    return _of_call(name_of(node), list(node.args)) if kind == "FuncCall" else 0
 
 
 def _of_operator(node: Tree) -> int:
@@ -111,6 +134,8 @@ def _of_operator(node: Tree) -> int:
 def _of_call(name: str, args: list[Tree]) -> int:
     if name in _JOINING:
         return _more(args)
+    if name in _BUILDING:
+        return _quoted(args)
     if name in _QUOTING:
         return 1
     if name in _POWERS and len(args) == 2:
@@ -123,7 +148,7 @@ def _of_numbers(node: Tree) -> int:
     """A product has the digits of both factors; only where values are gathered are there enough of them to matter."""
     if node.DESCRIPTOR.name == "A_Expr" and [part.string.sval for part in node.name] == ["*"]:
         return _more([node.lexpr, node.rexpr])
-    return _EXP_DOUBLINGS if node.DESCRIPTOR.name == "FuncCall" and _name(node) == "exp" else 0
+    return _EXP_DOUBLINGS if node.DESCRIPTOR.name == "FuncCall" and name_of(node) == "exp" else 0
 
 
 def _raised(exponent: Tree) -> int:
@@ -138,6 +163,19 @@ def _raised(exponent: Tree) -> int:
     if kind == "fval" and abs(float(exponent.a_const.fval.fval)) <= 1:
         return 1
     return MAX_DOUBLINGS
+
+
+def _quoted(parts: list[Tree]) -> int:
+    """As text, the parts of a row, an array or JSON are joined, and each quote in them becomes two characters."""
+    return _more(parts) + any(not _is_constant(part) for part in parts)
+
+
+def _padded(type_name: Tree) -> int:
+    """`char(n)` fills up to n characters, which may be ten million."""
+    if type_name.names[-1].string.sval not in _PADDED:
+        return 0
+    is_short = all(0 <= part.a_const.ival.ival <= MAX_PADDED for part in type_name.typmods)
+    return 0 if is_short else MAX_DOUBLINGS + 1
 
 
 def _more(parts: list[Tree]) -> int:
@@ -162,9 +200,11 @@ def _is_constant(part: Tree) -> bool:
     return bool(part.WhichOneof("node") == "a_const")
 
 
-def _calls(tree: Tree) -> list[Tree]:
+def calls(tree: Tree) -> list[Tree]:
+    """The calls of functions in a tree."""
     return [node for node in nodes(tree) if node.DESCRIPTOR.name == "FuncCall"]
 
 
-def _name(node: Tree) -> str:
+def name_of(node: Tree) -> str:
+    """The function that is called, without its schema."""
     return str(node.funcname[-1].string.sval)

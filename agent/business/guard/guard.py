@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
+from agent.business.guard.gathering import Gathering, gathering
 from agent.business.guard.grammar import parse_query, same, text_of
-from agent.business.guard.growth import collects, doublings, require_foreseeable
+from agent.business.guard.growth import doublings, require_foreseeable
 from agent.business.guard.policy import AllowedTable, Policy
 from agent.business.guard.refusal import Reason, SqlRefused
 from agent.business.guard.rewrite import Rewriter, Target, cap_rows
@@ -20,14 +21,13 @@ class GuardedSql:
     """A statement that may run: re-serialised, filtered, at most 50 rows.
 
     tables: what it reads, in order of appearance. uncapped: the same without our limit, for counting its rows; None where
-    the statement itself asks for no more. collected: by how much a gathered text may be longer than the rows it is gathered
-    from; 0 where none is.
+    the statement itself asks for no more. gathering: what it gathers into one value; None where it does not.
     """
 
     sql: str
     tables: tuple[AllowedTable, ...]
     uncapped: str | None
-    collected: int = 0
+    gathering: Gathering | None = None
 
 
 def guard(text: str, policy: Policy, target: Target) -> GuardedSql:
@@ -36,9 +36,9 @@ def guard(text: str, policy: Policy, target: Target) -> GuardedSql:
     spell_out(tree)
     require_known(tree)
     require_foreseeable(tree)
-    longer = 2 ** doublings(tree)
     rewriter = Rewriter(policy, target)
     rewriter.rewrite(tree)
+    gathered = gathering(tree, longer=2 ** doublings(tree))
     uncapped = text_of(tree)
     was_capped = cap_rows(tree.stmts[0].stmt.select_stmt)
     sql = text_of(tree)
@@ -50,4 +50,4 @@ def guard(text: str, policy: Policy, target: Target) -> GuardedSql:
     require_known(again)
     require_agreement(sql, again)
     tables = tuple(dict.fromkeys(rewriter.tables))
-    return GuardedSql(sql, tables, uncapped if was_capped else None, longer if collects(tree) else 0)
+    return GuardedSql(sql, tables, uncapped if was_capped else None, gathered)

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from agent.business.address import Address
+    from agent.business.execute import Access
     from agent.business.models import DataSource
 
 SHOP = Path(__file__).parent / "shop.sql"
@@ -52,3 +54,18 @@ def northerner(source: "DataSource") -> "User":
     join(None, unit, user=person)
     grant(None, source, to=unit.group)
     return person
+
+
+@pytest.fixture
+def access(source: "DataSource", northerner: "User") -> "Iterator[Access]":
+    """What a northerner's statements run against; walls are made anew, for tests that change their settings."""
+    from agent.business.sources import open_source
+    from agent.business.wall import views
+    from authz.principal import Principal
+
+    opened = open_source(Principal.of(northerner), "shop").access
+    views.drop_all(opened.admin)
+    with psycopg.connect(**opened.admin.keywords()) as connection:
+        connection.execute("ANALYZE")  # as autovacuum does: the gates stand on the planner's estimates
+    yield opened
+    views.drop_all(opened.admin)

@@ -1,25 +1,31 @@
 """What can go wrong with a question about data: one clear sentence each, and a line in the log."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.test import Client
 
 from agent.business import session
 from agent.business.address import Address
-from agent.business.guard.refusal import SqlRefused
+from agent.business.guard.refusal import Reason, SqlRefused
+from agent.business.layer.model import Measure
+from agent.business.layer.yaml_io import write_layer
 from agent.business.models import DataSource
 from agent.business.queries import run_query
-from agent.business.session import SourceUnavailable
-from agent.business.sources import grant, open_source
-from agent.business.wall.views import WallRefused
+from agent.business.sources import grant, open_source, save_layer
+from agent.models import Message, StopReason
 from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
 from tests.factories import make_user
-from tests.integration.agent.conversations import asked, stored
+from tests.integration.rest.world import signed_in
 
 COUNT = "SELECT count(*) FROM customer"
 DEAR = "SELECT count(*) FROM sale a, sale b, sale c, sale d"
@@ -37,36 +43,6 @@ def refused(person: User, sql: str = COUNT) -> tuple[type[CopilotError], str]:
     assert entry.outcome == (Outcome.DENY if is_refusal else Outcome.ERROR)
     assert "\n" not in str(error.value)
     return type(error.value), str(error.value)
-
-
-def test_a_source_that_does_not_answer(source: DataSource, northerner: User) -> None:
-    DataSource.unscoped.filter(pk=source.pk).update(host="127.0.0.1", port=1)
-    kind, sentence = refused(northerner)
-    assert (kind, sentence) == (
-        SourceUnavailable,
-        "The database server 127.0.0.1:1 does not answer: check address and network.",
-    )
-
-
-def test_a_wrong_password(source: DataSource, northerner: User, shop: Address) -> None:
-    source.host, source.port, source.username = shop.host, shop.port, shop.user
-    source.set_password("not the password")
-    source.save()
-    kind, sentence = refused(northerner)
-    assert (kind, sentence) == (
-        SourceUnavailable,
-        f"The database refuses the account {shop.user}: check its password.",
-    )
-
-
-def test_a_table_without_the_org_column_that_was_named(source: DataSource, northerner: User) -> None:
-    layer = source.layer
-    next(m for m in layer["semantic_models"] if m["name"] == "customer")["org_unit"] = {"column": "department"}
-    source.save()
-    kind, sentence = refused(northerner)
-    assert kind is WallRefused
-    assert sentence.startswith("The table public.customer is not in the database as described")
-    assert "department" in sentence
 
 
 def test_a_query_that_takes_too_long(source: DataSource, northerner: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,44 +73,169 @@ def test_a_table_without_a_grant_is_as_good_as_none(source: DataSource) -> None:
     assert len(sentences) == 1
 
 
-def said(person: User, question: str = MANY) -> tuple[str, str]:
-    row = stored(asked(person, question))
-    return row.content, row.notice
+def said(person: User, question: str = MANY) -> dict[str, Any]:
+    """The answer over REST; how it ended is recorded beside it."""
+    client = signed_in(person)
+    session = client.post("/api/v1/sessions").json()
+    answer = client.post(f"/api/v1/sessions/{session['id']}/messages", {"query": question}, format="json")
+    assert answer.status_code == 201, answer.content
+    told: dict[str, Any] = answer.json()
+    entry = Entry.objects.get(run_id=told["id"], action=Action.QUESTION_ANSWERED)
+    assert entry.reason == told["stop_reason"]
+    assert entry.outcome == (Outcome.ALLOW if told["stop_reason"] == StopReason.OK else Outcome.DENY)
+    return told
 
 
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ({"host": "127.0.0.1", "port": 1}, "The business data cannot be asked right now"),
-        ({"database": "nowhere"}, "The business data cannot be asked right now"),
-    ],
-)
+def governing() -> Client:
+    """The pages as a superuser has them."""
+    person = make_user("root", is_superuser=True)
+    person.is_staff = True
+    person.save()
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def unreachable(source: DataSource, _shop: Address) -> str:
+    DataSource.unscoped.filter(pk=source.pk).update(host="127.0.0.1", port=1)
+    return "The database server 127.0.0.1:1 does not answer: check address and network."
+
+
+def wrong_password(source: DataSource, shop: Address) -> str:
+    source.host, source.port, source.username = shop.host, shop.port, shop.user
+    source.set_password("not the password")
+    source.save()
+    return f"The database refuses the account {shop.user}: check its password."
+
+
+def no_org_column(source: DataSource, _shop: Address) -> str:
+    for model in source.layer["semantic_models"]:
+        if model["name"] == "customer":
+            model["org_unit"] = {"column": "department"}
+    source.save()
+    fault = "column &quot;department&quot; does not exist"
+    return f"The table public.customer is not in the database as described: {fault}. Correct the data source."
+
+
+BROKEN = pytest.mark.parametrize("broken", [unreachable, wrong_password, no_org_column])
+
+
+@BROKEN
 def test_whoever_asks_is_told_that_the_data_do_not_answer(
-    source: DataSource, northerner: User, change: dict[str, Any], sentence: str
+    source: DataSource, northerner: User, shop: Address, broken: Callable[[DataSource, Address], str]
 ) -> None:
-    DataSource.unscoped.filter(pk=source.pk).update(**change)
-    _content, notice = said(northerner)
-    assert notice.startswith(sentence)
-    assert "127.0.0.1" not in notice  # that is for the source's managers
+    broken(source, shop)
+    told = said(northerner)
+    assert told["notice"].startswith("The business data cannot be asked right now")
+    assert all(word not in str(told) for word in ("127.0.0.1", "password", "department"))  # that is for its managers
+    assert Entry.objects.filter(action=Action.SQL_REFUSED, run_id=told["id"], outcome=Outcome.ERROR).exists()
+
+
+@BROKEN
+def test_whoever_manages_the_source_is_told_why(
+    source: DataSource, northerner: User, shop: Address, broken: Callable[[DataSource, Address], str]
+) -> None:
+    """On the admin's page for statements; a draft of the layer asks the same database."""
+    sentence = broken(source, shop)
+    client = governing()
+    form = {"source": "shop", "person": "nora", "sql": COUNT, "wall": "both", "execute": "on"}
+    page = client.post("/admin/data-sources/check/", form)
+    assert (page.status_code, sentence in page.content.decode()) == (400, True), page.content.decode()
+    assert Entry.objects.filter(action=Action.SQL_REFUSED, actor_name="root", outcome=Outcome.ERROR).exists()
+    if broken is no_org_column:
+        return
+    drafted = client.post(f"/admin/data-sources/{source.pk}/layer/", {"draft": "1"}).content.decode()
+    assert sentence in drafted
+    assert "semantic_models" in drafted  # what is stored is still there
+    entry = Entry.objects.filter(action=Action.SETTING_CHANGED).latest("pk")
+    assert (entry.outcome, entry.reason, entry.target_name) == (Outcome.ERROR, "SourceUnavailable", "shop")
+
+
+def test_a_layer_with_an_unknown_key_is_recorded_and_changes_nothing(source: DataSource, tmp_path: Path) -> None:
+    before = DataSource.unscoped.get(pk=source.pk).layer
+    text = write_layer(source.semantic_layer).replace("name: shop", "name: shop\ncolour: red", 1)
+    client = governing()
+    page = client.post(f"/admin/data-sources/{source.pk}/layer/", {"text": text})
+    assert (page.status_code, "Line 2: unknown key colour." in page.content.decode()) == (400, True)
+    file = tmp_path / "shop.yaml"
+    file.write_text(text)
+    with pytest.raises(CommandError, match=r"^Line 2: unknown key colour\.$"):
+        call_command("data_source", "import", str(file))
+    entries = Entry.objects.filter(action=Action.SETTING_CHANGED, outcome=Outcome.ERROR).order_by("pk")
+    assert [(entry.reason, entry.target_name) for entry in entries] == [
+        ("InvalidInput", "shop"),
+        ("InvalidInput", "shop.yaml"),
+    ]
+    assert DataSource.unscoped.get(pk=source.pk).layer == before
 
 
 def test_whoever_asks_for_too_much_is_told_what_to_change(
     source: DataSource, northerner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "MAX_COST", 0.0)
-    _content, notice = said(northerner)
-    assert notice == "This would read too much: add a time window or a filter, or ask for fewer tables."
+    told = said(northerner)
+    assert told["notice"] == "This would read too much: add a time window or a filter, or ask for fewer tables."
+
+
+TOO_LONG = "The query took longer than 4 s, or too much space, and was stopped: add a time window or a filter."
+BUSY = "A table of this question is being changed right now: ask again in a moment."
+
+
+@pytest.mark.parametrize(
+    ("limits", "told"),
+    [
+        ({"statement_timeout": "50", "lock_timeout": "0"}, (TOO_LONG, Reason.COST)),
+        ({"lock_timeout": "20"}, (BUSY, Reason.DATABASE)),
+    ],
+)
+def test_whoever_has_to_wait_too_long_is_told_what_to_do(
+    northerner: User, shop: Address, monkeypatch: pytest.MonkeyPatch, limits: dict[str, str], told: tuple[str, Reason]
+) -> None:
+    """Somebody changes the table meanwhile: the question waits for them, no longer than its limits."""
+    assert said(northerner)["stop_reason"] == StopReason.OK
+    for name, value in limits.items():
+        monkeypatch.setitem(session.LIMITS, name, value)
+    with psycopg.connect(**shop.keywords()) as holder:
+        holder.execute("LOCK TABLE customer IN ACCESS EXCLUSIVE MODE")
+        answer = said(northerner)
+    entry = Entry.objects.get(action=Action.SQL_REFUSED, run_id=answer["id"])
+    assert (answer["notice"], entry.reason) == told
 
 
 def test_an_empty_answer_says_by_which_filter(source: DataSource, northerner: User) -> None:
-    content, _notice = said(northerner, "How many customers are there by segment since 2090?")
-    assert "No row fits" in content
-    assert "2090" in content
+    told = said(northerner, "How many customers are there by segment since 2090?")
+    assert "No row fits" in told["content"]
+    assert "2090" in told["content"]
+    assert "2090" in told["queries"][0]["result"]["meaning"]["window"][0]
+    assert Entry.objects.get(action=Action.SQL_EXECUTED, run_id=told["id"]).detail["rows"] == 0
+
+
+def test_an_ambiguous_measure_is_asked_back(source: DataSource, northerner: User) -> None:
+    layer = source.semantic_layer
+    models = tuple(
+        model.model_copy(
+            update={"measures": (Measure(name=f"{model.name}_turnover", agg="count", synonyms=("turnover",)),)}
+        )
+        for model in layer.semantic_models
+    )
+    save_layer(None, source, layer.model_copy(update={"semantic_models": models}))
+    told = said(northerner, "What is the turnover?")
+    assert told["stop_reason"] == StopReason.NEED_CLARIFY
+    asked_back = Message.objects.get(pk=told["id"]).state["plan"]["clarifying_questions"]
+    assert asked_back == ["What is the turnover (customer)?", "What is the turnover (sale)?"]
+    assert not Entry.objects.filter(action=Action.SQL_EXECUTED).exists()
 
 
 def test_a_question_about_a_table_without_a_grant_reveals_nothing(source: DataSource) -> None:
     person = make_user("sal")
     grant(None, source, to=person, table="sale")
-    hidden, missing = said(person), said(person, "How many unicorns are there?")
-    assert hidden == missing
+
+    def told(question: str) -> tuple[str, ...]:
+        answer = said(person, question)
+        return answer["content"], answer["notice"], answer["stop_reason"], str(answer["queries"])
+
+    hidden = told(MANY)
+    assert hidden == told("How many unicorns are there?")
     assert "customer" not in " ".join(hidden)
+    grant(None, source, to=person, table="customer")
+    assert told(MANY) != hidden

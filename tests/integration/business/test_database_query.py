@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -74,6 +75,32 @@ def test_the_answer_begins_with_the_value_and_shows_its_meaning(company: None) -
     assert result.data["org_units"] == ["产品组 Product", "销售与产品部 Sales & Product"]
 
 
+def text_of(username: str, question: str) -> str:
+    (finding,) = ask(username, question).result.findings
+    return finding.item.text.split("\n")[0]
+
+
+def test_nothing_and_nought_say_whose_rows_were_counted(company: None) -> None:
+    assert text_of("chen", "上个月新增了多少客户？") == "0（客户数量），工程部 Engineering 可见的数据内"
+    assert (
+        text_of("chen", "how many orders are there") == "0 (number of order records), in the rows of 工程部 Engineering"
+    )
+    assert text_of("chen", "list all customers") == "No row fits, in the rows of 工程部 Engineering."
+    assert text_of("chen", "有哪些客户") == "没有符合条件的数据，工程部 Engineering 可见的数据内。"
+    assert "in the rows" not in text_of("emma", "how many orders are there")
+    assert "in the rows" not in text_of("chen", "how many products cost more than 9000000")  # everybody's
+
+
+def test_a_number_has_the_unit_that_the_layer_names(company: None) -> None:
+    assert re.fullmatch(r"[\d,.]+ CNY \(revenue\)", text_of("emma", "revenue this year"))
+    assert re.fullmatch(r"[\d,.]+ CNY（销售额）", text_of("emma", "今年的销售额是多少"))
+    assert re.fullmatch(r"[\d,.]+ CNY \(average order amount\)", text_of("emma", "average order amount"))
+    assert re.fullmatch(r"[\d,.]+ \(units sold\)", text_of("emma", "units sold this year"))
+    (finding,) = ask("emma", "revenue by region").result.findings
+    assert finding.query is not None
+    assert finding.query.table.labels == ("region", "revenue (CNY)")
+
+
 def test_more_rows_than_are_shown_are_counted_by_the_database(company: None) -> None:
     result = ask("emma", "list all customers").result
     assert (result.data["row_count"], result.data["total"], result.data["has_more"]) == (50, 96, True)
@@ -82,7 +109,7 @@ def test_more_rows_than_are_shown_are_counted_by_the_database(company: None) -> 
 
 def test_an_empty_result_names_the_condition(company: None) -> None:
     result = ask("emma", "list the customers in Europe created after 2090").result
-    assert "No row fits (time: 2091-01-01 to now; region = 欧洲)." in result.output
+    assert "No row fits (time: 2091-01-01 to now; region = 欧洲), in the rows of 产品组 Product" in result.output
 
 
 def test_a_question_it_cannot_read_is_handed_to_the_model_with_the_tables_of_this_person(company: None) -> None:

@@ -1,6 +1,7 @@
 """An answer shows its meaning: on the page, over REST and the socket, as a file; for whoever may still ask, and nobody else."""
 
 import json
+import re
 from collections.abc import Iterator
 from datetime import date
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils.translation import gettext, override
 
 from agent.business.address import Address
 from agent.business.models import ConfirmedPair, DataSource, SourceGrant
@@ -96,7 +98,21 @@ def test_the_value_stands_alone_before_everything_else(demo: DataSource) -> None
     page = page_of(message)
     assert message.sentences[0]["text"].endswith("（客户数量）")
     assert "result-table" not in page
-    assert " 至 " in page
+    assert " to " in page  # the page's language, whatever the question's
+
+
+def test_what_is_ours_is_said_in_the_language_of_the_page(demo: DataSource) -> None:
+    asked_in_chinese = answered("上个月新增了多少客户？")
+    client = signed_in("emma")
+    client.post(address_of(asked_in_chinese, "again/"))
+    day = r"\d{4}-\d\d-\d\d"
+    for language in ("en", "zh-hans"):
+        client.cookies["django_language"] = language
+        with override(language):
+            page = client.get(f"/chat/{asked_in_chinese.session_id}/").content.decode()
+            window = gettext("%(start)s to %(end)s") % {"start": day, "end": day}
+            assert len(re.findall(window, page)) == 2
+            assert gettext("The same query, run again with the rights you have now.") in page
 
 
 def test_a_cut_table_says_how_many_rows_there_are(demo: DataSource) -> None:

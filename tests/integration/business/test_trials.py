@@ -22,9 +22,11 @@ from audit.withheld import Withheld
 from authz.models import OrgUnit, PermissionSnapshot
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.tokens import issue_token
 from tests.factories import allow, make_base, make_user
 from tests.integration.agent.conversations import asked, stored
 from tests.integration.governance.world import client_of, staff, text_of
+from tests.tokens import client_with
 
 QUESTION = "how many customers are there"
 RECORDED = {
@@ -86,6 +88,34 @@ def test_see_as_shows_the_number_they_would_get(northerner: User, shop: Address,
     with one_more_customer(shop):
         assert seen_as(overseer, northerner).context["trial"].results[0].table.rows == ((76,),)
     assert (history(), done_by("nora")) == (before, by_them)
+
+
+def test_a_token_without_the_scope_asks_documents_only(northerner: User, shop: Address) -> None:
+    """For one's own questions, too: `sql` opens business data, and nothing else does."""
+    for scopes, rows in (({"chat"}, 0), ({"chat", "sql"}, 1)):
+        client = client_with(issue_token(Principal.of(northerner), name="script", scopes=scopes)[1])
+        session = client.post("/api/v1/sessions", {}).json()["id"]
+        answer = client.post(f"/api/v1/sessions/{session}/messages", {"query": QUESTION}).json()
+        assert len(answer["queries"]) == rows, scopes
+        assert Entry.objects.filter(action=Action.SQL_EXECUTED, actor_name="nora").count() == rows
+        tools = {tool["name"]: tool for tool in client.get("/api/v1/agent-tools").json()}
+        assert tools["database_query"]["is_available"] == bool(rows)
+    chat_only = client_with(issue_token(Principal.of(northerner), name="script", scopes={"chat"})[1])
+    again = chat_only.post(f"/api/v1/sessions/{session}/messages/{answer['id']}/queries/1/again", {})
+    assert (again.status_code, again.json()["code"]) == (403, "missing_scope")
+
+
+def test_the_api_asks_data_sources_for_a_token_that_opens_them(northerner: User, shop: Address, overseer: User) -> None:
+    """As it would for the overseer's own questions; by whom and for whom is recorded alike."""
+    for scopes, results, rows in (({"audit", "chat"}, 0, 0), ({"audit", "chat", "sql"}, 1, 1)):
+        secret = issue_token(Principal.of(overseer), name="script", scopes=scopes)[1]
+        answer = client_with(secret).post("/api/v1/see-as/answer", {"user": "nora", "query": QUESTION})
+        assert (answer.status_code, answer.json()["as"]["username"]) == (200, "nora")
+        assert len(answer.json()["results"]) == results, scopes
+        executed = Entry.objects.filter(action=Action.SQL_EXECUTED, actor_name="olga", on_behalf_of_name="nora")
+        assert executed.count() == rows
+    assert answer.json()["results"][0]["table"]["rows"] == [[75]]
+    assert done_by("nora") == []
 
 
 def test_a_replay_shows_then_and_now(northerner: User, source: DataSource, shop: Address, overseer: User) -> None:

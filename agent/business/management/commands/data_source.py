@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 from agent.business.examples import evaluation_cases
 from agent.business.layer.yaml_io import read_layer, write_layer
 from agent.business.models import DataSource
-from agent.business.sources import save_layer
+from agent.business.sources import failure_recorded, save_layer
 from copilot_site.lib.commands import one_sentence
 from copilot_site.lib.errors import InvalidInput, NotFound
 
@@ -44,10 +44,11 @@ class Command(BaseCommand):
             path = options["file"]
             if not path.is_file():
                 raise InvalidInput(f"There is no file {path}.")
-            layer = read_layer(path.read_text())
-            if options["database"]:
-                DataSource.unscoped.get_or_create(name=layer.name, defaults={"database": options["database"]})
-            save_layer(None, _source(layer.name), layer)
+            with failure_recorded(None, path.name):
+                layer = read_layer(path.read_text())
+                if options["database"]:
+                    DataSource.unscoped.get_or_create(name=layer.name, defaults={"database": options["database"]})
+                save_layer(None, _source(layer.name), layer)
         self.stdout.write(f"{layer.name}: {len(layer.semantic_models)} tables")
 
 

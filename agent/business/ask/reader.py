@@ -1,0 +1,210 @@
+"""From items to one reading: filters are taken out first, then groups, then what is left must be a known way to ask.
+
+A row of items is written as a string of their kinds' letters, and a way to ask is a regular expression over it. What matches no
+expression is not understood; nothing is dropped that was not read.
+"""
+
+from dataclasses import dataclass, replace
+
+from agent.business.ask.clause import Clause
+from agent.business.ask.derived import DerivedReader
+from agent.business.ask.figure_phrases import figure_of, figures_in
+from agent.business.ask.figures import model_of_figure
+from agent.business.ask.filters import take_filters
+from agent.business.ask.function_words import Kind
+from agent.business.ask.items import Item, Row
+from agent.business.ask.lexicon import DimensionRef, Lexicon
+from agent.business.ask.list_phrases import by_figure, listed
+from agent.business.ask.meaning import (
+    Aggregate,
+    Beside,
+    CountOfGroups,
+    Figure,
+    NotUnderstood,
+    Question,
+    Rows,
+    ValueFilter,
+)
+from agent.business.ask.references import References
+from agent.business.ask.superlatives import ranked, top, who
+
+_SEVERALLY = ("both", "respectively", "分别")
+_FIGURES = (Kind.COUNT, Kind.MEASURE, Kind.SUM, Kind.AVG)
+
+
+@dataclass
+class Reader(Clause):
+    """One question being read."""
+
+    rank: Figure | None = None  # what a list is sorted by
+
+    def read(self) -> Question:
+        is_list = any(item.kind is Kind.LIST for item in self.row.items)
+        is_which = any(_asks_which(item) for item in self.row.items)
+        is_who = any(item.text.lower().lstrip("是") in ("who", "谁") for item in self.row.items)
+        how_much = self.row.drop(Kind.MUCH)
+        is_asked = self.row.drop(Kind.ASK) or how_much
+        is_all = self.row.drop(Kind.ALL)
+        self.row.drop(Kind.STOP)
+        self.filters = take_filters(self.row, self.references, is_chinese=self.is_chinese)
+        self._take_each()
+        question = ranked(self) or self._read(is_list=is_list, is_asked=is_asked, is_all=is_all)
+        if is_which and question.figures and not question.groups:
+            raise NotUnderstood("which of what")  # a number does not say which
+        if how_much and not self._is_amount(question):
+            raise NotUnderstood("how much of what")
+        if is_who and _is_named(question, self.filters.values, self.references.lexicon):
+            raise NotUnderstood("who, and who it is")
+        return self._filtered(question)
+
+    def _read(self, *, is_list: bool, is_asked: bool, is_all: bool) -> Question:
+        order = self._order()
+        first = top(self, is_list=is_list, is_asked=is_asked) or who(self)
+        if first is not None:
+            return first
+        self.take_groups()
+        self.row.drop(Kind.LIST)
+        figures = figures_in(self, is_list=is_list)
+        if figures:
+            if self.rank is not None and self.rank not in figures.figures[:1]:
+                raise NotUnderstood("an order by a figure that is not shown")
+            if order[0] is not None and order[0] not in self.groups:
+                raise NotUnderstood("an order by a column that is not shown")
+            return replace(figures, is_ascending=order[1])
+        if self.groups:
+            raise NotUnderstood("groups without a figure")
+        if self.rank is not None:
+            return self._ranked_list(order[1])
+        is_plain = is_list or is_asked or is_all or order[0] is not None
+        things = by_figure(self, listed(self, is_plain=is_plain))
+        return replace(things, order=order[0], is_ascending=order[1])
+
+    def _ranked_list(self, is_ascending: bool) -> Question:
+        """“List the employees by number of orders”: everyone with their figure."""
+        if self.row.letters != "M" or self.rank is None:
+            raise NotUnderstood("an order by a figure that is not shown")
+        return Question(figures=(self.rank,), groups=(self.group(self.row.items[0]),), is_ascending=is_ascending)
+
+    def _is_amount(self, question: Question) -> bool:
+        """“How much” asks for a sum or a column of numbers, never for things."""
+        lexicon = self.references.lexicon
+        of_numbers = any(lexicon.dimension(column).type == "number" for column in question.columns)
+        return of_numbers or any(not isinstance(figure, Rows) for figure in question.figures)
+
+    def _take_each(self) -> None:
+        """“… in Germany and Norway respectively”, “华东和华南各有多少”: grouped by the column of several values."""
+        is_compared = any(i.kind is Kind.EACH and i.text.lower() not in _SEVERALLY for i in self.row.items)
+        is_said = self.row.drop(Kind.EACH)
+        dangling = self._dangling()
+        if not is_said and not dangling:
+            return
+        self.filters.merge_values()
+        several = [condition for condition in self.filters.values if len(condition.values) > 1 and not condition.is_not]
+        column = self.row.take("#?U?d(?=C|M|m)") if dangling and not several else None  # “不同行业各有多少客户”
+        if column and column[0].kind is Kind.NUMBER:
+            self.require_all(column[0], column[-1])
+        if len(several) == 1:
+            self.groups.append(several[0].dimension)
+        elif column:
+            self.groups.append(self.references.dimension(column[-1]))
+            self.row.put_back_owners(column)
+        elif is_compared and not any(item.kind in (Kind.GROUP, Kind.PERIOD) for item in self.row.items):
+            raise NotUnderstood("compared with what")
+        elif dangling:
+            raise NotUnderstood("each of what")
+
+    def _dangling(self) -> bool:
+        """Whether “各” stands before the figure and not before what is grouped by; it is taken out then."""
+        items = self.row.items
+        for item, after in zip(items, [*items[1:], None], strict=False):
+            if item.kind is Kind.GROUP and item.text in ("各", "各自") and (after is None or after.kind in _FIGURES):
+                items.remove(item)
+                return True
+        return False
+
+    def _filtered(self, question: Question) -> Question:
+        f = self.filters
+        counts = bool(f.having) and question.figures != () and not question.groups
+        question = replace(
+            question,
+            values=tuple(f.values), numbers=tuple(f.numbers), missing=tuple(f.missing), having=tuple(f.having),
+            times=tuple(f.times), others=tuple(f.others),
+            related=(*question.related, *f.related), counts_groups=counts,
+        )  # fmt: skip
+        return self._beside(self._groups_counted(question))
+
+    def _groups_counted(self, question: Question) -> Question:
+        """“How many countries have more than 5 customers”: the groups that fulfil it."""
+        figure = question.figures[0] if len(question.figures) == 1 else None
+        if not question.counts_groups or not isinstance(figure, Aggregate) or figure.agg != "count_distinct":
+            return question
+        if len(question.having) != 1:
+            raise NotUnderstood("several figures of a column")
+        return replace(
+            question,
+            figures=(question.having[0].figure,),
+            groups=(figure.of,),
+            counts_groups=False,
+            derived=CountOfGroups(),
+        )
+
+    def _beside(self, question: Question) -> Question:
+        """Figures of several tables are questions of their own, put side by side."""
+        models = {model_of_figure(figure) for figure in question.figures}
+        if len(models) < 2:
+            return question
+        times = tuple(replace(time, model=None) for time in question.times)
+        related = tuple(one for one in question.related if one.model not in models)
+        each = [replace(question, figures=(figure,), times=times, related=related) for figure in question.figures]
+        return replace(each[0], derived=Beside(tuple(each[1:])))
+
+    def _order(self) -> tuple[DimensionRef | None, bool]:
+        """“sorted by price, descending”, “按单价从高到低排序”: the column, and whether it ascends."""
+        sorted_by = (
+            self.row.take(
+                "G(?:[ndt]|m|CM|MC)[DE]?O[DE]?|G(?:[ndt]|m|CM|MC)[DE]|O[ED]$|(?<=m)O$|(?<=CM)O$|(?<=MC)O$|(?<=[Cm])[DE]$"
+            )
+            if self.is_chinese
+            else self.row.take("OG?(?:[ndt]|m|CM|MC)?[DE]*$|(?:(?<=^M)|(?<=^LM))G[nt][DE]+$|[DE]$")
+        )
+        if sorted_by is None:
+            return None, False
+        column = next((i for i in sorted_by if i.kind in (Kind.QUANTITY, Kind.DIMENSION, Kind.TIME)), None)
+        if column is None and any(item.kind in (Kind.MEASURE, Kind.COUNT) for item in sorted_by):
+            self.rank = figure_of(
+                self.references, [i for i in sorted_by if i.kind in (Kind.MEASURE, Kind.COUNT, Kind.MODEL)]
+            )
+        is_descending = any(item.kind is Kind.DESCENDING for item in sorted_by)
+        is_ascending = any(item.kind is Kind.ASCENDING for item in sorted_by) or (
+            column is not None and not is_descending
+        )
+        return (self.references.dimension(column) if column else None), is_ascending
+
+
+def _is_named(question: Question, values: list[ValueFilter], lexicon: Lexicon) -> bool:
+    """Whether a list would only repeat the name that the question says: “who owns the project A”."""
+    if question.of is None or question.columns:
+        return False
+    return any(
+        one.dimension.model == question.of and lexicon.dimension(one.dimension).is_name
+        for one in values
+        if not one.is_not
+    )
+
+
+def _asks_which(item: Item) -> bool:
+    """Whether a word asks for one of several things."""
+    return item.kind is Kind.LIST and (
+        item.text.lower() in ("which", "who") or item.text.lstrip("是分别都")[:1] in ("哪", "谁")
+    )
+
+
+def read_question(items: list[Item], lexicon: Lexicon) -> Question:
+    """The one reading of a question's items. Raises NotUnderstood."""
+    is_chinese = any("\u3400" <= character <= "\u9fff" for item in items for character in item.text)
+
+    def read(some: list[Item]) -> Question:
+        return Reader(Row(list(some)), References(lexicon, items), is_chinese).read()
+
+    question = DerivedReader(lexicon, is_chinese, read).reading(items)
+    return replace(question, accounted=tuple(item.text for item in items))

@@ -1,0 +1,114 @@
+"""Phrases that rank: “top 5 products by revenue”, “哪个客户的订单最多”, “customers ranked by revenue”."""
+
+import re
+
+from agent.business.ask.clause import Clause
+from agent.business.ask.figure_phrases import figure_of
+from agent.business.ask.function_words import Kind
+from agent.business.ask.items import Item
+from agent.business.ask.joins import Joins
+from agent.business.ask.lexicon import MeasureRef
+from agent.business.ask.meaning import NotUnderstood, Question
+from agent.business.ask.units import stem
+
+_RANKING = "(?:CM|MC|m)"
+
+
+def ranked(clause: Clause) -> Question | None:
+    """“Rank customers by revenue”, “customers ranked by revenue”: everyone with their figure."""
+    found = re.fullmatch(
+        rf"L?(?:O(?P<target>[Mdg])G(?P<figure>{_RANKING})|(?P<ranked>[Mdg])(?:OG?|G)(?P<by>{_RANKING}))(?P<way>[DE]*)",
+        clause.row.letters,
+    )
+    if found is None or clause.is_chinese:
+        return None
+    name, by = ("target", "figure") if found["target"] else ("ranked", "by")
+    figure = figure_of(clause.references, clause.row.items[found.start(by) : found.end(by)])
+    target = clause.row.items[found.start(name)]
+    return Question(
+        figures=(figure,), groups=(clause.group(target),), is_ascending=Kind.ASCENDING.value in found["way"]
+    )
+
+
+def top(clause: Clause, *, is_list: bool, is_asked: bool) -> Question | None:
+    """“top 5 products by revenue”, “销售额最高的5个产品”, “which customer has the most orders”."""
+    letters = clause.row.letters
+    figure = "(?:CM|MC|Cm|mC|[SV]m|m[SV]|[SV]n|n[SV]|m|n|t|M)"
+    patterns = [
+        rf"L?(?P<top>T)(?P<n>#)?(?P<target>[Mdg])(?:G|[XN])?(?P<figure>{figure})",  # top 5 products by revenue
+        r"L?(?P<top>T)(?P<n>#)(?P<way>[XN])(?P<figure>n|m)(?P<target>M)",
+    ]
+    if clause.is_chinese:
+        patterns = [
+            rf"L?G?(?P<figure>{figure})(?P<way>[XN])?O?(?P<top>T)?(?P<n>#)?(?P<target>[Md])L?",
+            rf"L?(?P<figure>{figure})(?P<way>[XN])(?P<n>#)?(?P<target>g)L?",
+            r"L?(?P<way>[XN])(?P<figure>[nt])L?(?P<n>#)?(?P<target>M)L?",
+            rf"L(?P<n>#)?(?P<target>[Mdg])(?P<figure>{figure})(?P<way>[XN])",
+            rf"(?P<target>[Mdg])(?P<figure>{figure})(?P<way>[XN])L",
+            rf"G?(?P<figure>{figure})(?P<way>[XN])L(?P<n>#)?(?P<target>[Md])",  # 运费最高的是哪张订单
+            r"L?(?P<way>[XN])(?P<figure>m)L?(?P<n>#)?(?P<target>[Mdg])L?",  # 最畅销的产品
+            rf"G?(?P<figure>{figure})O?(?P<top>T)(?P<n>#)(?P<target>[Md])L?",
+            rf"(?P<target>[Md])(?P<figure>{figure})O?(?P<top>T)(?P<n>#)L?",
+        ]
+    else:
+        patterns += [
+            rf"L?(?P<n>#)?(?P<target>[Mdg])(?P<way>[XN])(?P<figure>{figure})",
+            r"L(?P<way>[XN])?(?P<figure>n)(?P<target>M)" if is_list and not is_asked else r"(?!)",
+            r"L?(?P<n>#)?(?P<way>[XN])(?P<figure>[nt]|m)(?P<target>M)",
+            r"L?(?P<way>[XN])(?P<n>#)(?P<figure>[nt]|m)(?P<target>M)",
+            r"L?(?P<n>#)?(?P<target>M)(?P<figure>t)(?P<way>[XN])",
+            r"L?(?P<way>[XN])(?P<n>#)?(?P<target>M)(?P<figure>t)",
+            r"L?(?P<figure>t)(?P<way>[XN])(?P<n>#)?(?P<target>M)",
+            r"L?(?P<n>#)?(?P<way>[XN])(?P<figure>m)(?P<target>[dg])",
+            r"L?(?P<n>#)?(?P<way>[XN])(?P<after>#)?(?P<target>[Mdg])G?(?P<figure>[SV]?m|CM)",
+            r"L?(?P<n>#)?(?P<target>[Mdg])(?P<figure>m)(?P<way>[XN])",
+        ]
+    if bare := re.fullmatch(r"L?T(?:#|(?=M))(?P<target>M)L?|(?P<after>M)T#L?", letters):
+        _ask_by_what(clause, clause.row.items[bare.start("target" if bare["target"] else "after")])
+    for pattern in patterns:
+        found = re.fullmatch(pattern, letters)
+        if found and (found.groupdict().get("way") or found.groupdict().get("top")):
+            return _superlative(clause, found)
+    return None
+
+
+def who(clause: Clause) -> Question | None:
+    """“Who was hired most recently”: the thing whose time is meant."""
+    found = re.fullmatch("L(?:t[XN]|[XN]t)", clause.row.letters)
+    if found is None or clause.row.items[0].text.lower() not in ("who", "谁"):
+        return None
+    column = clause.references.dimension(next(item for item in clause.row.items if item.kind is Kind.TIME))
+    return Question(of=column.model, order=column, is_ascending=Kind.MIN.value in clause.row.letters, limit=1)
+
+
+def _ask_by_what(clause: Clause, item: Item) -> None:
+    """“Top 5 products”, without saying by what: the measures that can rank them are the choices. Raises NotUnderstood."""
+    lexicon = clause.references.lexicon
+    joins, target = Joins(lexicon.layer), clause.references.model(item)
+    figures = {
+        measure.name: MeasureRef(model.name, measure.name)
+        for model in reversed(lexicon.layer.semantic_models)
+        for measure in reversed(model.measures)
+        if model.name != target and joins.up(model.name, target) is not None
+    }
+    raise NotUnderstood("the first by which figure", figures=tuple(reversed(figures.values())))
+
+
+def _superlative(clause: Clause, found: re.Match[str]) -> Question:
+    part = found.groupdict()
+    number = clause.row.items[found.start("n")].number if part.get("n") else None
+    target = clause.row.items[found.start("target")]
+    is_one = not clause.is_chinese and target.text.lower() == stem(target.text.lower())  # “the top customer”
+    if part.get("top") and number is None and not is_one:
+        raise NotUnderstood("how many of the first")
+    figure_items = clause.row.items[found.start("figure") : found.end("figure")]
+    is_ascending = part.get("way") == Kind.MIN.value
+    limit = int(number) if number else 1
+    if part["figure"] in ("n", "t"):
+        column = clause.references.dimension(figure_items[0])
+        model = clause.references.model(target) if target.kind is Kind.MODEL else ""
+        if model != column.model:
+            raise NotUnderstood("a superlative over another table's column")
+        return Question(of=model, order=column, is_ascending=is_ascending, limit=limit)
+    figure = figure_of(clause.references, figure_items)
+    return Question(figures=(figure,), groups=(clause.group(target),), is_ascending=is_ascending, limit=limit)

@@ -1,0 +1,95 @@
+"""The empty chat page: what may be asked is said, and every example of every demo login is answered to whoever sees it."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils.translation import override
+
+from agent.business.address import Address
+from agent.business.models import DataSource, SourceGrant
+from agent.business.scratch import scratch_database
+from agent.models import Message, StopReason
+from authz.principal import Principal
+from demo.business_data import ASKERS, FILES, QUESTIONS, describe_business_data, may_ask
+from demo.company import DOCUMENTS, load_company
+from demo.hints import sample_questions
+from demo.seed import group_of, people
+from tests.factories import allow, make_base, make_document
+from tests.integration.agent.conversations import asked, stored
+
+COMPANY = load_company()
+COUNTED = {question for said in QUESTIONS.values() for question in (said.zh, said.en)}
+LEAD = "Ask for numbers and lists, too"
+
+
+@pytest.fixture(scope="module")
+def data(django_db_setup: None) -> Iterator[Address]:
+    with scratch_database(FILES / "demo.sql") as address:
+        yield address
+
+
+@pytest.fixture
+def demo(db: None, data: Address) -> DataSource:
+    """The demo's people and business data; no documents."""
+    people(COMPANY)
+    source = describe_business_data(data)
+    may_ask(source, [group_of(COMPANY, key) for key in ASKERS])
+    return source
+
+
+def named(username: str) -> User:
+    return User.objects.get(username=username)
+
+
+def examples_of(username: str) -> list[str]:
+    found: list[str] = []
+    for language in ("zh-hans", "en"):
+        with override(language):
+            found += sample_questions(Principal.named(username))
+    return found
+
+
+def home_of(username: str) -> str:
+    client = Client()
+    client.force_login(named(username))
+    return client.get("/").content.decode()
+
+
+def test_every_example_of_every_login_is_answered(demo: DataSource) -> None:
+    examples = {person.username: examples_of(person.username) for person in COMPANY.people}
+    shown = {question for each in examples.values() for question in each}
+    documents = {
+        question.document: question.readers
+        for question in COMPANY.questions
+        if question.document is not None and question.ask in shown
+    }
+    for path, readers in documents.items():
+        base = make_base(path)
+        make_document(base, path.rpartition("/")[2], (DOCUMENTS / path).read_bytes(), ingested=True)
+        for reader in readers:
+            allow(named(reader), base)
+    tried: set[tuple[str, ...]] = set()
+    refused = []
+    for username, questions in examples.items():
+        for question in questions:
+            groups = tuple(sorted(Principal.named(username).org_units)) if question in COUNTED else ()
+            if (question, *groups) in tried:  # documents: whoever sees the example reads the same one
+                continue
+            tried.add((question, *groups))
+            row = stored(asked(Principal.named(username), question))
+            if row.stop_reason != StopReason.OK or row.content.startswith("0"):
+                refused.append((username, question, row.content))
+    assert refused == []
+    assert Message.objects.filter(provider="database").count() >= len(COUNTED)
+
+
+def test_business_data_are_named_to_whoever_may_ask_them(demo: DataSource) -> None:
+    for username, may in (("emma", True), ("chen", True), ("lin", True), ("sofia", False)):
+        page = home_of(username)
+        assert (LEAD in page, bool(COUNTED & set(examples_of(username)))) == (may, may)
+    assert QUESTIONS["sales-product"].en in home_of("emma")
+    SourceGrant.objects.all().delete()
+    assert LEAD not in home_of("emma")
+    assert not COUNTED & set(examples_of("emma"))
