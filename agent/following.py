@@ -5,7 +5,8 @@ read any more, and where its log is gone, it is told anew from the stored messag
 begins at `seq` 0: an event with that number tells a client to drop what it has.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
 from uuid import UUID
 
 from django.utils.translation import get_language
@@ -24,8 +25,9 @@ from agent.events import (
     Reflection,
 )
 from agent.models import Message, Role, Session, StopReason
-from agent.revocation import changed, may_read
-from agent.sessions import ShownMessage, get_message, get_session
+from agent.query_sources import Queried
+from agent.revocation import Grounds, changed, may_read
+from agent.sessions import ShownMessage, ShownQuery, get_message, get_session
 from agent.stream import Entry, RunLog, connected
 from agent.threads import in_thread
 from authz.principal import Principal
@@ -52,38 +54,63 @@ async def follow(
     """
     if not is_own:
         await in_thread(require_answer, principal, session_id, message_id)
-    async with connected() as valkey:
-        log = RunLog(valkey, message_id)
-        last = None if is_own else await log.last()
-        if last is not None and last.is_terminal and last.seq == after:
-            yield last
-            return
-        seq = after if last is not None and after <= last.seq else -1
-        is_finished = last is not None and last.is_terminal
-        was_closed = last is None and not is_own and await in_thread(_is_stored, message_id)
-        while not (last is None and was_closed):
-            entries = await log.read(after=seq, wait_s=IDLE_S)
-            if is_own and [entry.seq for entry in entries] == [0]:
-                readable = [True]
-            else:
-                readable = await in_thread(may_read, principal, [entry.grounds for entry in entries])
-            if is_finished and not all(readable):
-                break
-            for entry, is_readable in zip(entries, readable, strict=True):
-                if not is_readable:
-                    yield _withheld(session_id, message_id, entry.seq)
-                    return
-                yield entry
-                if entry.is_terminal:
-                    return
-                seq = entry.seq
-            if not entries:
-                if was_closed:  # twice: between the stored answer and the last event lies a moment
-                    break
-                was_closed = await in_thread(_is_stored, message_id)
-                yield None
-        for entry in await in_thread(told_anew, principal, session_id, message_id):
+    async with (
+        connected() as valkey,
+        aclosing(_logged(RunLog(valkey, message_id), principal, session_id, after=after, is_own=is_own)) as logged,
+    ):
+        async for entry in logged:
             yield entry
+            if entry is not None and entry.is_terminal:
+                return
+    async for entry in _anew(principal, session_id, message_id):
+        yield entry
+
+
+async def _logged(
+    log: RunLog, principal: Principal, session_id: UUID, *, after: int, is_own: bool
+) -> AsyncGenerator[Entry | None, None]:
+    """What the log says; it ends without a last event where the stored message has to tell the run anew."""
+    last = None if is_own else await log.last()
+    if last is not None and last.is_terminal and last.seq == after:
+        yield last
+        return
+    seq = after if last is not None and after <= last.seq else -1
+    is_finished = last is not None and last.is_terminal
+    was_closed = last is None and not is_own and await in_thread(_is_stored, log.run_id)
+    while not (last is None and was_closed):
+        entries = await log.read(after=seq, wait_s=IDLE_S)
+        is_question = is_own and [entry.seq for entry in entries] == [0]
+        readable = [True] if is_question else await _may_leave(principal, entries)
+        if is_finished and not all(readable):
+            return
+        for place, entry in enumerate(entries):
+            if place and entry.has_grounds:  # again: whoever reads may have taken long over the one before
+                readable[place] = all(await _may_leave(principal, [entry]))
+            if not readable[place]:
+                if not is_finished:
+                    yield _withheld(session_id, log.run_id, entry.seq)
+                return
+            yield entry
+            seq = entry.seq
+        if not entries:
+            if was_closed:  # twice: between the stored answer and the last event lies a moment
+                return
+            was_closed = await in_thread(_is_stored, log.run_id)
+            yield None
+
+
+async def _anew(principal: Principal, session_id: UUID, message_id: UUID) -> AsyncIterator[Entry]:
+    """The stored message as events; from the first one again where a right ends before the last one has left."""
+    place, entries = 0, await in_thread(told_anew, principal, session_id, message_id)
+    while place < len(entries):
+        if place and not all(await _may_leave(principal, entries[place:])):
+            place, entries = 0, await in_thread(told_anew, principal, session_id, message_id)
+        yield entries[place]
+        place += 1
+
+
+async def _may_leave(principal: Principal, entries: Sequence[Entry]) -> list[bool]:
+    return await in_thread(may_read, principal, [entry.grounds for entry in entries])
 
 
 def _is_stored(message_id: UUID) -> bool:
@@ -96,7 +123,16 @@ def told_anew(principal: Principal, session_id: UUID, message_id: UUID) -> list[
     session = get_session(reader, session_id)
     shown = get_message(reader, session, message_id)
     events = [AgentQuery(content=shown.understood or _asked(session, shown), done=True), *_told(shown), _end(shown)]
-    return [_placed(event, session_id, message_id, seq) for seq, event in enumerate(events)]
+    chunks = frozenset(citation.passage.chunk_id for citation in shown.citations)
+    grounds = Grounds(chunks, frozenset(_key_of(query) for query in shown.queries))
+    return [
+        _placed(event, session_id, message_id, seq, grounds if isinstance(event, References | Answer) else None)
+        for seq, event in enumerate(events)
+    ]
+
+
+def _key_of(query: ShownQuery) -> str:
+    return Queried(source=query.source, reach=query.result.reach if query.result else ()).key
 
 
 def _asked(session: Session, shown: ShownMessage) -> str:
@@ -162,5 +198,5 @@ def _withheld(session_id: UUID, message_id: UUID, seq: int) -> Entry:
     return _placed(Error(content=changed(get_language() or "en"), done=True), session_id, message_id, seq)
 
 
-def _placed(event: Event, session_id: UUID, message_id: UUID, seq: int) -> Entry:
-    return Entry.of(event.placed(seq, session_id, message_id))
+def _placed(event: Event, session_id: UUID, message_id: UUID, seq: int, grounds: Grounds | None = None) -> Entry:
+    return Entry.of(event.placed(seq, session_id, message_id), grounds)

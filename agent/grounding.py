@@ -9,7 +9,6 @@ for questions in Chinese and one for the others, because shares of characters an
 (weights and curves: tests/benchmarks/fit_abstention.py, docs/adr/0006-abstention.md).
 """
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -17,10 +16,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.extractive.candidates import MEASURES, TermShares, covered, said_givens, term_ids
-from agent.extractive.questions import Question
+from agent.extractive.candidates import MEASURES, TermShares, covered, named_terms, said_givens, term_ids
+from agent.extractive.questions import is_of_other_days
 from agent.extractive.reader import Reading, are_covered
 from agent.grounding_weights import THRESHOLD, VERIFIED, VERIFYING, WEIGHTS
+from agent.matter import core_of, matter_in, said_of
 from agent.wording import DETAILS, details
 
 SIGNALS: Final = (
@@ -32,7 +32,8 @@ SIGNALS: Final = (
     "in_any",  # … in the passage that says most
     "rare_in_context",  # the same of the rarest third of the question alone
     "rare_in_passage",
-    "gap",  # largest share of one term that the passage does not say
+    "gap",  # largest share of one term that the passage does not say,
+    "gap_in_sentence",  # … or the sentence does not
     "unknown",  # share of the question's idf that no document at all says
     "dense",
     "lexical",
@@ -47,10 +48,11 @@ SIGNALS: Final = (
     "unsaid_in_context",  # share of the terms in the question's names and numbers that the context
     "unsaid_in_passage",  # … or the passage does not say: another place, another year
     "title_asked",
+    "core_in_context",  # whether the context says the rarest word of the matter, apart from names, numbers and time,
+    "matter_in_context",  # … and which share of the matter it says
     "terms",  # log(1 + different terms in the question)
     *DETAILS,
 )
-_POSSESSIVE = re.compile(r"['’]s\b")
 COVERAGE_SIGNALS: Final = tuple(
     place for place, name in enumerate(SIGNALS) if name in {"coverage", "shortfall", "shortfall_near"}
 )
@@ -65,10 +67,16 @@ class Doubt(StrEnum):
     TURNED = (
         "turned"  # a sentence speaks of it, and says another thing than what is asked: denied, opposite, other names
     )
+    ANOTHER_MATTER = "another_matter"  # a sentence speaks of the same time or place, hardly of what is asked, or has no answer of its kind
+    OTHER_DAYS = "other_days"  # these days are asked about, and a sentence says what holds in general
 
 
 MOSTLY_COVERED = 0.6  # share of the question's idf in one passage, below which the doubt is called NOT_COVERED
 KEYWORDS_THRESHOLD = 0.2  # words to look up expect a place to read, not a confirmed statement; by hand: no set has them
+LEAST_OF_MATTER = (
+    0.25  # share of the matter, apart from names, numbers and time; by hand, with what it costs in ADR 0006
+)
+SURE_OF_MATTER = 0.44  # verified, below which a sentence of another matter is not believed; by hand as well
 
 
 @dataclass(frozen=True)
@@ -90,16 +98,33 @@ def judge(reading: Reading) -> Verdict:
     if reading.best is None:
         return Verdict(False, Doubt.NO_EVIDENCE, 0.0)
     values = signals(reading)
-    model = ("zh" if reading.question.is_chinese else "other", are_covered(reading.passages))
-    score = _probability(values, WEIGHTS[model])
-    verified = _probability(values, VERIFYING[model]) if model in VERIFYING else 1.0
+    language = "zh" if reading.question.is_chinese else "other"
+    score = _probability(values, WEIGHTS[language, are_covered(reading.passages)])
+    verified = _probability(values, VERIFYING[language]) if language in VERIFYING else 1.0
     threshold = KEYWORDS_THRESHOLD if reading.question.is_keywords else THRESHOLD
     if score < threshold:
         is_covered = values[SIGNALS.index("in_any")] >= MOSTLY_COVERED
         return Verdict(False, Doubt.UNCONFIRMED if is_covered else Doubt.NOT_COVERED, score, verified)
-    if verified < VERIFIED and not reading.question.is_keywords:
-        return Verdict(False, Doubt.TURNED, score, verified)
+    if not reading.question.is_keywords and (doubt := _contrary(values, verified)):
+        return Verdict(False, doubt, score, verified)
+    if is_of_other_days(reading.question, reading.best.sentence.text):
+        return Verdict(False, Doubt.OTHER_DAYS, score, verified)
     return Verdict(True, None, score, verified)
+
+
+def _contrary(values: NDArray[np.float64], verified: float) -> Doubt | None:
+    """Why a sentence that resembles the question does not answer it."""
+    if verified < VERIFIED:
+        return Doubt.TURNED
+    return Doubt.ANOTHER_MATTER if is_of_another_matter(values) and verified < SURE_OF_MATTER else None
+
+
+def is_of_another_matter(values: NDArray[np.float64]) -> bool:
+    """Whether the sentence lacks the kind of thing asked for, or little of the matter is said around it, and not its rarest word:
+    then verifying must be surer. values: in the order of SIGNALS.
+    """
+    lacks, core, said = (values[SIGNALS.index(name)] for name in ("lacks_kind", "core_in_context", "matter_in_context"))
+    return bool(lacks or (not core and said < LEAST_OF_MATTER))
 
 
 def _probability(values: NDArray[np.float64], model: tuple[float, ...]) -> float:
@@ -112,35 +137,42 @@ def signals(reading: Reading) -> NDArray[np.float64]:
     best = reading.best
     if best is None:
         raise ValueError("there is nothing to judge: no sentence was read")
-    shares, passages = reading.shares, reading.passages
+    shares, passages, question = reading.matter, reading.passages, reading.question
     measure = dict(zip(MEASURES, best.measures.tolist(), strict=True))
     passage = passages[best.passage]
     said = [term_ids(f"{other.heading}\n{other.text}") for other in passages]
-    rare, named = rarest(shares), named_terms(reading.question)
+    rare, named = rarest(shares), named_terms(question)
+    matter = matter_in(question, shares)
+    core = core_of(question, matter)
     values = {
         **{name: measure[name] for name in SIGNALS if name in measure},
         "score": max(quote.score for quote in reading.quotes),
         "shortfall": passage.shortfall,
         "shortfall_near": passage.shortfall_near,
         "support": max(quote.support for quote in reading.quotes),
+        "in_sentence": covered(shares, best.terms),
+        "in_context": covered(shares, best.context),
+        "in_passage": covered(shares, said[best.passage]),
         "in_any": max(covered(shares, terms) for terms in said),
         "rare_in_context": covered(rare, best.context),
         "rare_in_passage": covered(rare, said[best.passage]),
-        "gap": max((share for term, share in shares.items() if term not in said[best.passage]), default=0.0),
+        "gap": _largest_unsaid(shares, said[best.passage]),
+        "gap_in_sentence": _largest_unsaid(shares, best.terms),
+        "core_in_context": float(core is None or core in best.context),
+        "matter_in_context": said_of(matter, best.context),
         "unknown": max(0.0, 1.0 - sum(shares.values())),
         "givens_in_sentence": measure["givens"],
-        "givens_in_passage": said_givens(reading.question, f"{passage.heading}\n{passage.text}"),
+        "givens_in_passage": said_givens(question, f"{passage.heading}\n{passage.text}"),
         "unsaid_in_context": len(named - best.context) / max(len(named), 1),
         "unsaid_in_passage": len(named - said[best.passage]) / max(len(named), 1),
-        "terms": float(np.log1p(len(term_ids(reading.question.text)))),
-        **details(reading.question.text, shares, best.sentence.text, passage.heading, passage.text),
+        "terms": float(np.log1p(len(term_ids(question.text)))),
+        **details(question.text, shares, best.sentence.text, passage.heading, passage.text),
     }
     return np.array([values[name] for name in SIGNALS], float)
 
 
-def named_terms(question: Question) -> frozenset[int]:
-    """The terms in the names and numbers of a question; the 's of a name is none of them."""
-    return frozenset().union(*(term_ids(_POSSESSIVE.sub("", given)) for given in question.givens))
+def _largest_unsaid(shares: TermShares, said: frozenset[int]) -> float:
+    return max((share for term, share in shares.items() if term not in said), default=0.0)
 
 
 def rarest(shares: TermShares) -> dict[int, float]:

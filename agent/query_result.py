@@ -32,11 +32,15 @@ class ChartSpec(Value):
 
 
 class Meaning(Value):
-    """What a result says, in words of the question's language. window, conditions: as asked. units: org units filtered for the person."""
+    """What a result says, in words of the question's language. window, conditions: as asked. units: org units filtered for the person.
+
+    time_zone: whose days the window counts; "" where there is none.
+    """
 
     headline: str = ""
     figure: str = ""
     window: tuple[str, ...] = ()
+    time_zone: str = ""
     conditions: tuple[str, ...] = ()
     definitions: tuple[str, ...] = ()
     units: tuple[str, ...] = ()

@@ -38,17 +38,22 @@ class Grounds:
     sources: frozenset[str] = frozenset()
 
 
-async def guarded(run: Run, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
-    """The events, each let out only while all it may stand on may be read.
+async def guarded(
+    run: Run, events: AsyncIterator[Event | tuple[Event, ...]], *, alone: bool = False
+) -> AsyncIterator[Event]:
+    """The events, let out only while all they may stand on may be read; those that come together are looked at once.
 
     One of quotations that may not be read is held back: `run.is_held_back` tells the state, which goes on from the rest. Any other
-    raises EvidenceGone.
+    raises EvidenceGone. alone: each is looked at by itself, for whoever may take long between two and is not looked at again.
     """
-    async for event in events:
-        if isinstance(event, OURS) or await sync_to_async(may_leave)(run):
-            yield event
-        else:
-            run.is_held_back = True
+    async for item in events:
+        together = item if isinstance(item, tuple) else (item,)
+        for moment in [(event,) for event in together] if alone else [together]:
+            if all(isinstance(event, OURS) for event in moment) or await sync_to_async(may_leave)(run):
+                for event in moment:
+                    yield event
+            else:
+                run.is_held_back = True
 
 
 def may_leave(run: Run) -> bool:

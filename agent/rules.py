@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from agent.arithmetic.evaluate import Unworkable, evaluate, show
 from agent.state import Route
+from knowledge.ingestion.language import language_of
 
 _SQL = re.compile(
     r"多少|几个|几次|统计|新增|上个?月|本月|上周|今年以来|列表|列出|排名|前\s*\d+|指标|总数|总额|平均|占比|同比|环比"
@@ -44,6 +45,13 @@ _VAGUE = re.compile(
     r"|^(?:it|this|that|what|how|why|what about (?:it|this|that)|how about (?:it|this|that)|and|so|help|帮助|怎么办|为什么|什么|呢)$",
     re.IGNORECASE,
 )
+_GREETING = re.compile(
+    r"^(?:hello|hi|hey|hello there|good (?:morning|afternoon|evening)|how are you|thanks|thank you|thanks a lot|who are you|what are you"
+    r"|what can (?:you do|i ask(?: you)?)|what do you do|how (?:can|do) you help(?: me)?"
+    r"|你好|您好|大家好|嗨|早上好|下午好|晚上好|谢谢|谢谢[你您]|多谢|感谢|你是谁|你是什么|[你您]能(?:做|干|帮我做)(?:什么|啥)|[你您]会(?:做)?(?:什么|啥)"
+    r"|[你您]有(?:什么|哪些)功能|(?:我)?(?:可以|能)问[你您]?(?:什么|啥|些什么))[啊呀吗呢啦]?$",
+    re.IGNORECASE,
+)
 _FOLLOWS = re.compile(
     r"^(?:and\s+(?:what|how)\s+about|what\s+about|how\s+about|and\s+for|and\s+in|same\s+for)\s+(.+)$"
     r"|^(?:那么?|还有|以及)(?:对于|对|如果是|在)?(.+?)(?:呢|怎么样|又如何)?$|^(.{1,20})呢$",
@@ -52,6 +60,7 @@ _FOLLOWS = re.compile(
 _POINTS_BACK = re.compile(
     r"\b(?:it|its|they|them|their|that one|those)\b|它|它们|该(?:功能|策略|文档|制度)|上述|前者|后者", re.IGNORECASE
 )
+GREETING = "greeting"  # the intent of words that ask for nothing that documents or data say
 UNSAID = "ask"  # the intent where no word says whether documents or data are asked; a search of documents errs least
 SHORT = 40  # characters of a question that may lean on the one before by a pronoun alone
 
@@ -71,6 +80,8 @@ def rule(question: str, *, earlier: str = "") -> Ruling:
     text = question.strip().rstrip("?？!！。. ")
     if refusal := _refusal(text):
         return Ruling(Route.REFUSE, refusal)
+    if is_greeting(question):
+        return Ruling(Route.CLARIFY, GREETING)
     if _VAGUE.match(text) and not earlier:
         return Ruling(Route.CLARIFY, "unclear")
     if is_arithmetic(question):
@@ -78,6 +89,12 @@ def rule(question: str, *, earlier: str = "") -> Ruling:
     if _SQL.search(text):
         return Ruling(Route.HYBRID if _DOC.search(text) else Route.SQL, "ask_number")
     return Ruling(Route.DOC, "ask_documents" if _DOC.search(text) else UNSAID)
+
+
+def is_greeting(question: str) -> bool:
+    """Whether somebody says hello or thanks, or asks what the assistant is for, and nothing else."""
+    said = [part.strip() for part in re.split(r"[,，!！。.?？~～]+", question) if part.strip()]
+    return bool(said) and all(_GREETING.match(part) for part in said)
 
 
 def asks_for_data(text: str) -> bool:
@@ -114,7 +131,12 @@ def standalone(question: str, earlier: str) -> str:
     text = question.strip().rstrip("?？!！。. ")
     if follows := _FOLLOWS.match(text):
         rest = next(group for group in follows.groups() if group)
-        return f"{earlier.rstrip('?？ ')} ({rest.strip()})?"
+        return _with(earlier.rstrip("?？ "), rest.strip())
     if len(text) <= SHORT and _POINTS_BACK.search(text):
-        return f"{text} ({earlier.rstrip('?？ ')})?"
+        return _with(text, earlier.rstrip("?？ "))
     return question
+
+
+def _with(question: str, added: str) -> str:
+    """A question with words in brackets, punctuated as its language is."""
+    return f"{question}（{added}）？" if language_of(question) == "zh" else f"{question} ({added})?"

@@ -18,7 +18,20 @@ from authz.principal import Principal
 from knowledge.selectors import ShownPassage, passages
 
 Label = str | Promise
-STAGES = ("dense", "lexical", "fused", "rerank")
+STAGES: Mapping[str, Label] = {
+    "dense": _("by meaning"),
+    "lexical": _("by words"),
+    "fused": _("both together"),
+    "rerank": _("read again"),
+}
+NAMES: Mapping[str, Label] = {
+    "extractive": _("Quoted, no language model"),
+    "database": _("Counted by the database"),
+    "calculate": _("Calculated"),
+    "bundled": _("comes with the product"),
+    "default": _("standard"),
+    "none": _("none"),
+}  # what settings and code call it; a model's own name stays
 LABELS: Mapping[str, Label] = {
     State.PREPROCESS: _("Clean the question"),
     State.LOAD_AUTHZ: _("Read who asks and what they may read"),
@@ -60,9 +73,13 @@ class ShownStep:
 
 @dataclass(frozen=True)
 class ShownEvidence:
-    """A piece of evidence that the viewer may see today. scores: one for each of STAGES, None where a stage did not see it."""
+    """A piece of evidence that the viewer may see today. is_result: of a query, no passage of a document.
+
+    scores: one for each of STAGES, None where a stage did not see it.
+    """
 
     title: str
+    is_result: bool
     page: int | None
     is_cited: bool
     scores: tuple[float | None, ...]
@@ -81,9 +98,9 @@ class RunReport:
     evidence: tuple[ShownEvidence, ...]
     filtered: int
     hidden: int
-    facts: tuple[tuple[Label, str], ...]
+    facts: tuple[tuple[Label, Label], ...]
     prompts: tuple[tuple[str, str], ...]
-    stages: tuple[str, ...] = STAGES
+    stages: tuple[Label, ...] = tuple(STAGES.values())
 
 
 def run_report(principal: Principal, message: Message) -> RunReport:
@@ -153,6 +170,7 @@ def _evidence(
         scores = ranked.get(item["evidence_id"], {})
         yield ShownEvidence(
             title=_title(item, passage),
+            is_result=_is_query(item),
             page=item["source"].get("page"),
             is_cited=item["evidence_id"] in cited,
             scores=tuple(scores.get(stage) for stage in STAGES),
@@ -177,13 +195,13 @@ def _title(item: Mapping[str, Any], passage: ShownPassage | None) -> str:
     return passage.title if passage else str(item["source"].get("title") or _source(item))
 
 
-def _facts(message: Message, state: Mapping[str, Any]) -> Iterator[tuple[Label, str]]:
+def _facts(message: Message, state: Mapping[str, Any]) -> Iterator[tuple[Label, Label]]:
     """Only what there is to say."""
     made, spent = state.get("versions") or {}, state.get("spent") or {}
     tokens = spent.get("input_tokens", 0) + spent.get("output_tokens", 0)
     if message.duration_ms is not None:
         yield _("Time"), f"{message.duration_ms:,} ms"
-    yield _("Written by"), message.provider or "–"
+    yield _("Written by"), NAMES.get(message.provider, message.provider) or "–"
     if made.get("model"):
         yield _("Language model"), made["model"]
     if tokens:
@@ -193,4 +211,4 @@ def _facts(message: Message, state: Mapping[str, Any]) -> Iterator[tuple[Label, 
         yield _("Limit that was reached"), spent["stopped_by"]
     for label, name in ((_("Embedder"), "embedder"), (_("Reranker"), "reranker"), (_("Agent profile"), "profile")):
         if made.get(name):
-            yield label, made[name]
+            yield label, NAMES.get(made[name], made[name])

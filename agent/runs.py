@@ -54,7 +54,7 @@ async def ask(
     run = await sync_to_async(begin)(
         principal, session_id, question, scope=scope or Scope(), language=language, options=options or Options()
     )
-    async with held(run.message_id, _nobody_stops_it), aclosing(_events(run)) as events:
+    async with held(run.message_id, _nobody_stops_it), aclosing(_events(run, alone=True)) as events:
         seq = 0
         async for event in events:
             yield event.placed(seq, run.session_id, run.message_id)
@@ -141,11 +141,12 @@ def _endings(run: Run) -> list[Event]:
     return [ending]
 
 
-async def _events(run: Run) -> AsyncGenerator[Event, None]:
+async def _events(run: Run, *, alone: bool = False) -> AsyncGenerator[Event, None]:
+    """alone: as `guarded` has it; readers of a log are looked at again before each event."""
     began = time.monotonic()
     last: Event
     try:
-        async for event in guarded(run, walk(run, STATES)):
+        async for event in guarded(run, walk(run, STATES), alone=alone):
             yield event
         title = await sync_to_async(finish)(run, began)
         if title:

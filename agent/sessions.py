@@ -225,7 +225,7 @@ def _show(
             ShownCitation(c.number, c.evidence_id, c.start, c.end, visible[c.chunk_id], c.score) for c in citations
         ),
         queries=tuple(ShownQuery(q.number, q.evidence_id, q.source, q.title, _result(q)) for q in queries),
-        notice=row.notice,
+        notice="\n".join(_(line) for line in row.notice.splitlines() if line),
         understood=_understood(row.state.get("input", {})),
         readings=tuple(row.state.get("plan", {}).get("clarifying_questions", ())),
         offers=offered,

@@ -46,6 +46,11 @@ class Entry:
     def is_terminal(self) -> bool:
         return self.type in TERMINAL
 
+    @property
+    def has_grounds(self) -> bool:
+        """Whether rights decide about it: it stands on passages or results."""
+        return bool(self.grounds.chunk_ids or self.grounds.sources)
+
     @classmethod
     def of(cls, event: Any, grounds: Grounds | None = None) -> Self:
         """event: one of `agent.events.Event` with its place."""

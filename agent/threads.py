@@ -3,7 +3,7 @@
 A run lasts as long as its model talks, and neither a thread nor a connection must wait with it. So all runs of a process share a few
 threads in three lanes, and each thread gives its connection back after every call. Nobody queues behind longer work than their own:
 
-- at the front, `in_thread`: a question is taken, a reader looks at its rights;
+- at the front, `in_thread` and `at_front`: a question is taken, a reader looks at its rights;
 - on the way, `own_thread`: the statements of runs, a few milliseconds each;
 - at work, `worked`: what keeps a processor busy (searches, checks of claims), a few at a time, first come, first served.
 
@@ -15,12 +15,13 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
+from functools import partial
 from itertools import cycle
 from typing import Any, Final, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
-from asgiref.sync import AsyncToSync, ThreadSensitiveContext, sync_to_async
-from django.db import close_old_connections
+from asgiref.sync import AsyncToSync, ThreadSensitiveContext, async_to_sync, sync_to_async
+from django.db import close_old_connections, connection
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -96,6 +97,13 @@ async def in_thread(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         here.at_front -= 1
         if not here.at_front:
             here.front_is_served.set()
+
+
+def at_front(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """As `in_thread`, for a request in a thread of its own: it gives its connection back while it waits, where no transaction holds it."""
+    if not connection.in_atomic_block:
+        close_old_connections()
+    return async_to_sync(partial(in_thread, fn, *args, **kwargs))()
 
 
 async def front_served() -> None:

@@ -11,7 +11,7 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from agent.business.sources import managed_sources
+from agent.business.sources import managed_sources, open_sources
 from agent.feedback import rate_answer
 from agent.records import QUESTION_LENGTH
 from agent.run_report import run_report
@@ -36,6 +36,7 @@ def chat(
         "shown": shown,
         "suggestions": suggest(principal) if suggest and not shown else (),
         "knowledge_bases": KnowledgeBase.objects.visible_to(principal),
+        "asks_data": not shown and any(opened.layer.semantic_models for opened in open_sources(principal)),
         "question_length": QUESTION_LENGTH,
         "corrects": SimpleLazyObject(lambda: managed_sources(principal)),
     }

@@ -5,8 +5,8 @@
                                   ↘ Clarify → Done
 
 Act is the loop in which a model chooses tools; without a model, or when it fails, the run goes through the tool states by
-rule. A state is an async generator: it yields events, and last of all one `Goto`. It sends nothing and stores nothing; whoever
-walks the run does (`agent.runs`). What a client sees live and what is stored come from the same walk.
+rule. A state is an async generator: it yields events, those that leave in one moment together, and last of all one `Goto`. It sends
+nothing and stores nothing; whoever walks the run does (`agent.runs`). What a client sees live and what is stored come from the same walk.
 """
 
 import time
@@ -16,7 +16,9 @@ from typing import Any
 from agent.events import Event
 from agent.state import Goto, Run, State, TraceStep
 
-Step = Callable[[Run], AsyncIterator[Event | Goto]]
+Together = tuple[Event, ...]
+"""Events between which nothing is read or waited for: rights are looked at once for all of them."""
+Step = Callable[[Run], AsyncIterator[Event | Together | Goto]]
 
 NEXT: Mapping[State, frozenset[State]] = {
     State.PREPROCESS: frozenset({State.LOAD_AUTHZ}),
@@ -46,8 +48,8 @@ def allowed_next(state: State, after: State | None) -> State:
     return after
 
 
-async def walk(run: Run, states: Mapping[State, Step]) -> AsyncIterator[Event]:
-    """Walk a run to its end, yielding the events of its states in order and tracing each state's time."""
+async def walk(run: Run, states: Mapping[State, Step]) -> AsyncIterator[Event | Together]:
+    """Walk a run to its end, yielding what its states yield in order and tracing each state's time."""
     state = State.PREPROCESS
     while state is not State.DONE:
         began, after, traced = time.time_ns(), None, len(run.state.trace_steps)

@@ -7,14 +7,14 @@ from agent.answer import CitedAnswer, CitedQuery, CitedSentence, CitedSpan
 from agent.claims.orders import without_orders
 from agent.claims.sentences import Claim, Sentences
 from agent.claims.support import best_of, nearest, supported
-from agent.events import Answer, Event, KnowledgeReference, QueryReference, References
+from agent.events import Answer, KnowledgeReference, QueryReference, References
 from agent.evidence import cited_query, cited_span, query_reference, reference
 from agent.prompting import prompt
 from agent.state import Finding, Run, State
 from agent.threads import worked
 from agent.tokens import count_tokens
 from agent.tools.output import escaped, fenced
-from agent.workflow import add_trace
+from agent.workflow import Together, add_trace
 from knowledge.embedding.base import Embedder
 from knowledge.ingestion.language import language_of
 
@@ -48,26 +48,26 @@ class Writer:
     def has_sentences(self) -> bool:
         return bool(self.kept)
 
-    async def written(self) -> AsyncIterator[Event]:
-        """The answer's events as its sentences come; `closing` follows. Raises ModelError."""
+    async def written(self) -> AsyncIterator[Together]:
+        """The answer's events as its sentences come, those of a sentence together; `closing` follows. Raises ModelError."""
         assert self.run.model is not None
         sentences = Sentences()
         async for delta in self.run.model.stream(self._messages()):
             for claim in sentences.take(delta.text):
-                for event in await self._checked(claim):
-                    yield event
+                if events := await self._checked(claim):
+                    yield events
             if self._abstains or len(self.kept) >= MOST_SENTENCES:
                 return
         for claim in sentences.rest():
-            for event in await self._checked(claim):
-                yield event
+            if events := await self._checked(claim):
+                yield events
 
-    def closing(self) -> Iterator[Event]:
+    def closing(self) -> Iterator[Together]:
         """What ends the answer's events; nothing where there is no answer."""
-        yield from self.run.fresh_notices()
+        if notices := tuple(self.run.fresh_notices()):
+            yield notices
         if self.kept:
-            yield self._references(done=True)
-            yield Answer(done=True, data={"provider": self.provider})
+            yield self._references(done=True), Answer(done=True, data={"provider": self.provider})
 
     def record(self) -> None:
         """Put what was written into the run and its trace."""
@@ -78,15 +78,15 @@ class Writer:
         note = f"kept={len(self.kept)} dropped={len(self.dropped)} {' '.join(kinds)}".strip()
         add_trace(self.run, State.SYNTHESIZE, action="write", out={"confidence": confidence, "note": note})
 
-    async def _checked(self, claim: Claim) -> list[Event]:
+    async def _checked(self, claim: Claim) -> Together:
         """The events of one sentence, if the evidence supports it."""
         if NO_ANSWER in claim.text:
             self._abstains = not self.kept
-            return []
+            return ()
         numbers, strength, why = await worked(self._supported, claim)
         if why:
             self.dropped.append(why)
-            return []
+            return ()
         self.strengths.append(strength)
         fresh = [number for number in numbers if number not in self._numbers]
         for number in fresh:
@@ -95,8 +95,8 @@ class Writer:
         gap = " " if self.kept else ""
         self.kept.append(sentence)
         self.run.answer = self._so_far()  # what is stored if somebody stops the run here
-        events: list[Event] = [self._references(done=False)] if fresh else []
-        return [*events, Answer(content=f"{gap}{sentence.marked}", data={"provider": self.provider})]
+        answer = Answer(content=f"{gap}{sentence.marked}", data={"provider": self.provider})
+        return (self._references(done=False), answer) if fresh else (answer,)
 
     def _supported(self, claim: Claim) -> tuple[tuple[int, ...], float, str]:
         """Evidence numbers, strength, and why it is not supported, "" where it is."""

@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -16,6 +16,7 @@ import psutil
 
 from agent.following import follow
 from agent.profiles import Options
+from agent.providers.base import ChatModel, Delta, Message, Prices, Shape
 from agent.records import begin
 from agent.runs import launch
 from agent.state import Run
@@ -27,21 +28,38 @@ from knowledge.retrieval.search import Scope
 
 SAMPLES = 10  # of the memory, over the runs of that part
 WHILE_MEMORY = 16  # runs at once, there
-TOOL = {
-    "type": "function",
-    "function": {"name": "knowledge_search", "description": "-", "parameters": {"type": "object"}},
-}
-ASKED = {"role": "user", "content": "What is said?"}
-EVIDENCE = {
-    "role": "user",
-    "content": '<evidence number="1">\nIt is said that nothing is said.\n</evidence>\n\nWhat is said?',
-}
-CALLS: Sequence[Mapping[str, Any]] = (
-    {"messages": [ASKED], "response_format": {"type": "json_object"}},
-    {"messages": [ASKED], "tools": [TOOL]},
-    {"messages": [ASKED, {"role": "tool", "tool_call_id": "call_0", "content": "-"}], "tools": [TOOL]},
-    {"messages": [EVIDENCE]},
-)  # what a run asks of its model
+
+
+@dataclass
+class Kept:
+    """A ChatModel whose calls are kept, for the bare loop to make them again and to get the same answers."""
+
+    model: ChatModel
+    calls: list[dict[str, Any]]
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def prices(self) -> Prices:
+        return self.model.prices
+
+    @property
+    def context_tokens(self) -> int:
+        return self.model.context_tokens
+
+    def stream(
+        self, messages: Sequence[Message], *, tools: Sequence[Mapping[str, Any]] = (), shape: Shape | None = None
+    ) -> AsyncIterator[Delta]:
+        asked: dict[str, Any] = {"messages": list(messages)}
+        asked |= {"tools": list(tools)} if tools else {}
+        asked |= {"response_format": {"type": "json_object"}} if shape else {}
+        self.calls.append(asked)
+        return self.model.stream(messages, tools=tools, shape=shape)
+
+    async def aclose(self) -> None:
+        await self.model.aclose()
 
 
 @dataclass
@@ -60,14 +78,32 @@ class Measured:
 
 @dataclass
 class Measuring:
+    """calls: of each run that was made alone, in their order."""
+
     task: Mapping[str, Any]
     principal: Principal
     ends: Counter[str] = field(default_factory=Counter)
+    calls: list[list[dict[str, Any]]] = field(default_factory=list)
 
-    async def run(self, measured: Measured, model: str, session_id: str, question: str) -> None:
-        """One run and its reader, as a request makes them."""
+    async def alone(self, measured: Measured, model: str, session_id: str, question: str) -> None:
+        """As `run`, with the calls of its model kept."""
+        self.calls.append([])
+        await self.run(measured, model, session_id, question, keep=self.calls[-1])
+
+    async def run(
+        self,
+        measured: Measured,
+        model: str,
+        session_id: str,
+        question: str,
+        *,
+        keep: list[dict[str, Any]] | None = None,
+    ) -> None:
+        """One run and its reader, as a request makes them. keep: takes the calls of its model."""
         began = time.perf_counter()
         run, taken_ms = await in_thread(self._begun, model, UUID(session_id), question)
+        if keep is not None and run.model is not None:
+            run.model = Kept(run.model, keep)
         entries: list[Entry] = []
         async for entry in follow(self.principal, session_id=run.session_id, message_id=launch(run), is_own=True):
             if entry is not None:
@@ -90,10 +126,12 @@ class Measuring:
         return run, (time.thread_time() - began) * 1e3
 
     async def bare(self, measured: Measured, model_url: str, _session_id: str, _question: str) -> None:
-        """The calls of a run and nothing else."""
+        """The calls of a run and nothing else; of the runs that were made alone in turn."""
+        calls = self.calls[0]
+        self.calls.append(self.calls.pop(0))
         began = time.perf_counter()
         async with openai.AsyncOpenAI(base_url=model_url, api_key="none", max_retries=0) as client:
-            for call in CALLS:
+            for call in calls:
                 stream: Any = await client.chat.completions.create(model="scripted", stream=True, **call)
                 async for _chunk in stream:
                     if not measured.first_ms:
@@ -159,7 +197,7 @@ async def main(task: Mapping[str, Any]) -> dict[str, Any]:
     await one_by_one(measuring.run, quick["name"], asked["warm"])
     measuring.ends.clear()
     found: dict[str, Any] = {"memory_mb": [_memory_mb()]}
-    found["alone"] = vars(await one_by_one(measuring.run, quick["name"], asked["alone"]))
+    found["alone"] = vars(await one_by_one(measuring.alone, quick["name"], asked["alone"]))
     found["burst"] = vars(await at_once(measuring.run, quick["name"], asked["burst"]))
     found["memory_mb"].append(_memory_mb())
     if asked["steady"]:

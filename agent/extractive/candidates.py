@@ -40,8 +40,10 @@ MEASURES = (
     "similarity",  # cosine of question and sentence
 )
 LEAST_FOCUS = 0.1  # share of the idf below which what is left open counts for less
+_POSSESSIVE = re.compile(r"['’]s\b")
 _NAMED_VALUE = re.compile(r"[^:=\s]+\s*[:=]\s*\S")
 SIMILARITY = MEASURES.index("similarity")
+HAS_KIND = MEASURES.index("has_kind")
 TITLE_ASKED = MEASURES.index("title_asked")
 
 
@@ -148,6 +150,11 @@ def said_givens(question: Question, text: str) -> float:
         return 0.5
     lower = text.lower()
     return sum(given in lower for given in question.givens) / len(question.givens)
+
+
+def named_terms(question: Question) -> frozenset[int]:
+    """The terms in the names and numbers of a question; the 's of a name is none of them."""
+    return frozenset().union(*(term_ids(_POSSESSIVE.sub("", given)) for given in question.givens))
 
 
 def _of_kind(question: Question, sentence: str) -> tuple[float, float]:

@@ -140,6 +140,13 @@ _INTERROGATIVE = re.compile(
     r"|\b(?:what|which|who|whom|whose|when|where|why|how|is|are|do|does|did|can|could|should)\b",
     re.IGNORECASE,
 )
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+_THESE_DAYS = r"\b(?:today|tonight|tomorrow|yesterday|right now|(?:this|next|last) week)\b|今[天晚]|[明昨]天|[本这上下]个?(?:周|星期)"
+_ASKS_OF_THESE_DAYS = re.compile(_THESE_DAYS, re.IGNORECASE)
+_SAYS_A_DAY = re.compile(
+    rf"{_THESE_DAYS}|\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b\d{{1,2}} (?:{_MONTHS})\b|\b(?:{_MONTHS}) \d{{1,2}}\b|月\s*\d{{1,2}}\s*日",
+    re.IGNORECASE,
+)
 _QUOTED = re.compile(r"[“\"「《『]([^”\"」》』]{2,40})[”\"」》』]")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*%?")
 _CAPITALISED = re.compile(
@@ -168,6 +175,11 @@ def has_answer_of(question: Question, sentence: str) -> bool:
     for given in question.givens:
         sentence = re.sub(re.escape(given), " ", sentence, flags=re.IGNORECASE)
     return pattern.search(sentence) is not None
+
+
+def is_of_other_days(question: Question, sentence: str) -> bool:
+    """Whether a question asks of these days (today, 本周) and a sentence, which names no day, says what holds in general."""
+    return _ASKS_OF_THESE_DAYS.search(question.text) is not None and _SAYS_A_DAY.search(sentence) is None
 
 
 def _givens(text: str) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Which sentences answer: measure every sentence, embed the likely ones, keep the best three."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from agent.extractive import weights as fitted
 from agent.extractive.candidates import (
+    HAS_KIND,
     SIMILARITY,
     TITLE_ASKED,
     Candidate,
@@ -54,13 +55,15 @@ class Quote:
 class Reading:
     """What was read for a question.
 
-    candidates: the sentences that were compared. quotes: the answer, in the order to show. best: the likeliest of them.
+    candidates: the sentences that were compared. shares: of the question's terms, by which they were chosen; matter: the same by
+    which the answer is judged. quotes: the answer, in the order to show. best: the likeliest of them.
     """
 
     question: Question
     passages: Sequence[Passage]
     candidates: Sequence[Candidate]
     shares: TermShares
+    matter: TermShares
     quotes: tuple[Quote, ...]
     best: Candidate | None
 
@@ -71,25 +74,28 @@ def read(
     embedder: Embedder,
     *,
     shares: TermShares | None = None,
+    matter: TermShares | None = None,
     sentences: int = 3,
 ) -> Reading:
     """Choose the sentences of `passages` that answer the question.
 
     passages: best first, in the scale of `Passage`. shares: {term id: share of the question's idf} as `query_weights`
-    gives it; without it every term counts alike. Raises what the embedder raises.
+    gives it; without it every term counts alike. matter: the same as `matter_weights` gives it, for whoever judges the
+    answer; without it `shares`. Raises what the embedder raises.
     """
     asked = analyse(question)
     weighed = of_the_matter(question, shares if shares is not None else shares_of(question))
+    judged = weighed if matter is None else of_the_matter(question, matter)
     found = measured(asked, passages, weighed, embedder)
     if not found:
-        return Reading(asked, passages, (), weighed, (), None)
+        return Reading(asked, passages, (), weighed, judged, (), None)
     weights = fitted.SENTENCE_WEIGHTS if are_covered(passages) else fitted.SENTENCE_WEIGHTS_WITHOUT_COVERAGE
     scores = _scores(found, weights)
-    chosen = _best(found, scores, sentences)
+    chosen = _best(_first_of_kind(asked, found, scores), found, sentences)
     support = _support(found, scores)
-    kept = chosen[: _enough(asked, support[chosen])]
+    kept = _enough(asked, chosen, support)
     quotes = tuple(_quote(found[index], float(scores[index]), float(support[index])) for index in _shown(found, kept))
-    return Reading(asked, passages, found, weighed, quotes, found[chosen[0]])
+    return Reading(asked, passages, found, weighed, judged, quotes, found[chosen[0]])
 
 
 def _support(candidates: Sequence[Candidate], scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -106,17 +112,27 @@ def _say_the_same(one: Candidate, other: Candidate) -> bool:
     return one is other or len(one.terms & other.terms) >= SAME * max(len(one.terms | other.terms), 1)
 
 
-def _enough(question: Question, support: NDArray[np.float64]) -> int:
-    """How many of the chosen sentences to show. support: of each, best first. A question for one fact ends with it; one
-    that asks what something is, why, or what holds by default, is answered in full, with what may belong to the answer.
+def _enough(question: Question, chosen: Sequence[int], support: NDArray[np.float64]) -> list[int]:
+    """Which of the chosen sentences to show. support: of every candidate. A question for one fact ends with it; one that asks
+    what something is, why, or what holds by default, is answered in full, with what may belong to the answer.
     """
     if question.kind in {AnswerKind.ANY, AnswerKind.REASON, AnswerKind.DEFAULT}:
-        return int(np.count_nonzero(support >= LEAST * support[0]))
-    return 1 + int(np.searchsorted(np.cumsum(support), ENOUGH))
+        return [index for index in chosen if support[index] >= LEAST * support[chosen[0]]]
+    return list(chosen[: 1 + int(np.searchsorted(np.cumsum(support[chosen]), ENOUGH))])
 
 
-def _best(candidates: Sequence[Candidate], scores: NDArray[np.float64], count: int) -> list[int]:
-    """The `count` best candidates, best first; a passage gives no more than PER_PASSAGE as long as others follow.
+def _first_of_kind(question: Question, candidates: Sequence[Candidate], scores: NDArray[np.float64]) -> list[int]:
+    """All candidates, best first. What holds by default is often several settings: after the best sentence those come that say a
+    default, too, and then those which only speak of the thing.
+    """
+    first, *rest = np.argsort(-scores, kind="stable").tolist()
+    if question.kind is AnswerKind.DEFAULT:
+        rest.sort(key=lambda index: not candidates[index].measures[HAS_KIND])
+    return [first, *rest]
+
+
+def _best(order: Iterable[int], candidates: Sequence[Candidate], count: int) -> list[int]:
+    """The first `count` of the candidates in their order; a passage gives no more than PER_PASSAGE as long as others follow.
 
     What two passages say in the same words is said once.
     """
@@ -124,7 +140,7 @@ def _best(candidates: Sequence[Candidate], scores: NDArray[np.float64], count: i
     words: set[str] = set()
     first: list[int] = []
     later: list[int] = []
-    for index in np.argsort(-scores, kind="stable").tolist():
+    for index in order:
         if candidates[index].sentence.text in words:
             continue
         words.add(candidates[index].sentence.text)

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from agent.models import Message, Role
 from agent.oversight.trial import Trial, try_question
@@ -20,6 +21,17 @@ from authz.principal import Principal
 from authz.snapshot import is_intact
 from copilot_site.lib.errors import CopilotError, NotFound
 from knowledge.governance.evidence import Today, texts_today
+
+MADE_WITH = {  # of `agent.versions.made_with`
+    "provider": gettext_lazy("Written by"),
+    "model": gettext_lazy("Language model"),
+    "profile": gettext_lazy("Agent profile"),
+    "prompts": gettext_lazy("Prompt"),
+    "embedder": gettext_lazy("Embedder"),
+    "embedder_model": gettext_lazy("Model of the embedder"),
+    "reranker": gettext_lazy("Reranker"),
+    "reranker_model": gettext_lazy("Model of the reranker"),
+}
 
 
 @dataclass(frozen=True)
@@ -38,6 +50,11 @@ class Used:
     is_cited: bool
     today: Today | None
     is_found_now: bool
+
+    @property
+    def is_result(self) -> bool:
+        """Whether it is the result of a query on a data source, and no passage of a document."""
+        return self.kind == "sql_result"
 
 
 @dataclass(frozen=True)
@@ -118,12 +135,13 @@ def snapshot_id(message: Message) -> str:
 
 
 def _lines(versions: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Name and version of what made an answer, one line each, prompts by their names."""
+    """What made an answer and which version of it, one line each, prompts by their names."""
     for name, value in versions.items():
+        label = str(MADE_WITH.get(name, name))
         if isinstance(value, Mapping):
-            yield from ((f"{name} {inner}", str(each)) for inner, each in value.items())
+            yield from ((f"{label} {inner}", str(each)) for inner, each in value.items())
         elif value:
-            yield name, str(value)
+            yield label, str(value)
 
 
 def _snapshot(state: Mapping[str, Any]) -> PermissionSnapshot | None:

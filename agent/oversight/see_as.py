@@ -4,27 +4,22 @@ The page is recorded before it is made, with who looked and as whom; it is then 
 to write. Nothing of it enters the other person's conversations. What a question asked of data sources is recorded after it.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
-from agent.oversight.trial import looking, try_question
-from audit.actions import Action
-from audit.record import record
-from audit.withheld import Withheld
+from agent.oversight.eyes import Look, seeing_as
+from agent.oversight.trial import try_question
 from authz.admin_pages import admin_page, show
 from authz.checks import get_visible
 from authz.governing import require_oversight
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.snapshot import take_snapshot
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound
 from knowledge import library
 from knowledge.governance.lookup import holder_names, user_named
@@ -58,34 +53,12 @@ def see_as(request: HttpRequest, principal: Principal, user_id: int) -> HttpResp
     user = User.objects.filter(pk=user_id).first()
     if user is None:
         raise NotFound(_("There is no such person."))
-    person = Principal.of(user)
     what = request.POST.get("what", "tree") if request.method == "POST" else "tree"
     text = request.POST.get("text", "")
-    eyes = _Eyes(user.pk, user.get_username())
-    _record_look(principal, user, person, what, text)
-    with looking(principal, on_behalf_of=eyes) as withheld:
-        context = _seen(person, request.GET.get("folder", "")) | _tried(person, what, text, withheld)
-        context |= {"title": _("Seen as %(name)s") % {"name": user.get_username()}, "person": user, "sees": person}
+    with seeing_as(principal, user, what=what, text=text) as look:
+        context = _seen(look.sees, request.GET.get("folder", "")) | _tried(look, what, text)
+        context |= {"title": _("Seen as %(name)s") % {"name": user.get_username()}, "person": user, "sees": look.sees}
         return _rendered(request, context)
-
-
-@transaction.atomic
-def _record_look(principal: Principal, user: User, person: Principal, what: str, text: str) -> None:
-    """Who looked, as whom, and at which rights of theirs. Of a question only its length: it is the looker's, not the person's."""
-    detail: dict[str, object] = {"what": what}
-    if not person.is_nobody:
-        detail["perm_snapshot_id"] = take_snapshot(person)
-    if what != "tree":
-        detail["characters"] = len(text)
-    record(principal, Action.ACCESS_PREVIEWED, user, detail=detail, on_behalf_of=_Eyes(user.pk, user.get_username()))
-
-
-@dataclass(frozen=True)
-class _Eyes:
-    """Whom somebody looked as, for the audit log; a disabled person has no principal."""
-
-    user_id: int
-    username: str
 
 
 def _seen(person: Principal, folder_id: str) -> dict[str, Any]:
@@ -108,17 +81,17 @@ def _folder(person: Principal, folder_id: str) -> Folder | None:
     return next(iter(library.top_folders(person, first)), None) if first else None
 
 
-def _tried(person: Principal, what: str, text: str, withheld: Withheld) -> dict[str, Any]:
+def _tried(look: Look, what: str, text: str) -> dict[str, Any]:
     """What a search or a question brings them."""
     if what == "tree":
         return {}
     try:
         if what == "search":
-            return {"what": what, "text": text, "found": search(person, text, top_k=TOP_K)}
-        language = get_language() or "en"
-        return {"what": what, "text": text, "trial": try_question(person, text, language=language, withheld=withheld)}
+            return {"what": what, "text": text, "found": search(look.sees, text, top_k=TOP_K)}
+        trial = try_question(look.sees, text, language=get_language() or "en", withheld=look.withheld)
     except CopilotError as problem:
         return {"what": what, "text": text, "problem": str(problem)}
+    return {"what": what, "text": text, "trial": trial}
 
 
 def _rendered(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:

@@ -19,7 +19,7 @@ from agent.records import check_question, give_model
 from agent.revocation import guarded
 from agent.state import EvidenceItem, Run
 from agent.states import STATES
-from agent.tools.base import allowed_names, find
+from agent.tools.base import Tool, allowed_names, find
 from agent.workflow import walk
 from audit.record import Actor
 from audit.withheld import Withheld
@@ -57,13 +57,16 @@ def looking(by: Principal, *, on_behalf_of: Actor) -> Iterator[Withheld]:
         withheld.write(by, on_behalf_of=on_behalf_of)
 
 
-def try_question(principal: Principal, question: str, *, language: str, withheld: Withheld) -> Trial:
+def try_question(
+    principal: Principal, question: str, *, language: str, withheld: Withheld, by: Principal | None = None
+) -> Trial:
     """Walk the states as a run does, without storing anything. Call it within `looking()`.
 
-    Tools that change something are not offered. Raises InvalidInput (no question, too long) and what the states raise.
+    by: who tries it, where they may come with an API token: it opens here what it opens elsewhere. Tools that change something
+    are not offered. Raises InvalidInput (no question, too long) and what the states raise.
     """
     profile = profile_of(Options())
-    harmless = tuple(name for name in allowed_names(profile.tools) if not find(name).has_side_effects)
+    harmless = tuple(name for name in allowed_names(profile.tools) if _may_try(find(name), by))
     run = Run(
         session_id=NOWHERE,
         message_id=NOWHERE,
@@ -85,6 +88,11 @@ def try_question(principal: Principal, question: str, *, language: str, withheld
         ),
         evidence=tuple(run.state.evidence_items),
     )
+
+
+def _may_try(tool: Tool, by: Principal | None) -> bool:
+    is_open = by is None or not tool.scope or by.may_use(tool.scope)
+    return is_open and not tool.has_side_effects
 
 
 async def _events(run: Run) -> list[Event]:

@@ -10,6 +10,8 @@ from agent.extractive.passages import Passage
 from agent.extractive.reader import Quote, Reading, read
 from agent.grounding import Verdict, judge
 from knowledge.embedding.base import Embedder
+from knowledge.retrieval.everyday import matter_weights
+from knowledge.retrieval.rerank.maxsim import shortfalls
 from knowledge.retrieval.search import Found, Hit
 
 NAME = "extractive"
@@ -32,10 +34,16 @@ def read_and_judge(question: str, found: Found, embedder: Embedder) -> tuple[tup
 
 def read_found(question: str, found: Found, embedder: Embedder) -> Reading:
     """The best sentences of what was found, before any verdict: what an evaluation measures. Raises what the embedder raises."""
-    return read(question, [_passage(hit) for hit in found.hits], embedder, shares=found.weights)
+    if found.asked is None:
+        return read(question, [], embedder)
+    asked = found.asked
+    matter = matter_weights(asked.question.text, asked.frequencies, asked.corpus_chunks)
+    lacking = shortfalls(asked.question, [hit.tokens for hit in found.hits]).tolist()
+    passages = [_passage(hit, *lacks) for hit, lacks in zip(found.hits, lacking, strict=True)]
+    return read(question, passages, embedder, shares=asked.weights, matter=matter)
 
 
-def _passage(hit: Hit) -> Passage:
+def _passage(hit: Hit, shortfall: float, shortfall_near: float) -> Passage:
     return Passage(
         evidence_id=evidence_id(hit.passage),
         text=hit.passage.text,
@@ -44,8 +52,8 @@ def _passage(hit: Hit) -> Passage:
         dense=hit.scores.dense,
         lexical=hit.scores.lexical,
         coverage=hit.scores.rerank if settings.RERANKER == "maxsim" else None,
-        shortfall=hit.scores.shortfall,
-        shortfall_near=hit.scores.shortfall_near,
+        shortfall=shortfall,
+        shortfall_near=shortfall_near,
     )
 
 

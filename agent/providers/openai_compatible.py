@@ -9,9 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any
-
-import openai
+from typing import TYPE_CHECKING, Any
 
 from agent.providers.base import (
     CallPiece,
@@ -27,7 +25,9 @@ from agent.providers.base import (
 )
 from agent.providers.breaker import Breaker, breaker_of
 
-CHUNKS = openai.AsyncStream[object]
+if TYPE_CHECKING:
+    import openai  # at run time where it is spoken with: a second and 13 MB of every process that never does
+
 CONTEXT_TOKENS = 32_000  # of a model nobody has said more about
 
 
@@ -68,8 +68,10 @@ class OpenAICompatible:
         self._breaker = breaker or breaker_of(served.base_url, served.model)
 
     @cached_property
-    def _client(self) -> openai.AsyncOpenAI:
+    def _client(self) -> "openai.AsyncOpenAI":
         """Made when it is first spoken to: whoever asks does not wait for it."""
+        import openai
+
         served, limits = self.served, self.served.limits
         timeout = openai.Timeout(limits.total_s, connect=limits.connect_s)
         return openai.AsyncOpenAI(
@@ -117,6 +119,8 @@ class OpenAICompatible:
 
     async def _once(self, request: dict[str, Any], deadline: float) -> AsyncIterator[Delta]:
         """One attempt. Raises ModelUnavailable where nothing came, ModelBroken where it stopped in the middle."""
+        import openai
+
         begun, finished = False, False
         try:
             async with aclosing(self._deltas(request, deadline)) as deltas:
@@ -137,11 +141,14 @@ class OpenAICompatible:
 
     async def _deltas(self, request: dict[str, Any], deadline: float) -> AsyncGenerator[Delta, None]:
         """What comes, each within its time; what says nothing is left out. Raises TimeoutError and what the client raises."""
+        import openai
+
         limits = self.served.limits
         until = min(time.monotonic() + limits.first_s, deadline)
         # not `chat.completions.create`: it walks through every message and schema to rename fields that have their names
         # already, and makes a model of every chunk
-        asked = self._client.post("/chat/completions", cast_to=object, body=request, stream=True, stream_cls=CHUNKS)
+        chunks_of = openai.AsyncStream[object]
+        asked = self._client.post("/chat/completions", cast_to=object, body=request, stream=True, stream_cls=chunks_of)
         stream = await _by(until, asked)
         try:
             chunks = aiter(stream)
@@ -154,6 +161,8 @@ class OpenAICompatible:
 
     def _reason(self, error: Exception, *, begun: bool) -> ModelError:
         """The failure in our words; never the answer's body, which may repeat the prompt."""
+        import openai
+
         kind = type(error).__name__
         if begun:
             return ModelBroken(f"{self.name} stopped in the middle of its answer ({kind})")
@@ -240,7 +249,7 @@ def _piece(call: Mapping[str, Any]) -> CallPiece:
     )
 
 
-def _with_wait(error: ModelUnavailable, answer: openai.APIStatusError) -> ModelUnavailable:
+def _with_wait(error: ModelUnavailable, answer: "openai.APIStatusError") -> ModelUnavailable:
     """The error with the seconds that the service asks to wait, if it does."""
     text = answer.response.headers.get("retry-after", "")
     error.retry_after_s = float(text) if text.replace(".", "", 1).isdecimal() else None

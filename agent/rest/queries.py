@@ -35,6 +35,7 @@ class ResultFile(PrincipalView):
 
 class _NewAnswer(PrincipalView):
     token_scopes = {"post": (TokenScope.CHAT,)}
+    besides = (TokenScope.SQL,)
     serializer_class = MessageSerializer
 
     def _created(self, session_id: UUID, answer_id: UUID) -> Response:

@@ -56,6 +56,7 @@ class MeaningSerializer(serializers.Serializer[Meaning]):
     headline = serializers.CharField(help_text="The value, or how many rows there are.")
     figure = serializers.CharField(help_text="What the number is; empty for lists.")
     window = serializers.ListField(child=serializers.CharField(), help_text="The time it is about.")
+    time_zone = serializers.CharField(help_text="Whose days that time counts; empty where there is none.")
     conditions = serializers.ListField(child=serializers.CharField(), help_text="Other conditions of the question.")
     definitions = serializers.ListField(child=serializers.CharField(), help_text="What the words mean in this source.")
     units = serializers.ListField(

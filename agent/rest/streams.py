@@ -19,6 +19,7 @@ from agent.profiles import Options
 from agent.records import begin
 from agent.rest.sessions import Question
 from agent.rest.sse import EVENT_STREAM, WhateverIsAccepted, begun, continued
+from agent.threads import at_front
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.inputs import Input
@@ -105,7 +106,9 @@ class Chat(StreamView):
         )
         language = given.get("language") or get_language() or "en"
         scope = scope_of(given, language="")
-        run = begin(self.principal, session_id, given["query"], scope=scope, language=language, options=options)
+        run = at_front(
+            begin, self.principal, session_id, given["query"], scope=scope, language=language, options=options
+        )
         return begun(self.principal, run)
 
 

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from agent.profiles import Options, profile_of
 from agent.providers.configured import model_names
-from agent.tools.base import ALIASES, default_names, in_order
+from agent.tools.base import ALIASES, default_names, in_order, why_closed
 from authz.principal import Principal
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
@@ -48,7 +48,7 @@ def catalogue(principal: Principal, language: str) -> list[dict[str, Any]]:
     """Every registered tool in order, as people choose from it. Names to come are not there."""
     rows = []
     for tool in in_order():
-        why = tool.why_not(principal)
+        why = why_closed(tool, principal)
         rows.append(
             {
                 "name": tool.name,

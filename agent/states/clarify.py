@@ -6,6 +6,7 @@ from django.utils.translation import override
 
 from agent.events import Answer, Event
 from agent.models import StopReason
+from agent.rules import GREETING
 from agent.state import Goto, Output, Run, State
 from knowledge.lookups import documents_within
 
@@ -18,7 +19,12 @@ async def clarify(run: Run) -> AsyncIterator[Event | Goto]:
         run.state.plan.clarifying_questions = await sync_to_async(_of_documents)(run)
     readings = run.state.plan.clarifying_questions
     with override(run.language):
-        text = _("What do you mean?") if readings else _("What would you like to know? Ask it in a whole sentence.")
+        if run.state.plan.intent == GREETING:
+            text = _("I answer from the documents and data that you may read, and show what each answer stands on.")
+        elif readings:
+            text = _("What do you mean?")
+        else:
+            text = _("What would you like to know? Ask it in a whole sentence.")
     run.stop_reason = StopReason.NEED_CLARIFY
     run.state.output = Output(final_answer=text, stop_reason=run.stop_reason)
     yield Answer(content=text, done=True, data={"readings": readings})

@@ -17,11 +17,11 @@ from agent.prompting import prompt
 from agent.providers.base import ModelError
 from agent.providers.structured import ask_for
 from agent.revocation import require_visible
-from agent.rules import UNSAID, Ruling, rule, standalone
+from agent.rules import UNSAID, Ruling, is_greeting, rule, standalone
 from agent.state import Goto, Plan, Route, Run, State, Subtask
 from agent.states.query import TOOL as QUERY
 from agent.steps import Steps, steps_of
-from agent.tools.base import allowed_names, find
+from agent.tools.base import allowed_names, find, why_closed
 from agent.workflow import add_trace
 from knowledge.ingestion.language import language_of
 
@@ -46,7 +46,8 @@ class RouteAnswer(BaseModel):
 
 async def route(run: Run) -> AsyncIterator[Event | Goto]:
     """Complete the question with what it leans on, and choose the way."""
-    by_model = await _by_model(run) if run.model else None
+    asks = not is_greeting(run.state.input.normalized_query)
+    by_model = await _by_model(run) if run.model and asks else None
     question, ruling, steps = by_model or await sync_to_async(_by_rules)(run)
     run.state.input.normalized_query = question
     run.state.plan = Plan(
@@ -141,4 +142,4 @@ def _subtasks(steps: Steps) -> list[Subtask]:
 
 def _has_business_data(run: Run) -> bool:
     """Whether the profile switches the tool on, and there is something that this person may ask."""
-    return QUERY in allowed_names(run.profile.tools) and find(QUERY).why_not(run.principal) is None
+    return QUERY in allowed_names(run.profile.tools) and why_closed(find(QUERY), run.principal) is None

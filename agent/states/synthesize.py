@@ -15,23 +15,23 @@ from agent.providers.base import ModelError
 from agent.revocation import cut_answer, keep_visible
 from agent.state import Draft, Finding, Goto, Run, State
 from agent.threads import worked
-from agent.workflow import add_trace
+from agent.workflow import Together, add_trace
 from agent.writing import Writer
+from knowledge.embedding.base import Embedder
 from knowledge.engine import engine
 from knowledge.retrieval.search import search
 
 RESULT_CHARACTERS = 1_200  # of a query's result that is told as it is
 
 
-async def synthesize(run: Run) -> AsyncIterator[Event | Goto]:
+async def synthesize(run: Run) -> AsyncIterator[Event | Together | Goto]:
     """The answer, or the way to say that the evidence does not confirm the matter."""
     if run.model and not run.model_gave_up:
-        embedder = (await sync_to_async(engine)()).embedder
-        await sync_to_async(keep_visible)(run)  # last of all: nothing is read between this look and the model's
+        embedder = await sync_to_async(_ready)(run)
         writer = Writer(run, embedder)
         try:
-            async for event in writer.written():
-                yield event
+            async for events in writer.written():
+                yield events
         except ModelError as error:
             if writer.has_sentences:
                 broken_off(run, error)
@@ -49,6 +49,13 @@ async def synthesize(run: Run) -> AsyncIterator[Event | Goto]:
     result = results[0] if results else None
     async for item in _told(run, result) if result and run.found is None else _quoted(run, result):
         yield item
+
+
+def _ready(run: Run) -> Embedder:
+    """What claims are checked with. The look at rights is last of all: nothing is read between it and the model's reading."""
+    embedder = engine().embedder
+    keep_visible(run)
+    return embedder
 
 
 async def _told(run: Run, finding: Finding) -> AsyncIterator[Event | Goto]:

@@ -1,10 +1,12 @@
 """What templates need to know about conversations."""
 
+import re
 from typing import Any
 
 from django import template
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 from agent.business.report import spoken
 from agent.models import Session
@@ -14,6 +16,8 @@ from knowledge.ingestion.language import language_of
 
 register = template.Library()
 
+_RULE = re.compile(r"[\s|:-]*-[\s|:-]*")
+_WINDOW = re.compile(r"(\S+) (?:to|至) (\S+)")
 RECENT = 40  # conversations in the rail; older ones are reached by their address
 
 
@@ -33,6 +37,28 @@ def cell(value: Any) -> str:
 def raw(value: Any) -> str:
     """A cell for programs: never in a language's own way to write numbers; nothing is empty."""
     return "" if value is None else str(value)
+
+
+@register.filter
+def plain(quoted: str) -> str:
+    """A quoted span in one line: the cells of a table side by side, without the rule below its header."""
+    rows = (row for row in quoted.splitlines() if not _RULE.fullmatch(row))
+    return " ".join(
+        " · ".join(cell.strip() for cell in row.split("|") if cell.strip())
+        if row.lstrip().startswith("|")
+        else row.strip()
+        for row in rows
+    )
+
+
+@register.filter
+def window(told: str) -> str:
+    """A span of days in the language of the page; it was kept in the question's."""
+    found = _WINDOW.fullmatch(told)
+    if found is None:
+        return told
+    start, end = found.groups()
+    return _("%(start)s to %(end)s") % {"start": start, "end": _("now") if end in ("now", "今") else end}
 
 
 @register.filter

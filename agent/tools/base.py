@@ -199,6 +199,15 @@ def allowed_names(chosen: Iterable[str] | None) -> list[str]:
     return default_names() if chosen is None else [tool.name for tool in in_order(chosen)]
 
 
+def why_closed(tool: Tool, principal: Principal) -> Words | None:
+    """Why it cannot be used now by this person, who may come with an API token; None where it can."""
+    if tool.scope and not principal.may_use(tool.scope):
+        return Words(
+            f"It needs an API token with the scope “{tool.scope}”.", f"需要带有“{tool.scope}”范围的 API 令牌。"
+        )
+    return tool.why_not(principal)
+
+
 def specification(tool: Tool) -> Mapping[str, Any]:
     """The tool as an OpenAI-compatible model is told of it."""
     description, parameters = _told(type(tool), tool.Args)

@@ -9,7 +9,7 @@ from asgiref.sync import sync_to_async
 from pydantic import ValidationError
 
 from agent.threads import limited
-from agent.tools.base import Tool, ToolContext, ToolMistake, ToolResult, current_name, find
+from agent.tools.base import Tool, ToolContext, ToolMistake, ToolResult, current_name, find, tools
 from agent.tools.output import bounded
 from audit.actions import Action, Outcome
 from authz.principal import Principal
@@ -35,11 +35,26 @@ async def call_tool(name: str, arguments: str, *, allowed: Collection[str], ctx:
     arguments: JSON as the model wrote it. allowed: names that the profile switches on.
     Raises what is ours: a database that is gone, an embedder that does not answer. NotFound where the person is gone.
     """
-    principal = await sync_to_async(ctx.principal.again)()
+    principal, unusable = await sync_to_async(_admitted)(ctx.principal, current_name(name))
     ctx = replace(ctx, principal=principal)
-    called = await _called(name, arguments, allowed, ctx)
+    called = await _called(name, arguments, allowed, ctx, unusable)
     await sync_to_async(_note)(ctx, called)
     return called
+
+
+def _admitted(principal: Principal, name: str) -> tuple[Principal, str]:
+    """The person as they are now, and why they cannot use the tool of this name, "" where they can or there is none.
+
+    Raises NotFound where the person is gone.
+    """
+    fresh = principal.again()
+    tool = next((tool for tool in tools if tool.name == name), None)
+    if tool is None:
+        return fresh, ""
+    if tool.scope and not fresh.may_use(tool.scope):
+        return fresh, f"{tool.name} cannot be used with this API token: it does not open {tool.scope!r}."
+    why = tool.why_not(fresh)
+    return fresh, f"{tool.name} cannot be used now: {why.en}" if why else ""
 
 
 def _note(ctx: ToolContext, called: Called) -> None:
@@ -52,7 +67,7 @@ def _note(ctx: ToolContext, called: Called) -> None:
     )
 
 
-async def _called(name: str, arguments: str, allowed: Collection[str], ctx: ToolContext) -> Called:
+async def _called(name: str, arguments: str, allowed: Collection[str], ctx: ToolContext, unusable: str) -> Called:
     tool: Tool | None = None
     given: dict[str, Any] = {}
     try:
@@ -60,7 +75,7 @@ async def _called(name: str, arguments: str, allowed: Collection[str], ctx: Tool
         given = _parsed(arguments)
         _check_allowed(tool, allowed)
         args = tool.Args.model_validate(given)
-        await sync_to_async(_check_usable)(tool, ctx.principal)
+        _check_usable(unusable)
         async with limited(tool.timeout_s):
             result = await tool.run(ctx, args)
     except ValidationError as error:
@@ -82,11 +97,9 @@ def _check_allowed(tool: Tool, allowed: Collection[str]) -> None:
         raise ToolMistake(f"{tool.name} is switched off here. You may use: {', '.join(sorted(allowed)) or 'no tools'}.")
 
 
-def _check_usable(tool: Tool, principal: Principal) -> None:
-    if tool.scope and not principal.may_use(tool.scope):
-        raise ToolMistake(f"{tool.name} cannot be used with this API token: it does not open {tool.scope!r}.")
-    if why := tool.why_not(principal):
-        raise ToolMistake(f"{tool.name} cannot be used now: {why.en}")
+def _check_usable(unusable: str) -> None:
+    if unusable:
+        raise ToolMistake(unusable)
 
 
 def _parsed(arguments: str) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from agent.state import EvidenceItem, Finding, Source, SqlSummary, State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
 from agent.tools.output import fenced
 from authz.principal import Principal
+from authz.scopes import TokenScope
 from knowledge.ingestion.language import language_of
 
 Reading = tuple[OpenSource, Written]
@@ -61,6 +62,7 @@ class DatabaseQuery(ToolDefaults):
         "Counts and lists records of the company's databases under your rights.", "按您的权限统计和查询公司业务数据库"
     )
     Args = QueryArgs
+    scope = TokenScope.SQL.value
     timeout_s = 60.0  # a statement has 5 s; the rest is for a model that writes it
     node = State.QUERY
 
@@ -74,8 +76,8 @@ class DatabaseQuery(ToolDefaults):
         language = language_of(args.question) or ctx.language
         opened, written, result = await _answered(ctx, sources, args, language)
         meaning = written.meaning
-        text = report(result, meaning, language)
         kept = shown(result, opened, question=args.question, statement=written.sql, meaning=meaning, language=language)
+        text = report(result, meaning, language, said=kept.meaning.headline)
         item = _evidence(result, text)
         rows = result.answer.rows
         columns, cells = (rows.columns, rows.rows) if rows else ((), ())

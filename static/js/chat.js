@@ -155,7 +155,7 @@ async function complete(event) {
   const stored = page.querySelector("li");
   done.item.replaceWith(stored);
   announce.textContent = stored.querySelector(".answer-text")?.textContent ?? "";
-  stored.scrollIntoView({ block: "nearest" });
+  showFromQuestion(stored);
 }
 
 function fail(sentence) {
@@ -233,6 +233,11 @@ function keepInView() {
   if (below < 240) scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
 }
 
+function showFromQuestion(answer) {
+  // a table and a chart come after the sentence: the reader begins at the question, not at their end
+  (answer.previousElementSibling ?? answer).scrollIntoView({ block: "start", behavior: "instant" });
+}
+
 function token() {
   return document.querySelector("[name=csrfmiddlewaretoken]").value;
 }
@@ -271,7 +276,7 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   submit();
 });
-for (const suggestion of document.querySelectorAll(".suggestion")) {
+for (const suggestion of document.querySelectorAll("#welcome .suggestion")) {
   suggestion.addEventListener("click", () => ask(suggestion.textContent.trim()));
 }
 thread.addEventListener("click", (event) => {
@@ -295,5 +300,5 @@ function answerAsText(answer) {
 live = unfinishedAnswer();
 refresh();
 if (session) connect();
-if (thread.lastElementChild && !document.querySelector(".message:target")) scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
+if (thread.lastElementChild && !document.querySelector(".message:target")) showFromQuestion(thread.lastElementChild);
 if (matchMedia("(hover: hover)").matches) question.focus();

@@ -1,6 +1,7 @@
 """What a client receives is specification 003 §4.1: one flat `StreamResponse`, its types, and a gapless `seq` beside them."""
 
 import json
+from pathlib import Path
 from typing import Any, get_args
 from uuid import uuid4
 
@@ -103,3 +104,11 @@ def test_a_type_of_a_newer_server_is_passed_on_as_it_is() -> None:
 
 def test_the_schema_of_events_is_the_one_that_was_agreed_on() -> None:
     assert_golden("events.json", json.dumps(EVENT.json_schema(), indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+
+
+def test_nobody_is_told_how_sure_an_answer_is() -> None:
+    """`confidence` orders sentences and is no probability (ADR 0017): no event, no address and no page has it."""
+    root = Path(__file__).parents[2]
+    shown = [*(root / "tests" / "golden").glob("*.*"), *(root / "templates").rglob("*.html")]
+    assert {path.name for path in shown} >= {"events.json", "openapi.yaml", "_message.html", "_run.html"}
+    assert [path.name for path in shown if "confidence" in path.read_text(encoding="utf-8")] == []

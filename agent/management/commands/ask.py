@@ -12,7 +12,7 @@ from agent.runs import ask
 from agent.sessions import ShownMessage, create_session, get_message
 from authz.checks import get_visible
 from authz.principal import Principal
-from copilot_site.lib.commands import one_sentence
+from copilot_site.lib.commands import one_sentence, reader_may_leave
 from knowledge.models import KnowledgeBase
 from knowledge.retrieval.search import Scope
 
@@ -36,10 +36,11 @@ class Command(BaseCommand):
             events = async_to_sync(_collect)(
                 ask(principal, session_id=session.pk, question=question, scope=scope, language=language)
             )
-        if json:
-            self._print_events(events)
-            return
-        self._print_answer(get_message(principal, session, events[-1].assistant_message_id))
+        with reader_may_leave(self.stdout):
+            if json:
+                self._print_events(events)
+            else:
+                self._print_answer(get_message(principal, session, events[-1].assistant_message_id))
 
     def _print_events(self, events: list[Any]) -> None:
         for event in events:

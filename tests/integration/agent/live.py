@@ -1,7 +1,7 @@
 """Runs that live on their own, and readers who come and go."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 from uuid import UUID
 
@@ -36,10 +36,13 @@ class Live:
         )
         self.message_id = launch(run)
 
+    def follow(self, after: int = -1) -> AsyncIterator[Entry | None]:
+        return follow(self.principal, session_id=self.session_id, message_id=self.message_id, after=after)
+
     async def read(self, after: int = -1, *, until: Callable[[Entry], bool] = lambda _entry: False) -> list[Entry]:
         """What one reader gets after a place, to the end or to the first entry for which `until` is true."""
         found: list[Entry] = []
-        reader = follow(self.principal, session_id=self.session_id, message_id=self.message_id, after=after)
+        reader = self.follow(after)
         async for entry in reader:
             if entry is not None:
                 found.append(entry)

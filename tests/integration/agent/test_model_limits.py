@@ -9,6 +9,8 @@ import pytest
 from agent.events import Reflection, ToolResult
 from agent.models import AgentProfile, DayOfUse, StopReason
 from agent.profiles import Options
+from agent.states.act import CONTEXT_SHARE, LEFT_OUT
+from agent.tokens import count_messages
 from tests.factories import make_document
 from tests.integration.agent.conversations import (
     LEAVE,
@@ -67,15 +69,47 @@ def test_a_loop_without_end_is_ended_by_the_budget_of_steps() -> None:
     assert "stopped at its limit" in stored(events).notice
 
 
-def test_tokens_are_a_limit_that_ends_the_model_s_part() -> None:
+@pytest.mark.parametrize("limit", [{"most_tokens": 1_000}, {"most_cost": Decimal("0.01")}])
+def test_tokens_and_money_are_limits_that_end_the_model_s_part(limit: dict[str, Any]) -> None:
     base, _manual, _secret = make_library()
     dear = replace(routes(), usage=(2_000, 10))
     with modelled(dear) as server:
-        events = asked(make_reader(base), LEAVE, options=profile(most_tokens=1_000))
+        events = asked(make_reader(base), LEAVE, options=profile(**limit))
     assert len(server.requests) == 1
     assert stored(events).provider == "extractive"
     assert "30 days" in words(events)
     assert "limit for language models" in stored(events).notice
+
+
+def test_the_time_of_a_run_ends_a_call_that_waits() -> None:
+    base, _manual, _secret = make_library()
+
+    def silent(request: Request) -> Step:
+        return routes() if "response_format" in request else says("", hang="before")
+
+    with modelled(chooses=silent):
+        events = asked(make_reader(base), LEAVE, options=profile(most_seconds=1))
+    assert stored(events).provider == "extractive"
+    assert "30 days" in words(events)
+    assert "limit for language models" in stored(events).notice
+
+
+def test_old_results_leave_a_marker_where_the_conversation_is_too_long() -> None:
+    base, _manual, _secret = make_library()
+    again = calls(("grep_chunks", {"patterns": ["annual leave"]}))
+
+    def results(**more: Any) -> tuple[list[str], int]:
+        """Of tools, as the model's last decision has them; and the tokens of all that it has."""
+        with modelled(routes(), SEARCH, again, DONE, says(THIRTY), **more) as server:
+            assert "30 days" in words(asked(make_reader(base), LEAVE))
+        messages = server.requests[3]["messages"]
+        return [message["content"] for message in messages if message["role"] == "tool"], count_messages(messages)
+
+    whole, tokens = results()
+    assert LEFT_OUT not in whole
+    trimmed, fewer = results(context_tokens=round((tokens - 10) / CONTEXT_SHARE))
+    assert trimmed == [LEFT_OUT, whole[1]], "the oldest goes first, and no more than must"
+    assert fewer < tokens
 
 
 def test_a_limit_before_any_answer_is_the_reason_given(judged: Judged) -> None:

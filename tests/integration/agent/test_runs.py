@@ -64,6 +64,16 @@ def test_what_is_streamed_is_what_is_stored() -> None:
     assert events[-1].data == {"stop_reason": "ok"}
 
 
+@pytest.mark.parametrize("greeting", ["Hello!", "你好，你能做什么？"])
+def test_a_greeting_is_told_what_can_be_asked(greeting: str) -> None:
+    base, manual, _secret = make_library()
+    events = asked(make_reader(base), greeting)
+    row = stored(events)
+    assert (row.stop_reason, sources(events)) == (StopReason.NEED_CLARIFY, [])
+    [reading] = row.state["plan"]["clarifying_questions"]
+    assert manual.title in reading
+
+
 def test_a_scope_narrows_and_says_so_when_nothing_is_left(judged: Judged) -> None:
     """What is asked for and may not be read, what does not exist, and a base that lacks the document: the same words."""
     base, manual, secret = make_library()

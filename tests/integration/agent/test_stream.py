@@ -84,6 +84,19 @@ def test_a_reader_who_leaves_ends_nothing_and_others_read_on(reader: Principal) 
     assert row(live).stop_reason == StopReason.OK
 
 
+def test_a_slow_reader_holds_nobody_up_and_misses_nothing(reader: Principal) -> None:
+    async def one_by_one(live: Live) -> tuple[list[Entry], list[Entry], bool]:
+        slow = (entry async for entry in live.follow() if entry is not None)
+        taken = [await anext(slow)]
+        whole = await live.read()
+        is_stored = await sync_to_async(lambda: row(live).is_complete)()
+        return [*taken, *[entry async for entry in slow]], whole, is_stored
+
+    taken, whole, is_stored = lived(Live(reader, LEAVE), one_by_one)
+    assert is_stored, "the run and the other reader did not wait"
+    assert taken == whole
+
+
 def test_from_every_place_the_rest_is_the_same(reader: Principal) -> None:
     async def from_everywhere(live: Live) -> tuple[list[Entry], list[list[Entry]]]:
         whole = await live.read()

@@ -2,13 +2,22 @@
 
 import json
 from contextlib import nullcontext
+from itertools import pairwise
 
 import pytest
+from asgiref.sync import async_to_sync
 
 from agent.events import ToolResult
 from agent.models import StopReason
-from agent.state import RunState, TraceStep
+from agent.profiles import Options
+from agent.records import begin
+from agent.revocation import guarded
+from agent.sessions import create_session
+from agent.state import Run, RunState, TraceStep
+from agent.states import STATES
+from agent.workflow import walk
 from authz.models import UnitKind
+from authz.principal import Principal
 from authz.units import create_unit
 from knowledge.retrieval.search import Scope
 from tests.factories import allow, make_base, make_document, make_user
@@ -68,6 +77,32 @@ def test_a_model_s_run_leaves_no_text_in_the_state_where_tools_fail_over_a_cell(
     assert (problem["tool"], problem["type"]) == ("data_analysis", "ToolMistake")
     failed = [step for step in row.state["trace_steps"] if step["status"] == "error"]
     assert [(step["node"], step["err"]["type"]) for step in failed if "err" in step] == [("SQLTool", "ToolMistake")]
+
+
+@pytest.mark.parametrize("has_model", [False, True])
+def test_three_parts_of_the_state_only_grow(has_model: bool, judged: Judged) -> None:
+    """Between any two events of a run: what stands in `messages`, `trace_steps` and `evidence_items` stays, in its place."""
+    base, _manual, _secret = make_library()
+    reader = Principal.of(make_reader(base))
+
+    async def seen(run: Run) -> list[tuple[list[object], ...]]:
+        parts = run.state.messages, run.state.trace_steps, run.state.evidence_items
+        moments = [tuple(list[object](part) for part in parts) async for _event in guarded(run, walk(run, STATES))]
+        if run.model:
+            await run.model.aclose()
+        now = run.state.messages, run.state.trace_steps, run.state.evidence_items
+        assert all(after is part for after, part in zip(now, parts, strict=True)), "the lists themselves"
+        return [*moments, tuple(list[object](part) for part in parts)]
+
+    with modelled(routes(), SEARCH, DONE, says(THIRTY)) if has_model else nullcontext():
+        session = create_session(reader)
+        run = begin(reader, session.pk, LEAVE, scope=Scope(), language="en", options=Options())
+        moments = async_to_sync(seen)(run)
+    for before, after in pairwise(moments):
+        for was, grown in zip(before, after, strict=True):
+            assert all(old is new for old, new in zip(was, grown, strict=False))
+            assert len(grown) >= len(was)
+    assert [bool(part) for part in moments[-1]] == [True, True, True]
 
 
 @pytest.mark.parametrize("has_model", [False, True])

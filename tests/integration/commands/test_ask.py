@@ -1,11 +1,15 @@
 """`manage.py ask`: a question that is none, or nobody who asks it, is one sentence and leaves nothing behind."""
 
+import json
+import os
+
 import pytest
 from django.core.management import CommandError, call_command
 
 from agent.models import Session
 from audit.models import Entry
 from tests.factories import make_base, make_user
+from tests.integration.agent.conversations import LEAVE, make_library, make_reader
 
 pytestmark = pytest.mark.django_db
 
@@ -27,3 +31,22 @@ def test_it_is_refused_in_one_sentence_and_no_conversation_is_begun(words: list[
         call_command("ask", *words)
     assert "\n" not in str(refused.value)
     assert (Session.objects.count(), Entry.objects.count()) == (0, before)
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_reader_that_leaves_early_ends_it_quietly(form: tuple[str, ...]) -> None:
+    reader = make_reader(make_library()[0])
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as out:
+        call_command("ask", LEAVE, "--as", reader.username, *form, stdout=out)
+
+
+def test_a_reader_that_stays_gets_every_event() -> None:
+    reader = make_reader(make_library()[0])
+    read, write = os.pipe()
+    with os.fdopen(read) as events, os.fdopen(write, "w") as out:
+        call_command("ask", LEAVE, "--as", reader.username, "--json", stdout=out)
+        out.close()
+        kinds = [json.loads(line)["response_type"] for line in events]
+    assert kinds[-1] == "complete"

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from audit.models import Entry
 from authz.grants import denials_on, grants_on
 from authz.models import Denial, FolderGroupGrant, FolderUserGrant, KnowledgeBaseGroupGrant
 from authz.permissions import Right
@@ -124,9 +125,11 @@ BAD = {
 @pytest.mark.parametrize("line", BAD)
 def test_one_bad_line_and_nothing_changes(base: KnowledgeBase, tmp_path: Path, line: str) -> None:
     before = written()
+    entries = Entry.objects.count()
     with pytest.raises(CommandError) as refusal:
         imported(tmp_path, f"{HEAD}Handbook,,,allow,,staff,view,,\n{line}\n")
     assert str(refusal.value).startswith(BAD[line])
+    assert Entry.objects.count() == entries
     assert written() == before
 
 

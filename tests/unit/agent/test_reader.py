@@ -35,6 +35,18 @@ TRAVEL = Passage(
 )
 
 
+FIGURES = Passage(
+    "figures",
+    "In the third quarter of 2026 the median error was 6.5 minutes.",
+    title="Tracking",
+    dense=0.82,
+    lexical=0.9,
+)
+ON_CALL = Passage(
+    "on-call", "Two engineers are on call in Rotterdam at any time.", title="On-call guide", dense=0.88, lexical=1.0
+)
+
+
 @pytest.fixture(scope="module")
 def embedder() -> Embedder:
     return bundled()
@@ -138,3 +150,55 @@ def test_a_denial_in_the_question_alone_is_held_against_the_answer(embedder: Emb
     plain = judge(read("Who books the flights?", [TRAVEL], embedder))
     denied = judge(read("Who never books the flights?", [TRAVEL], embedder))
     assert denied.verified < plain.verified / 2
+
+
+def test_a_sentence_of_the_same_quarter_does_not_answer_for_another_matter(
+    embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.grounding.THRESHOLD", 0.0)
+    monkeypatch.setattr("agent.grounding.VERIFIED", 0.0)
+    monkeypatch.setattr("agent.grounding.SURE_OF_MATTER", 1.0)
+    question = "What was the cash position at the end of the third quarter of 2026?"
+    reading = read(question, [FIGURES], embedder, matter=shares_of("cash position third quarter"))
+    assert judge(reading).doubt is Doubt.ANOTHER_MATTER
+    same = read("What was the median error in the third quarter of 2026?", [FIGURES], embedder)
+    assert judge(same).ok
+    without_a_time = read("When are flights booked by the travel desk?", [TRAVEL], embedder)
+    assert judge(without_a_time).doubt is Doubt.ANOTHER_MATTER
+    monkeypatch.setattr("agent.grounding.SURE_OF_MATTER", 0.0)
+    assert judge(reading).ok, "verification that is sure of it is believed"
+
+
+def test_who_does_something_these_days_is_not_told_by_a_rule(
+    embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.grounding.THRESHOLD", 0.0)
+    assert judge(read("Who is on call in Rotterdam?", [ON_CALL], embedder)).ok
+    assert judge(read("Who is on call in Rotterdam this week?", [ON_CALL], embedder)).doubt is Doubt.OTHER_DAYS
+
+
+def test_an_answer_is_judged_by_what_the_matter_weighs(embedder: Embedder) -> None:
+    question = "May I myself fly?"
+    light, heavy = (
+        {term: share if term in shares_of("myself") else 1 - share for term in shares_of(question)}
+        for share in (0.1, 0.9)
+    )
+    everyday, plain = (read(question, [TRAVEL], embedder, matter=matter) for matter in (light, heavy))
+    assert everyday.quotes == plain.quotes, "the matter does not choose"
+    place = SIGNALS.index("gap")
+    assert signals(everyday)[place] < signals(plain)[place]
+
+
+def test_what_holds_by_default_is_told_before_what_only_speaks_of_it(
+    embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.extractive.reader.LEAST", 0.0)
+    text = (
+        "RollingUpdate is the default strategy of an update. A rolling update strategy of the update may be slow.\n\n"
+        "By default 25% of the Pods may be missing."
+    )
+    passage = Passage("d", text, title="Pods")
+    quotes = read("What is the default rolling update strategy?", [passage], embedder, sentences=2).quotes
+    assert [("efault" in quote.text) for quote in quotes] == [True, True]
+    quotes = read("What is the rolling update strategy?", [passage], embedder, sentences=2).quotes
+    assert "A rolling update strategy of the update may be slow." in [quote.text for quote in quotes]

@@ -10,7 +10,7 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from agent import threads
-from agent.threads import front_served, in_thread, limited, own_thread, worked
+from agent.threads import at_front, front_served, in_thread, limited, own_thread, worked
 
 R = TypeVar("R")
 
@@ -37,6 +37,17 @@ def test_the_front_is_served_while_all_threads_at_work_are_taken() -> None:
         with held_up() as work:
             busy = await begun(*(worked(work) for _number in range(3 * threads.THREADS)))
             name = await in_thread(lambda: threading.current_thread().name)
+        await asyncio.gather(*busy)
+        return name
+
+    assert asyncio.run(scene()).startswith("run-front")
+
+
+def test_a_request_in_a_thread_of_its_own_is_served_at_the_front() -> None:
+    async def scene() -> str:
+        with held_up() as work:
+            busy = await begun(*(worked(work) for _number in range(3 * threads.THREADS)))
+            name = await sync_to_async(at_front, thread_sensitive=False)(lambda: threading.current_thread().name)
         await asyncio.gather(*busy)
         return name
 

@@ -1,0 +1,46 @@
+"""What a question asks about, apart from the names, the numbers and the time it gives: "cash position" of a quarter, "on call" of a week.
+
+A sentence of the same week, place or quarter resembles the question and may speak of something else.
+"""
+
+import re
+
+from agent.extractive.candidates import TermShares, covered, named_terms
+from agent.extractive.questions import Question
+from knowledge.retrieval.everyday import is_of_words
+from knowledge.retrieval.terms import term_id, terms
+
+LEAST = 0.15  # share of the question's idf below which nothing is left besides names, numbers and time
+_TIMES = frozenset(
+    term_id(term)
+    for term in terms(
+        "year month week weekend day night hour minute date today now yesterday tomorrow quarter half century decade time period"
+        " january february march april may june july august september october november december"
+        " monday tuesday wednesday thursday friday saturday sunday"
+        " first second third fourth last next this end begin start current latest early late during Q1 Q2 Q3 Q4 H1 H2"
+        " 年 月 日 天 周 今年 去年 明年 本月 上半 半年 季度 星期 时候 目前 现在"
+    )
+)
+_DIGIT = re.compile(r"\d")
+
+
+def matter_in(question: Question, shares: TermShares) -> dict[int, float]:
+    """The terms of the matter, with shares that sum to 1; none where a question gives only names, numbers and time.
+
+    shares: {term id: share of the question's idf}, of terms that documents say.
+    """
+    given = named_terms(question) | _TIMES | {term_id(term) for term in terms(question.text) if _DIGIT.search(term)}
+    left = {term: share for term, share in shares.items() if term not in given}
+    total = sum(left.values())
+    return {term: share / total for term, share in left.items()} if total >= LEAST else {}
+
+
+def core_of(question: Question, matter: TermShares) -> int | None:
+    """The rarest word of the matter; None where it has no word. Two characters that no known word joins are none."""
+    words = {term_id(term) for term in terms(question.text) if is_of_words(term)} & matter.keys()
+    return max(words, key=matter.__getitem__) if words else None
+
+
+def said_of(matter: TermShares, said: frozenset[int]) -> float:
+    """Share of the matter among the terms said; 1 where there is nothing to say."""
+    return covered(matter, said) if matter else 1.0

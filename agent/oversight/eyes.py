@@ -1,0 +1,54 @@
+"""Another person's eyes, for the page and the API: who looked as whom is recorded first, then nothing can be written."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from agent.oversight.trial import looking
+from audit.actions import Action
+from audit.record import record
+from audit.withheld import Withheld
+from authz.principal import Principal
+from authz.snapshot import take_snapshot
+
+
+@dataclass(frozen=True)
+class Look:
+    """A look through somebody's eyes. sees: the person with today's rights, nobody for a disabled account.
+
+    perm_snapshot_id: of these rights, "" for nobody. withheld: keeps what tools record until it may be written.
+    """
+
+    user: User
+    sees: Principal
+    perm_snapshot_id: str
+    withheld: Withheld
+
+
+@dataclass(frozen=True)
+class _Eyes:
+    """Whom somebody looked as, for the audit log; a disabled person has no principal."""
+
+    user_id: int
+    username: str
+
+
+@contextmanager
+def seeing_as(by: Principal, user: User, *, what: str, text: str = "") -> Iterator[Look]:
+    """A block in which `by`, who may oversee, reads with this person's rights, and the database refuses to write.
+
+    what: `tree`, `search` or `ask`, for the record, which is committed before the block begins. text: what is searched or asked;
+    only its length is recorded, because it is the looker's and not the person's.
+    """
+    person, eyes = Principal.of(user), _Eyes(user.pk, user.get_username())
+    with transaction.atomic():
+        snapshot_id = "" if person.is_nobody else take_snapshot(person)
+        detail: dict[str, object] = {"what": what}
+        detail |= {"perm_snapshot_id": snapshot_id} if snapshot_id else {}
+        detail |= {} if what == "tree" else {"characters": len(text)}
+        record(by, Action.ACCESS_PREVIEWED, user, detail=detail, on_behalf_of=eyes)
+    with looking(by, on_behalf_of=eyes) as withheld:
+        yield Look(user, person, snapshot_id, withheld)

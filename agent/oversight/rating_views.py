@@ -1,0 +1,84 @@
+"""The page of what people say about their answers. Comments are people's own words: each look at some of them is recorded."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.db import transaction
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest, HttpResponseBase
+from django.utils import timezone
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from agent.models import Message, Rating
+from agent.oversight.replay import answers
+from audit.actions import Action
+from audit.record import record
+from authz.admin_pages import admin_page, show
+from authz.governing import require_oversight
+from authz.principal import Principal
+
+PAGE_SIZE = 50
+PERIODS = (7, 30, 90)  # days to choose from
+
+
+@require_GET
+@admin_page
+def rating_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """`?rating=` helpful or not_helpful, `?user=` a sign-in name, `?days=` of the answer's age, `?comment=1` those with words alone.
+
+    A filter that says nothing known filters nothing. Questions and answers are shown in a replay only, as of all answers.
+    """
+    require_oversight(request.user)
+    chosen = _chosen(request)
+    rows = _rated(chosen)
+    counts = rows.order_by().aggregate(
+        helpful=Count("pk", filter=Q(rating=Rating.HELPFUL)),
+        not_helpful=Count("pk", filter=Q(rating=Rating.NOT_HELPFUL)),
+    )
+    page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
+    lines = list(page.object_list)
+    _record_look(principal, lines)
+    context = {
+        "title": _("Ratings of answers"),
+        "page": page,
+        "page_query": f"&{urlencode(chosen)}" if chosen else "",
+        "lines": lines,
+        "counts": counts,
+        "chosen": chosen,
+        "ratings": Rating.choices,
+        "periods": PERIODS,
+    }
+    return show(request, "admin/oversight/ratings.html", context)
+
+
+def _chosen(request: HttpRequest) -> dict[str, Any]:
+    """The filters that say something."""
+    given = {name: request.GET.get(name, "").strip() for name in ("rating", "user", "days", "comment")}
+    known = {
+        "rating": given["rating"] if given["rating"] in Rating.values else "",
+        "user": given["user"],
+        "days": given["days"] if given["days"] in map(str, PERIODS) else "",
+        "comment": given["comment"] if given["comment"] == "1" else "",
+    }
+    return {name: value for name, value in known.items() if value}
+
+
+def _rated(chosen: dict[str, Any]) -> QuerySet[Message]:
+    rows = answers().exclude(rating="").defer("content", "sentences", "state")
+    if "rating" in chosen:
+        rows = rows.filter(rating=chosen["rating"])
+    if "user" in chosen:
+        rows = rows.filter(session__user__username=chosen["user"])
+    if "days" in chosen:
+        rows = rows.filter(created_at__gte=timezone.now() - timedelta(days=int(chosen["days"])))
+    return rows.exclude(comment="") if "comment" in chosen else rows
+
+
+@transaction.atomic
+def _record_look(principal: Principal, lines: list[Message]) -> None:
+    """Whose words are about to be shown; nothing where there are none."""
+    if read := [str(row.pk) for row in lines if row.comment]:
+        record(principal, Action.RATINGS_READ, detail={"answers": read})

@@ -1,0 +1,233 @@
+"""Through another person's eyes: the lists, a search and a question answered as they would get them now, read only and recorded.
+
+For whoever may do it at the page. Each answer says in `as` whose eyes it was seen through. A token needs the scope `audit`, and the
+one that the same takes for oneself.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+from rest_framework.permissions import BasePermission, IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agent.models import StopReason
+from agent.oversight.eyes import Look, seeing_as
+from agent.oversight.trial import Trial, try_question
+from agent.rest.serializers import ResultSerializer
+from agent.rest.sessions import INTERFACE_LANGUAGES
+from authz.governing import may_oversee
+from authz.principal import Principal
+from authz.rest.views import PrincipalView
+from authz.scopes import TokenScope
+from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.inputs import Filters, Input
+from copilot_site.lib.openapi import operation
+from copilot_site.lib.pagination import MOST_ROWS
+from knowledge.governance.lookup import user_named
+from knowledge.models import Document, Folder, KnowledgeBase
+from knowledge.rest.bases import KnowledgeBaseSerializer
+from knowledge.rest.documents import DocumentFilters, shown_documents
+from knowledge.rest.folders import FolderFilters, FolderSerializer
+from knowledge.rest.search import SearchAnswer, SearchRequest, scope_of, searching
+from knowledge.rest.serializers import DocumentSerializer
+from knowledge.retrieval.search import search
+
+LOOKS = (400, 401, 403)
+
+
+class MayOversee(BasePermission):
+    """Who may at the page: staff that may oversee. A token that is narrowed to one folder is for that folder."""
+
+    message = gettext_lazy("Only administrators and auditors may look through another person's eyes.")
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        return view.principal.folder_id is None and request.user.is_staff and may_oversee(request.user)
+
+
+class WhoseEyes(Input):
+    user = serializers.CharField(help_text="The sign-in name of the person to see as.")
+
+
+class SeenPage(WhoseEyes, Filters):
+    page = serializers.IntegerField(required=False, min_value=1)
+    page_size = serializers.IntegerField(required=False, min_value=1, max_value=MOST_ROWS)
+
+
+class FoldersSeenBy(SeenPage, FolderFilters):
+    pass
+
+
+class DocumentsSeenBy(SeenPage, DocumentFilters):
+    pass
+
+
+class SearchAs(WhoseEyes, SearchRequest):
+    pass
+
+
+class QuestionAs(WhoseEyes):
+    query = serializers.CharField(help_text="The question, Chinese or English.")
+    language = serializers.ChoiceField(
+        choices=INTERFACE_LANGUAGES,
+        required=False,
+        help_text="Of the words that are not from documents; else the request's `Accept-Language`.",
+    )
+
+
+class Eyes(serializers.Serializer[Look]):
+    """Whose eyes an answer was seen through. A disabled account sees nothing and has no snapshot of rights."""
+
+    username = serializers.CharField(source="user.username")
+    is_active = serializers.BooleanField(source="user.is_active")
+    perm_snapshot_id = serializers.CharField(help_text="Of the rights it was seen with; empty for none.")
+
+
+class SeenAs(serializers.Serializer[Any]):
+    def get_fields(self) -> dict[str, Any]:
+        return {"as": Eyes(), **super().get_fields()}
+
+
+class _ListSeenAs(SeenAs):
+    count = serializers.IntegerField()
+    next = serializers.URLField(allow_null=True)
+    previous = serializers.URLField(allow_null=True)
+
+
+class KnowledgeBasesSeen(_ListSeenAs):
+    results = KnowledgeBaseSerializer(many=True)
+
+
+class FoldersSeen(_ListSeenAs):
+    results = FolderSerializer(many=True)
+
+
+class DocumentsSeen(_ListSeenAs):
+    results = DocumentSerializer(many=True)
+
+
+class SearchSeen(SeenAs, SearchAnswer):
+    pass
+
+
+class TriedReference(serializers.Serializer[Any]):
+    """A numbered passage that the answer cites."""
+
+    number = serializers.IntegerField()
+    evidence_id = serializers.CharField()
+    knowledge_base_id = serializers.UUIDField()
+    knowledge_id = serializers.UUIDField()
+    chunk_id = serializers.UUIDField()
+    title = serializers.CharField()
+    heading_path = serializers.ListField(child=serializers.CharField())
+    page = serializers.IntegerField(allow_null=True)
+    snippet = serializers.CharField()
+    score = serializers.FloatField()
+
+
+class TriedAnswer(serializers.Serializer[Trial]):
+    """What they would get. `results`: of data sources; only a token with the scope `sql` has them asked."""
+
+    content = serializers.CharField(source="text")
+    stop_reason = serializers.ChoiceField(choices=StopReason.choices)
+    provider = serializers.CharField(source="answer.provider", default="", help_text="Empty for refusals.")
+    references = TriedReference(many=True)
+    results = ResultSerializer(many=True)
+
+
+class AnswerSeen(SeenAs, TriedAnswer):
+    pass
+
+
+def seen(look: Look, data: Mapping[str, Any]) -> Response:
+    return Response({"as": Eyes(look).data, **data})
+
+
+class _SeeAs(PrincipalView):
+    permission_classes = [IsAuthenticated, MayOversee]
+    besides = (TokenScope.AUDIT,)
+
+
+class _SeenList(_SeeAs):
+    """Subclasses name what the rows are for somebody, and how they are shown."""
+
+    token_scopes = {"get": (TokenScope.SEARCH, TokenScope.INGEST)}
+    filters: type[SeenPage] = SeenPage
+
+    def rows(self, person: Principal, chosen: Mapping[str, Any]) -> QuerySet[Any]:
+        raise NotImplementedError
+
+    def _listed(self, request: Request) -> Response:
+        given = self.filters.checked(request.query_params)
+        user = user_named(given.pop("user"))
+        chosen = {name: value for name, value in given.items() if name not in {"page", "page_size"}}
+        with seeing_as(self.principal, user, what="tree") as look:
+            rows = self.paginate_queryset(self.rows(look.sees, chosen))
+            page = self.get_paginated_response(self.get_serializer(rows, many=True).data)
+        return seen(look, page.data)
+
+
+class KnowledgeBasesAs(_SeenList):
+    serializer_class = KnowledgeBaseSerializer
+
+    def rows(self, person: Principal, chosen: Mapping[str, Any]) -> QuerySet[KnowledgeBase]:
+        return KnowledgeBase.objects.visible_to(person)
+
+    @operation("List the knowledge bases somebody else sees", query=SeenPage, answer=KnowledgeBasesSeen, problems=LOOKS)
+    def get(self, request: Request) -> Response:
+        return self._listed(request)
+
+
+class FoldersAs(_SeenList):
+    serializer_class = FolderSerializer
+    filters = FoldersSeenBy
+
+    def rows(self, person: Principal, chosen: Mapping[str, Any]) -> QuerySet[Folder]:
+        return Folder.objects.visible_to(person).filter(**chosen).order_by("name", "id")
+
+    @operation("List the folders somebody else sees", query=FoldersSeenBy, answer=FoldersSeen, problems=LOOKS)
+    def get(self, request: Request) -> Response:
+        return self._listed(request)
+
+
+class DocumentsAs(_SeenList):
+    serializer_class = DocumentSerializer
+    filters = DocumentsSeenBy
+
+    def rows(self, person: Principal, chosen: Mapping[str, Any]) -> QuerySet[Document]:
+        return shown_documents(person).filter(**chosen)
+
+    @operation("List the documents somebody else sees", query=DocumentsSeenBy, answer=DocumentsSeen, problems=LOOKS)
+    def get(self, request: Request) -> Response:
+        return self._listed(request)
+
+
+class KnowledgeSearchAs(_SeeAs):
+    token_scopes = {"post": (TokenScope.SEARCH,)}
+
+    @operation("Search as somebody else would find it", body=SearchAs, answer=SearchSeen, problems=(*LOOKS, 503))
+    def post(self, request: Request) -> Response:
+        given = SearchAs.checked(request.data)
+        query, scope = given["query"], scope_of(given, language=given["language"])
+        with seeing_as(self.principal, user_named(given["user"]), what="search", text=query) as look, searching():
+            found = search(look.sees, query, scope=scope, top_k=given["top_k"])
+            return seen(look, SearchAnswer(found).data)
+
+
+class AnswerAs(_SeeAs):
+    token_scopes = {"post": (TokenScope.CHAT,)}
+
+    @operation("Answer one question as somebody else would get it", body=QuestionAs, answer=AnswerSeen, problems=LOOKS)
+    def post(self, request: Request) -> Response:
+        given = QuestionAs.checked(request.data)
+        query, language = given["query"], given.get("language") or get_language() or "en"
+        user = user_named(given["user"])
+        with seeing_as(self.principal, user, what="ask", text=query) as look:
+            if look.sees.is_nobody:
+                raise InvalidInput(_("The account is disabled: it would get no answer."))
+            trial = try_question(look.sees, query, language=language, withheld=look.withheld, by=self.principal)
+            return seen(look, TriedAnswer(trial).data)

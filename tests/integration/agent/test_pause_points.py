@@ -1,0 +1,231 @@
+"""A right ends at each place where a run, or whoever reads one, can pause: before and after retrieval, the reranker, the prompt, each
+piece of a model's words, each event (citations among them), and each event of a replay.
+
+`test_revocation` does the same at every statement; here the places have names, and each is known to leak without the looks.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from importlib import import_module
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync, sync_to_async
+from django.conf import settings
+from django.db import transaction
+from redis import Redis
+
+from agent import following, revocation
+from agent.providers.openai_compatible import OpenAICompatible
+from agent.runs import ask
+from agent.sessions import create_session
+from agent.stream import Entry, log_key
+from authz.principal import Principal
+from knowledge.retrieval import ranking
+from tests.integration.agent.live import Live, lived, text_of
+from tests.integration.agent.modelled import modelled, routes, sent
+from tests.integration.agent.test_revocation import LINES, QUESTION, SECRETS, Library
+from tests.modelserver import Request, Step, calls, says
+
+pytestmark = pytest.mark.django_db
+
+ANSWER = f"{LINES['salaries'][:-1]} [2]. {LINES['manual'][:-1]} [1]."
+SCRIPT = (
+    routes(question=QUESTION),
+    calls(("knowledge_search", {"queries": ["notice period director"]})),
+    says("DONE"),
+    says(ANSWER, size=24),
+)
+
+
+class Pause:
+    """The right ends the n-th time that a run comes to a place; with None it is only counted how often."""
+
+    def __init__(self, happens: Callable[[], None], n: int | None = None) -> None:
+        self.happens, self.n = happens, n
+        self.passed = 0
+        self.has_come = False
+
+    def __call__(self) -> None:
+        if self.passed == self.n:
+            self.happens()
+            self.has_come = True
+        self.passed += 1
+
+
+Place = Callable[[pytest.MonkeyPatch, Pause], None]
+
+
+def at(name: str, *, before: bool) -> Place:
+    """Before or after a step of a search."""
+
+    def install(monkeypatch: pytest.MonkeyPatch, pause: Pause) -> None:
+        step = getattr(ranking, name)
+
+        def paused(*args: Any, **options: Any) -> Any:
+            if before:
+                pause()
+            found = step(*args, **options)
+            if not before:
+                pause()
+            return found
+
+        monkeypatch.setattr(ranking, name, paused)
+
+    return install
+
+
+def before_a_prompt(monkeypatch: pytest.MonkeyPatch, pause: Pause) -> None:
+    """Before the last look at what a model is going to read."""
+    for name, look in (("synthesize", "keep_visible"), ("act", "require_visible")):
+        module = import_module(f"agent.states.{name}")
+        monkeypatch.setattr(module, look, _after(pause, getattr(module, look)))
+
+
+def _after(pause: Pause, look: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def paused(run: Any) -> Any:
+        pause()
+        return look(run)
+
+    return paused
+
+
+def at_a_piece_of_words(monkeypatch: pytest.MonkeyPatch, pause: Pause) -> None:
+    stream = OpenAICompatible.stream
+
+    async def paused(self: Any, *args: Any, **options: Any) -> AsyncIterator[Any]:
+        async for delta in stream(self, *args, **options):
+            await sync_to_async(pause)()
+            yield delta
+
+    monkeypatch.setattr(OpenAICompatible, "stream", paused)
+
+
+def at_an_event(_monkeypatch: pytest.MonkeyPatch, _pause: Pause) -> None:
+    """Whoever receives the events of a run pauses after each: `run` does."""
+
+
+PLACES: dict[str, Place] = {
+    "before retrieval": at("make_plan", before=True),
+    "before the candidates": at("find_candidates", before=True),
+    "after retrieval": at("find_candidates", before=False),
+    "before the reranker": at("_judge", before=True),
+    "after the reranker": at("_judge", before=False),
+    "before a prompt": before_a_prompt,
+    "a piece of the model's words": at_a_piece_of_words,
+    "an event": at_an_event,
+}
+SEARCHED = {"before retrieval", "before the candidates"}  # the search itself does not find what has ended by then
+
+
+def run(library: Library, place: str, pause: Pause) -> list[str]:
+    """Ask a model behind HTTP; what was told to it or to the person after the right had ended, and should not have been."""
+    principal = Principal.of(library.reader)
+    requests: list[tuple[bool, str]] = []
+
+    def choose(request: Request) -> Step:
+        requests.append((pause.has_come, sent(request)))
+        return SCRIPT[min(len(requests), len(SCRIPT)) - 1]
+
+    async def collect() -> list[tuple[bool, str]]:
+        events = []
+        async for event in ask(principal, session_id=session.pk, question=QUESTION):
+            events.append((pause.has_come, event.model_dump_json()))
+            if place == "an event":
+                await sync_to_async(pause)()
+        return events
+
+    with transaction.atomic(), pytest.MonkeyPatch.context() as patched, modelled(chooses=choose):
+        PLACES[place](patched, pause)
+        session = create_session(principal)
+        events = async_to_sync(collect)()
+        transaction.set_rollback(True)
+    if pause.n is None:
+        assert all(any(secret in text for _come, text in events) for secret in SECRETS), (
+            "it stands on what will be hidden"
+        )
+    return [text for come, text in (*requests, *events) if come and any(secret in text for secret in SECRETS)]
+
+
+def passes(library: Library, place: str) -> int:
+    """How often a whole run comes to a place."""
+    pause = Pause(lambda: None)
+    run(library, place, pause)
+    assert pause.passed > 0, f"no run comes to this place: {place}"
+    return pause.passed
+
+
+@pytest.fixture
+def library() -> Library:
+    return Library()
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_nothing_hidden_is_told_once_the_right_has_ended(library: Library, place: str) -> None:
+    for n in range(passes(library, place)):
+        pause = Pause(library.revoke_right, n)
+        assert run(library, place, pause) == [], f"{place}, time {n}"
+        assert pause.has_come
+
+
+@pytest.mark.parametrize("place", [place for place in PLACES if place not in SEARCHED])
+def test_without_the_looks_it_is_told(library: Library, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    monkeypatch.setattr(revocation, "may_leave", lambda run: True)
+    for name, look in (
+        ("act", "require_visible"),
+        ("synthesize", "keep_visible"),
+        ("validate_evidence", "keep_visible"),
+    ):
+        monkeypatch.setattr(import_module(f"agent.states.{name}"), look, lambda run: 0)
+    assert any(run(library, place, Pause(library.revoke_right, n)) for n in range(passes(library, place)))
+
+
+# --- replay: a run that is over is read again ---
+
+
+def replayed(library: Library, *, forgotten: bool, stop: int | None) -> tuple[list[Entry], list[Entry]]:
+    """Read a finished run; the right ends after its event number `stop`: what came before, and what came after.
+
+    forgotten: the log is gone, and the stored message tells it.
+    """
+    live = Live(Principal.of(library.reader), QUESTION)
+
+    async def again(live: Live) -> tuple[list[Entry], list[Entry]]:
+        await live.read()
+        if forgotten:
+            with Redis.from_url(settings.REDIS_URL, protocol=2) as valkey:
+                valkey.delete(log_key(live.message_id))
+        before: list[Entry] = []
+        after: list[Entry] = []
+        ended = False
+        async for entry in following.follow(live.principal, session_id=live.session_id, message_id=live.message_id):
+            assert entry is not None
+            (after if ended else before).append(entry)
+            if stop is not None and len(before) == stop + 1 and not ended:
+                ended = True
+                await sync_to_async(library.revoke_right)()
+        return before, after
+
+    with transaction.atomic():
+        found: tuple[list[Entry], list[Entry]] = lived(live, again)
+        transaction.set_rollback(True)
+    return found
+
+
+@pytest.mark.parametrize("forgotten", [False, True])
+def test_a_replay_tells_nothing_hidden_once_the_right_has_ended(library: Library, forgotten: bool) -> None:
+    whole, _none = replayed(library, forgotten=forgotten, stop=None)
+    assert "420,000" in text_of(whole)
+    for stop in range(len(whole) - 1):
+        before, after = replayed(library, forgotten=forgotten, stop=stop)
+        assert not any(secret in entry.body for entry in after for secret in SECRETS), whole[stop].type
+        assert after[-1].type == "complete"
+        assert LINES["manual"] in text_of([*before, *after]), "what is still readable is told"
+
+
+@pytest.mark.parametrize("forgotten", [False, True])
+def test_without_the_look_before_each_event_a_replay_tells_it(
+    library: Library, monkeypatch: pytest.MonkeyPatch, forgotten: bool
+) -> None:
+    monkeypatch.setattr(following, "may_read", lambda _principal, grounds: [True for _each in grounds])
+    _before, after = replayed(library, forgotten=forgotten, stop=0)
+    assert any("420,000" in entry.body for entry in after)
