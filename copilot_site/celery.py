@@ -1,11 +1,12 @@
 """The Celery app. Queues: interactive (a person waits), bulk (imports), maintenance (reaper, statistics, heartbeat)."""
 
+import gc
 import os
 import time
 from typing import Any
 
 from celery import Celery
-from celery.signals import beat_init, setup_logging, task_prerun
+from celery.signals import setup_logging, task_prerun, worker_before_create_process
 from django.conf import settings
 from django.db import connections
 from django_structlog.celery.steps import DjangoStructLogInitStep
@@ -42,9 +43,11 @@ def _leave_broken_connections(**_: Any) -> None:
             connection.close()
 
 
-@beat_init.connect
-def _first_beat(**_: Any) -> None:
-    heartbeat()
+@worker_before_create_process.connect
+def _share_what_is_loaded(**_: Any) -> None:
+    """Keep what a worker loaded out of its children's garbage collection, which would give each a copy of its own."""
+    gc.collect()
+    gc.freeze()
 
 
 @setup_logging.connect

@@ -182,7 +182,7 @@ class Config(BaseSettings):
         default_factory=lambda: min(os.cpu_count() or 1, 2),
         ge=1,
         le=64,
-        description="Processes of the bulk worker, an embedder each (0.4 GB); all cores, at most 2.",
+        description="Processes of the bulk worker, an embedder each (60 MB of its own, and what a batch takes); all cores, at most 2.",
     )
 
     @field_validator("home", "static_root", "data", "audit_keys", "audit_checkpoints")

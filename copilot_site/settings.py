@@ -123,9 +123,14 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600} if not config.broker_url else {}
 CELERY_TASK_DEFAULT_QUEUE = "interactive"
 CELERY_BEAT_SCHEDULE_FILENAME = str(HOME.root / "beat-schedule")
+# s; what is younger than the last checkpoint can be rewritten unseen by whoever rules the database
+AUDIT_SIGNED_EVERY_S = 300
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
-    # s; what is younger than the last checkpoint can be rewritten unseen by whoever rules the database
-    "sign audit checkpoint": {"task": "audit.sign_checkpoint", "schedule": 300.0, "options": {"expires": 300}},
+    "sign audit checkpoint": {
+        "task": "audit.sign_checkpoint",
+        "schedule": float(AUDIT_SIGNED_EVERY_S),
+        "options": {"expires": AUDIT_SIGNED_EVERY_S},
+    },
     # s; roles for rights that nobody has do no harm, they only pile up
     "sweep walls": {"task": "business.sweep_walls", "schedule": 3600.0, "options": {"expires": 3600}},
     "heartbeat": {"task": "copilot_site.heartbeat", "schedule": 30.0, "options": {"expires": 30}},
@@ -282,6 +287,7 @@ SPECTACULAR_SETTINGS = {
         "DocumentLanguageEnum": "knowledge.rest.serializers.LANGUAGES",
         "InterfaceLanguageEnum": "agent.rest.sessions.INTERFACE_LANGUAGES",
         "ParseStatusEnum": "knowledge.models.ParseStatus",
+        "RightEnum": "authz.permissions.Right",
         "StageStatusEnum": "knowledge.models.StageStatus",
         "StageNameEnum": "knowledge.models.StageName",
         "StopReasonEnum": "agent.models.StopReason",

@@ -5,12 +5,15 @@ from django.contrib import admin
 from django.urls import include, path
 
 from agent.views import chat
+from authz.admin_pages import staff_only
 from authz.views import SignIn
 from copilot_site import health
+from copilot_site.admin_words import AdminWords
 from demo.hints import login_hints, sample_questions
 
 # one way in: a second one would not ask for the second factor
-admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+admin.site.login = staff_only(secure_admin_login(admin.site.login))  # type: ignore[method-assign, assignment]
+admin.site.i18n_javascript = AdminWords.as_view(packages=["django.contrib.admin"])  # type: ignore[method-assign, assignment]
 
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),

@@ -133,13 +133,13 @@ class Command(BaseCommand):
 def start_processes(supervisor: Supervisor, host: str, port: int) -> None:
     """Start the workers, beat and the web server; they read where the services are from the environment."""
     environment = os.environ | {"PORT": str(port)} | QUIET
-    celery = [sys.executable, "-m", "celery", "--workdir", str(BASE_DIR), "-A", "copilot_site", "--quiet"]
+    celery = [sys.executable, "-m", "celery", "--workdir", str(BASE_DIR), "--quiet", "-A"]
     processes = {"interactive": 1, "bulk": load_config().worker_concurrency}
     for name, queues in WORKERS.items():
         options = ["-n", f"{name}@%h", "-Q", queues, "-c", str(processes[name]), "--without-gossip", "--without-mingle"]
         threads = {"COPILOT_EMBED_THREADS": str(-(-load_config().embed_threads // processes[name]))}
-        supervisor.start(name, [*celery, "worker", *options], environment | threads)
-    supervisor.start("beat", [*celery, "beat"], environment)
+        supervisor.start(name, [*celery, "copilot_site", "worker", *options], environment | threads)
+    supervisor.start("beat", [*celery, "copilot_site.beat", "beat"], environment)
     uvicorn = [sys.executable, "-m", "uvicorn", "copilot_site.asgi:application", "--app-dir", str(BASE_DIR)]
     options = ["--host", host, "--port", str(port), "--no-access-log", "--lifespan", "off", "--log-level", "warning"]
     options += ["--timeout-graceful-shutdown", "3"]  # s; a stream has no end of its own while its model thinks

@@ -1,0 +1,84 @@
+"""What the whole system holds in memory once every process of it that embeds texts has done so."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from copilot_site.config import load_config
+from copilot_site.embedded.process import wait_until
+from knowledge.embedding.model_files import WEIGHTS
+from tests.e2e.conftest import System
+from tests.e2e.test_answer import PASSWORD
+
+LIMIT_MB = 1500
+BASE = "Kubernetes"  # of the demo company: still empty, and his to fill
+PAGES = 40  # enough for every process of the bulk worker
+QUESTIONS = ("How long do access tokens of our API live?", "年假有多少天？", "Which approvals does a purchase need?")
+TEXT = "# Shift {number}\n\n" + "The night shift of berth {number} hands its log to the morning shift. " * 60
+
+
+@pytest.fixture
+def pieter(system: System) -> Iterator[httpx.Client]:
+    """The API as he uses it, signed in."""
+    with httpx.Client(base_url=system.url, timeout=120, trust_env=False) as client:
+        client.get("/sign-in/")
+        client.post(
+            "/sign-in/", data={"username": "pieter", "password": PASSWORD, "csrfmiddlewaretoken": _csrf(client)}
+        )
+        client.headers["X-CSRFToken"] = _csrf(client)
+        yield client
+
+
+def test_used_system_takes_less_than_1500_mb(system: System, pieter: httpx.Client, tmp_path: Path) -> None:
+    _import(system, tmp_path)
+    _upload(pieter)
+    _ask(pieter)
+    family = list(_family(system))
+    with_model = [process for process in family if any(Path(m.path).name == WEIGHTS for m in process.memory_maps())]
+    assert len(with_model) == 2 + load_config().worker_concurrency, (
+        "web, the interactive worker, the bulk worker's children"
+    )
+    assert sum(process.memory_full_info().pss for process in family) / 1e6 < LIMIT_MB
+
+
+def _csrf(client: httpx.Client) -> str:
+    return next(value for name, value in client.cookies.items() if "csrf" in name)
+
+
+def _import(system: System, folder: Path) -> None:
+    for number in range(PAGES):
+        (folder / f"shift-{number}.md").write_text(TEXT.format(number=number))
+    done = system.checkout.manage("import_folder", str(folder), "--kb", BASE, "--as", "pieter", timeout_s=300)
+    assert f"{PAGES} completed, 0 failed" in done.stdout, done.stderr
+
+
+def _upload(pieter: httpx.Client) -> None:
+    base = next(b for b in pieter.get("/api/v1/knowledge-bases").json()["results"] if b["name"] == BASE)
+    folder = pieter.get("/api/v1/folders", params={"knowledge_base": base["id"]}).json()["results"][0]
+    files = {"file": ("note.md", TEXT.format(number="N"))}
+    upload = pieter.post(f"/api/v1/folders/{folder['id']}/documents", files=files).raise_for_status().json()
+    done = f"/api/v1/documents/{upload['document']['id']}"
+    wait_until(lambda: pieter.get(done).json()["parse_status"] == "completed", timeout_s=120)
+
+
+def _ask(pieter: httpx.Client) -> None:
+    session = pieter.post("/api/v1/sessions", json={}).raise_for_status().json()
+    for question in QUESTIONS:
+        pieter.post(f"/api/v1/sessions/{session['id']}/messages", json={"query": question}).raise_for_status()
+
+
+def _family(system: System) -> Iterator[psutil.Process]:
+    """Every process of the system: what runs on its home and all that those started, the parsers of its workers, too."""
+    found: dict[int, psutil.Process] = {}
+    for process in psutil.process_iter():
+        try:
+            line = " ".join(process.cmdline())
+            inside = process.cwd().startswith(str(system.checkout.root)) or str(system.checkout.root) in line
+            if inside or process.environ().get("COPILOT_HOME") == str(system.checkout.root):
+                found |= {each.pid: each for each in (process, *process.children(recursive=True))}
+        except psutil.Error:
+            continue
+    yield from found.values()
