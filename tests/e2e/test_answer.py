@@ -67,6 +67,20 @@ def test_conversation_survives_an_idle_minute_of_the_socket(system: System, page
     expect(answer.locator(".answer-text")).to_contain_text("3 秒")
 
 
+@pytest.mark.browser
+def test_a_click_on_a_reading_asks_it(system: System, page: Page) -> None:
+    _sign_in(page, system, "chen")
+    readings = _ask(page, "help").locator("[data-ask]")
+    expect(readings).to_have_count(3)
+    chosen = readings.nth(1).inner_text().strip()
+    readings.nth(1).click()
+    answer = _settled(page, place=1)
+    expect(page.locator("li.message.question").nth(1)).to_contain_text(chosen)
+    expect(answer.locator("[data-ask]")).to_have_count(0)
+    page.reload()
+    expect(page.locator("li.message.question")).to_contain_text(["help", chosen])
+
+
 def _import(system: System, tree: Path) -> str:
     done = system.checkout.manage("import_folder", str(tree), "--kb", "Kubernetes", "--as", "pieter", timeout_s=300)
     assert done.returncode == 0, done.stderr
@@ -86,6 +100,11 @@ def _ask(page: Page, question: str, *, place: int = 0) -> Locator:
     """Ask, and wait until the answer stands as the server renders it."""
     page.get_by_role("textbox").fill(question)
     page.keyboard.press("Enter")
+    return _settled(page, place=place)
+
+
+def _settled(page: Page, *, place: int) -> Locator:
+    """The answer at this place of the conversation, when it stands as the server renders it."""
     answer = page.locator("li.message.answer[id^=m-]").nth(place)
     expect(answer.locator(".answer-foot").or_(answer.locator(".answer-state")).first).to_be_visible(timeout=ANSWER_MS)
     return answer

@@ -17,7 +17,7 @@ def test_an_employee_gets_number_table_chart_file_and_sql(system: System, page: 
     _sign_in(page, system, "emma")
     number = _ask(page, LAST_MONTH)
     expect(number.locator(".answer-text")).to_contain_text("（客户数量）")
-    expect(number.locator(".result-meaning")).to_contain_text(" 至 ")
+    expect(number.locator(".result-meaning")).to_contain_text(" to ")
     answer = _ask(page, BY_REGION, place=1)
     result = answer.locator(".result")
     expect(result.locator("canvas[data-drawn]")).to_be_visible()

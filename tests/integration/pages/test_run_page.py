@@ -47,6 +47,16 @@ def test_the_asker_sees_steps_scores_and_cost() -> None:
     assert reverse("run", args=[row.session_id, row.pk]) in conversation.content.decode()
 
 
+def test_what_code_calls_its_parts_is_said_in_words() -> None:
+    base, _manual, _secret = make_library()
+    reader = make_reader(base)
+    page = page_of(reader, stored(asked(reader, LEAVE)))
+    for told in ("by meaning", "by words", "both together", "read again", "Quoted, no language model"):
+        assert told in page
+    for raw in ("dense", "lexical", "fused", "rerank", "extractive", "bundled"):
+        assert not re.search(rf">\s*{raw}\s*<", page)
+
+
 def test_what_may_not_be_read_any_more_is_counted_and_not_named() -> None:
     base, _manual, _secret = make_library()
     reader = make_reader(base)

@@ -33,6 +33,46 @@ def test_a_person_signs_in_goes_where_they_wanted_and_out_again() -> None:
     assert set(Entry.objects.values_list("action", flat=True)) >= {Action.SIGNED_IN, Action.SIGNED_OUT}
 
 
+def test_a_token_is_narrowed_to_one_of_the_folders_its_owner_sees(house: House) -> None:
+    client = client_of(house.reader)
+    page = client.get(reverse("tokens")).content.decode()
+    assert f'<option value="{house.folder.pk}">Rules › Updates</option>' in page
+    assert "Secret plans" not in page
+    given = {"name": "narrow", "days": "1", "scopes": ["search"], "folder": str(house.folder.pk)}
+    assert client.post(reverse("tokens"), given).status_code == 200
+    assert ApiToken.objects.get(name="narrow").folder_id == house.folder.pk
+    hidden = client.post(reverse("tokens"), given | {"folder": str(house.sibling.pk)})
+    assert hidden.status_code == 404
+
+
+def test_everybody_changes_their_own_password_from_the_menu() -> None:
+    client = client_of(make_user("reader", password=PASSWORD))
+    assert f'href="{reverse("password")}"' in client.get(reverse("chat")).content.decode()
+    given = {"old_password": "not it", "new_password1": "quite another one", "new_password2": "quite another one"}
+    assert client.post(reverse("password"), given).status_code == 200
+    assert not Entry.objects.filter(action=Action.PASSWORD_CHANGED).exists()
+    assert client.post(reverse("password"), given | {"old_password": PASSWORD})["Location"] == reverse("chat")
+    assert Entry.objects.get(action=Action.PASSWORD_CHANGED).actor_name == "reader"
+    assert Client().login(username="reader", password="quite another one")
+    assert not Client().login(username="reader", password=PASSWORD)
+
+
+def test_without_a_password_of_ours_there_is_none_to_change() -> None:
+    client = client_of(make_user("federated"))
+    assert reverse("password") not in client.get(reverse("chat")).content.decode()
+    assert client.get(reverse("password")).status_code == 404
+
+
+def test_the_password_page_of_the_admin_has_the_frame_of_the_others() -> None:
+    client = client_of(make_user("root", password=PASSWORD, is_superuser=True))
+    page = client.get(reverse("admin:password_change")).content.decode()
+    assert "theme-toggle" not in page
+    assert page.count('id="logout-form"') == client.get(reverse("admin:index")).content.decode().count(
+        'id="logout-form"'
+    )
+    assert "Back to the conversations" in page
+
+
 @pytest.mark.parametrize("username", ["reader", "nobody", "disabled"])
 def test_a_wrong_password_and_an_unknown_name_read_the_same(username: str) -> None:
     make_user("reader", password=PASSWORD)

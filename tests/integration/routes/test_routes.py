@@ -4,6 +4,8 @@
 """
 
 import re
+from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -49,17 +51,25 @@ def statuses(world: World, route: Route) -> list[int]:
 
 
 def scopes(world: World, route: Route) -> str:
-    """The scopes of a token, each of which opens this address of the API; `-` for none, nothing where tokens do not count."""
+    """The scopes of a token, each of which opens this address of the API, or the pairs that do where no single one does; `-` for none.
+
+    Nothing where tokens do not count.
+    """
     if not route.path.startswith("api/v1/"):
         return ""
-    opening = []
-    for scope in TokenScope.values:
-        with transaction.atomic():
-            answer: Any = world.send(world.with_token(scope), route)
-            refused = answer.status_code == 403 and answer.json().get("code") in {"no_tokens", "missing_scope"}
-            opening += [] if refused else [scope]
-            transaction.set_rollback(True)
-    return "  " + (" ".join(opening) or "-")
+    for size in (1, 2):
+        opening = ["+".join(chosen) for chosen in combinations(TokenScope.values, size) if opens(world, route, chosen)]
+        if opening:
+            return "  " + " ".join(opening)
+    return "  -"
+
+
+def opens(world: World, route: Route, chosen: Sequence[str]) -> bool:
+    """Whether a token of these scopes is let in."""
+    with transaction.atomic():
+        answer: Any = world.send(world.with_token(*chosen), route)
+        transaction.set_rollback(True)
+    return not (answer.status_code == 403 and answer.json().get("code") in {"no_tokens", "missing_scope"})
 
 
 def line(world: World, route: Route) -> str:
@@ -97,6 +107,15 @@ def test_rights_elsewhere_open_nothing_here_and_more_rights_never_open_less() ->
             assert got["down"] < 400 or route.path.startswith(OWN), route
 
 
+def test_auditors_see_rights_and_the_audit_log_and_read_no_document_and_no_answer() -> None:
+    opened = {route for route, got in rows().items() if got["audit"] != got["staff"]}
+    assert opened
+    for route in opened:
+        assert route.method == "get", f"{route}: to audit is to look"
+        assert route.path.startswith(AUDITED), f"{route}: to audit is no grant, and not to oversee"
+
+
+AUDITED = ("admin/rights/", "admin/audit/", "api/v1/rights/", "api/v1/explain", "api/v1/audit/")
 # One person's: nobody else's rights reach it.
 OWN = ("chat/", "tokens/", "api/v1/sessions", "api/v1/tokens", "api/v1/knowledge-chat/", "api/v1/agent-chat/")
 
@@ -141,6 +160,22 @@ def test_missing_and_forbidden_are_the_same_bytes_by_the_same_statements(world: 
             assert by == by_then, f"{route}: a clock could tell the two apart"
             compared += 1
     assert compared >= 75
+
+
+def test_in_the_administration_missing_and_forbidden_are_the_same_bytes_by_the_same_statements(world: World) -> None:
+    """Places that somebody who may enter the administration does not manage."""
+    compared = 0
+    for route, got in rows().items():
+        named = {"place_id", "base_id"} & set(route.names)
+        if route.path.startswith("admin/rights/") and named:
+            assert got["staff"] == 404, route
+            gone = {name: nonexistent(world.value(route, name)) for name in named}
+            forbidden, by = answer_to(world, "staff", route, {})
+            absent, by_then = answer_to(world, "staff", route, gone)
+            assert forbidden == absent, route
+            assert by == by_then, f"{route}: a clock could tell the two apart"
+            compared += 1
+    assert compared >= 4
 
 
 def test_the_table_turns_red_when_the_guard_is_off(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

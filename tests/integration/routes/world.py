@@ -6,7 +6,7 @@ from copy import deepcopy
 from typing import Any
 
 from django.apps import apps
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponseBase
 from django.test import Client
@@ -17,13 +17,15 @@ from authz.principal import Principal
 from authz.scopes import TokenScope
 from authz.service_accounts import create_service_account
 from authz.tokens import issue_token
+from demo.seed import AUDITORS_MAY
 from tests.factories import allow, make_base, make_user
 from tests.integration.pages.house import SENTENCE, House, chunk_with
 from tests.integration.routes.addresses import Route
 
 # anonymous · signed in without a grant · every right elsewhere · view · view and one right more (manage: staff, too) · every
-# right · staff without a grant · a superuser without a grant · disabled, with the session and the live token of before
-ROLES = ("anon", "none", "else", "view", "down", "add", "change", "manage", "all", "staff", "root", "dead")
+# right · staff without a grant · staff who are auditors, as the demo's are, without a grant · a superuser without a grant ·
+# disabled, with the session and the live token of before
+ROLES = ("anon", "none", "else", "view", "down", "add", "change", "manage", "all", "staff", "audit", "root", "dead")
 RIGHTS = {"down": Right.DOWNLOAD, "add": Right.ADD, "change": Right.CHANGE, "manage": Right.MANAGE, "dead": Right.VIEW}
 
 
@@ -37,7 +39,9 @@ class World(House):
         allow(self.people["else"], make_base("Elsewhere"), *Right)
         for role, right in RIGHTS.items():
             allow(self.people[role], self.folder, Right.VIEW, right)
-        User.objects.filter(username__in=["staff", "manage"]).update(is_staff=True)
+        User.objects.filter(username__in=["staff", "manage", "audit"]).update(is_staff=True)
+        may = Permission.objects.filter(content_type__app_label="audit", codename__in=AUDITORS_MAY)
+        self.people["audit"].user_permissions.set(may)
         self.clients = {role: Client() for role in ROLES}
         for role, user in self.people.items():
             self.clients[role].force_login(user)
@@ -48,10 +52,11 @@ class World(House):
         self.robot = create_service_account(Principal.nobody(), username="robot", purpose="x")
         self.made = (self.document, self.pdf, self.session)  # now: what is made while one request is tried goes with it
 
-    def with_token(self, scope: str) -> Client:
-        """A program of somebody with every right, with a token of one scope."""
-        User.objects.filter(pk=self.keeper.pk).update(is_superuser=True)  # so that nothing but the scope refuses
-        secret = issue_token(Principal.of(self.keeper), name=scope, scopes=[scope])[1]
+    def with_token(self, *scopes: str) -> Client:
+        """A program of somebody with every right, with a token of these scopes."""
+        everything = {"is_superuser": True, "is_staff": True}  # so that nothing but the scopes refuses
+        User.objects.filter(pk=self.keeper.pk).update(**everything)
+        secret = issue_token(Principal.of(self.keeper), name=" ".join(scopes), scopes=scopes)[1]
         return Client(headers={"Authorization": f"Bearer {secret}"})
 
     def address(self, route: Route, replace: dict[str, Any] | None = None) -> str:
@@ -163,8 +168,23 @@ BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
     "/api/v1/sessions/<session_id>/stop": lambda world: {"message_id": _answer_id(world)},
     "/api/v1/sessions/<pk>/messages/<message_id>/queries/<number>/correction": lambda world: {"sql": "SELECT 1"},
     "/api/v1/tokens": lambda world: {"name": "new"},
+    "/api/v1/rights/preview": lambda world: {
+        "changes": [{"what": "tell", "kind": "folder", "id": str(world.folder.pk)}]
+    },
+    "/api/v1/see-as/knowledge-search": lambda world: {"user": world.reader.username, "query": "pods"},
+    "/api/v1/see-as/answer": lambda world: {
+        "user": world.reader.username,
+        "query": "How many pods may be unavailable?",
+    },
+    "/api/v1/access-requests": lambda world: {"folder": str(world.folder.pk)},
 }
 # what an address asks for behind its path
 QUERIES: dict[str, Callable[[World], str]] = {
     "/api/v1/sessions/continue-stream/<session_id>": lambda world: f"message_id={_answer_id(world)}",
+    "/api/v1/explain": lambda world: f"user={world.reader.username}&kind=folder&id={world.folder.pk}",
+    "/api/v1/rights/matrix": lambda world: f"knowledge_base={world.base.pk}",
+    "/api/v1/rights/effective-access": lambda world: f"knowledge_base={world.base.pk}",
+    "/api/v1/see-as/knowledge-bases": lambda world: f"user={world.reader.username}",
+    "/api/v1/see-as/folders": lambda world: f"user={world.reader.username}",
+    "/api/v1/see-as/documents": lambda world: f"user={world.reader.username}",
 }

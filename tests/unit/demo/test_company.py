@@ -52,6 +52,20 @@ def test_company_has_six_people_with_different_rights() -> None:
     assert len({frozenset(places) for places in rights.values()}) == 6
 
 
+def test_the_administrators_words_name_the_one_way_to_read() -> None:
+    role = next(login.role for login in logins() if login.username == "admin")
+    assert "reads only by “See as”, recorded with both names" in role
+    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+    assert "except what “See as” shows" in readme
+
+
+def test_whoever_manages_something_enters_the_administration() -> None:
+    managing = {grant.group for grant in COMPANY.grants if "manage" in grant.may}
+    managers = {person.username for person in COMPANY.people if managing & set(person.groups)}
+    assert managers == {"lin", "pieter"}
+    assert managers <= {person.username for person in COMPANY.people if person.staff}
+
+
 def test_company_has_three_departments() -> None:
     assert [group.key for group in COMPANY.groups if group.kind == "department"] == [
         "engineering",
