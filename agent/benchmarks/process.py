@@ -16,7 +16,7 @@ import psutil
 
 from agent.following import follow
 from agent.profiles import Options
-from agent.providers.base import ChatModel, Delta, Message, Prices, Shape
+from agent.providers.base import Delta, Message, Shape, WrappedModel
 from agent.records import begin
 from agent.runs import launch
 from agent.state import Run
@@ -31,23 +31,10 @@ WHILE_MEMORY = 16  # runs at once, there
 
 
 @dataclass
-class Kept:
+class Kept(WrappedModel):
     """A ChatModel whose calls are kept, for the bare loop to make them again and to get the same answers."""
 
-    model: ChatModel
     calls: list[dict[str, Any]]
-
-    @property
-    def name(self) -> str:
-        return self.model.name
-
-    @property
-    def prices(self) -> Prices:
-        return self.model.prices
-
-    @property
-    def context_tokens(self) -> int:
-        return self.model.context_tokens
 
     def stream(
         self, messages: Sequence[Message], *, tools: Sequence[Mapping[str, Any]] = (), shape: Shape | None = None
@@ -57,9 +44,6 @@ class Kept:
         asked |= {"response_format": {"type": "json_object"}} if shape else {}
         self.calls.append(asked)
         return self.model.stream(messages, tools=tools, shape=shape)
-
-    async def aclose(self) -> None:
-        await self.model.aclose()
 
 
 @dataclass

@@ -99,6 +99,7 @@ _SURNAMES = (
     "王李张刘陈杨黄赵吴周徐孙马朱胡林郭何高罗郑梁谢宋唐许邓冯韩曹曾彭萧蔡潘田董袁于余叶蒋杜苏魏程吕丁沈任姚卢傅钟崔谭廖范汪"
     "陆金石戴贾韦夏邱方侯邹熊孟秦白江阎薛尹段雷黎史龙陶贺顾毛郝龚邵万钱严武戚莫孔向汤"
 )
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _EVIDENCE: dict[AnswerKind, re.Pattern[str]] = {
     AnswerKind.DEFAULT: re.compile(r"\bdefault|默认|缺省|预设", re.IGNORECASE),
     AnswerKind.NUMBER: re.compile(
@@ -108,7 +109,7 @@ _EVIDENCE: dict[AnswerKind, re.Pattern[str]] = {
     ),
     AnswerKind.TIME: re.compile(
         r"\b1\d{3}s?\b|\b20\d{2}s?\b|\bcentur|\bdecade|\bB\.?C\b|\b(?:day|week|month|year)s?\b"
-        r"|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
+        rf"|\b(?:{_MONTHS})\b"
         r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\d{1,2}:\d{2}"
         r"|\d{1,4}\s*[年月日]|[一二三四五六七八九十]+[年月日]|世纪|年代|时期|朝|凌晨|上午|下午|[春夏秋冬]|[早晚]期|[末初元]年",
         re.IGNORECASE,
@@ -140,7 +141,6 @@ _INTERROGATIVE = re.compile(
     r"|\b(?:what|which|who|whom|whose|when|where|why|how|is|are|do|does|did|can|could|should)\b",
     re.IGNORECASE,
 )
-_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _THESE_DAYS = r"\b(?:today|tonight|tomorrow|yesterday|right now|(?:this|next|last) week)\b|今[天晚]|[明昨]天|[本这上下]个?(?:周|星期)"
 _ASKS_OF_THESE_DAYS = re.compile(_THESE_DAYS, re.IGNORECASE)
 _SAYS_A_DAY = re.compile(

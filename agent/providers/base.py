@@ -81,6 +81,28 @@ class ChatModel(Protocol):
     async def aclose(self) -> None: ...
 
 
+@dataclass
+class WrappedModel:
+    """What a ChatModel around another one takes over from it; it has `stream` of its own."""
+
+    model: ChatModel
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def prices(self) -> Prices:
+        return self.model.prices
+
+    @property
+    def context_tokens(self) -> int:
+        return self.model.context_tokens
+
+    async def aclose(self) -> None:
+        await self.model.aclose()
+
+
 class ModelError(Exception):
     """Root of what a model raises; the text is one sentence for the operator, without keys or prompts."""
 

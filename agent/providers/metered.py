@@ -9,7 +9,7 @@ from typing import Any
 
 from agent.budget import HARD, Budget, Limit, ModelCall, Spent
 from agent.providers.assembly import Reply
-from agent.providers.base import ChatModel, Delta, Message, ModelError, Prices, Shape, Usage
+from agent.providers.base import Delta, Message, ModelError, Shape, Usage, WrappedModel
 from agent.tokens import count_messages, count_tokens
 
 
@@ -22,27 +22,11 @@ class OutOfBudget(ModelError):
 
 
 @dataclass
-class Metered:
+class Metered(WrappedModel):
     """A ChatModel whose use is added to `spent`; its calls end when the run's time does."""
 
-    model: ChatModel
     budget: Budget
     spent: Spent
-
-    @property
-    def name(self) -> str:
-        return self.model.name
-
-    @property
-    def prices(self) -> Prices:
-        return self.model.prices
-
-    @property
-    def context_tokens(self) -> int:
-        return self.model.context_tokens
-
-    async def aclose(self) -> None:
-        await self.model.aclose()
 
     async def stream(
         self, messages: Sequence[Message], *, tools: Sequence[Mapping[str, Any]] = (), shape: Shape | None = None
