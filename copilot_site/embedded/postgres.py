@@ -57,12 +57,13 @@ def url(home: Home, port: int, database: str = DATABASE) -> str:
 
 
 def answers(home: Home, port: int) -> bool:
-    """Whether this home's server accepts connections there; another home's does not know our password."""
+    """Whether this home's server accepts connections there, not that of a home this one is a copy of, with its ports and passwords."""
     try:
-        psycopg.connect(url(home, port, "postgres"), connect_timeout=3).close()
+        with psycopg.connect(url(home, port, "postgres"), connect_timeout=3) as connection:
+            folder = connection.execute("SHOW data_directory").fetchone()
     except psycopg.OperationalError:
         return False
-    return True
+    return folder is not None and Path(folder[0]).resolve() == home.postgres.resolve()
 
 
 def launch(home: Home, port: int, *, durable: bool = True) -> int:

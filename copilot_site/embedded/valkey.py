@@ -35,12 +35,13 @@ def url(home: Home, port: int) -> str:
 
 
 def answers(home: Home, port: int) -> bool:
-    """Whether this home's server answers there; another home's does not know our password."""
+    """Whether this home's server answers there, not that of a home this one is a copy of, with its ports and passwords."""
     try:
-        with redis.Redis.from_url(url(home, port), socket_timeout=3, protocol=2) as client:
-            return bool(client.ping())
+        with redis.Redis.from_url(url(home, port), socket_timeout=3, protocol=2, decode_responses=True) as client:
+            folder = client.config_get("dir").get("dir", "")
     except redis.RedisError:
         return False
+    return Path(folder).resolve() == home.valkey.resolve()
 
 
 def launch(home: Home, port: int, *, durable: bool = True) -> int:

@@ -23,13 +23,28 @@ SERVICES = ("up", "--services-only")
 ANSWER = "PostgreSQL and Valkey answer."
 
 
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A home whose database was made, and whose services were stopped."""
+    checkout = Checkout(tmp_path_factory.mktemp("stopped") / "home")
+    assert checkout.manage(*QUICK).returncode == 0
+    return checkout
+
+
+@pytest.fixture
+def checkout(stopped: Checkout, tmp_path: Path) -> Checkout:
+    """A copy of that home."""
+    return stopped.copied(tmp_path / "home")
+
+
 def ports(checkout: Checkout) -> dict[str, int]:
     """The kept state of the services."""
     state: dict[str, int] = json.loads(checkout.home.state.read_text())
     return state
 
 
-def test_command_starts_the_services_for_its_own_duration(checkout: Checkout) -> None:
+def test_command_starts_the_services_for_its_own_duration(tmp_path: Path) -> None:
+    checkout = Checkout(tmp_path / "new")
     done = checkout.manage(*QUICK)
     assert (done.returncode, done.stdout) == (0, "works\n"), done.stderr
     assert checkout.processes() == []
@@ -71,6 +86,22 @@ def test_two_checkouts_run_side_by_side(checkout: Checkout, tmp_path: Path) -> N
     with checkout.started(*SERVICES, until=ANSWER), other.started(*SERVICES, until=ANSWER):
         mine, theirs = ports(checkout), ports(other)
         assert len({mine["postgres_port"], mine["valkey_port"], theirs["postgres_port"], theirs["valkey_port"]}) == 4
+
+
+def test_a_copy_of_a_home_has_services_of_its_own(checkout: Checkout, tmp_path: Path) -> None:
+    """A backup that is put back beside the running original: it knows its ports and passwords."""
+    assert checkout.manage(*QUICK).returncode == 0
+    copy = Checkout(tmp_path / "copy")
+    shutil.copytree(checkout.home.root, copy.home.root)
+    with checkout.started(*SERVICES, until=ANSWER):
+        before = ports(checkout)
+        done = copy.manage(*QUICK)
+        assert done.stdout == "works\n", done.stderr
+        assert not set(ports(copy).values()) & set(before.values())
+        assert len([line for line in checkout.processes() if "valkey-server" in line]) == 1, (
+            "the original's is left alone"
+        )
+    assert copy.processes() == []
 
 
 def test_kept_port_that_somebody_took_is_replaced(checkout: Checkout) -> None:
