@@ -69,7 +69,8 @@ def give(
         )
     wanted = list(rights)
     held = {grant.permission.codename: grant for grant in _grants(row, to).select_related("permission")}
-    with _kept(wanted, row):
+    takes_away = expires_at is not None  # a right without an end only adds a manager
+    with _kept(wanted, row) if takes_away else nullcontext():
         for right in wanted:
             name = codename(right, type(row))
             if name in held and held[name].expires_at == expires_at:

@@ -6,11 +6,29 @@ from contextlib import ExitStack
 
 import django
 import pytest
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
+from django.utils import translation
+from hypothesis import settings as hypothesis
 from pytest_socket import socket_allow_hosts
 
 from tests import services
 
 STACK = pytest.StashKey[ExitStack]()
+# Files with tests that take long come first: at the end one worker would wait for the other. The rest are in their own order.
+LONG = (
+    "tests/integration/routes/test_routes.py",
+    "tests/property/test_visibility.py",
+    "tests/property/test_mutants.py",
+    "tests/integration/site/",
+    "tests/contract/test_embedders.py",
+    "tests/integration/authz/test_races.py",
+    "tests/integration/business/",
+    "tests/integration/answers/",
+    "tests/integration/parsers/test_odd_docs.py",
+    "tests/integration/agent/test_killed.py",
+)
+hypothesis.register_profile("house", deadline=None)  # a busy machine takes its time
+hypothesis.load_profile("house")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -19,12 +37,19 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[STACK] = ExitStack()
     services.start(config.stash[STACK])
     django.setup()
+    PBKDF2PasswordHasher.iterations = 1  # no password of a test is a secret; a real one takes longer than most tests
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes() -> None:
     """A worker that finds settings named would load them at once: with the Valkey of this process, not with its own."""
     os.environ.pop("DJANGO_SETTINGS_MODULE", None)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes long comes first."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -36,6 +61,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def no_outside() -> None:
     """No test reaches the internet; this machine and Unix sockets are open."""
     socket_allow_hosts(["127.0.0.1", "::1", "localhost"], allow_unix_socket=True)
+
+
+@pytest.fixture(autouse=True)
+def english() -> None:
+    """No test begins in the language of a page that an earlier one asked for."""
+    translation.deactivate()
 
 
 @pytest.fixture(autouse=True)

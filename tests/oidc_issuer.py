@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
@@ -18,6 +19,12 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 CLIENT_ID, CLIENT_SECRET = "copilot", "a secret of the tests"
+
+
+@cache
+def own_key() -> rsa.RSAPrivateKey:
+    """Made once for all tests of a process: it costs as much as all the rest of a sign-in."""
+    return rsa.generate_private_key(65537, 2048)
 
 
 @dataclass
@@ -30,7 +37,7 @@ class Issuer:
     claims: dict[str, Any] = field(default_factory=lambda: {"sub": "u-1", "preferred_username": "mei"})
     id_token_extra: dict[str, Any] = field(default_factory=dict)
     userinfo_extra: dict[str, Any] = field(default_factory=dict)
-    key: rsa.RSAPrivateKey = field(default_factory=lambda: rsa.generate_private_key(65537, 2048))
+    key: rsa.RSAPrivateKey = field(default_factory=own_key)
     signed_by: rsa.RSAPrivateKey | None = None
     refuses: bool = False
     url: str = ""

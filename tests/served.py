@@ -47,12 +47,16 @@ def cutting(url: str, most_bytes: Callable[[], int | None]) -> Iterator[str]:
 
     def pass_on(client: socket.socket, left: int | None) -> None:
         with client, socket.create_connection((host, int(port))) as server:
-            forth = threading.Thread(target=copy, args=(client, server, None), daemon=True)
+            forth = threading.Thread(target=ask, args=(client, server), daemon=True)
             forth.start()
             copy(server, client, left)
             for end in (client, server):
                 _shut(end)
             forth.join(10)
+
+    def ask(client: socket.socket, server: socket.socket) -> None:
+        copy(client, server, None)
+        _shut(server)  # whoever asked is gone: the server would keep the line for a next question
 
     accepting = threading.Thread(target=accept, daemon=True)
     accepting.start()

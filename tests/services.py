@@ -2,13 +2,14 @@
 
 One PostgreSQL (fsync off) and one Valkey for the whole run in a temporary COPILOT_HOME. Each xdist worker has a
 database of its own (pytest-django names it) and a Valkey database number of its own. Converted models stay in
-.copilot-tests.
+.copilot-tests. What a killed run left behind goes at the next start.
 """
 
+import fcntl
 import os
 import shutil
 import tempfile
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from copilot_site.embedded import services
@@ -16,6 +17,7 @@ from copilot_site.home import Home
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = {"COPILOT_DATA"}
+PREFIX = "copilot-test-"
 
 
 def start(stack: ExitStack) -> None:
@@ -31,7 +33,8 @@ def start(stack: ExitStack) -> None:
 def _start_services(stack: ExitStack) -> None:
     for name in [name for name in os.environ if name.startswith("COPILOT_") and name not in KEPT]:
         del os.environ[name]  # the developer's own settings must not decide a test
-    folder = Path(tempfile.mkdtemp(prefix="copilot-test-"))
+    clear_remains(Path(tempfile.gettempdir()))
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     folder.chmod(0o755)
     stack.callback(shutil.rmtree, folder, ignore_errors=True)
     models = ROOT / ".copilot-tests" / "models"
@@ -40,3 +43,21 @@ def _start_services(stack: ExitStack) -> None:
     home.models.symlink_to(models)
     found = stack.enter_context(services.running(home, durable=False))
     os.environ.update(services.urls(home, found) | {"COPILOT_HOME": str(folder), "PORT": "8000"})
+
+
+def clear_remains(folder: Path) -> None:
+    """Stop and delete what killed runs left here: homes whose services nobody uses any more. Others' homes stay."""
+    for root in folder.glob(f"{PREFIX}*"):
+        with suppress(FileNotFoundError):  # whose run, or another one that starts now, deletes it
+            if root.stat().st_uid == os.getuid() and Home(root).state.exists():
+                _clear(Home(root))
+
+
+def _clear(home: Home) -> None:
+    with (home.root / "services.users").open("a") as users:
+        try:
+            fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return
+        services.stop(home)
+        shutil.rmtree(home.root, ignore_errors=True)

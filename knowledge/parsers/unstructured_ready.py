@@ -5,7 +5,9 @@ import os
 os.environ["DO_NOT_TRACK"] = "true"
 os.environ["UNSTRUCTURED_DISABLE_NOTICE"] = "1"
 
-import spacy
+from knowledge.parsers.spacy_alone import spacy  # before unstructured imports it
+
+# isort: split
 import unstructured.nlp.tokenize
 from unstructured.partition.docx import partition_docx
 from unstructured.partition.html import partition_html

@@ -4,12 +4,13 @@ Handbook: root > rules > travel > abroad, and root > pay. Elsewhere: root > plan
 passage, so that a leaked row is named by its folder.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
+from pytest_django import DjangoDbBlocker
 
 from authz.checks import can, get_visible, require
 from authz.grants import give, take_back
@@ -20,6 +21,7 @@ from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, DocumentV
 from knowledge.services.folders import govern_folder, root_folder
 from tests.factories import allow, make_base, make_document, make_folder, make_group, make_user
 from tests.passages import make_passage, make_space
+from tests.sharing import shared
 
 pytestmark = pytest.mark.django_db
 
@@ -62,8 +64,18 @@ def in_every_model(*folders: str) -> dict[str, list[str]]:
     return {model.__name__: sorted(folders) for model in FOLDER_OF}
 
 
+@pytest.fixture(scope="module")
+def companies(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Callable[[], Company]]:
+    with shared(django_db_blocker, make_company) as copied:
+        yield copied
+
+
 @pytest.fixture
-def company() -> Company:
+def company(db: None, companies: Callable[[], Company]) -> Company:
+    return companies()
+
+
+def make_company() -> Company:
     anna = make_user("anna")
     company = Company(anna, make_group("staff", members=[anna]))
     space = make_space()

@@ -1,6 +1,7 @@
 """Every way in which a run ends, as a program sees it: the specification's `stop_reason`, words that say it, and one last event."""
 
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from knowledge.services.access import set_discoverable
 from tests.factories import allow, make_base, make_document, make_folder
 from tests.integration.agent.conversations import LEAVE
 from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, routes
-from tests.integration.client.desk import Desk, text_of
+from tests.integration.client.desk import PATIENT_S, Desk, text_of
 from tests.integration.pages.house import client_of
 from tests.integration.rest.world import signed_in
 from tests.modelserver import Request, Step, calls, says
@@ -24,15 +25,22 @@ ABSTAINS = says("NO_ANSWER")
 READINGS = ["How many days of annual leave are there?", "When is a sick note due?", "Who grants leave?", "A fourth?"]
 
 
-def followed(desk: Desk, question: str, *steps: Step, **options: Any) -> list[StreamResponse]:
-    """The events of one question; with a scripted model where steps are given."""
+def followed(
+    desk: Desk, question: str, *steps: Step, shown: Event | None = None, **options: Any
+) -> list[StreamResponse]:
+    """The events of one question; with a scripted model where steps are given. shown: set when a tool's result has come."""
     with desk.client() as client:
         session_id = client.create_session()
         request = KnowledgeQARequest(question, **options)
         if not steps:
             return list(client.agent_qa_stream(session_id, request))
+        events = []
         with modelled(*steps):
-            return list(client.agent_qa_stream(session_id, request))
+            for event in client.agent_qa_stream(session_id, request):
+                events.append(event)
+                if shown is not None and event.response_type is ResponseType.TOOL_RESULT:
+                    shown.set()
+        return events
 
 
 def check_ended(events: list[StreamResponse], reason: str, said: str) -> Message:
@@ -69,7 +77,10 @@ def test_permission_denied_where_all_that_was_found_was_taken_away(desk: Desk) -
         take_back(None, [Right.VIEW], desk.base, of=desk.reader)
         connection.close()  # of this thread
 
+    shown = Event()  # who reads what may not be read any more is told so at once, and not how the run ended
+
     def end_right(_request: Request) -> None:
+        assert shown.wait(PATIENT_S)
         with ThreadPoolExecutor(1) as beside:  # the model server's own thread is an event loop
             beside.submit(take_it).result()
 
@@ -78,7 +89,7 @@ def test_permission_denied_where_all_that_was_found_was_taken_away(desk: Desk) -
     allow(desk.reader, elsewhere)
     last = Step([{"content": "DONE"}], check=end_right)
     search = calls(("knowledge_search", {"queries": ["annual leave"], "knowledge_base_ids": [str(desk.base.pk)]}))
-    events = followed(desk, LEAVE, routes(), search, last)
+    events = followed(desk, LEAVE, routes(), search, last, shown=shown)
     row = check_ended(events, "permission_denied", "What you may read changed")
     assert row.state["plan"]["validation"] == {"ok": False, "reason": "permission_denied"}
     assert {item["authz"]["result"] for item in row.state["evidence_items"]} == {"filtered"}

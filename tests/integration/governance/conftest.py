@@ -1,15 +1,24 @@
 """Django is not loaded yet when pytest reads this file: what needs it is imported where it is used."""
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from pytest_django import DjangoDbBlocker
 
 if TYPE_CHECKING:
     from tests.integration.governance.world import World
 
 
-@pytest.fixture
-def world(db: None) -> "World":
+@pytest.fixture(scope="module")
+def worlds(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> "Iterator[Callable[[], World]]":
     from tests.integration.governance.world import World
+    from tests.sharing import shared
 
-    return World()
+    with shared(django_db_blocker, World) as copied:
+        yield copied
+
+
+@pytest.fixture
+def world(db: None, worlds: "Callable[[], World]") -> "World":
+    return worlds()

@@ -36,6 +36,12 @@ ASKS: dict[str, dict[str, str]] = {
 DOORS = (*LISTS, *ASKS)
 
 
+@pytest.fixture
+def world() -> World:
+    """Not shared: other tests here have people of their own with the same names."""
+    return World()
+
+
 def overseer(username: str = "olga") -> User:
     user = staff(username)
     user.user_permissions.add(Permission.objects.get(codename="oversee", content_type__app_label="authz"))
