@@ -12,6 +12,11 @@ def absent(items: list[Item], lexicon: Lexicon) -> list[Item]:
     said = next((item for item in content if item.kind in (Kind.EMPTY, Kind.USE)), None)
     if said is None:
         return items
+    if said.kind is Kind.EMPTY and _is_of_column(said, content):
+        return items
+    used_for = _rows_used_for(said, content, lexicon)
+    if used_for is not None:
+        return [part for item in items if item is not said for part in used_for.get(id(item), [item])]
     negations = [item for item in content if item.kind is Kind.NOT]
     is_negative = said.kind is Kind.EMPTY or said.text.lower() == "unused"
     things = {
@@ -22,3 +27,33 @@ def absent(items: list[Item], lexicon: Lexicon) -> list[Item]:
         return [Item(Kind.UNKNOWN, item.text) if item is said else item for item in items]
     without = [Item(Kind.NOT, said.text), Item(Kind.MODEL, said.text, (ModelRef(pointing.pop()),))]
     return [part for item in items if item not in negations for part in (without if item is said else [item])]
+
+
+def _is_of_column(said: Item, content: list[Item]) -> bool:
+    """“邮箱为空的客户”: a column of the thing is empty, not the thing."""
+    place = content.index(said)
+    return place > 0 and content[place - 1].kind in (Kind.DIMENSION, Kind.QUANTITY, Kind.TIME)
+
+
+def _rows_used_for(said: Item, content: list[Item], lexicon: Lexicon) -> dict[int, list[Item]] | None:
+    """“Carriers never used for an order”: without those orders, which point to them; None where that is not what is said."""
+    negations = [item for item in content if item.kind is Kind.NOT]
+    things = [item for item in content if item.kind is Kind.MODEL and len(item.refs) == 1]
+    place = content.index(said)
+    rows = content[place + 1] if place + 1 < len(content) else None
+    others = {one.refs[0].model for one in things if one is not rows and isinstance(one.refs[0], ModelRef)}
+    if (
+        said.kind is not Kind.USE
+        or len(negations) != 1
+        or rows not in things
+        or rows is not content[-1]
+        or len(others) != 1
+    ):
+        return None
+    assert rows is not None  # it is one of the things
+    points = any(
+        isinstance(ref, ModelRef) and step.many == ref.model and {step.one} == others
+        for ref in rows.refs
+        for step in Joins(lexicon.layer).steps
+    )
+    return {id(negations[0]): [], id(rows): [negations[0], rows]} if points else None

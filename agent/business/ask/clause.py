@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, field
 
-from agent.business.ask.filters import Filters
 from agent.business.ask.function_words import Kind
 from agent.business.ask.items import Item, Row
 from agent.business.ask.lexicon import ModelRef
 from agent.business.ask.meaning import Group, NotUnderstood, Period
 from agent.business.ask.references import References
+from agent.business.ask.taken import Filters
 
 
 @dataclass
@@ -19,6 +19,8 @@ class Clause:
     is_chinese: bool
     filters: Filters = field(default_factory=Filters)
     groups: list[Group] = field(default_factory=list)
+    is_all: bool = False  # “in all”
+    is_severally: bool = False  # “respectively”, “分别”
 
     def take_groups(self) -> None:
         """Take out what is grouped by."""

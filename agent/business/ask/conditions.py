@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from agent.business.ask.figures import carrier_of, figure_sql, fixed_sql, model_of_figure, number_sql
+from agent.business.ask.figures import carrier_of, figure_sql, fixed_sql, model_of_figure, name_of_figure, number_sql
 from agent.business.ask.joins import Joins
 from agent.business.ask.lexicon import DimensionRef, Lexicon, MeasureRef
 from agent.business.ask.meaning import (
@@ -19,6 +19,7 @@ from agent.business.ask.meaning import (
     TimeFilter,
     ValueFilter,
     WeekdayFilter,
+    YearlyFilter,
 )
 from agent.business.ask.source import Source
 from agent.business.guard.rewrite import literal, quoted
@@ -53,7 +54,7 @@ class Conditions:
         if question.having and not question.groups:
             parts += self._memberships(source, [condition for found in far.values() for condition in found])
         else:
-            parts += [self._exists(source, model, found) for model, found in far.items()]
+            parts += self._belonging(source, far)
         if len(figures) == 1 and isinstance(figures[0], MeasureRef):
             measure = self.lexicon.measure(figures[0])
             if measure.filter:
@@ -76,6 +77,9 @@ class Conditions:
                 text = self._number(condition, source)
             case ColumnFilter(dimension=column, sign=sign, other=other):
                 text = f"{source.column(column)} {sign} {source.column(other)}"
+            case YearlyFilter(dimension=column, month=month, day=day):
+                text = f"extract(month FROM {source.column(column)}) = {month}"
+                text += f" AND extract(day FROM {source.column(column)}) = {day}" if day else ""
             case AnyOf(choices=choices):
                 text = f"({' OR '.join(_values(source.column(one.dimension), one) for one in choices)})"
             case TimeFilter() | WeekdayFilter():
@@ -106,9 +110,23 @@ class Conditions:
     def _time_meant(self, condition: TimeFilter | WeekdayFilter, source: Source) -> DimensionRef:
         return condition.dimension or self.time_of(condition.model or source.base, source)
 
-    def _exists(self, source: Source, model: str, conditions: list[Condition]) -> str:
-        """Whether a row of another table belongs to this one. “Not” is said of all conditions on that table together."""
-        carrier = carrier_of(source.base, [model], self.lexicon, self.joins)
+    def _belonging(self, source: Source, far: dict[str, list[Condition]]) -> list[str]:
+        """Conditions on rows that belong to this one: all of the same row, where one table has them all."""
+        try:
+            carrier = carrier_of(source.base, list(far), self.lexicon, self.joins) if len(far) > 1 else ""
+        except NotUnderstood:
+            carrier = ""
+        if not carrier:
+            return [self._exists(source, [model], found) for model, found in far.items()]
+        conditions = [condition for found in far.values() for condition in found]
+        negated = [c for c in conditions if isinstance(c, Related) and c.is_not]
+        if any(not one.is_narrowed for one in negated):
+            raise NotUnderstood("without which of the rows")
+        return [self._exists(source, list(far), conditions)]
+
+    def _exists(self, source: Source, models: list[str], conditions: list[Condition]) -> str:
+        """Whether a row of other tables belongs to this one. “Not” is said of all conditions on those tables together."""
+        carrier = carrier_of(source.base, models, self.lexicon, self.joins)
         inner = Source(carrier, self.lexicon, self.joins, prefix="e")
         key = self.lexicon.model(source.base).primary
         if key is None:
@@ -117,7 +135,8 @@ class Conditions:
         if negations and any(isinstance(c, ValueFilter) for c in negations) and len(conditions) > 1:
             raise NotUnderstood("not which of them")
         positive = [replace(c, is_not=False) if isinstance(c, ValueFilter | Related) else c for c in conditions]
-        inner.alias(model)
+        for model in models:
+            inner.alias(model)
         parts = [text for c in positive if (text := self._condition(c, inner))]
         parts.insert(0, f"{inner.alias(source.base)}.{quoted(key.expr)} = {source.key(source.base)}")
         word = "NOT EXISTS" if negations else "EXISTS"
@@ -130,14 +149,37 @@ class Conditions:
             raise NotUnderstood("which rows are counted")
         return [self._membership(source, condition, far) for condition in having]
 
+    def figures_of_each(self, source: Source) -> list[str]:
+        """The figures that a list of things is cut by, of each thing, to be shown beside it."""
+        conditions: list[Condition] = [*self.question.values, *self.question.numbers, *self.question.missing]
+        conditions += self.question.times
+        conditions += [*self.question.related, *self.question.others]
+        far = [c for c in conditions if not source.reaches(self._model_of_condition(c, source))]
+        found = []
+        for condition in self.question.having:
+            inner, sql, where = self._counted(source, condition, far)
+            own = f"{inner.key(source.base)} = {source.key(source.base)}"
+            text = f"SELECT {sql} FROM {inner.text()}{where}{' AND ' if where else ' WHERE '}{own}"
+            found.append(f"({text}) AS {quoted(name_of_figure(condition.figure))}")
+        return found
+
     def _membership(self, source: Source, condition: FigureFilter, far: list[Condition]) -> str:
         """Things whose figure over the rows that belong to them is above or below a number; none at all counts as zero."""
+        if condition.sign == "=" and condition.number == 0:
+            raise NotUnderstood("exactly none")
+        inner, sql, where = self._counted(source, condition, far)
+        key = inner.key(source.base)
+        sign = _INVERSE.get(condition.sign, condition.sign)
+        word = "NOT IN" if condition.sign in _INVERSE else "IN"
+        inside = f"SELECT {key} FROM {inner.text()}{where}{' AND ' if where else ' WHERE '}{key} IS NOT NULL"
+        return f"{source.key(source.base)} {word} ({inside} GROUP BY {key} HAVING {sql} {sign} {number_sql(condition.number)})"
+
+    def _counted(self, source: Source, condition: FigureFilter, far: list[Condition]) -> tuple[Source, str, str]:
+        """The rows a figure of each thing is made of, the figure, and their conditions."""
         figure = condition.figure
         model = model_of_figure(figure)
         if model == source.base:
             raise NotUnderstood("a figure of each row")
-        if condition.sign == "=" and condition.number == 0:
-            raise NotUnderstood("exactly none")
         carrier = (
             model
             if self.joins.up(model, source.base) is not None
@@ -145,14 +187,11 @@ class Conditions:
         )
         inner = Source(carrier, self.lexicon, self.joins, prefix="h")
         sql, _name = figure_sql(figure, inner, model if carrier != model else "")
-        key = inner.key(source.base)
-        sign = _INVERSE.get(condition.sign, condition.sign)
-        word = "NOT IN" if condition.sign in _INVERSE else "IN"
         where = Conditions(Question(figures=(figure,)), self.lexicon, self.joins).where(inner, (figure,))
         told = [text for other in far if (text := self._condition(other, inner))]
         where += f"{' AND ' if where else ' WHERE '}{' AND '.join(told)}" if told else ""
-        inside = f"SELECT {key} FROM {inner.text()}{where}{' AND ' if where else ' WHERE '}{key} IS NOT NULL"
-        return f"{source.key(source.base)} {word} ({inside} GROUP BY {key} HAVING {sql} {sign} {number_sql(condition.number)})"
+        inner.key(source.base)
+        return inner, sql, where
 
     def _require_dated(self, model: str) -> None:
         """“上个月离职了多少人”: the only time there is, is another one. Raises NotUnderstood."""

@@ -151,6 +151,9 @@ class DerivedReader:
             if len(refs) != 1:
                 raise NotUnderstood(f"{time.text} means several things")
             return Question(figures=(Aggregate("max" if Kind.MAX in kinds else "min", refs[0]),))
+        extreme = self._extreme_time(items)
+        if extreme is not None:
+            return extreme
         question = self.read([Item(Kind.LIST, "list"), *items])
         times = [
             ref for ref in (question.order, *question.columns) if ref and self.lexicon.dimension(ref).type == "time"
@@ -158,6 +161,19 @@ class DerivedReader:
         if question.figures or not times:
             raise NotUnderstood("when what happened")
         return question
+
+    def _extreme_time(self, items: list[Item]) -> Question | None:
+        """“客户 A 最后一次下单是哪天”: the last time, of the rows that are meant; None where a thing is asked for."""
+        if not any(item.kind in (Kind.MAX, Kind.MIN) for item in items):
+            return None
+        try:
+            question = self.read(items)
+        except NotUnderstood:
+            return None
+        figure = question.figures[0] if len(question.figures) == 1 else None
+        is_time = isinstance(figure, Aggregate) and figure.agg in ("max", "min")
+        is_time = is_time and self.lexicon.dimension(figure.of).type == "time"  # type: ignore[union-attr]  # an Aggregate
+        return question if is_time and not question.groups and not question.limit else None
 
     def _ordinal(self, items: list[Item]) -> Question:
         ordinals = [item for item in items if item.kind is Kind.ORDINAL]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import date
 
 from agent.business.ask.figures import model_of_figure, name_of_figure, name_of_group
 from agent.business.ask.lexicon import DimensionRef, Lexicon, ModelRef
@@ -101,21 +102,30 @@ def _comparison(current: Question, previous: Question, sql: Callable[[Question],
     if is_change:
         inner = f"SELECT coalesce(({sql(current)}), 0) AS {now}, coalesce(({sql(previous)}), 0) AS {before}"
         return f"SELECT {now}, {before}, {changes} FROM ({inner}) AS {quoted('both')}"
+    forwards = sorted((current, previous), key=lambda one: one.times[0].window.start or date.min)
+    if any(_is_named_by_question(one.times[0].window) for one in forwards):
+        columns = [f"coalesce(({sql(one)}), 0) AS {quoted(_said(one.times[0].window)[:60])}" for one in forwards]
+        return f"SELECT {', '.join(columns)}"
     rows = [
         f"SELECT {literal(_said(one.times[0].window))} AS {quoted('period')}, coalesce(({sql(one)}), 0) AS {quoted(figure)}"
-        for one in (current, previous)
+        for one in forwards
     ]
     return " UNION ALL ".join(rows)
+
+
+def _is_named_by_question(window: Window) -> bool:
+    """Whether a time has no name as a period."""
+    return window.start is None or window.unit in (None, "half", "week")
 
 
 def _said(window: Window) -> str:
     """A time as periods are written; in the words of the question where it is none."""
     start = window.start
-    if start is None or window.unit in (None, "half", "week"):
+    if start is None or _is_named_by_question(window):
         return window.text
     if window.unit == "quarter":
         return f"{start.year}-Q{(start.month + 2) // 3}"
-    return {"year": f"{start:%Y}", "month": f"{start:%Y-%m}"}.get(window.unit, str(start))
+    return {"year": f"{start:%Y}", "month": f"{start:%Y-%m}"}.get(window.unit or "", str(start))
 
 
 def _side_by_side(questions: Sequence[Question], names: Sequence[str], sql: Callable[[Question], str]) -> str:

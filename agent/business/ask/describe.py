@@ -17,11 +17,12 @@ from agent.business.ask.meaning import (
     FigureFilter,
     NumberFilter,
     Question,
+    Rarer,
     Rows,
     Share,
     TimeFilter,
     ValueFilter,
-    WeekdayFilter,
+    YearlyFilter,
 )
 from agent.business.layer.model import Named, SemanticLayer
 
@@ -95,6 +96,8 @@ def column_labels(columns: Sequence[str], layer: SemanticLayer, language: str) -
     if key == "zh":
         said |= {name: {word} for name, word in _PERIODS.items()}
     for model in layer.semantic_models:
+        rows = f"{label(model, key)}数量" if key == "zh" else f"number of {label(model, key)} records"
+        said.setdefault(f"count_{model.name}", set()).add(rows)
         for part in (model, *model.measures, *model.dimensions):
             said.setdefault(part.name, set()).add(label(part, key))
         for dimension in model.dimensions:
@@ -164,11 +167,14 @@ class _Teller:
         ]
         return told
 
-    def _other(self, condition: ColumnFilter | WeekdayFilter | AnyOf) -> str:
+    def _other(self, condition: Rarer) -> str:
         if isinstance(condition, ColumnFilter):
             return f"{self._column(condition.dimension)} {condition.sign} {self._column(condition.other)}"
         if isinstance(condition, AnyOf):
             return {"zh": " 或 ", "en": " or "}[self.language].join(map(self._value, condition.choices))
+        if isinstance(condition, YearlyFilter):
+            day = f"-{condition.day:02}" if condition.day else ""
+            return f"{self._column(condition.dimension)} = …-{condition.month:02}{day}"
         about = {"zh": "星期：", "en": "weekday: "}[self.language]
         return f"{about}{', '.join(map(str, condition.days))}"
 

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from agent.business.ask.figures import carrier_of
 from agent.business.ask.function_words import Kind
 from agent.business.ask.items import Item, Row
 from agent.business.ask.joins import Joins
@@ -23,36 +24,13 @@ from agent.business.ask.meaning import (
     WeekdayFilter,
 )
 from agent.business.ask.references import References
+from agent.business.ask.taken import Filters
+from agent.business.ask.yearly import yearly
 
-
-@dataclass
-class Filters:
-    values: list[ValueFilter] = field(default_factory=list)
-    numbers: list[NumberFilter] = field(default_factory=list)
-    missing: list[Missing] = field(default_factory=list)
-    having: list[FigureFilter] = field(default_factory=list)
-    related: list[Related] = field(default_factory=list)
-    times: list[TimeFilter] = field(default_factory=list)
-    others: list[ColumnFilter | WeekdayFilter | AnyOf] = field(default_factory=list)
-
-    def models(self) -> set[str]:
-        """The tables whose columns the conditions are about."""
-        dated = {condition.dimension.model for condition in self.times if condition.dimension}
-        numbered = {condition.dimension.model for condition in self.numbers}
-        return {condition.dimension.model for condition in self.values} | numbered | dated
-
-    def merge_values(self) -> None:
-        """Values of one column, said apart and compared, are several values of it."""
-        merged: dict[tuple[DimensionRef, bool], tuple[str, ...]] = {}
-        for one in self.values:
-            key = (one.dimension, one.is_not)
-            merged[key] = (*merged.get(key, ()), *one.values)
-        self.values = [ValueFilter(column, values, is_not) for (column, is_not), values in merged.items()]
-
-    def is_empty(self) -> bool:
-        return not (
-            self.values or self.numbers or self.missing or self.having or self.related or self.times or self.others
-        )
+_MONEY = 10_000  # no one has as many rows as that; an amount is meant
+_EXCLUDING = frozenset(
+    "不含 不包括 不包含 不算 剔除 排除 除去 除开 除 除了 刨除 刨去 撇开 不含有 excluding except without".split()  # noqa: SIM905
+)
 
 
 def take_filters(row: Row, references: References, *, is_chinese: bool) -> Filters:
@@ -86,7 +64,11 @@ class _Taker:
             time = next((item for item in taken if item.kind is Kind.TIME), None)
             column = self.references.dimension(time, near=model) if time else None
             self.row.put_back_owners(taken)
-            self.filters.times.append(TimeFilter(window, None if column else model or None, column))
+            every_year = yearly(window, column, self.references.lexicon)
+            if every_year is not None:
+                self.filters.others.append(every_year)
+            else:
+                self.filters.times.append(TimeFilter(window, None if column else model or None, column))
         if len(self.filters.times) > 1:
             raise NotUnderstood("several times")
 
@@ -102,13 +84,14 @@ class _Taker:
         self._each("nc[Vn]n?|tct|t2t|cVn", self._column)
         self._each("cn>n", self._column)
         self._each("nc?b#&#|nb##|nc#[&o]?c#", self._between)
-        equal = "|(?<![XNSV])n#(?![a#&])" if self.is_chinese else ""  # “库存为0”
+        equal = "|(?<![XNSV])n#(?![a#&])" if self.is_chinese else "|(?<![XNSVGTc])n#$"  # “库存为0”, “that cost 1.99”
         self._each(f"nc#|n#a|c#n|#an{equal}", self._compare)
         self._each("MCc#|CMc#(?!M)|S?mc#|MC#a|S?m#a", self._figure)
         self._figures_compared()
 
     def _figures_compared(self) -> None:
-        self._each("c#M(?=.*[Md])" if self.is_chinese else "(?<=.)c#M|(?<=.)#aM", self._figure)
+        self._each("Mc#M" if self.is_chinese else r"(?!)", self._figure_of_two)
+        self._each("c#M(?=.*[Md])|(?<=d)c#M" if self.is_chinese else "(?<=.)c#M|(?<=.)#aM", self._figure)
         self._each("c#m", self._figure)
         beside = "M(?:c#|#a)(?=.*[Md])|" if self.is_chinese else ""
         self._each(rf"{beside}(?<=[Md])M(?:c#|#a)", self._figure)
@@ -123,10 +106,31 @@ class _Taker:
         self._each("G?!?[dM]c?q(?:[&o]q)*|q[dM]", self._quoted)
 
     def missing(self) -> None:
-        self._each(
-            "!M", lambda taken: self.filters.related.append(Related(self.references.model(taken[1]), is_not=True))
-        )
-        self._each("![dnt]", lambda taken: self.filters.missing.append(Missing(self.references.dimension(taken[1]))))
+        self._each("!M", self._without)
+        self._each("h[dnt]|[dnt]h", self._filled)
+        self._each("![dnt]|[dnt]0", self._empty)
+
+    def _filled(self, taken: list[Item]) -> None:
+        """“登记了邮箱的客户”: a column that is not empty."""
+        column = next(item for item in taken if item.kind is not Kind.FILLED)
+        self.row.put_back_owners([column])
+        self.filters.missing.append(Missing(self.references.dimension(column), is_not=True))
+
+    def _empty(self, taken: list[Item]) -> None:
+        """“没有填写邮箱的客户”, “邮箱为空的客户”; not “不含运费”, which is said of a sum."""
+        column = next(item for item in taken if item.kind not in (Kind.NOT, Kind.EMPTY))
+        if column.kind is Kind.QUANTITY and any(item.text in _EXCLUDING for item in taken):
+            raise NotUnderstood("a sum without one of its parts")
+        self.row.put_back_owners([column])
+        self.filters.missing.append(Missing(self.references.dimension(column)))
+
+    def _without(self, taken: list[Item]) -> None:
+        """Without rows of another table; values said after “without” may be those rows’."""
+        items = self.references.items
+        place = next((n for n, item in enumerate(items) if item is taken[0]), 0)
+        model = self.references.model(taken[1])
+        is_narrowed = all(item.kind not in (Kind.VALUE, Kind.QUOTED) for item in items[:place])
+        self.filters.related.append(Related(model, is_not=True, is_narrowed=is_narrowed))
 
     def _model_of_time(self, at: int) -> str:
         """The table whose rows a window is about: of all that are named the one that belongs to the others, such as orders of customers."""
@@ -135,9 +139,19 @@ class _Taker:
             for item in self.row.items
             if item.kind in (Kind.MODEL, Kind.MEASURE)
         ]
+        named += [ref.model for item in self.row.items if item.kind is Kind.QUANTITY and (ref := _only(item))]
         if len(set(named)) < 2:
             return self._nearest_model(at)
-        return Joins(self.references.lexicon.layer).base_for(named) or self._nearest_model(at)
+        joins = Joins(self.references.lexicon.layer)
+        return joins.base_for(named) or self._joint(joins, named) or self._nearest_model(at)
+
+    def _joint(self, joins: Joins, named: list[str]) -> str:
+        """The dated table that belongs to two things: “products of German customers in 2025” are those of that year's orders."""
+        try:
+            carrier = carrier_of(named[0], named[1:], self.references.lexicon, joins)
+        except NotUnderstood:
+            return ""
+        return carrier if self.references.lexicon.model(carrier).measures else ""
 
     def _nearest_model(self, at: int) -> str:
         """The table named last before a place, else first after it."""
@@ -198,6 +212,17 @@ class _Taker:
         self.row.put_back_owners(taken)
         self.filters.numbers.append(NumberFilter(self.references.dimension(column), sign, number))
 
+    def _figure_of_two(self, taken: list[Item]) -> None:
+        """“专辑超过10张的歌手”, “哪些歌手有超过10张专辑”: counted is what belongs to the other."""
+        joins = Joins(self.references.lexicon.layer)
+        first, last = (self.references.model(item) for item in (taken[0], taken[-1]))
+        ways = joins.up(first, last), joins.up(last, first)
+        if ways == (None, None):  # many to many: the one that the number stands beside
+            ways = ((), None)
+        counted, other = (taken[0], taken[-1]) if ways[0] is not None else (taken[-1], taken[0])
+        self._figure([counted, *taken[1:-1]])
+        self.row.put_back([other])
+
     def _figure(self, taken: list[Item]) -> None:
         number = next(item.number for item in taken if item.kind is Kind.NUMBER)
         sign = next(item.sign for item in taken if item.sign)
@@ -210,7 +235,19 @@ class _Taker:
                 raise NotUnderstood("a total of an average")
         else:
             figure = Rows(self.references.model(next(item for item in taken if item.kind is Kind.MODEL)))
+            if (sign, number) == ("=", 0):
+                self.filters.related.append(Related(figure.model, is_not=True))
+                return
+            self._require_count(taken, figure, number)
         self.filters.having.append(FigureFilter(figure, sign, number))
+
+    def _require_count(self, taken: list[Item], rows: Rows, number: float) -> None:
+        """“Customers with orders above 100,000” are not those with so many orders. Raises NotUnderstood."""
+        model = self.references.lexicon.model(rows.model)
+        has_amount = any({"amount", "金额", "total"} & set(d.words()) for d in model.dimensions)
+        is_first = not self.is_chinese and taken[0].kind is Kind.MODEL
+        if has_amount and (number >= _MONEY or (is_first and number > 1)):
+            raise NotUnderstood("so many of them, or of so much")
 
     def _value(self, taken: list[Item]) -> None:
         before = self.row.items[self.row.place - 1 : self.row.place]
@@ -221,6 +258,11 @@ class _Taker:
         kept = [item for item in columns if column is None or column not in item.refs]
         stays = [item for item in models if not self._is_named_by(item, values)] + kept
         grouping = [item for item in taken if item.kind is Kind.GROUP and kept and taken.index(kept[0]) == 1]
+        each = [item for item in taken if item.kind is Kind.GROUP and _says_each(item)]
+        if each and not grouping:  # “from each German supplier”
+            if not models or models != [item for item in stays if item in models]:
+                raise NotUnderstood("each of what")
+            grouping = each
         self.row.put_back([item for item in taken if item in stays or item in grouping])
         self.row.put_back_owners(item for item in columns if item not in kept)
         beside = models or [item for item in before if item.kind is Kind.MODEL and not self.is_chinese]
@@ -240,6 +282,8 @@ class _Taker:
                 AnyOf(tuple(ValueFilter(column, tuple(found)) for column, found in by_column.items()))
             )
             return
+        if not is_not and any(item.kind is Kind.AND for item in taken):
+            self.filters.both |= {column for column, found in by_column.items() if len(found) > 1}
         self.filters.values += [ValueFilter(column, tuple(found), is_not) for column, found in by_column.items()]
 
     def _is_named_by(self, model: Item, values: list[Item]) -> bool:
@@ -273,3 +317,14 @@ class _Taker:
                 raise NotUnderstood(f"{owner.text} has no name to look for")
             ref = DimensionRef(model.name, model.name_dimension.name)
         self.filters.values.append(ValueFilter(ref, values, any(item.kind is Kind.NOT for item in taken)))
+
+
+def _says_each(item: Item) -> bool:
+    """Whether a word groups by whatever follows, and does not merely say by whom."""
+    return any(word in item.text.lower() for word in ("each", "every", "per", "每", "各"))
+
+
+def _only(item: Item) -> DimensionRef | None:
+    """The only column that a word may mean."""
+    refs = [ref for ref in item.refs if isinstance(ref, DimensionRef)]
+    return refs[0] if len(refs) == 1 else None

@@ -1,69 +1,21 @@
 """The words of both languages that say how a question is put, not what it is about. Everything else must be in the layer."""
 
-from enum import StrEnum
+from agent.business.ask.chinese_words import CHINESE_PHRASES
+from agent.business.ask.english_words import ENGLISH_PHRASES
+from agent.business.ask.kinds import Kind, split_phrases
 
-from agent.business.ask.units import key_of
-
-
-class Kind(StrEnum):
-    """One letter each: a question without its filters is a word over them, and patterns are regular expressions."""
-
-    COUNT = "C"
-    ASK = "Q"
-    LIST = "L"
-    ALL = "A"
-    DISTINCT = "U"
-    SUM = "S"
-    AVG = "V"
-    MAX = "X"
-    MIN = "N"
-    TOP = "T"
-    GROUP = "G"
-    PERIOD = "g"
-    NUMBER = "#"
-    MODEL = "M"
-    DIMENSION = "d"
-    QUANTITY = "n"
-    TIME = "t"
-    MEASURE = "m"
-    VALUE = "v"
-    QUOTED = "q"
-    COMPARE = "c"
-    AFTER = "a"
-    BETWEEN = "b"
-    NOT = "!"
-    AND = "&"
-    OR = "o"
-    ORDER = "O"
-    DESCENDING = "D"
-    ASCENDING = "E"
-    WINDOW = "w"
-    MUCH = "H"
-    SELL = "s"
-    EACH = "e"
-    NEW = "W"
-    SUFFIX = "u"
-    SPREAD = "p"
-    CURRENCY = "$"
-    ADJECTIVE = "J"
-    SHARE = "%"
-    OUT_OF = "/"
-    CHANGE = "^"
-    PREVIOUS = "<"
-    WHEN = "z"
-    EXISTS = "y"
-    THAN = ">"
-    WEEKDAY = "k"
-    ORDINAL = "i"
-    BUY = "B"
-    EVENT = "f"
-    ROLE = "R"
-    EMPTY = "0"
-    USE = "1"
-    THEN = "2"
-    DURATION = "r"
-    STOP = " "
-    UNKNOWN = "?"
+__all__ = (
+    "AFTER_NUMBER",
+    "COMPARISONS",
+    "EARLIER",
+    "FUNCTION_WORDS",
+    "LONGEST",
+    "NUMBER_WORDS",
+    "PERIODS",
+    "THEN",
+    "Kind",
+    "split_phrases",
+)
 
 
 _PHRASES: dict[Kind, str] = {
@@ -219,7 +171,7 @@ _PHRASES: dict[Kind, str] = {
         "there; that; which is; which are; who is; who are; we; our; us; me; i; it; its; their; they; them; please; can; "
         "could; you; whose; as; "
         "this; these; those; so; far; "
-        "currently; now; exist; belong; located; live; come; based; s; also; on file; on record; where; value; "
+        "currently; now; exist; belong; located; live; come; based; s; also; where; value; "
         "whom; those; ones; ever; just; actually; really; then; hi; hello; thanks; thank you; ok; right now; at the moment; "
         "at present; to date; overall; please; shall; will; would; 那; 那么; 麻烦你; 谢谢; 您好; 你好; 呀; 吧; 哦; 呢; 每次; "
         "次; 一笔; 一次; "
@@ -285,7 +237,7 @@ NUMBER_WORDS = {
     word: value
     for value, words in enumerate(
         (
-            "",
+            "zero 零",
             "one 一",
             "two 二 两",
             "three 三",
@@ -304,12 +256,11 @@ NUMBER_WORDS = {
 }
 
 
-def split_phrases(text: str) -> list[tuple[str, ...]]:
-    return [key_of(phrase) for phrase in text.split(";")]
-
-
 FUNCTION_WORDS: dict[tuple[str, ...], Kind] = {
-    key: kind for kind, text in _PHRASES.items() for key in split_phrases(text)
+    key: kind
+    for table in (_PHRASES, CHINESE_PHRASES, ENGLISH_PHRASES)
+    for kind, text in table.items()
+    for key in split_phrases(text)
 }
 COMPARISONS: dict[tuple[str, ...], str] = {
     key: sign for sign, text in _COMPARISONS.items() for key in split_phrases(text)

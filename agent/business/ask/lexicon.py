@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from agent.business.ask.function_words import COMPARISONS, FUNCTION_WORDS, LONGEST, Kind
 from agent.business.ask.places import names_of
 from agent.business.ask.roles import Role, roles_of
+from agent.business.ask.synonyms import same_as
 from agent.business.ask.units import key_of
 from agent.business.layer.model import Dimension, Measure, SemanticLayer, SemanticModel
 
@@ -42,8 +43,11 @@ _GIVES_WAY = {
     Kind.SELL,
     Kind.BUY,
     Kind.EVENT,
+    Kind.FRAMED,
+    Kind.FILLED,
 }  # function words that a layer may use for things of its own
-_GIVES_WAY_TO_VALUES = {Kind.EMPTY, Kind.USE}
+_ADDED = ("amount", "total", "freight", "budget", "quantity", "金额", "总额", "运费", "预算", "数量")
+_GIVES_WAY_TO_VALUES = {Kind.EMPTY, Kind.USE, Kind.EVENT}
 SPOKEN_VALUE_CHARS = 2  # a value of one letter or digit is part of ordinary text
 
 
@@ -86,11 +90,7 @@ class Lexicon:
                     say(word, MeasureRef(model.name, measure.name))
             for dimension in model.dimensions:
                 _say_dimension(say, model, dimension)
-        spoken = set(found)
-        for model in layer.semantic_models:
-            for phrase, value in _countries(model):
-                if key_of(phrase) not in spoken:
-                    say(phrase, value)
+        _say_otherwise(layer, say, found)
         owned = frozenset(key for model in layer.semantic_models for key in _owned(model))
         return cls(layer, {key: tuple(refs) for key, refs in found.items()}, owned, roles_of(layer))
 
@@ -100,8 +100,28 @@ class Lexicon:
     def dimension(self, ref: DimensionRef | ValueRef) -> Dimension:
         return next(d for d in self.model(ref.model).dimensions if d.name == ref.dimension)
 
+    def is_amount(self, ref: DimensionRef) -> bool:
+        """Whether a number is of the kind that is added up: amounts, charges, quantities, and no prices or sizes."""
+        words = [word.lower() for word in self.dimension(ref).words()]
+        return any(word.endswith(_ADDED) for word in words)
+
     def measure(self, ref: MeasureRef) -> Measure:
         return next(m for m in self.model(ref.model).measures if m.name == ref.measure)
+
+
+def _say_otherwise(
+    layer: SemanticLayer, say: Callable[[str, Ref], None], found: dict[tuple[str, ...], dict[Ref, None]]
+) -> None:
+    """What things, figures and countries are called besides, where the layer says it of nothing itself."""
+    spoken = set(found)
+    for phrase, ref in _synonyms(layer):
+        if key_of(phrase) not in spoken and key_of(phrase) not in FUNCTION_WORDS:
+            say(phrase, ref)
+    spoken = set(found)
+    for model in layer.semantic_models:
+        for phrase, value in _countries(model):
+            if key_of(phrase) not in spoken:
+                say(phrase, value)
 
 
 def _say_dimension(say: Callable[[str, Ref], None], model: SemanticModel, dimension: Dimension) -> None:
@@ -110,9 +130,25 @@ def _say_dimension(say: Callable[[str, Ref], None], model: SemanticModel, dimens
         for phrase in _with_owner(model, word):
             say(phrase, DimensionRef(model.name, dimension.name))
     for value in dimension.values:
-        for word in (value.value, *value.synonyms):
+        for word in (value.value, *value.synonyms, *_not_yet(value.synonyms)):
             if len(word) >= SPOKEN_VALUE_CHARS and not word.replace(".", "").isdigit():
                 say(word, ValueRef(model.name, dimension.name, value.value))
+
+
+def _synonyms(layer: SemanticLayer) -> list[tuple[str, Ref]]:
+    """What else the words of the layer's things and figures are called."""
+    said: list[tuple[str, Ref]] = []
+    for model in layer.semantic_models:
+        said += [(word, ModelRef(model.name)) for word in model.words()]
+        said += [(word, MeasureRef(model.name, measure.name)) for measure in model.measures for word in measure.words()]
+        said += [(word, DimensionRef(model.name, one.name)) for one in model.dimensions for word in one.words()]
+    return [(other, ref) for word, ref in said for other in same_as(word)]
+
+
+def _not_yet(words: tuple[str, ...]) -> list[str]:
+    """未付款 is also said 没付款, 还没付款."""
+    rests = [word[1:] for word in words if word.startswith("未") and len(word) > SPOKEN_VALUE_CHARS]
+    return [f"{no}{rest}" for rest in rests for no in ("没", "没有", "还没", "还没有", "尚未", "还未")]
 
 
 def _countries(model: SemanticModel) -> list[tuple[str, ValueRef]]:
@@ -125,6 +161,18 @@ def _countries(model: SemanticModel) -> list[tuple[str, ValueRef]]:
     ]
 
 
+_DONE = {  # what a question says was done, for a time named by its noun
+    "签约": ("签", "签了", "签下", "签下了", "新签了", "谈下", "谈下了", "拓展", "拓展了", "发展了", "拿下了"),
+    "入职": ("入职了", "加入", "加入了", "进公司", "招", "招了", "招进", "招进来", "新招了", "招聘了", "招到", "新入职", "新加入"),
+    "下单": ("下单了", "下的单"),
+    "开票": ("开票了", "开的票"),
+    "发货": ("发货了", "发了货", "发的货", "出货", "出货了", "寄出了", "发走"),
+    "启动": ("启动了", "开工", "开工了", "立项", "立项了", "开始了", "上马", "开启", "开启了", "新启动"),
+    "新增": ("新增了", "新增加了", "增加了", "多了", "新来", "新开发了", "新拓展了", "新拓展", "新开发"),
+    "出生": ("出生了", "出生的", "生于", "诞生"),
+}  # fmt: skip
+
+
 def _verbs(dimension: Dimension) -> tuple[str, ...]:
     """Signed → sign, hired → hire: what a question with “did” says of a time."""
     past = [
@@ -132,7 +180,8 @@ def _verbs(dimension: Dimension) -> tuple[str, ...]:
         for word in dimension.words()
         if word.isascii() and word.isalpha() and word.endswith("ed") and len(word) > 4
     ]
-    return tuple(form for word in past for form in (word[:-2], word[:-1]))
+    done = [form for word in dimension.words() for form in _DONE.get(word, ())]
+    return (*(form for word in past for form in (word[:-2], word[:-1])), *done)
 
 
 def _with_owner(model: SemanticModel, word: str) -> list[str]:

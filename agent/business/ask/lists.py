@@ -25,23 +25,33 @@ class Listing:
             raise NotUnderstood("nothing to list")
         source = Source(question.of, self.lexicon, self.joins)
         columns = [source.column(ref) for ref in question.columns] or self._shown(question.of, source)
-        where = Conditions(question, self.lexicon, self.joins).where(source, ())
+        conditions = Conditions(question, self.lexicon, self.joins)
+        where = conditions.where(source, ())
         is_distinct = question.is_distinct or (bool(question.columns) and not self._has_key(question))
         if is_distinct and not question.is_distinct and self._tells_of_each(question):
             columns, is_distinct = [source.key(question.of), *columns], False
+        if not is_distinct:
+            also = [source.column(ref) for ref in question.also]
+            columns = list(dict.fromkeys([*columns, *self._cut_by(source), *conditions.figures_of_each(source), *also]))
+        elif question.also:
+            raise NotUnderstood("columns beside different values")
         text = f"SELECT {'DISTINCT ' if is_distinct else ''}{', '.join(columns)} FROM {source.text()}{where}"
         if question.order is not None:
             way = "ASC" if question.is_ascending else "DESC"
             order = source.column(question.order)
             if is_distinct and order not in columns:
                 raise NotUnderstood("an order by what is not shown")
-            text = f"SELECT {'DISTINCT ' if is_distinct else ''}{', '.join(columns)} FROM {source.text()}{where}"
             text += f" ORDER BY {order} {way} NULLS LAST"
             text += "" if is_distinct else self._tie(source)
         else:
             text += " ORDER BY 1"
         text += f" LIMIT {question.limit}" if question.limit else ""
         return text + (f" OFFSET {question.skipped}" if question.skipped else "")
+
+    def _cut_by(self, source: Source) -> list[str]:
+        """The numbers that a list is cut by, to be seen beside each thing: “orders with a freight above 500”."""
+        numbers = [one.dimension for one in self.question.numbers if one.sign != "="]
+        return [source.column(ref) for ref in numbers if ref.model == self.question.of]
 
     def _tie(self, source: Source) -> str:
         primary = self.lexicon.model(source.base).primary

@@ -80,10 +80,11 @@ class FigureFilter:
 
 @dataclass(frozen=True)
 class Related:
-    """Only rows with (or without) a row of another table."""
+    """Only rows with (or without) a row of another table. is_narrowed: what else is said of such rows is said after “without”."""
 
     model: str
     is_not: bool = False
+    is_narrowed: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,13 +106,23 @@ class WeekdayFilter:
 
 
 @dataclass(frozen=True)
+class YearlyFilter:
+    """Only a month of any year, or a day of it: birthdays."""
+
+    dimension: DimensionRef
+    month: int
+    day: int | None = None
+
+
+@dataclass(frozen=True)
 class AnyOf:
     """Values of several columns, of which one is enough."""
 
     choices: tuple[ValueFilter, ...]
 
 
-Condition = ValueFilter | NumberFilter | ColumnFilter | Missing | TimeFilter | Related | WeekdayFilter | AnyOf
+Rarer = ColumnFilter | WeekdayFilter | YearlyFilter | AnyOf
+Condition = ValueFilter | NumberFilter | Missing | TimeFilter | Related | Rarer
 Group = ModelRef | DimensionRef | Period
 
 
@@ -182,12 +193,13 @@ class Question:
     having: tuple[FigureFilter, ...] = ()
     related: tuple[Related, ...] = ()
     times: tuple[TimeFilter, ...] = ()
-    others: tuple[ColumnFilter | WeekdayFilter | AnyOf, ...] = ()
+    others: tuple[Rarer, ...] = ()
     order: DimensionRef | None = None
     is_ascending: bool = False
     limit: int | None = None
     skipped: int = 0
     derived: Derived | None = None
+    also: tuple[DimensionRef, ...] = ()  # of a list, shown beside what it shows anyway
     shows_keys: bool = False  # beside the names of what is grouped by, so that rows of one name stay apart
     counts_groups: bool = False  # "how many customers have more than five orders"
     accounted: tuple[str, ...] = field(default=(), compare=False)

@@ -93,7 +93,7 @@ def _to_date(match: re.Match[str], today: date) -> Reading | None:
 
 def _to_date_zh(match: re.Match[str], today: date) -> Reading | None:
     text = match[0]
-    unit: Unit = "year" if "年" in text[:2] else "week" if "周" in text else "quarter" if "季" in text else "month"
+    unit: Unit = "year" if "年" in text else "week" if "周" in text else "quarter" if "季" in text else "month"
     return _whole((period(unit, today)[0], today + timedelta(days=1)), None)
 
 
@@ -240,7 +240,8 @@ def _compiled() -> Iterator[tuple[re.Pattern[str], Reader]]:
         (rf"{_E}(?P<unit>[yqm])td{_Z}", _to_date),
         (rf"{_E}since the (?:beginning|start) of (?:the|this) (?P<unit>year|quarter|month|week){_Z}", _to_date),
         (rf"{_E}so far this (?P<unit>year|quarter|month|week){_Z}", _to_date),
-        (rf"[年月]初(?:至今|到现在|以来|到今天|起)|(?:今年|本年)(?:年初)?{_SO_FAR}", _to_date_zh),
+        (r"(?:自从?|从)?(?:今年|本年|本月|这个月)?(?<![去前明后上下])[年月]初(?:至今|到现在|以来|到今天|到目前为止|起)", _to_date_zh),
+        (rf"(?:今年|本年)(?:年初)?{_SO_FAR}", _to_date_zh),
         (rf"(?:本月|这个月|本季度|这个季度|本周|这周){_SO_FAR}", _to_date_zh),
         # parts of a year
         (rf"{_E}(?:the )?(?P<which>first|last) (?P<n>{_N}) (?P<unit>month|quarter)s(?= of )", _part),

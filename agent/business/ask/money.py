@@ -1,17 +1,19 @@
 """What is said of money and of sizes without naming the column: “orders above 80,000”, “平均每张发票多少钱”, “the biggest invoice”."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 from agent.business.ask.function_words import Kind
 from agent.business.ask.items import Item
-from agent.business.ask.lexicon import DimensionRef, Lexicon, MeasureRef
+from agent.business.ask.lexicon import DimensionRef, Lexicon, MeasureRef, ModelRef
+from agent.business.ask.meaning import NotUnderstood
 from agent.business.ask.spoken import found
 from agent.business.ask.units import key_of
 
 _REVENUE = ("revenue", "sales", "销售额")
 _BIGGEST = frozenset(("biggest", "largest", "最大", "smallest", "最小"))
 _WE = frozenset(("we", "i", "我们", "我", "我司", "公司"))
-_SPENT = frozenset(
+SPENT = frozenset(
     key_of(verb)
     for verb in ("spend", "spent", "spends", "spending", "消费", "消费额", "消费金额", "花费", "花了", "花")
 )
@@ -32,9 +34,46 @@ def of_money(items: list[Item], lexicon: Lexicon) -> list[Item]:
         ):
             amount = amount_of(content[place - 1], lexicon)
             said[id(item)] = [*([amount] if amount else []), item]
+        said |= _of_key(content, place, lexicon)
         said |= _averages(content, place, lexicon)
+    said |= _average_of(content, lexicon)
+    said |= _in_all(content, lexicon)
     items = [part for item in items for part in said.get(id(item), [item])]
     return [item for item in items if item.kind is not Kind.CURRENCY]
+
+
+def _of_key(content: list[Item], place: int, lexicon: Lexicon) -> dict[int, list[Item]]:
+    """“The order numbers above 80,000 CNY”: of money is the amount, never a key or a number of another unit."""
+    kinds = [item.kind for item in content[place : place + 3]]
+    is_compared = kinds == [Kind.COMPARE, Kind.NUMBER, Kind.CURRENCY]
+    is_after = bool(place) and content[place - 1].kind is Kind.COMPARE
+    if not is_compared and (is_after or kinds[:2] != [Kind.NUMBER, Kind.CURRENCY]):
+        return {}
+    end = place + (3 if is_compared or kinds[2:] == [Kind.AFTER] else 2)
+    beside = [*content[max(0, place - 1) : place], *content[end : end + 1]]
+    column = next((item for item in beside if item.kind is Kind.QUANTITY), None)
+    ref = column.refs[0] if column and len(column.refs) == 1 else None
+    if column is None or not isinstance(ref, DimensionRef):
+        return {}
+    model = lexicon.model(ref.model)
+    if model.primary is None or lexicon.dimension(ref).expr != model.primary.expr:
+        return {}
+    amount = amount_of(Item(Kind.MODEL, column.text, (ModelRef(ref.model),)), lexicon)
+    if amount is None:
+        raise NotUnderstood("money of what")
+    return {id(content[place]): [amount, content[place]]}
+
+
+def _average_of(content: list[Item], lexicon: Lexicon) -> dict[int, list[Item]]:
+    """“The average invoice in 2024”: of its amount, where nothing else is said that could be averaged."""
+    others = (Kind.QUANTITY, Kind.MEASURE, Kind.COUNT, Kind.MUCH, Kind.TIME, Kind.ADJECTIVE)
+    is_per = any(item.kind is Kind.GROUP and item.text.lower() != "by" for item in content)
+    if is_per or any(item.kind in others for item in content):
+        return {}
+    for first, second in pairwise(content):
+        if first.kind is Kind.AVG and second.kind is Kind.MODEL and (amount := amount_of(second, lexicon)):
+            return {id(first): [first, amount]}
+    return {}
 
 
 def _averages(content: list[Item], place: int, lexicon: Lexicon) -> dict[int, list[Item]]:
@@ -63,6 +102,20 @@ def _averages(content: list[Item], place: int, lexicon: Lexicon) -> dict[int, li
     return said
 
 
+def _in_all(content: list[Item], lexicon: Lexicon) -> dict[int, list[Item]]:
+    """“取消的订单一共多少钱”: the amounts of the one thing that is asked about, added up."""
+    things = [item for item in content if item.kind in _THINGS]
+    much = next((item for item in content if item.kind is Kind.MUCH), None)
+    is_all = any(item.kind in (Kind.ALL, Kind.SUM) for item in content)
+    if much is None or not is_all or len(things) != 1 or things[0].kind is not Kind.MODEL:
+        return {}
+    if any(item.kind in (Kind.AVG, Kind.MAX, Kind.MIN, Kind.GROUP, Kind.SELL, Kind.BUY) for item in content):
+        return {}
+    amount = amount_of(things[0], lexicon)
+    sums: dict[int, list[Item]] = {id(item): [] for item in content if item.kind is Kind.SUM} if amount else {}
+    return sums | {id(much): [Item(Kind.SUM, much.text), amount]} if amount else {}
+
+
 def _is_of(column: Item, thing: Item) -> bool:
     return bool({ref.model for ref in column.refs} & {ref.model for ref in thing.refs})  # type: ignore[attr-defined,unused-ignore]
 
@@ -74,7 +127,7 @@ def spent_by_us(items: list[Item]) -> list[Item]:
     for item in items:
         is_ours = item.text.lower() in _WE if item.kind is Kind.STOP and item.text.lower() in _WE else is_ours
         is_ours = is_ours and item.kind not in (Kind.MODEL, Kind.LIST)
-        is_spent = item.kind is Kind.ADJECTIVE and key_of(item.text) in _SPENT
+        is_spent = item.kind is Kind.ADJECTIVE and key_of(item.text) in SPENT
         said.append(replace(item, kind=Kind.UNKNOWN) if is_ours and is_spent else item)
     return said
 

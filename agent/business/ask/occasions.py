@@ -6,10 +6,11 @@ from agent.business.ask.function_words import Kind
 from agent.business.ask.items import Item
 from agent.business.ask.lexicon import DimensionRef, Lexicon, ModelRef
 
-_LATEST_EN = ("latest", "newest", "last", "earliest", "first", "most recent", "the first")
+_LATEST_EN = ("latest", "newest", "last", "earliest", "first", "most recent", "the most recent", "the first")
 _LATEST_ZH = (
     "最新 最近 最晚 最早 最新的 最近的 最后 最后一个 最后一笔 最后一次 最近一个 最近一笔 最近一次 最近一张 最近的一笔 "
-    "最近的一个 最近的一次 第一个 第一笔 第一次 第一位 第一家 第一张 首个 首位 首次 首笔 最早一个 最早一笔"
+    "最近的一个 最近的一次 第一个 第一笔 第一次 第一位 第一家 第一张 首个 首位 首次 首笔 最早一个 最早一笔 "
+    "最近一首 最近一位 最近一家 最近一名 最后一张 最后一位 最后一家 最后一名 上一笔 上一张 上一次 头一个 头一笔 头一张 头一次 头一位 最先"
 )
 _LATEST = frozenset((*_LATEST_EN, *_LATEST_ZH.split()))
 _SIZES = {1: "ms millisecond 毫秒", 1_000: "second sec 秒 秒钟", 60_000: "minute min 分钟", 3_600_000: "hour 小时"}

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 
 from agent.business.ask.clause import Clause
 from agent.business.ask.derived import DerivedReader
-from agent.business.ask.figure_phrases import figure_of, figures_in
+from agent.business.ask.figure_phrases import figure_of, figures_in, thing_of_value
 from agent.business.ask.figures import model_of_figure
 from agent.business.ask.filters import take_filters
 from agent.business.ask.function_words import Kind
 from agent.business.ask.items import Item, Row
-from agent.business.ask.lexicon import DimensionRef, Lexicon
+from agent.business.ask.joins import Joins
+from agent.business.ask.lexicon import DimensionRef, Lexicon, ModelRef
 from agent.business.ask.list_phrases import by_figure, listed
 from agent.business.ask.meaning import (
     Aggregate,
@@ -27,8 +28,13 @@ from agent.business.ask.meaning import (
 )
 from agent.business.ask.references import References
 from agent.business.ask.superlatives import ranked, top, who
+from agent.business.ask.units import key_of
 
 _SEVERALLY = ("both", "respectively", "分别")
+_PEOPLE_EN = (
+    "employee staff person colleague customer client user member contact artist author composer student teacher"
+)
+_PEOPLE = frozenset((*_PEOPLE_EN.split(), *"员人客户顾家手"))
 _FIGURES = (Kind.COUNT, Kind.MEASURE, Kind.SUM, Kind.AVG)
 
 
@@ -42,42 +48,61 @@ class Reader(Clause):
         is_list = any(item.kind is Kind.LIST for item in self.row.items)
         is_which = any(_asks_which(item) for item in self.row.items)
         is_who = any(item.text.lower().lstrip("是") in ("who", "谁") for item in self.row.items)
+        is_what = any(item.kind is Kind.ASK and item.text.lower().startswith("what") for item in self.row.items)
         how_much = self.row.drop(Kind.MUCH)
         is_asked = self.row.drop(Kind.ASK) or how_much
-        is_all = self.row.drop(Kind.ALL)
+        is_all = self.is_all = self.row.drop(Kind.ALL)
         self.row.drop(Kind.STOP)
         self.filters = take_filters(self.row, self.references, is_chinese=self.is_chinese)
         self._take_each()
         question = ranked(self) or self._read(is_list=is_list, is_asked=is_asked, is_all=is_all)
         if is_which and question.figures and not question.groups:
             raise NotUnderstood("which of what")  # a number does not say which
+        if self.is_severally and question.figures and not question.groups and len(question.figures) == 1:
+            raise NotUnderstood("each of what")
         if how_much and not self._is_amount(question):
             raise NotUnderstood("how much of what")
-        if is_who and _is_named(question, self.filters.values, self.references.lexicon):
+        if is_who and not question.figures and not self._are_people(question):
+            raise NotUnderstood("who, and it is no one")
+        if (is_who or is_what) and _is_named(question, self.filters.values, self.references.lexicon):
             raise NotUnderstood("who, and who it is")
-        return self._filtered(question)
+        return self._filtered(_over_rows(question, self.references.lexicon))
 
     def _read(self, *, is_list: bool, is_asked: bool, is_all: bool) -> Question:
         order = self._order()
         first = top(self, is_list=is_list, is_asked=is_asked) or who(self)
         if first is not None:
-            return first
+            return self._in_order(first, *order)
         self.take_groups()
         self.row.drop(Kind.LIST)
-        figures = figures_in(self, is_list=is_list)
+        figures = thing_of_value(self) or figures_in(self, is_list=is_list)
         if figures:
             if self.rank is not None and self.rank not in figures.figures[:1]:
                 raise NotUnderstood("an order by a figure that is not shown")
             if order[0] is not None and order[0] not in self.groups:
                 raise NotUnderstood("an order by a column that is not shown")
-            return replace(figures, is_ascending=order[1])
+            return replace(figures, is_ascending=order[1] or figures.is_ascending)
         if self.groups:
-            raise NotUnderstood("groups without a figure")
+            return self._ranked_groups(order[1])
         if self.rank is not None:
             return self._ranked_list(order[1])
         is_plain = is_list or is_asked or is_all or order[0] is not None
         things = by_figure(self, listed(self, is_plain=is_plain))
         return replace(things, order=order[0], is_ascending=order[1])
+
+    def _in_order(self, first: Question, order: DimensionRef | None, is_ascending: bool) -> Question:
+        """The first ones in the order that is said besides; only the one they are found by. Raises NotUnderstood."""
+        is_other = order is not None and order != first.order
+        is_other = is_other or (self.rank is not None and self.rank not in first.figures)
+        if is_other or (is_ascending and not first.is_ascending and order is None):
+            raise NotUnderstood("the first ones in another order")
+        return first
+
+    def _ranked_groups(self, is_ascending: bool) -> Question:
+        """“各大区按销售额排名”: every group with the figure it is ranked by."""
+        if self.row.letters or self.rank is None:
+            raise NotUnderstood("groups without a figure")
+        return Question(figures=(self.rank,), groups=tuple(self.groups), is_ascending=is_ascending)
 
     def _ranked_list(self, is_ascending: bool) -> Question:
         """“List the employees by number of orders”: everyone with their figure."""
@@ -91,15 +116,26 @@ class Reader(Clause):
         of_numbers = any(lexicon.dimension(column).type == "number" for column in question.columns)
         return of_numbers or any(not isinstance(figure, Rows) for figure in question.figures)
 
+    def _are_people(self, question: Question) -> bool:
+        """Whether what is listed can be someone: named in the question, or by a column of people."""
+        lexicon = self.references.lexicon
+        if question.of is None or question.of in self.references.mentioned or question.columns or question.also:
+            return True
+        words = {unit for word in lexicon.model(question.of).words() for unit in key_of(word)}
+        return bool(words & _PEOPLE) or not words
+
     def _take_each(self) -> None:
         """“… in Germany and Norway respectively”, “华东和华南各有多少”: grouped by the column of several values."""
         is_compared = any(i.kind is Kind.EACH and i.text.lower() not in _SEVERALLY for i in self.row.items)
-        is_said = self.row.drop(Kind.EACH)
+        is_said = self.is_severally = self.row.drop(Kind.EACH)
         dangling = self._dangling()
         if not is_said and not dangling:
             return
         self.filters.merge_values()
         several = [condition for condition in self.filters.values if len(condition.values) > 1 and not condition.is_not]
+        is_grouped = any(item.kind in (Kind.GROUP, Kind.PERIOD) for item in self.row.items)
+        if is_grouped and dangling and not several:
+            return  # “每家物流公司各承运了多少订单”: said again
         column = self.row.take("#?U?d(?=C|M|m)") if dangling and not several else None  # “不同行业各有多少客户”
         if column and column[0].kind is Kind.NUMBER:
             self.require_all(column[0], column[-1])
@@ -108,7 +144,7 @@ class Reader(Clause):
         elif column:
             self.groups.append(self.references.dimension(column[-1]))
             self.row.put_back_owners(column)
-        elif is_compared and not any(item.kind in (Kind.GROUP, Kind.PERIOD) for item in self.row.items):
+        elif is_compared and not is_grouped:
             raise NotUnderstood("compared with what")
         elif dangling:
             raise NotUnderstood("each of what")
@@ -118,12 +154,18 @@ class Reader(Clause):
         items = self.row.items
         for item, after in zip(items, [*items[1:], None], strict=False):
             if item.kind is Kind.GROUP and item.text in ("各", "各自") and (after is None or after.kind in _FIGURES):
-                items.remove(item)
+                self.row.items = [other for other in items if other is not item]
                 return True
         return False
 
     def _filtered(self, question: Question) -> Question:
         f = self.filters
+        f.require_possible()
+        self._require_own_times(question)
+        asked = {question.of, *(model_of_figure(figure) for figure in question.figures)}
+        self._require_one(asked)
+        if any(one.is_not and one.model in asked for one in f.related):
+            raise NotUnderstood("things without themselves")
         counts = bool(f.having) and question.figures != () and not question.groups
         question = replace(
             question,
@@ -132,6 +174,24 @@ class Reader(Clause):
             related=(*question.related, *f.related), counts_groups=counts,
         )  # fmt: skip
         return self._beside(self._groups_counted(question))
+
+    def _require_one(self, asked: set[str | None]) -> None:
+        """“Customers who bought software and gateways”: of both, not of one of them. Raises NotUnderstood."""
+        joins = Joins(self.references.lexicon.layer)
+        for column in self.filters.both:
+            if any(name and joins.up(name, column.model) is None for name in asked):
+                raise NotUnderstood("one of them, or both")
+
+    def _require_own_times(self, question: Question) -> None:
+        """“上个月新签的订单”: a time of the customers is none of the orders. Raises NotUnderstood where its table is not named."""
+        asked = {question.of} if question.of else {model_of_figure(figure) for figure in question.figures}
+        joins = Joins(self.references.lexicon.layer)
+        for time in self.filters.times:
+            owner = time.dimension.model if time.dimension else ""
+            if not owner or owner in asked or owner in self.references.mentioned:
+                continue
+            if any(name and joins.up(name, owner) is not None for name in asked):
+                raise NotUnderstood("a time of another thing")
 
     def _groups_counted(self, question: Question) -> Question:
         """“How many countries have more than 5 customers”: the groups that fulfil it."""
@@ -162,7 +222,7 @@ class Reader(Clause):
         """“sorted by price, descending”, “按单价从高到低排序”: the column, and whether it ascends."""
         sorted_by = (
             self.row.take(
-                "G(?:[ndt]|m|CM|MC)[DE]?O[DE]?|G(?:[ndt]|m|CM|MC)[DE]|O[ED]$|(?<=m)O$|(?<=CM)O$|(?<=MC)O$|(?<=[Cm])[DE]$"
+                "G(?:[ndt]|m|CM|MC)[DE]?O[DE]?|G(?:[ndt]|m|CM|MC)[DE]|O[ED]$|(?<=m)O$|(?<=CM)O$|(?<=MC)O$|(?<=[CMm])[DE]O?$|(?<=[CMm]L)[DE]O?$"
             )
             if self.is_chinese
             else self.row.take("OG?(?:[ndt]|m|CM|MC)?[DE]*$|(?:(?<=^M)|(?<=^LM))G[nt][DE]+$|[DE]$")
@@ -179,6 +239,18 @@ class Reader(Clause):
             column is not None and not is_descending
         )
         return (self.references.dimension(column) if column else None), is_ascending
+
+
+def _over_rows(question: Question, lexicon: Lexicon) -> Question:
+    """“Average freight per order”: an average over the rows of its own table is the plain one."""
+    if len(question.figures) != 1 or len(question.groups) != 1 or question.limit:
+        return question
+    figure, group = question.figures[0], question.groups[0]
+    if isinstance(figure, Rows):
+        return question
+    agg = figure.agg if isinstance(figure, Aggregate) else lexicon.measure(figure).agg
+    is_own = isinstance(group, ModelRef) and group.model == model_of_figure(figure)
+    return replace(question, groups=()) if is_own and agg == "avg" else question
 
 
 def _is_named(question: Question, values: list[ValueFilter], lexicon: Lexicon) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from agent.business.ask.items import Item
+from agent.business.ask.joins import Joins
 from agent.business.ask.lexicon import DimensionRef, Lexicon, MeasureRef, ModelRef, Ref, ValueRef
 from agent.business.ask.meaning import NotUnderstood
 
@@ -15,6 +16,7 @@ class References:
 
     def __init__(self, lexicon: Lexicon, items: list[Item]) -> None:
         self.lexicon = lexicon
+        self.items = items
         direct = [item.refs[0] for item in items if _is_one_measure(item.refs)]
         direct += [ref for item in items for ref in item.refs if isinstance(ref, ModelRef)]
         sole = [item.refs[0] for item in items if len(item.refs) == 1]
@@ -38,9 +40,18 @@ class References:
     def value(self, item: Item, near: str = "", column: DimensionRef | None = None) -> ValueRef:
         """column: a column that is named beside the value, which decides."""
         refs = [ref for ref in item.refs if isinstance(ref, ValueRef)]
+        if column is None and len(refs) > 1 and not {ref.model for ref in refs} & {*self.mentioned, near}:
+            refs = self._reached(refs, near)
         if column is not None:
             refs = [ref for ref in refs if (ref.model, ref.dimension) == (column.model, column.dimension)]
         return self._one(item, refs, near)
+
+    def _reached(self, refs: list[ValueRef], near: str) -> list[ValueRef]:
+        """Of values of several tables the one that a key of what is asked about leads to: a classical track has that genre."""
+        joins = Joins(self.lexicon.layer)
+        starts = {near} if near else self.mentioned
+        reached = [ref for ref in refs if any(_leads(joins, start, ref.model) for start in starts)]
+        return reached if len(reached) == 1 else refs
 
     def _one(self, item: Item, refs: list[R], near: str = "") -> R:
         for names in ({near}, self.mentioned, self.hinted):
@@ -53,6 +64,14 @@ class References:
             return refs[0]
         choices = tuple(sorted({_spoken(ref) for ref in refs}))
         raise NotUnderstood(f"{item.text} means several things", choices=choices)
+
+
+def _leads(joins: Joins, start: str, goal: str) -> bool:
+    """Whether keys lead from a table to another, in one way alone."""
+    try:
+        return joins.up(start, goal) is not None
+    except NotUnderstood:
+        return False
 
 
 def _is_one_measure(refs: Sequence[Ref]) -> bool:

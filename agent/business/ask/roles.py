@@ -26,6 +26,7 @@ _CHINESE = {
     "salesperson": "销售员 业务员",
     "supervisor": "主管",
 }
+_ENGLISH = {"rep": ("agent", "representative"), "owner": ("lead",), "salesperson": ("seller",)}
 _ENDINGS = ("_id", "_no", "_key", "_fk")
 
 
@@ -51,5 +52,6 @@ def _phrases(column: str, entity: str) -> list[str]:
     if not ending or key_of(name) == key_of(entity.replace("_", " ")):
         return []
     spoken = [name, *(_CHINESE.get(name, "").split())]
-    last = name.rpartition(" ")[2]
+    first, _space, last = name.rpartition(" ")
+    spoken += [f"{first} {other}".strip() for other in _ENGLISH.get(last, ())]
     return spoken if last == name else [*spoken, last, *(_CHINESE.get(last, "").split())]

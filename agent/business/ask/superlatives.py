@@ -4,13 +4,15 @@ import re
 
 from agent.business.ask.clause import Clause
 from agent.business.ask.figure_phrases import figure_of
+from agent.business.ask.figures import model_of_figure
 from agent.business.ask.function_words import Kind
 from agent.business.ask.items import Item
 from agent.business.ask.joins import Joins
-from agent.business.ask.lexicon import MeasureRef
-from agent.business.ask.meaning import NotUnderstood, Question
+from agent.business.ask.lexicon import DimensionRef, MeasureRef
+from agent.business.ask.meaning import Aggregate, Figure, NotUnderstood, Period, Question
 from agent.business.ask.units import stem
 
+_HEIGHTS = frozenset("highest lowest largest smallest biggest 最高 最低 最大 最小".split())  # noqa: SIM905
 _RANKING = "(?:CM|MC|m)"
 
 
@@ -44,7 +46,11 @@ def top(clause: Clause, *, is_list: bool, is_asked: bool) -> Question | None:
             rf"L?(?P<figure>{figure})(?P<way>[XN])(?P<n>#)?(?P<target>g)L?",
             r"L?(?P<way>[XN])(?P<figure>[nt])L?(?P<n>#)?(?P<target>M)L?",
             rf"L(?P<n>#)?(?P<target>[Mdg])(?P<figure>{figure})(?P<way>[XN])",
-            rf"(?P<target>[Mdg])(?P<figure>{figure})(?P<way>[XN])L",
+            rf"(?P<target>[Mdg])(?P<figure>{figure})(?P<way>[XN])(?P<n>#)?L",
+            r"L?(?P<way>[XN])(?P<figure>[nt]|m)T(?P<n>#)(?P<target>M)L?",  # 最贵的前5个产品
+            r"L(?P<n>#)?(?P<target>M)(?P<way>[XN])(?P<figure>[nt])",  # 哪位员工年纪最大
+            r"L(?P<n>#)?(?P<target>[Md])(?P<via>M)(?P<figure>m|CM|MC)(?P<way>[XN])",  # 哪个国家的客户带来的销售额最高
+            r"(?P<figure>m|CM|MC)(?P<way>[XN])L(?P<n>#)?(?P<target>[Md])(?P<via>M)",
             rf"G?(?P<figure>{figure})(?P<way>[XN])L(?P<n>#)?(?P<target>[Md])",  # 运费最高的是哪张订单
             r"L?(?P<way>[XN])(?P<figure>m)L?(?P<n>#)?(?P<target>[Mdg])L?",  # 最畅销的产品
             rf"G?(?P<figure>{figure})O?(?P<top>T)(?P<n>#)(?P<target>[Md])L?",
@@ -94,21 +100,65 @@ def _ask_by_what(clause: Clause, item: Item) -> None:
     raise NotUnderstood("the first by which figure", figures=tuple(reversed(figures.values())))
 
 
+def _is_added(clause: Clause, column: DimensionRef, target: Item, way: Item | None) -> bool:
+    """“The countries with the most freight”: all of it there; of the one row with most it would be “the highest”."""
+    if way is None or way.text.lower() not in ("most", "the most", "least", "the least") or clause.is_chinese:
+        return False
+    is_own = target.kind is Kind.MODEL and clause.references.model(target) == column.model
+    return not is_own and clause.references.lexicon.is_amount(column)
+
+
 def _superlative(clause: Clause, found: re.Match[str]) -> Question:
     part = found.groupdict()
     number = clause.row.items[found.start("n")].number if part.get("n") else None
     target = clause.row.items[found.start("target")]
     is_one = not clause.is_chinese and target.text.lower() == stem(target.text.lower())  # “the top customer”
-    if part.get("top") and number is None and not is_one:
+    are_several = target.kind is Kind.MODEL and target.text.isascii() and target.text.lower().endswith("s")
+    if number is None and ((part.get("top") and not is_one) or (are_several and not is_one and not clause.is_chinese)):
         raise NotUnderstood("how many of the first")
+    way = clause.row.items[found.start("way")].text.lower().removeprefix("the ") if part.get("way") else ""
+    if part["figure"] == "M" and way in _HEIGHTS:
+        raise NotUnderstood("the highest of what")  # “the customer with the highest order”: not the most orders
     figure_items = clause.row.items[found.start("figure") : found.end("figure")]
     is_ascending = part.get("way") == Kind.MIN.value
     limit = int(number) if number else 1
     if part["figure"] in ("n", "t"):
         column = clause.references.dimension(figure_items[0])
+        if _is_added(clause, column, target, clause.row.items[found.start("way")] if part.get("way") else None):
+            return Question(
+                figures=(Aggregate("sum", column),),
+                groups=(clause.group(target),),
+                is_ascending=is_ascending,
+                limit=limit,
+            )
         model = clause.references.model(target) if target.kind is Kind.MODEL else ""
+        if model != column.model and part["figure"] == "t" and limit == 1 and model:
+            return _last_of(clause, column, model, is_ascending=is_ascending)
         if model != column.model:
             raise NotUnderstood("a superlative over another table's column")
         return Question(of=model, order=column, is_ascending=is_ascending, limit=limit)
     figure = figure_of(clause.references, figure_items)
+    if part.get("via"):
+        _require_between(clause, clause.row.items[found.start("via")], target, figure)
     return Question(figures=(figure,), groups=(clause.group(target),), is_ascending=is_ascending, limit=limit)
+
+
+def _last_of(clause: Clause, column: DimensionRef, model: str, *, is_ascending: bool) -> Question:
+    """“最近一次下单的客户”: the last order, beside whose it is."""
+    lexicon = clause.references.lexicon
+    name = lexicon.model(model).name_dimension
+    if name is None or Joins(lexicon.layer).up(column.model, model) is None:
+        raise NotUnderstood("a superlative over another table's column")
+    also = (DimensionRef(model, name.name),)
+    return Question(of=column.model, order=column, is_ascending=is_ascending, limit=1, also=also)
+
+
+def _require_between(clause: Clause, via: Item, target: Item, figure: Figure) -> None:
+    """A thing named on the way from the figure to what it is ranked by says nothing more. Raises NotUnderstood where it is not on it."""
+    joins = Joins(clause.references.lexicon.layer)
+    start, middle = model_of_figure(figure), clause.references.model(via)
+    ref = clause.group(target)
+    goal = "" if isinstance(ref, Period) else ref.model
+    way = joins.up(start, goal)
+    if way is None or middle not in {start, goal, *(step.one for step in way)}:
+        raise NotUnderstood("a superlative of rows that are not counted")

@@ -35,7 +35,8 @@ class FoundWindow:
 
 _OF_YEAR = re.compile(r"(?: of| in|,|'s)? ?(?:the year )?|的")
 _JOINED = re.compile(
-    r" ?(?:and|&|vs\.?|versus|to|through|or|with|than|compared (?:to|with)|with that of|-|–|~) ?"
+    r",? ?(?:and|&|vs\.?|versus|to|through|or|with|than|against|as against|relative to|over|compared (?:to|with)|with that of|-|–|~)"
+    r"(?: (?:in|for|with|from|during))?(?: the| that of(?: the)?)? ?"
     r"|[和与跟到至比、及,~-]|相比|对比| - "
 )
 _RANGE = re.compile(r" ?(?:to|through|until|till|up to|-|–|~) ?|[到至~-]|一直到")
@@ -114,7 +115,24 @@ def _with_years(text: str, moments: Sequence[Moment]) -> list[Moment]:
             between = text[min(one.stop, other.stop) : max(one.begin, other.begin)]
             if one.of_year and not one.year and other.of_year and other.year and _JOINED.fullmatch(between):
                 kept[place] = _in_year(one, other.year)
+            elif (
+                one.of_year
+                and not one.year
+                and other.unit == "day"
+                and not other.of_year
+                and _JOINED.fullmatch(between)
+            ):
+                kept[place] = _beside_date(one, other, step)
     return kept
+
+
+def _beside_date(one: Moment, date_beside: Moment, step: int) -> Moment:
+    """“Between 1 October and 15 November 1996”: in the year of the date beside it, so that the two are in their order."""
+    day = date_beside.span[0]
+    found = _in_year(one, day.year)
+    is_before = found.span[0] <= day
+    is_in_order = is_before if step == -1 else day <= found.span[0]
+    return found if is_in_order else _in_year(one, day.year + step)
 
 
 def _in_year(moment: Moment, year: int, *, begin: int | None = None, stop: int | None = None) -> Moment:

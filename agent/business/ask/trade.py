@@ -26,20 +26,63 @@ _COMING = frozenset(
         "接到了",
     )
 )
+_RELATING = frozenset(  # that something belongs to someone, which a key says; of other verbs nothing is in the data
+    key_of(verb)
+    for verb in [
+        "responsible for",
+        " is responsible for",
+        " are responsible for",
+        " in charge of",
+        " look after",
+        " looks after",
+        " looked after",
+        " take care of",
+        " takes care of",
+        " assigned to",
+        " handle",
+        " handled",
+        " process",
+        " processed",
+        " deliver",
+        " delivered",
+        " delivers",
+        " 处理",
+        " 负责",
+        " 负责的",
+        " 跟进",
+        " 跟进的",
+        " 对接",
+        " 对接的",
+        " 照管",
+        " 送",
+        " 送的",
+        " 送过",
+        " 送了",
+        " 承运",
+        " 承运的",
+        " 运输",
+        " 运输的",
+    ]
+)
+_MOVING = frozenset(map(key_of, ("deliver", "delivered", "delivers", "送", "送过", "送了", "运输")))
+_SORTS = frozenset("种 款 类".split())  # noqa: SIM905
 _SOLD = ("units sold", "quantity sold", "销量")
 
 
 def traded(items: list[Item], lexicon: Lexicon) -> list[Item]:
     """The items with verbs of trade as the table of trade, or without them where it is named, and without verbs between two tables.
 
-    Raises NotUnderstood for what happened to the rows of one table alone: “orders closed last month” has another time.
+    Raises NotUnderstood for what happened to the rows of one table alone: “orders closed last month” has another time; and for
+    what is no matter of whose something is: “items returned by customers”.
     """
     items = _bought(items, lexicon)
     if not any(item.kind is Kind.EVENT for item in items):
         return items
     if _are_orders_coming(items, lexicon):
         return [replace(item, kind=Kind.STOP) if item.kind is Kind.EVENT else item for item in items]
-    if len(_tables(items)) < 2:
+    verbs = [key_of(item.text) for item in items if item.kind is Kind.EVENT]
+    is_dated = any(item.kind in (Kind.WINDOW, Kind.PERIOD) for item in items) and any(verb in _MOVING for verb in verbs)
+    if len(_tables(items)) < 2 or is_dated or any(verb not in _RELATING for verb in verbs):
         raise NotUnderstood("what happened", unknown=tuple(item.text for item in items if item.kind is Kind.EVENT))
     return [replace(item, kind=Kind.STOP) if item.kind is Kind.EVENT else item for item in items]
 
@@ -51,21 +94,52 @@ def _are_orders_coming(items: list[Item], lexicon: Lexicon) -> bool:
         ref for word in ("order", "订单") for ref in lexicon.phrases.get(key_of(word), ()) if isinstance(ref, ModelRef)
     }
     things = {ref for item in items if item.kind is Kind.MODEL for ref in item.refs}
-    return all(event in _COMING for event in events) and bool(things) and things <= orders
+    return all(event in _COMING for event in events) and bool(things & orders)
 
 
 def _bought(items: list[Item], lexicon: Lexicon) -> list[Item]:
     verbs = [item for item in items if item.kind in (Kind.BUY, Kind.SELL)]
     if not verbs:
         return items
-    named = {ref.model for item in items if item.kind is Kind.MODEL for ref in item.refs}
-    has_figure = any(item.kind in (Kind.MEASURE, Kind.QUANTITY, Kind.TIME) for item in items)
+    owners = [item for item in items if item.kind is Kind.MODEL or (item.kind is Kind.TIME and item.is_owned)]
+    named = {ref.model for item in owners for ref in item.refs}
+    has_figure = any(
+        item.kind in (Kind.MEASURE, Kind.QUANTITY)
+        or (item.kind is Kind.TIME and not all(ref.model in named for ref in item.refs))
+        for item in items
+    )
     needs_rows = any(item.kind in (Kind.WINDOW, Kind.NOT, Kind.WEEKDAY) for item in items) or verbs[0].kind is Kind.BUY
-    trade = trade_of(next(iter(named)), lexicon) if len(named) == 1 and not has_figure and needs_rows else ""
+    trade = _trade_between(named, lexicon) if named and not has_figure and needs_rows else ""
     if not trade or trade in named:
         return [replace(item, kind=Kind.STOP) if item.kind is Kind.BUY else item for item in items]
     row = Item(Kind.MODEL, verbs[0].text, (ModelRef(trade),))
     return [row if item is verbs[0] else item for item in items if item is verbs[0] or item not in verbs[1:]]
+
+
+def _trade_between(named: set[str], lexicon: Lexicon) -> str:
+    """What is bought by whom: the table of trade that belongs to all that is named; "" where it is named itself."""
+    if len(named) == 1:
+        return trade_of(next(iter(named)), lexicon)
+    joins = Joins(lexicon.layer)
+    if joins.base_for(named) is not None:
+        return ""
+    traded_in = [
+        model.name
+        for model in lexicon.layer.semantic_models
+        if model.measures and all(joins.up(model.name, name) is not None for name in named)
+    ]
+    return traded_in[0] if len(traded_in) == 1 else ""
+
+
+def sorts_sold(items: list[Item]) -> list[Item]:
+    """“How many different products were sold”, “卖过多少种产品”: products, not pieces."""
+    kinds = {item.kind for item in items}
+    are_sorts = Kind.DISTINCT in kinds or any(
+        first.kind is Kind.COUNT and second.text in _SORTS for first, second in pairwise(items)
+    )
+    if not are_sorts or not {Kind.COUNT, Kind.MODEL} <= kinds:
+        return items
+    return [replace(item, kind=Kind.BUY) if item.kind is Kind.SELL else item for item in items]
 
 
 def sold(items: list[Item], lexicon: Lexicon) -> list[Item]:
@@ -90,6 +164,24 @@ def sold(items: list[Item], lexicon: Lexicon) -> list[Item]:
         place = next(n for n, item in enumerate(items) if item.kind is Kind.COUNT)
         return [*rest[:place], measure, *rest[place:]]
     return [measure if item.kind is Kind.SELL else item for item in items]
+
+
+def most_sold(items: list[Item], lexicon: Lexicon) -> list[Item]:
+    """“Which artist sold the most tracks”: by the figure that is called “tracks sold”, where there is one of that name."""
+    content = [item for item in items if item.kind is not Kind.STOP]
+    kinds = [item.kind for item in content]
+    for place in range(len(content) - 2):
+        if (
+            kinds[place] is not Kind.SELL
+            or kinds[place + 1] not in (Kind.MAX, Kind.MIN)
+            or kinds[place + 2] is not Kind.MODEL
+        ):
+            continue
+        verb, _way, thing = content[place : place + 3]
+        figure = found(lexicon, (f"{thing.text} {verb.text}",), MeasureRef)
+        if figure is not None:
+            return [figure if item is thing else item for item in items if item is not verb]
+    return items
 
 
 def never(items: list[Item], lexicon: Lexicon) -> list[Item]:

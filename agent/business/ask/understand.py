@@ -1,16 +1,22 @@
 """A question in Chinese or English to SQL without a model: understood word for word, or not at all."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from functools import partial
 from zoneinfo import ZoneInfo
 
 from agent.business.ask.build import build_sql
-from agent.business.ask.items import read_items, require_known
+from agent.business.ask.chinese import keywords
+from agent.business.ask.function_words import Kind
+from agent.business.ask.items import Item, read_items, require_known
 from agent.business.ask.lexicon import Lexicon, MeasureRef
 from agent.business.ask.meaning import NotUnderstood, Question
 from agent.business.ask.named import among_named
 from agent.business.ask.reader import read_question
+from agent.business.ask.second import asks_twice, parts_of, with_second
+from agent.business.ask.units import prepared
 from agent.business.ask.wording import rephrased
 
 
@@ -28,12 +34,59 @@ def understand(text: str, lexicon: Lexicon, *, today: date | None = None, named_
     today: the company's date; None for now in the layer's time zone. named_in: a text that names which rows are meant.
     """
     day = today or datetime.now(ZoneInfo(lexicon.layer.time_zone)).date()
-    items = rephrased(read_items(text, lexicon, day), lexicon)
-    require_known(items)
-    question = read_question(items, lexicon)
+    question = _read(text, lexicon, day)
     if named_in:
         question = among_named(question, named_in, lexicon)
     return _built(question, lexicon)
+
+
+def _read(text: str, lexicon: Lexicon, day: date) -> Question:
+    """The question as a whole, else its first part with what its second asks besides.
+
+    Where two parts ask, the whole would be a question that puts both into one: only a figure compared or beside another is one.
+    """
+    plain = prepared(text)
+    are_two = asks_twice(plain)
+    if are_two and (question := _read_in_two(plain, lexicon, day)) is not None:
+        return question
+    try:
+        question = _read_whole(text, lexicon, day)
+    except NotUnderstood:
+        found = None if are_two else _read_in_two(plain, lexicon, day) or _read_keywords(text, lexicon, day)
+        if found is None:
+            raise
+        return found
+    if are_two and question.derived is None and len(question.figures) < 2:
+        raise NotUnderstood("two questions")
+    return question
+
+
+def _read_keywords(text: str, lexicon: Lexicon, day: date) -> Question | None:
+    """“地区 客户数”: by each region, where the words alone say no question."""
+    for said in keywords(text):
+        with suppress(NotUnderstood):
+            question = _read_whole(said, lexicon, day)
+            return question if question.groups else None
+    return None
+
+
+def _read_in_two(text: str, lexicon: Lexicon, day: date) -> Question | None:
+    for first, second in parts_of(text):
+        with suppress(NotUnderstood):
+            question = _read(first, lexicon, day)
+            items = [item for item in read_items(first, lexicon, day) if item.kind is not Kind.UNKNOWN]
+            return with_second(question, items, second, lexicon, partial(_going_on, lexicon=lexicon, day=day))
+    return None
+
+
+def _read_whole(text: str, lexicon: Lexicon, day: date) -> Question:
+    items = rephrased(read_items(text, lexicon, day), lexicon)
+    require_known(items)
+    return read_question(items, lexicon)
+
+
+def _going_on(before: list[Item], text: str, *, lexicon: Lexicon, day: date) -> list[Item]:
+    return rephrased([*before, *read_items(text, lexicon, day)], lexicon)
 
 
 def _built(question: Question, lexicon: Lexicon) -> Understood:

@@ -5,6 +5,8 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from agent.business.ask.chinese import plain
+from agent.business.ask.english import in_plain_words, with_stops_outside
 from agent.business.ask.places import with_country
 
 _QUOTES = r"\"([^\"]+)\"|“([^”]+)”|「([^」]+)」|《([^》]+)》|(?<![a-z])'([^']+)'(?![a-z])"
@@ -60,6 +62,7 @@ IRREGULAR = {
     "does": "does",
     "is": "is",
     "was": "was",
+    "ones": "ones",
 }
 
 
@@ -86,7 +89,7 @@ def units_of(text: str) -> list[Unit]:
 
 def prepared(question: str) -> str:
     """A question as it is read: one form of every character, and of what is compared with another year."""
-    text = with_country(normalised(question))
+    text = in_plain_words(plain(with_country(with_stops_outside(normalised(question)))))
     for pattern, form in _SAME_PERIOD:
         text = pattern.sub(form, text)
     return text

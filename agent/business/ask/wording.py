@@ -9,34 +9,41 @@ from itertools import pairwise
 
 from agent.business.ask.absence import absent
 from agent.business.ask.adjectives import ADJECTIVES, Adjective
+from agent.business.ask.asking import asked
 from agent.business.ask.charge import in_charge
+from agent.business.ask.doubts import require_own_news, require_plain
+from agent.business.ask.frames import framed
 from agent.business.ask.function_words import Kind
 from agent.business.ask.items import Item
+from agent.business.ask.kept import kept
 from agent.business.ask.lexicon import DimensionRef, Lexicon, MeasureRef, ModelRef, ValueRef
+from agent.business.ask.light_words import lightened
 from agent.business.ask.money import of_money, spent_by_us
 from agent.business.ask.occasions import by_default_time, lasting, without_default_time
 from agent.business.ask.spoken import found
-from agent.business.ask.trade import never, sold, traded
+from agent.business.ask.trade import most_sold, never, sold, sorts_sold, traded
 from agent.business.ask.units import key_of
 
 
 def rephrased(items: list[Item], lexicon: Lexicon) -> list[Item]:
     """The items with adjectives, verbs of trade and negated times as what they mean."""
-    items = in_charge(_named(items, lexicon), lexicon)
+    items = asked(framed(_named(lightened(kept(items, lexicon), lexicon), lexicon)), lexicon)
+    items = in_charge(items, lexicon)
     items = absent(_opened(spent_by_us(items)), lexicon)
     items = [part for item in items for part in _spelled(item, lexicon)]
     items = _without_repetition(items)
     items = lasting(items, lexicon)
-    items = of_money(items, lexicon)
+    items = of_money(require_plain(items, lexicon), lexicon)
     items = _each_aggregate(items)
     items = _compared(items)
     items = _spread(items)
     items = never(items, lexicon)
-    items = sold(items, lexicon)
+    items = sold(most_sold(sorts_sold(items), lexicon), lexicon)
     items = traded(items, lexicon)
     items = _outside(items)
     items = without_default_time(by_default_time(items, lexicon), lexicon)
     if any(item.kind is Kind.WINDOW for item in items):
+        require_own_news(items)
         items = [item for item in items if item.kind is not Kind.NEW]
     return _asked_for(_without_fillers(items))
 
@@ -45,6 +52,12 @@ def _opened(items: list[Item]) -> list[Item]:
     """Without an “and” at the beginning: “还有多少订单没有发货”; with “各” after several times as “分别”."""
     while items and items[0].kind in (Kind.AND, Kind.STOP):
         items = items[1:]
+    asking = [Kind.COUNT, Kind.LIST]
+    items = [
+        item
+        for place, item in enumerate(items)
+        if item.text != "还有" or not any(after.kind in asking for after in items[place + 1 : place + 2])
+    ]
     verbs = [item.text.lower() for item in items if item.kind is Kind.STOP]
     if (
         "do" in verbs[1:] and "did" in verbs[: verbs[1:].index("do") + 1]
@@ -64,6 +77,7 @@ def _asked_for(items: list[Item]) -> list[Item]:
     """“How many … are there” asks how many, not whether."""
     if any(
         item.kind in (Kind.COUNT, Kind.MUCH, Kind.LIST, Kind.MEASURE, Kind.MAX, Kind.MIN, Kind.TOP, Kind.WHEN)
+        or (item.kind is Kind.ASK and item.text.lower() == "what")
         for item in items
     ):
         items = [replace(item, kind=Kind.STOP) if item.kind is Kind.EXISTS else item for item in items]
@@ -113,7 +127,14 @@ def _without_fillers(items: list[Item]) -> list[Item]:
             and (kinds[0] is Kind.VALUE or kinds == [Kind.GROUP, Kind.VALUE])
         ):
             gone.append(item)
-    return [item for item in items if not any(item is other for other in gone)]
+    kept = [_owner(item) if any(item is other for other in gone) else item for item in items]
+    return [item for item in kept if item is not None]
+
+
+def _owner(item: Item) -> Item | None:
+    """The table that a column was named with; None for a column without."""
+    refs = tuple(ModelRef(ref.model) for ref in item.refs)
+    return Item(Kind.MODEL, item.text, refs) if item.is_owned else None
 
 
 def _spelled(item: Item, lexicon: Lexicon) -> list[Item]:
@@ -216,12 +237,15 @@ def _spread(items: list[Item]) -> list[Item]:
     if any(item.kind is Kind.GROUP for item in items):
         return [item for item in items if item.kind is not Kind.SPREAD]
     content = [item for item in items if item.kind is not Kind.STOP]
+    if any(item.kind is Kind.SPREAD for item in content):  # “项目状态 数量 分布”
+        items = [item for item in items if item.kind is not Kind.COUNT]
+        content = [item for item in content if item.kind is not Kind.COUNT]
     for column, spread in pairwise(content):
         if spread.kind is Kind.SPREAD and column.kind is Kind.DIMENSION:
             place = items.index(column)
             owner = (
                 [Item(Kind.MODEL, column.text, tuple(ModelRef(ref.model) for ref in column.refs))]
-                if column.is_owned
+                if column.is_owned or (len(column.refs) == 1 and not any(one.kind is Kind.MODEL for one in content))
                 else []
             )
             rest = [item for item in items[place + 1 :] if item is not spread]
