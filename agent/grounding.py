@@ -16,11 +16,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.extractive.candidates import MEASURES, TermShares, covered, named_terms, said_givens, term_ids
-from agent.extractive.questions import is_of_other_days
+from agent.extractive.candidates import MEASURES, Candidate, TermShares, covered, named_terms, said_givens, term_ids
+from agent.extractive.questions import is_of_other_days, lacks_amount
 from agent.extractive.reader import Reading, are_covered
 from agent.grounding_weights import THRESHOLD, VERIFIED, VERIFYING, WEIGHTS
-from agent.matter import core_of, matter_in, said_of
+from agent.matter import core_of, matter_in, said_of, unsaid_word
 from agent.wording import DETAILS, details
 
 SIGNALS: Final = (
@@ -76,7 +76,11 @@ KEYWORDS_THRESHOLD = 0.2  # words to look up expect a place to read, not a confi
 LEAST_OF_MATTER = (
     0.25  # share of the matter, apart from names, numbers and time; by hand, with what it costs in ADR 0006
 )
+LEAST_OF_ROW = (
+    0.1  # share of the matter that a row of a table says with its header, its headings and its neighbours; by hand
+)
 SURE_OF_MATTER = 0.44  # verified, below which a sentence of another matter is not believed; by hand as well
+SURE_OF_BOTH = 0.55  # … where it neither has an answer of the kind asked for nor the rarest word of the matter
 
 
 @dataclass(frozen=True)
@@ -107,24 +111,38 @@ def judge(reading: Reading) -> Verdict:
         return Verdict(False, Doubt.UNCONFIRMED if is_covered else Doubt.NOT_COVERED, score, verified)
     if not reading.question.is_keywords and (doubt := _contrary(values, verified)):
         return Verdict(False, doubt, score, verified)
+    if _is_beside(reading, reading.best, values):
+        return Verdict(False, Doubt.ANOTHER_MATTER, score, verified)
     if is_of_other_days(reading.question, reading.best.sentence.text):
         return Verdict(False, Doubt.OTHER_DAYS, score, verified)
     return Verdict(True, None, score, verified)
+
+
+def _is_beside(reading: Reading, best: Candidate, values: NDArray[np.float64]) -> bool:
+    """Whether something is asked that the sentence does not give: another amount, a word that is written nowhere, or a column that
+    its table does not have, for a row is told by its header.
+    """
+    core, said = (values[SIGNALS.index(name)] for name in ("core_in_context", "matter_in_context"))
+    is_of_other_column = best.sentence.kind == "row" and not core and said < LEAST_OF_ROW
+    is_unsaid = unsaid_word(reading.question, reading.matter, best.context) is not None
+    return is_of_other_column or is_unsaid or lacks_amount(reading.question, best.sentence.text)
 
 
 def _contrary(values: NDArray[np.float64], verified: float) -> Doubt | None:
     """Why a sentence that resembles the question does not answer it."""
     if verified < VERIFIED:
         return Doubt.TURNED
-    return Doubt.ANOTHER_MATTER if is_of_another_matter(values) and verified < SURE_OF_MATTER else None
+    return Doubt.ANOTHER_MATTER if is_of_another_matter(values, verified) else None
 
 
-def is_of_another_matter(values: NDArray[np.float64]) -> bool:
-    """Whether the sentence lacks the kind of thing asked for, or little of the matter is said around it, and not its rarest word:
-    then verifying must be surer. values: in the order of SIGNALS.
+def is_of_another_matter(values: NDArray[np.float64], verified: float) -> bool:
+    """Whether the sentence lacks the kind of thing asked for, or little of the matter is said around it, and not its rarest word,
+    and verifying is not sure enough all the same. values: in the order of SIGNALS.
     """
     lacks, core, said = (values[SIGNALS.index(name)] for name in ("lacks_kind", "core_in_context", "matter_in_context"))
-    return bool(lacks or (not core and said < LEAST_OF_MATTER))
+    if lacks and not core:
+        return verified < SURE_OF_BOTH
+    return bool(lacks or (not core and said < LEAST_OF_MATTER)) and verified < SURE_OF_MATTER
 
 
 def _probability(values: NDArray[np.float64], model: tuple[float, ...]) -> float:

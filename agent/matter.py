@@ -4,11 +4,12 @@ A sentence of the same week, place or quarter resembles the question and may spe
 """
 
 import re
+from collections.abc import Collection
 
 from agent.extractive.candidates import TermShares, covered, named_terms
-from agent.extractive.questions import Question
-from knowledge.retrieval.everyday import is_of_words
-from knowledge.retrieval.terms import term_id, terms
+from agent.extractive.questions import Question, asks_only
+from knowledge.retrieval.everyday import is_of_words, share_of_passages
+from knowledge.retrieval.terms import is_han, term_id, terms
 
 LEAST = 0.15  # share of the question's idf below which nothing is left besides names, numbers and time
 _TIMES = frozenset(
@@ -22,6 +23,8 @@ _TIMES = frozenset(
     )
 )
 _DIGIT = re.compile(r"\d")
+UNUSUAL = 0.005  # share of ordinary passages below which a Chinese word is of some matter; by hand
+_OF_TALK = frozenset("这那哪几多少后前上下时候能会可不没我你他她们给还有是在就也都很么谁说想要让把被")
 
 
 def matter_in(question: Question, shares: TermShares) -> dict[int, float]:
@@ -39,6 +42,22 @@ def core_of(question: Question, matter: TermShares) -> int | None:
     """The rarest word of the matter; None where it has no word. Two characters that no known word joins are none."""
     words = {term_id(term) for term in terms(question.text) if is_of_words(term)} & matter.keys()
     return max(words, key=matter.__getitem__) if words else None
+
+
+def unsaid_word(question: Question, known: Collection[int], said: Collection[int]) -> str | None:
+    """A Chinese word of the question that no document says and of which no character is said either; None where there is none.
+
+    Then something is asked of which nothing is written here. known: the terms that documents say. said: the terms said around the
+    sentence. Words of talk (几个, 那边) do not count.
+    """
+    for term in terms(question.text):
+        is_word = (
+            len(term) == 2 and is_han(term) and is_of_words(term) and _OF_TALK.isdisjoint(term) and not asks_only(term)
+        )
+        is_said = term_id(term) in known or not {term_id(character) for character in term}.isdisjoint(said)
+        if is_word and not is_said and share_of_passages(term) < UNUSUAL:
+            return term
+    return None
 
 
 def said_of(matter: TermShares, said: frozenset[int]) -> float:

@@ -24,7 +24,7 @@ MEASURES = (
     "in_titled",  # … with title and headings
     "in_context",  # … with title, headings and the neighbouring sentences
     "in_passage",  # … anywhere in the passage
-    "in_focus",  # share of what title and headings leave open that the sentence says; 0 where they say it all
+    "in_focus",  # share of what title and headings leave open that the sentence says; 0 where they say it all, 1 in a section of it
     "dense",  # cosine of the passage
     "lexical",  # absolute BM25 of the passage, 0 … 2.2
     "coverage",  # MaxSim of the passage; 0 where it is not known
@@ -40,6 +40,12 @@ MEASURES = (
     "similarity",  # cosine of question and sentence
 )
 LEAST_FOCUS = 0.1  # share of the idf below which what is left open counts for less
+SAYS_ALL = 0.99  # share of what is asked from which a heading says all of it
+LONGEST_FURNITURE = 60  # characters beside the title
+_PAGE = re.compile(
+    r"\W*(?:(?:page|p\.|seite|第)\s*)?\d{1,4}\s*(?:页|(?:of|/|／|共)\s*\d{1,4}\s*页?)?\W*", re.IGNORECASE
+)
+_SENTENCE_ENDS = re.compile(r"[.。!！?？;；]\W*\Z")
 _POSSESSIVE = re.compile(r"['’]s\b")
 _NAMED_VALUE = re.compile(r"[^:=\s]+\s*[:=]\s*\S")
 SIMILARITY = MEASURES.index("similarity")
@@ -83,6 +89,7 @@ def candidates_in(question: Question, passages: Sequence[Passage], shares: TermS
     """The sentences of all passages in order, measured but for their similarity. Headings do not answer."""
     asked = term_ids(question.text)
     found: list[Candidate] = []
+    is_page = any(_says_all(shares, passage.heading) for passage in passages)
     for number, passage in enumerate(passages):
         sentences = _under_headings(passage)
         said = [term_ids(sentence.text) for sentence, _under in sentences]
@@ -101,7 +108,9 @@ def candidates_in(question: Question, passages: Sequence[Passage], shares: TermS
                 covered(shares, own | heading),
                 covered(shares, near),
                 covered(shares, everywhere),
-                covered(focus, own) / max(sum(focus.values()), LEAST_FOCUS),
+                1.0
+                if not is_page and _says_all(shares, under)
+                else covered(focus, own) / max(sum(focus.values()), LEAST_FOCUS),
                 *of_passage,
                 *_of_kind(question, sentence.text),
                 said_givens(question, sentence.text),
@@ -125,9 +134,22 @@ def _under_headings(passage: Passage) -> list[tuple[Sentence, str]]:
         if sentence.kind == "heading" or sentence.text in known:
             is_header_of_table = "|" in sentence.text
             under = "" if sentence.text in known else under if is_header_of_table else sentence.text
-        else:
+        elif not _is_furniture(sentence.text, passage.title):
             found.append((sentence, under))
     return found
+
+
+def _is_furniture(text: str, title: str) -> bool:
+    """Whether a line stands on every page: the title again with a mark or a number, or the number of the page alone."""
+    if _PAGE.fullmatch(text):
+        return True
+    rest = text.replace(title, "", 1) if title else text
+    return rest != text and len(rest) <= LONGEST_FURNITURE and not _SENTENCE_ENDS.search(rest)
+
+
+def _says_all(shares: TermShares, heading: str) -> bool:
+    """Whether a heading says all that is asked: then what stands under it is what is looked for, a page before a section."""
+    return bool(heading) and covered(shares, term_ids(heading)) >= SAYS_ALL * sum(shares.values())
 
 
 def is_command(sentence: Sentence) -> bool:

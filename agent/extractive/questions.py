@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from agent.extractive.amounts import MONTHS, amount_asked, gives
+
 
 class AnswerKind(StrEnum):
     """What an answer must contain."""
@@ -99,7 +101,6 @@ _SURNAMES = (
     "王李张刘陈杨黄赵吴周徐孙马朱胡林郭何高罗郑梁谢宋唐许邓冯韩曹曾彭萧蔡潘田董袁于余叶蒋杜苏魏程吕丁沈任姚卢傅钟崔谭廖范汪"
     "陆金石戴贾韦夏邱方侯邹熊孟秦白江阎薛尹段雷黎史龙陶贺顾毛郝龚邵万钱严武戚莫孔向汤"
 )
-_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _EVIDENCE: dict[AnswerKind, re.Pattern[str]] = {
     AnswerKind.DEFAULT: re.compile(r"\bdefault|默认|缺省|预设", re.IGNORECASE),
     AnswerKind.NUMBER: re.compile(
@@ -109,7 +110,7 @@ _EVIDENCE: dict[AnswerKind, re.Pattern[str]] = {
     ),
     AnswerKind.TIME: re.compile(
         r"\b1\d{3}s?\b|\b20\d{2}s?\b|\bcentur|\bdecade|\bB\.?C\b|\b(?:day|week|month|year)s?\b"
-        rf"|\b(?:{_MONTHS})\b"
+        rf"|\b(?:{MONTHS})\b"
         r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\d{1,2}:\d{2}"
         r"|\d{1,4}\s*[年月日]|[一二三四五六七八九十]+[年月日]|世纪|年代|时期|朝|凌晨|上午|下午|[春夏秋冬]|[早晚]期|[末初元]年",
         re.IGNORECASE,
@@ -144,7 +145,21 @@ _INTERROGATIVE = re.compile(
 _THESE_DAYS = r"\b(?:today|tonight|tomorrow|yesterday|right now|(?:this|next|last) week)\b|今[天晚]|[明昨]天|[本这上下]个?(?:周|星期)"
 _ASKS_OF_THESE_DAYS = re.compile(_THESE_DAYS, re.IGNORECASE)
 _SAYS_A_DAY = re.compile(
-    rf"{_THESE_DAYS}|\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b\d{{1,2}} (?:{_MONTHS})\b|\b(?:{_MONTHS}) \d{{1,2}}\b|月\s*\d{{1,2}}\s*日",
+    rf"{_THESE_DAYS}|\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b\d{{1,2}} (?:{MONTHS})\b|\b(?:{MONTHS}) \d{{1,2}}\b|月\s*\d{{1,2}}\s*日",
+    re.IGNORECASE,
+)
+_ASKS_OF_THE_PAST = re.compile(r"\bwhen (?:did|was|were)\b", re.IGNORECASE)
+_DURATION = re.compile(
+    rf"(?:\d+|{_NUMBER_WORDS})[- ](?:working )?(?:hour|day|week|month|year)s?\b", re.IGNORECASE
+)  # no point in time
+_STEPS = re.compile(
+    r"\bhow (?:do|does|can|could|should|to|must|would)\b|\b(?:steps|procedure|process)\b"
+    r"|\bwhat (?:do|should|must) (?:I|we|you) (?:have to )?do\b|怎么(?!会|样)|如何|怎样|步骤|流程|手续|[哪几]步",
+    re.IGNORECASE,
+)
+_ALL = re.compile(
+    r"\b(?:what|which) (?:\w+ )?(?:are|were|changed|is new)\b|\b(?:list|all|every|overview|summar\w+)\b"
+    r"|哪些|哪几|列出|所有|全部|清单|一览|概述|总结|有什么",
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"[“\"「《『]([^”\"」》』]{2,40})[”\"」》』]")
@@ -174,7 +189,24 @@ def has_answer_of(question: Question, sentence: str) -> bool:
         return True
     for given in question.givens:
         sentence = re.sub(re.escape(given), " ", sentence, flags=re.IGNORECASE)
-    return pattern.search(sentence) is not None
+    if question.kind is AnswerKind.TIME and _ASKS_OF_THE_PAST.search(question.text):
+        sentence = _DURATION.sub(" ", sentence)
+    return pattern.search(sentence) is not None and gives(amount_asked(question.text), sentence)
+
+
+def lacks_amount(question: Question, sentence: str) -> bool:
+    """Whether a question asks for an amount of one kind, and a sentence gives none."""
+    return not gives(amount_asked(question.text), sentence)
+
+
+def asks_for_steps(question: Question) -> bool:
+    """Whether a question asks how something is done."""
+    return _STEPS.search(question.text) is not None
+
+
+def asks_for_all(question: Question) -> bool:
+    """Whether a question asks for everything that is of a kind."""
+    return _ALL.search(question.text) is not None
 
 
 def is_of_other_days(question: Question, sentence: str) -> bool:

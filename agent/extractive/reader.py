@@ -16,39 +16,28 @@ from agent.extractive.candidates import (
     TermShares,
     Vector,
     candidates_in,
+    covered,
     is_command,
     of_the_matter,
     shares_of,
 )
 from agent.extractive.passages import Passage
 from agent.extractive.questions import AnswerKind, Question, analyse
+from agent.extractive.quotes import Quote
+from agent.extractive.wholes import completed
 from knowledge.embedding.base import Embedder
 
 PER_PASSAGE = 2  # sentences of an answer out of one passage: the third is worth more from another
 SAME = 0.8  # share of common terms from which two sentences are versions of one statement
 ENOUGH = 0.97  # of support: what is likely enough answered needs no further sentence
 LEAST = 0.003  # of the best sentence's support: what is less likely than that is beside the point
+UNLIKELY = 0.05  # … and so is what is less likely than that and says, with what stands around it,
+SAYS_AS_MUCH = 0.7  # … less than this share of what the best sentence says of the question
 EMBEDDED = 12  # sentences embedded for a question, most of the time; 24 change no figure by more than 0.2
 # By hand, in log-odds, on top of the fitted weight of title_asked: in the question sets nearly every passage found is about
 # the thing asked; in a manual many pages use what one page is about.
 ABOUT_BONUS = 3.5
 COMMAND_MALUS = 3.0  # log-odds; set by hand, for the question sets hold no code: a bare command rarely answers
-
-
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """A sentence of the answer. passage: index into the passages given. start, end: span in the passage's text.
-
-    score: log-odds scale, comparable within one question. support: the reader's probability that this statement, of all
-    it read, is the one that answers.
-    """
-
-    text: str
-    passage: int
-    start: int
-    end: int
-    score: float
-    support: float
 
 
 @dataclass(frozen=True)
@@ -93,9 +82,11 @@ def read(
     scores = _scores(found, weights)
     chosen = _best(_first_of_kind(asked, found, scores), found, sentences)
     support = _support(found, scores)
-    kept = _enough(asked, chosen, support)
+    likely = _beside_nothing(found, chosen, support, weighed)
+    kept = _enough(asked, likely, support)
     quotes = tuple(_quote(found[index], float(scores[index]), float(support[index])) for index in _shown(found, kept))
-    return Reading(asked, passages, found, weighed, judged, quotes, found[chosen[0]])
+    whole = completed(asked, weighed, quotes, passages, sentences)
+    return Reading(asked, passages, found, weighed, judged, whole, found[chosen[0]])
 
 
 def _support(candidates: Sequence[Candidate], scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -112,13 +103,27 @@ def _say_the_same(one: Candidate, other: Candidate) -> bool:
     return one is other or len(one.terms & other.terms) >= SAME * max(len(one.terms | other.terms), 1)
 
 
+def _beside_nothing(
+    candidates: Sequence[Candidate], chosen: Sequence[int], support: NDArray[np.float64], shares: TermShares
+) -> list[int]:
+    """The chosen sentences without those that are beside the point. support: of every candidate."""
+    best = chosen[0]
+    enough = SAYS_AS_MUCH * covered(shares, candidates[best].context)
+    return [
+        index
+        for index in chosen
+        if support[index] >= UNLIKELY * support[best]
+        or (support[index] >= LEAST * support[best] and covered(shares, candidates[index].context) >= enough)
+    ]
+
+
 def _enough(question: Question, chosen: Sequence[int], support: NDArray[np.float64]) -> list[int]:
     """Which of the chosen sentences to show. support: of every candidate. A question for one fact ends with it; one that asks
     what something is, why, or what holds by default, is answered in full, with what may belong to the answer.
     """
     if question.kind in {AnswerKind.ANY, AnswerKind.REASON, AnswerKind.DEFAULT}:
-        return [index for index in chosen if support[index] >= LEAST * support[chosen[0]]]
-    return list(chosen[: 1 + int(np.searchsorted(np.cumsum(support[chosen]), ENOUGH))])
+        return list(chosen)
+    return list(chosen[: 1 + int(np.searchsorted(np.cumsum(support[list(chosen)]), ENOUGH))])
 
 
 def _first_of_kind(question: Question, candidates: Sequence[Candidate], scores: NDArray[np.float64]) -> list[int]:

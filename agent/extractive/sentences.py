@@ -14,18 +14,25 @@ from typing import Literal
 
 MAX_LENGTH = 300  # characters
 TITLE_LENGTH = 60  # characters
+QUESTION_LENGTH = 120  # characters of a question that heads its answer
 
 Kind = Literal["prose", "item", "row", "code", "heading"]
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence: its span in the source and the words to show (a table row is shown with its header)."""
+    """One sentence: its span in the source and the words to show (a table row is shown with its header).
+
+    block: number of the paragraph, item, row or line that it is of. part: number of the paragraph, the list or the table; both
+    count within one text.
+    """
 
     start: int
     end: int
     text: str
     kind: Kind = "prose"
+    block: int = 0
+    part: int = 0
 
 
 _ABBREVIATION = re.compile(
@@ -60,6 +67,13 @@ _HEADING = re.compile(r"\s{0,3}#{1,6}\s+\S")
 _ITEM = re.compile(
     r"\s*(?:[-*+•·●▪◦○■□–]\s+|\(?\d{1,3}[.)](?!\d)\s+|\d{1,3}、|[（(][一二三四五六七八九十\d]{1,3}[)）]|[一二三四五六七八九十]{1,3}、)\s*\S"
 )
+_SERIES = (
+    _BULLET,
+    re.compile(r"\d{1,3}[.、]"),
+    re.compile(r"\d{1,3}\)"),
+    re.compile(r"[(（]\d"),
+    re.compile(r"[一二三四五六七八九十]"),
+)
 _LINES: tuple[tuple[re.Pattern[str], Literal["rule", "heading", "item"]], ...] = (
     (_RULE, "rule"),
     (_HEADING, "heading"),
@@ -71,25 +85,48 @@ def split(text: str) -> list[Sentence]:
     """The sentences of `text` in reading order; white space alone gives an empty list."""
     sentences: list[Sentence] = []
     blocks = list(_blocks(text))
-    for place, block in enumerate(blocks):
-        if place + 1 < len(blocks) and _is_title(text, block, blocks[max(place - 1, 0)], blocks[place + 1]):
-            sentences.append(replace(block, kind="heading"))
-        elif block.kind in {"prose", "item"}:
-            sentences.extend(_prose(text, block))
-        else:
-            sentences.append(block)
+    part = 0
+    before: Sentence | None = None
+    for place, found in enumerate(blocks):
+        after = blocks[place + 1] if place + 1 < len(blocks) else None
+        block = replace(found, kind="heading") if after and _is_title(text, found, before, after) else found
+        part += before is None or not _go_together(before, block)
+        block = replace(block, block=place, part=part)
+        sentences.extend(_prose(text, block) if block.kind in {"prose", "item"} else [block])
+        before = block
     return sentences
 
 
-def _is_title(text: str, block: Sentence, before: Sentence, after: Sentence) -> bool:
-    """A short line between blank lines that no full stop ends: a heading whose mark was lost on the way.
+def _go_together(before: Sentence, block: Sentence) -> bool:
+    """Whether a block goes on with the list, the table or the lines of code that the one before it is of."""
+    if block.kind != before.kind or block.kind in {"prose", "heading"}:
+        return False
+    return block.kind != "item" or _marks_alike(before, block)
 
-    One that a number opens ("4. Rollback") is one when its neighbours are no items: a list has more than one.
+
+def _is_title(text: str, block: Sentence, before: Sentence | None, after: Sentence) -> bool:
+    """A short line between blank lines that no full stop ends: a heading whose mark was lost on the way. A question that
+    stands so heads what answers it.
+
+    One that a number opens ("4. Rollback") is one when its neighbours are no items of its kind: a list has more than one.
     """
     alone = text[block.end : block.end + 2] == "\n\n" and "\n" not in text[block.start : block.end]
-    in_list = after.kind == "item" or (before.kind == "item" and before is not block)
+    in_list = any(other and other.kind == "item" and _marks_alike(other, block) for other in (before, after))
     opens = block.kind == "prose" or (block.kind == "item" and not _BULLET.match(block.text) and not in_list)
-    return opens and alone and len(block.text) <= TITLE_LENGTH and not _STOPPED.search(block.text)
+    if not opens or not alone:
+        return False
+    if block.text.endswith(("?", "？")):
+        return len(block.text) <= QUESTION_LENGTH and not any(_ends(text, block.start, block.end))
+    return len(block.text) <= TITLE_LENGTH and not _STOPPED.search(block.text)
+
+
+def _marks_alike(one: Sentence, other: Sentence) -> bool:
+    """Whether both blocks are opened by marks of one series: 1. 2., 一、二、, bullets; of a row or a line none is."""
+    return _series(one.text) == _series(other.text)
+
+
+def _series(text: str) -> int | None:
+    return next((place for place, mark in enumerate(_SERIES) if mark.match(text)), None)
 
 
 def _blocks(text: str) -> Iterator[Sentence]:
@@ -164,10 +201,10 @@ def _stripped(text: str, start: int, end: int, kind: Kind) -> Sentence:
     start += len(raw) - len(raw.lstrip())
     end -= len(raw) - len(raw.rstrip())
     shown = text[start:end]
-    return Sentence(start, end, shown if kind == "code" else _unwrapped(shown), kind)
+    return Sentence(start, end, shown if kind == "code" else unwrapped(shown), kind)
 
 
-def _unwrapped(text: str) -> str:
+def unwrapped(text: str) -> str:
     """Soft line breaks become a space, and nothing at all between two Chinese characters."""
     return _SPACE.sub(" ", _WRAP_CJK.sub("", text)) if "\n" in text or "\r" in text else text
 
@@ -179,7 +216,7 @@ def _prose(text: str, block: Sentence) -> Iterator[Sentence]:
     for end in [*_ends(text, start, block.end), block.end]:
         for piece_start, piece_end in _capped(text, start, end):
             if text[piece_start:piece_end].strip():
-                yield _stripped(text, piece_start, piece_end, block.kind)
+                yield replace(_stripped(text, piece_start, piece_end, block.kind), block=block.block, part=block.part)
         start = end
 
 

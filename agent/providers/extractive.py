@@ -7,7 +7,8 @@ from django.conf import settings
 from agent.answer import CitedAnswer, CitedSentence, CitedSpan
 from agent.evidence import cited_span, evidence_id
 from agent.extractive.passages import Passage
-from agent.extractive.reader import Quote, Reading, read
+from agent.extractive.quotes import Quote
+from agent.extractive.reader import Reading, read
 from agent.grounding import Verdict, judge
 from knowledge.embedding.base import Embedder
 from knowledge.retrieval.everyday import matter_weights

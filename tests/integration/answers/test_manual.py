@@ -1,8 +1,10 @@
 """Questions to a real manual: pages of the Kubernetes documentation, which say one thing in several places and versions."""
 
 import re
+from collections.abc import Iterator
 
 import pytest
+from pytest_django import DjangoDbBlocker
 
 from agent.providers import extractive
 from authz.principal import Principal
@@ -10,6 +12,7 @@ from knowledge.engine import engine
 from knowledge.retrieval.search import search
 from tests.evaluation_data import data_folder
 from tests.factories import allow, make_base, make_document, make_user
+from tests.sharing import shared
 
 pytestmark = pytest.mark.django_db
 
@@ -28,8 +31,14 @@ UNASKED = re.compile(
 )
 
 
-@pytest.fixture
-def reader() -> Principal:
+@pytest.fixture(scope="module")
+def reader(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Principal]:
+    """Who may read the manual, which is embedded once for all questions to it."""
+    with shared(django_db_blocker, make_manual) as copied:
+        yield copied()
+
+
+def make_manual() -> Principal:
     user = make_user()
     base = make_base()
     allow(user, base)

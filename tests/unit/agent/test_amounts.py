@@ -1,0 +1,54 @@
+"""Which number a question asks for, and whether a sentence gives one of that kind."""
+
+import pytest
+
+from agent.extractive.amounts import Amount, amount_asked, gives
+
+
+@pytest.mark.parametrize(
+    ("question", "amount"),
+    [
+        ("员工平均工资是多少", Amount.PAY),
+        ("鹿特丹 E5 的薪酬上限是多少", Amount.PAY),
+        ("What is the average salary of a nurse?", Amount.PAY),
+        ("When are salaries paid?", Amount.ANY),
+        ("How many people were promoted?", Amount.COUNT),
+        ("今年晋升了多少人？", Amount.COUNT),
+        ("球队获得了第几名？", Amount.ANY),
+        ("假期有几个月？", Amount.ANY),
+        ("How long is it valid?", Amount.ANY),
+        ("KG-200-E 网关人民币卖多少钱？", Amount.MONEY),
+        ("过了保修期维修一次收多少钱？", Amount.MONEY),
+        ("How much does a KG-400 cost?", Amount.MONEY),
+        ("What is the list price of KeelDock?", Amount.MONEY),
+        ("How much is in stock?", Amount.ANY),
+        ("最多可以卖多少台？", Amount.COUNT),
+    ],
+)
+def test_the_wording_tells_the_amount(question: str, amount: Amount) -> None:
+    assert amount_asked(question) is amount
+
+
+@pytest.mark.parametrize(
+    ("amount", "sentence", "is_given"),
+    [
+        (Amount.PAY, "每月可获得离职前平均工资 30% 的补偿，最长 12 个月。", False),
+        (Amount.PAY, "平均工资为每月 9,500 元。", True),
+        (Amount.PAY, "职级: E5; 年薪上限: 118000", True),
+        (Amount.PAY, "The bonus is one of the monthly salaries.", True),
+        (Amount.PAY, "Salaries are paid on the 10th in 2026.", False),
+        (Amount.COUNT, "A promotion is possible on 1 October.", False),
+        (Amount.COUNT, "The KG-400 was shown in 2026-07 under SI-2026-08.", False),
+        (Amount.COUNT, "Fourteen people were promoted on 1 October.", True),
+        (Amount.COUNT, "本次调薪共有十四人晋升。", True),
+        (Amount.MONEY, "保修期为自交付之日起 24 个月，一次订购 50 台以上可享优惠。", False),
+        (Amount.MONEY, "订货号: KG-200-E; 说明: 以太网版; 交货期: 1 周", False),
+        (Amount.MONEY, "型号: KG-200-E; 人民币价: 980", True),
+        (Amount.MONEY, "List price (EUR): 320", True),
+        (Amount.MONEY, "The bridge cost 3 million to build.", True),
+        (Amount.MONEY, "每年的维护费为 800 元。", True),
+        (Amount.ANY, "Nobody knows.", True),
+    ],
+)
+def test_a_sentence_gives_an_amount_of_the_kind_or_not(amount: Amount, sentence: str, is_given: bool) -> None:
+    assert gives(amount, sentence) is is_given
