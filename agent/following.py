@@ -29,7 +29,7 @@ from agent.query_sources import Queried
 from agent.revocation import Grounds, changed, may_read
 from agent.sessions import ShownMessage, ShownQuery, get_message, get_session
 from agent.stream import Entry, RunLog, connected
-from agent.threads import in_thread
+from agent.threads import reading
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
 
@@ -53,7 +53,7 @@ async def follow(
     question. Raises NotFound, as `require_answer` does.
     """
     if not is_own:
-        await in_thread(require_answer, principal, session_id, message_id)
+        await reading(require_answer, principal, session_id, message_id)
     async with (
         connected() as valkey,
         aclosing(_logged(RunLog(valkey, message_id), principal, session_id, after=after, is_own=is_own)) as logged,
@@ -76,7 +76,7 @@ async def _logged(
         return
     seq = after if last is not None and after <= last.seq else -1
     is_finished = last is not None and last.is_terminal
-    was_closed = last is None and not is_own and await in_thread(_is_stored, log.run_id)
+    was_closed = last is None and not is_own and await reading(_is_stored, log.run_id)
     while not (last is None and was_closed):
         entries = await log.read(after=seq, wait_s=IDLE_S)
         is_question = is_own and [entry.seq for entry in entries] == [0]
@@ -95,22 +95,22 @@ async def _logged(
         if not entries:
             if was_closed:  # twice: between the stored answer and the last event lies a moment
                 return
-            was_closed = await in_thread(_is_stored, log.run_id)
+            was_closed = await reading(_is_stored, log.run_id)
             yield None
 
 
 async def _anew(principal: Principal, session_id: UUID, message_id: UUID) -> AsyncIterator[Entry]:
     """The stored message as events; from the first one again where a right ends before the last one has left."""
-    place, entries = 0, await in_thread(told_anew, principal, session_id, message_id)
+    place, entries = 0, await reading(told_anew, principal, session_id, message_id)
     while place < len(entries):
         if place and not all(await _may_leave(principal, entries[place:])):
-            place, entries = 0, await in_thread(told_anew, principal, session_id, message_id)
+            place, entries = 0, await reading(told_anew, principal, session_id, message_id)
         yield entries[place]
         place += 1
 
 
 async def _may_leave(principal: Principal, entries: Sequence[Entry]) -> list[bool]:
-    return await in_thread(may_read, principal, [entry.grounds for entry in entries])
+    return await reading(may_read, principal, [entry.grounds for entry in entries])
 
 
 def _is_stored(message_id: UUID) -> bool:

@@ -1,9 +1,10 @@
 """The threads in which runs read, search and write.
 
 A run lasts as long as its model talks, and neither a thread nor a connection must wait with it. So all runs of a process share a few
-threads in three lanes, and each thread gives its connection back after every call. Nobody queues behind longer work than their own:
+threads in four lanes, and each thread gives its connection back after every call. Nobody queues behind longer work than their own:
 
-- at the front, `in_thread` and `at_front`: a question is taken, a reader looks at its rights;
+- at the front, `in_thread` and `at_front`: a question is taken;
+- beside it, `reading`: a reader looks at its rights, before each event it is given;
 - on the way, `own_thread`: the statements of runs, a few milliseconds each;
 - at work, `worked`: what keeps a processor busy (searches, checks of claims), a few at a time, first come, first served.
 
@@ -26,7 +27,7 @@ from django.db import close_old_connections, connection
 P = ParamSpec("P")
 R = TypeVar("R")
 MOST_S = 3.0  # that a run's work waits for others to be taken; two hundred are taken in that time
-THREADS = 2  # in each lane: six of a pool of ten connections (COPILOT_DB_POOL), pages have the rest
+THREADS = 2  # in each lane: eight of a pool of twelve connections (COPILOT_DB_POOL), pages have the rest
 
 
 class _Releasing(ThreadPoolExecutor):
@@ -44,6 +45,7 @@ def _released(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 _front: Final = _Releasing(THREADS, thread_name_prefix="run-front")
+_beside: Final = _Releasing(THREADS, thread_name_prefix="run-reader")
 _on_the_way: Final = cycle([_Releasing(1, thread_name_prefix=f"run-{number}") for number in range(THREADS)])
 _at_work: Final = _Releasing(THREADS, thread_name_prefix="run-work")
 _limit: ContextVar[asyncio.Timeout | None] = ContextVar("limit", default=None)
@@ -97,6 +99,11 @@ async def in_thread(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         here.at_front -= 1
         if not here.at_front:
             here.front_is_served.set()
+
+
+async def reading(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """One short call for whoever follows a run. Readers ask many times for each question, so questions do not queue with them."""
+    return await _in(_beside, fn, *args, **kwargs)
 
 
 def at_front(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:

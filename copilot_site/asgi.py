@@ -8,7 +8,7 @@ from copilot_site.lib.interpreter import SWITCH_S
 
 sys.setswitchinterval(SWITCH_S)
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
-os.environ.setdefault("COPILOT_DB_POOL", "10")  # threads that hold a connection at a time; the rest wait
+os.environ.setdefault("COPILOT_DB_POOL", "12")  # threads that hold a connection at a time; the rest wait
 
 from copilot_site.embedded.services import announce
 

@@ -182,7 +182,7 @@ def _measured(task: Mapping[str, Any]) -> dict[str, Any]:
         input=json.dumps(task),
         capture_output=True,
         text=True,
-        env=os.environ | {"COPILOT_DB_POOL": "10", "DATABASE_URL": address},
+        env=os.environ | {"COPILOT_DB_POOL": "12", "DATABASE_URL": address},
         cwd=BASE_DIR,
         check=False,
     )

@@ -10,7 +10,7 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from agent import threads
-from agent.threads import at_front, front_served, in_thread, limited, own_thread, worked
+from agent.threads import at_front, front_served, in_thread, limited, own_thread, reading, worked
 
 R = TypeVar("R")
 
@@ -41,6 +41,21 @@ def test_the_front_is_served_while_all_threads_at_work_are_taken() -> None:
         return name
 
     assert asyncio.run(scene()).startswith("run-front")
+
+
+def test_questions_are_taken_while_readers_wait_for_their_turn() -> None:
+    async def scene() -> tuple[str, list[bool]]:
+        with held_up() as look:
+            readers = await begun(*(reading(look) for _number in range(3 * threads.THREADS)))
+            name = await in_thread(lambda: threading.current_thread().name)
+            await front_served()  # readers are nobody to wait for
+            waiting = [reader.done() for reader in readers]
+        await asyncio.gather(*readers)
+        return name, waiting
+
+    name, waiting = asyncio.run(scene())
+    assert name.startswith("run-front")
+    assert not any(waiting)
 
 
 def test_a_request_in_a_thread_of_its_own_is_served_at_the_front() -> None:
