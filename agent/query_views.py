@@ -25,7 +25,9 @@ class Correction(forms.Form):
     sql = forms.CharField(
         label=gettext_lazy("SQL"),
         max_length=SQL_LENGTH,
-        widget=forms.Textarea(attrs={"rows": 12, "spellcheck": "false", "autocapitalize": "off"}),
+        widget=forms.Textarea(
+            attrs={"rows": 12, "spellcheck": "false", "autocapitalize": "off", "aria-describedby": "sql-error sql-help"}
+        ),
         help_text=gettext_lazy(
             "One SELECT over the tables below. Org units are filtered for you; at most 50 rows are shown."
         ),

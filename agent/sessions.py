@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from agent.models import Message, QueryCitation, Role, Session
@@ -30,6 +30,22 @@ def create_session(principal: Principal) -> Session:
 def sessions_of(principal: Principal) -> QuerySet[Session]:
     """The person's own conversations, the latest first."""
     return Session.objects.filter(user_id=principal.user_id)
+
+
+def found_sessions(principal: Principal, words: str) -> QuerySet[Session]:
+    """The person's conversations with a question in them; those that say all the words in their title or one question.
+
+    Answers are not looked through: what an old one says may be hidden from the person by now.
+    """
+    found = sessions_of(principal).exclude(title="")
+    if not words:
+        return found
+    questions = Message.objects.filter(session=OuterRef("pk"), role=Role.USER)
+    in_title, in_question = Q(), Q()
+    for word in words.split():
+        in_title &= Q(title__icontains=word)
+        in_question &= Q(content__icontains=word)
+    return found.filter(in_title | Exists(questions.filter(in_question)))
 
 
 def get_session(principal: Principal, session_id: UUID) -> Session:

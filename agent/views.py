@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -15,11 +16,20 @@ from agent.business.sources import managed_sources, open_sources
 from agent.feedback import rate_answer
 from agent.records import QUESTION_LENGTH
 from agent.run_report import run_report
-from agent.sessions import create_session, delete_session, get_answer, get_message, get_session, messages_of
+from agent.sessions import (
+    create_session,
+    delete_session,
+    found_sessions,
+    get_answer,
+    get_message,
+    get_session,
+    messages_of,
+)
 from authz.pages import signed_in
 from authz.principal import Principal
 from knowledge.models import KnowledgeBase
 
+PAGE_SIZE = 50  # conversations
 Suggest = Callable[[Principal], Sequence[str]]
 
 
@@ -41,6 +51,15 @@ def chat(
         "corrects": SimpleLazyObject(lambda: managed_sources(principal)),
     }
     return render(request, "agent/chat.html", context)
+
+
+@require_GET
+@signed_in
+def conversations(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """All conversations of the person, or those in whose title or questions the words of `?q=` stand."""
+    words = request.GET.get("q", "").strip()[:QUESTION_LENGTH]
+    page = Paginator(found_sessions(principal, words), PAGE_SIZE).get_page(request.GET.get("page"))
+    return render(request, "agent/conversations.html", {"page": page, "words": words})
 
 
 @require_POST

@@ -108,7 +108,7 @@ class EntryAdmin(ReadOnlyAdmin):
         "on_behalf_of_name",
         "action",
         "outcome",
-        "target_name",
+        "target",
         "address",
         "run",
     )
@@ -129,8 +129,13 @@ class EntryAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("time"), ordering="at")
     def moment(self, entry: Entry) -> str:
-        """To the second, in the site's time zone: what is read beside the logs of other systems."""
-        return f"{localtime(entry.at):%Y-%m-%d %H:%M:%S}"
+        """To the second, in the site's time zone and with its offset: what is read beside the logs of other systems."""
+        return localtime(entry.at).isoformat(sep=" ", timespec="seconds")
+
+    @admin.display(description=_("target"), ordering="target_name")
+    def target(self, entry: Entry) -> str:
+        """What it was done to; of a call of a tool, the tool."""
+        return entry.target_name or str(entry.detail.get("tool") or "-")
 
     @admin.display(description=_("hash of the chain"))
     def hash(self, entry: Entry) -> str:

@@ -9,7 +9,6 @@ from agent.business.ask.describe import Meaning
 from agent.business.layer.model import SemanticLayer
 from agent.business.queries import QueryResult
 from agent.business.session import Rows
-from agent.query_result import TableReach
 
 OF_COLUMN = ("sum", "avg", "min", "max")  # what is made of a column and keeps its unit
 TABLE_ROWS = 20  # in the text of an answer; the page shows all that came
@@ -26,45 +25,6 @@ def report(result: QueryResult, meaning: Meaning | None, language: str, *, said:
         parts += [_line("条件" if is_chinese else "Conditions", meaning.conditions, is_chinese=is_chinese)]
         parts += [_line("口径" if is_chinese else "Definitions", meaning.definitions, is_chinese=is_chinese)]
     return "\n\n".join(filter(None, parts))
-
-
-def headline(
-    rows: Rows, total: int | None, meaning: Meaning | None, *, is_chinese: bool, unit: str = "", counted: str = ""
-) -> str:
-    """The value, or how many rows there are; for nothing at all the conditions that nothing fulfils.
-
-    unit: of a single value. counted: which rows may be seen, as `rows_told` says it; told of nothing and of nought, which
-    would else be taken for everybody's.
-    """
-    figure = meaning.figure if meaning else ""
-    comma = "，" if is_chinese else ", "
-    if not rows.rows:
-        told = ("；" if is_chinese else "; ").join(meaning.conditions) if meaning else ""
-        scope = f"{comma}{counted}" if counted else ""
-        if is_chinese:
-            return f"没有符合条件的数据{f'（{told}）' if told else ''}{scope}。"
-        return f"No row fits{f' ({told})' if told else ''}{scope}."
-    if len(rows.rows) == len(rows.columns) == 1:
-        found = rows.rows[0][0]
-        value = f"{spoken(found)} {unit}" if unit and found is not None else spoken(found)
-        scope = f"{comma}{counted}" if counted and not found and found is not False else ""
-        named = (f"{value}（{figure}）" if is_chinese else f"{value} ({figure})") if figure else value
-        return f"{named}{scope}"
-    shown = len(rows.rows)
-    if total is not None:
-        return f"共 {total:,} 行，显示前 {shown} 行。" if is_chinese else f"First {shown} of {total:,} rows."
-    return f"共 {shown} 行。" if is_chinese else f"{shown} rows."
-
-
-def rows_told(reach: Sequence[TableReach], *, is_chinese: bool) -> str:
-    """Which rows a result may stand on; "" where no table has org units."""
-    filtered = [table.units for table in reach if table.units is not None]
-    if not filtered:
-        return ""
-    units = sorted({unit for each in filtered for unit in each})
-    if not units:
-        return "您不属于任何部门，看不到任何一行" if is_chinese else "as you are in no org unit whose rows you may see"
-    return f"{'、'.join(units)} 可见的数据内" if is_chinese else f"in the rows of {', '.join(units)}"
 
 
 def units_of_columns(columns: Sequence[str], layer: SemanticLayer) -> tuple[str, ...]:

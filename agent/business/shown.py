@@ -7,9 +7,10 @@ from decimal import Decimal
 from typing import Any
 
 from agent.business.ask.describe import Meaning, column_labels
+from agent.business.headline import CHANGE, headline, rows_told
 from agent.business.layer.model import SemanticLayer
 from agent.business.queries import QueryResult
-from agent.business.report import headline, plain, rows_told, units_of_columns
+from agent.business.report import plain, units_of_columns
 from agent.business.session import Rows
 from agent.business.sources import OpenSource, reach_of
 from agent.query_result import ChartSpec, QueryShown, ResultTable
@@ -17,6 +18,7 @@ from agent.query_result import Meaning as ShownMeaning
 
 CHART_ROWS = range(2, 51)
 MOST_SERIES = 4
+MADE = frozenset({*CHANGE[2:], "share"})  # columns made of others beside them
 PERIOD = re.compile(r"\d{4}(?:-(?:Q\d|W\d\d|\d\d(?:-\d\d)?))?")  # 2026, 2026-Q3, 2026-W40, 2026-10, 2026-10-31
 
 
@@ -44,7 +46,8 @@ def shown(
                 answer.total,
                 meaning,
                 is_chinese=is_chinese,
-                unit=units[0] if len(units) == 1 else "",
+                labels=labels,
+                units=units,
                 counted=rows_told(reach, is_chinese=is_chinese),
             ),
             figure=meaning.figure if meaning else "",
@@ -77,18 +80,23 @@ def _asked(opened: OpenSource, tables: Collection[str]) -> SemanticLayer:
 
 
 def chart_of(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> ChartSpec | None:
-    """A line over time, bars over names; None where the shape asks for neither. A part of a table is not drawn: it would mislead."""
+    """A line over time that runs forwards, bars over names and over times in another order; None where the shape asks for neither.
+
+    A part of a table is not drawn: it would mislead. What was made of drawn numbers, their change and share, is on another scale.
+    """
     if len(rows) not in CHART_ROWS or len(columns) < 2:
         return None
     kinds = [_kind(name, [row[place] for row in rows]) for place, name in enumerate(columns)]
     labels = [place for place, kind in enumerate(kinds) if kind in ("time", "name")]
-    series = tuple(place for place, kind in enumerate(kinds) if kind == "quantity")
-    if len(labels) != 1 or not 0 < len(series) <= MOST_SERIES or len(labels) + len(series) < len(columns):
+    quantities = [place for place, kind in enumerate(kinds) if kind == "quantity"]
+    if len(labels) != 1 or len(labels) + len(quantities) < len(columns):
         return None
+    series = tuple(place for place in quantities if columns[place] not in MADE) or tuple(quantities)
     names = [row[labels[0]] for row in rows]
-    if len(set(names)) < len(names):
+    if not 0 < len(series) <= MOST_SERIES or len(set(names)) < len(names):
         return None
-    return ChartSpec(type="line" if kinds[labels[0]] == "time" else "bar", label=labels[0], series=series)
+    runs_forwards = kinds[labels[0]] == "time" and None not in names and names == sorted(names, key=str)
+    return ChartSpec(type="line" if runs_forwards else "bar", label=labels[0], series=series)
 
 
 def _kind(name: str, values: Sequence[Any]) -> str:

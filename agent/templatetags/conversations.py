@@ -1,16 +1,22 @@
 """What templates need to know about conversations."""
 
 import re
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from django import template
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
+from agent.business.models import DataSource
 from agent.business.report import spoken
 from agent.models import Session
 from agent.sessions import sessions_of
+from authz.governing import governed
 from authz.principal import Principal
 from knowledge.ingestion.language import language_of
 
@@ -18,13 +24,22 @@ register = template.Library()
 
 _RULE = re.compile(r"[\s|:-]*-[\s|:-]*")
 _WINDOW = re.compile(r"(\S+) (?:to|至) (\S+)")
-RECENT = 40  # conversations in the rail; older ones are reached by their address
+RECENT = 40  # conversations in the rail; all of them are on a page of their own
 
 
 @register.simple_tag
 def recent_conversations(request: HttpRequest) -> QuerySet[Session]:
     """The latest conversations of the person asking that have a question in them."""
     return sessions_of(Principal.of(request.user)).exclude(title="")[:RECENT]
+
+
+@register.filter
+def day(at: datetime) -> str:
+    """When something was, as briefly as it can be told: the time of today, the day of this year, or the whole date."""
+    local, now = localtime(at), localtime()
+    if local.date() == now.date():
+        return date_format(local, "H:i")
+    return date_format(local, "MONTH_DAY_FORMAT" if local.year == now.year else "SHORT_DATE_FORMAT")
 
 
 @register.filter
@@ -62,6 +77,12 @@ def window(told: str) -> str:
 
 
 @register.filter
+def oldest_first(windows: Sequence[str]) -> list[str]:
+    """Spans of days by their first day; one without a beginning comes first."""
+    return sorted(windows, key=lambda told: "" if told.startswith("…") else told)
+
+
+@register.filter
 def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -70,3 +91,10 @@ def is_number(value: Any) -> bool:
 def script(text: str) -> str:
     """The `lang` attribute for a text that came without one."""
     return language_of(text) or "en"
+
+
+@register.simple_tag
+def governs_data(request: HttpRequest) -> bool:
+    """Whether there is a data source for this person to look after; whoever may make the first one has one to make."""
+    principal = Principal.of(request.user)
+    return principal.is_superuser or governed(DataSource, principal).exists()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path, PurePath
+from pathlib import Path
 from tempfile import NamedTemporaryFile
 from uuid import UUID, uuid5
 
@@ -27,6 +27,7 @@ from knowledge.parsers.base import ParsedDocument, Rejected
 from knowledge.parsers.detect import parser_for_name
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.sandbox import parse_in_child
+from knowledge.titles import title_of
 
 Report = Callable[[int, int], None]
 """Told how many passages are done, of how many."""
@@ -60,7 +61,7 @@ def parse(version: DocumentVersion, report: Report) -> Written:
 
 def describe(document: Document, parsed: ParsedDocument) -> None:
     """Take title and language from the document itself, where nobody gave them."""
-    if parsed.title and document.title == PurePath(document.filename).stem:
+    if parsed.title and document.title == title_of(document.filename):
         document.title = parsed.title[:300]
     document.language = document.language or language_of(parsed.text)
     document.save(update_fields=["title", "language", "updated_at"])

@@ -33,24 +33,34 @@ class Unavailable(APIException):
 
 def ids(help_text: str) -> serializers.ListField:
     return serializers.ListField(
-        child=serializers.UUIDField(), default=list, max_length=MOST_IDS, help_text=f"{help_text} Empty: no limit."
+        child=serializers.UUIDField(),
+        default=list,
+        allow_null=True,
+        max_length=MOST_IDS,
+        help_text=f"{help_text} Empty: no limit.",
     )
 
 
 class Within(Input):
-    """Narrows to a part of what the caller may see."""
+    """Narrows to a part of what the caller may see. null in a field is the field left out: so many clients write it."""
 
     knowledge_base_ids = ids("Only these knowledge bases.")
     knowledge_ids = ids("Only these documents.")
     folder_ids = ids("Only these folders, with everything below them.")
 
+    def to_internal_value(self, data: Any) -> Any:
+        given = super().to_internal_value(data)
+        left_out = {name: self.fields[name] for name, value in given.items() if value is None}
+        defaults = {name: field.get_default() for name, field in left_out.items() if not field.required}
+        return {**given, **defaults}
+
 
 class SearchRequest(Within):
     query = serializers.CharField(help_text="A question or words, Chinese or English.")
     language = serializers.ChoiceField(
-        choices=LANGUAGES, default="", allow_blank=True, help_text="Only documents in this language."
+        choices=LANGUAGES, default="", allow_blank=True, allow_null=True, help_text="Only documents in this language."
     )
-    top_k = serializers.IntegerField(default=TOP_K, min_value=1, max_value=MOST_TOP_K)
+    top_k = serializers.IntegerField(default=TOP_K, min_value=1, max_value=MOST_TOP_K, allow_null=True)
 
 
 class ScoresSerializer(serializers.Serializer[Scores]):

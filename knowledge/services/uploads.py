@@ -23,6 +23,7 @@ from copilot_site.lib.errors import InvalidInput, StorageFull
 from knowledge.models import Document, DocumentVersion, Folder, Stage, StageName
 from knowledge.parsers.base import accepted_extensions, load
 from knowledge.tasks import send_on_commit
+from knowledge.titles import title_of
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 FILENAME_BYTES = 200  # stays below every file system's 255 with room for a suffix
@@ -45,7 +46,7 @@ class Upload:
 
 @dataclass(frozen=True)
 class IncomingFile:
-    """A file on its way in. title: "" takes the document's own, or its file name. language: "" detects it.
+    """A file on its way in. title: "" takes the document's own, or one from its file name. language: "" detects it.
 
     queue: `interactive` for a person who waits, `bulk` for an import.
     """
@@ -151,7 +152,7 @@ def _store(by: Principal | None, folder: Folder, name: str, incoming: IncomingFi
             defaults={
                 "folder": folder,
                 "knowledge_base_id": folder.knowledge_base_id,
-                "title": incoming.title or PurePath(name).stem,
+                "title": incoming.title or title_of(name),
                 "language": incoming.language,
                 "created_by_id": version.uploaded_by_id,
             },

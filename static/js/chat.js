@@ -21,7 +21,7 @@ const FINAL_CODES = [4401, 4404]; // signed out; not this person's conversation
 let session = text.session;
 let socket = null;
 let tries = 0;
-let live = null; // the answer that is coming: {item, state, body, references, text, question, id, seq}; id once it has one
+let live = null; // the answer that is coming: {item, state, body, references, text, question, id, seq, isUnwanted}; id once it has one
 
 // --- the socket ---
 
@@ -32,6 +32,7 @@ function connect() {
     tries = 0;
     connection.hidden = true;
     if (live?.id) socket.send(JSON.stringify({ continue_message: live.id, after: live.seq }));
+    if (live?.id && live.isUnwanted) tellToStop();
   });
   socket.addEventListener("message", (message) => receive(JSON.parse(message.data)));
   socket.addEventListener("close", (event) => {
@@ -101,7 +102,9 @@ function receive(event) {
   if (live.id && event.assistant_message_id && event.assistant_message_id !== live.id) return; // another answer's
   if (event.assistant_message_id) {
     if (event.seq === 0) Object.assign(live, { text: "", references: new Map() }); // told anew
+    const isNamed = live.id !== "";
     Object.assign(live, { id: event.assistant_message_id, seq: event.seq });
+    if (live.isUnwanted && !isNamed) tellToStop(); // it was stopped before it had a name
     refresh();
   }
   const handlers = { references, answer: piece, session_title: title, complete, error };
@@ -129,7 +132,7 @@ function title(event) {
   link.href = location.pathname;
   link.lang = script(event.content);
   link.setAttribute("aria-current", "page");
-  link.append(element("span", "", event.content));
+  link.append(element("span", "", event.content), element("time", "", text.textNow));
   const item = document.createElement("li");
   item.append(link);
   list.querySelector(".rail-empty")?.remove();
@@ -188,7 +191,7 @@ function answerItem(query) {
   const state = element("p", "pending", text.textLooking);
   const body = element("p", "answer-text");
   item.append(state, body);
-  return { item, state, body, references: new Map(), text: "", question: query, id: "", seq: -1 };
+  return { item, state, body, references: new Map(), text: "", question: query, id: "", seq: -1, isUnwanted: false };
 }
 
 function unfinishedAnswer() {
@@ -199,7 +202,7 @@ function unfinishedAnswer() {
   const body = element("p", "answer-text");
   item.replaceChildren(state, body);
   const query = item.previousElementSibling?.querySelector("p")?.textContent ?? "";
-  return { item, state, body, references: new Map(), text: "", question: query, id: item.dataset.unfinished, seq: -1 };
+  return { item, state, body, references: new Map(), text: "", question: query, id: item.dataset.unfinished, seq: -1, isUnwanted: false };
 }
 
 function cited(content) {
@@ -250,8 +253,13 @@ function refresh() {
   counter.textContent = `${length.toLocaleString(text.language)} / ${limit.toLocaleString(text.language)}`;
   counter.classList.toggle("is-over", length > limit);
   send.disabled = live !== null || length === 0 || length > limit;
-  send.hidden = Boolean(live?.id);
+  send.hidden = live !== null;
   stop.hidden = !send.hidden;
+  stop.disabled = Boolean(live?.isUnwanted);
+}
+
+function tellToStop() {
+  if (live?.id && socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ stop_message: live.id }));
 }
 
 function submit() {
@@ -270,14 +278,19 @@ question.addEventListener("keydown", (event) => {
   }
 });
 stop.addEventListener("click", () => {
-  if (live?.id && socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ stop_message: live.id }));
+  if (!live) return;
+  live.isUnwanted = true;
+  live.state.textContent = text.textStopping;
+  tellToStop();
+  refresh();
+  question.focus();
 });
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   submit();
 });
 for (const suggestion of document.querySelectorAll("#welcome .suggestion")) {
-  suggestion.addEventListener("click", () => ask(suggestion.textContent.trim()));
+  suggestion.addEventListener("click", () => live || ask(suggestion.textContent.trim()));
 }
 thread.addEventListener("click", (event) => {
   const reading = event.target.closest("[data-ask]");

@@ -9,6 +9,8 @@ const AT_ONCE = 2; // uploads; more would only share the same line
 // --- ingestion ---
 
 const shown = new Map(); // document id → the HTML its row was last made from
+const failed = new Set(); // ids of documents of this upload that could not be read
+const uploaded = new Map(); // document id → the line of its file in the list of this upload
 let timer = null;
 
 async function poll(extra = []) {
@@ -34,8 +36,23 @@ function place({ id, html }) {
   const old = document.getElementById(`d-${id}`);
   if (old) old.replaceWith(made.firstElementChild);
   else rows.prepend(made.firstElementChild);
+  tellUpload(id);
   document.getElementById("documents").hidden = false;
   document.getElementById("no-documents")?.remove();
+}
+
+function tellUpload(id) {
+  // the line of the file says what became of it, as its row does
+  const item = uploaded.get(id);
+  const status = document.querySelector(`#d-${id} .status`);
+  if (!item || !status) return;
+  const reason = document.querySelector(`#d-${id} .status-reason`)?.textContent.trim();
+  const isFailed = status.matches(".status-failed");
+  item.classList.toggle("is-refused", isFailed);
+  item.querySelector(".upload-state").textContent = [status.textContent.trim(), reason].filter(Boolean).join(": ");
+  if (isFailed) failed.add(id);
+  else failed.delete(id);
+  summarise();
 }
 
 if (Number(folder.dataset.unfinished)) timer = setTimeout(poll, POLL_MS);
@@ -120,6 +137,8 @@ function start({ file, path, item }) {
       counts.done += 1;
       bar.remove();
       state.textContent = drop.dataset[{ created: "textCreated", new_version: "textNewVersion", unchanged: "textUnchanged" }[answer.outcome]];
+      if (answer.outcome !== "unchanged") uploaded.set(answer.document_id, item);
+      shown.delete(answer.document_id); // its row may stand there already, and is told again
       poll([answer.document_id]);
     } else {
       refuse(item, answer?.detail ?? drop.dataset.textNetwork);
@@ -135,6 +154,7 @@ function start({ file, path, item }) {
 function summarise() {
   const parts = [drop.dataset.textDone.replace("DONE", counts.done).replace("ALL", counts.all)];
   if (counts.refused) parts.push(drop.dataset.textRefused.replace("COUNT", counts.refused));
+  if (failed.size) parts.push(drop.dataset.textFailed.replace("COUNT", failed.size));
   const summary = document.getElementById("uploads-summary");
   summary.textContent = parts.join(" · ");
   if (counts.done && hasFolders && !uploading()) summary.append(" · ", reloadLink());

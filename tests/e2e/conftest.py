@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from copilot_site.embedded.process import free_port
 from tests.homes import ROOT, Checkout
 
 START_TIMEOUT_S = 300
+expect.set_options(timeout=60_000)  # ms; other tests run beside these
 # Debian's Chromium as root, without its errands to the outside
 CHROMIUM = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -37,10 +38,9 @@ class System:
 
 @pytest.fixture(scope="session")
 def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
-    """The demo system, started once for all end-to-end tests."""
+    """The demo system, started once for all end-to-end tests. Its model is its own: what it holds in memory is measured."""
     port = free_port()
     checkout = Checkout(tmp_path_factory.mktemp("system") / "home", extra={"PORT": str(port)})
-    share_models(checkout)
     url = f"http://127.0.0.1:{port}"
     with checkout.started("up", "--demo", until="Ctrl-C stops everything", timeout_s=START_TIMEOUT_S):
         yield System(checkout, url)

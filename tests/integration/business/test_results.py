@@ -101,6 +101,36 @@ def test_the_value_stands_alone_before_everything_else(demo: DataSource) -> None
     assert " to " in page  # the page's language, whatever the question's
 
 
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        (
+            "Compare revenue this year and last year",
+            r"\d{4}: [\d,]+ CNY; \d{4}: [\d,]+ CNY; [\d,]+ CNY (more|less), [+-][\d,.]+ % \(revenue, compared\)",
+        ),
+        (
+            "上季度和本季度的订单数对比",
+            r"\d{4}-Q\d：[\d,]+；\d{4}-Q\d：[\d,]+；(增加|减少) [\d,]+，[+-][\d,.]+%（.+对比）",
+        ),
+        ("今年销售额比去年增长了多少", r"对比期：[\d,]+；本期：[\d,]+；(增加|减少) [\d,]+，[+-][\d,.]+%（.+对比）"),
+        ("top 3 customers by revenue", r"(.+: [\d,]+ CNY; ){2}.+: [\d,]+ CNY \(revenue\)"),
+    ],
+)
+def test_a_few_values_and_their_change_are_told_in_the_sentence(demo: DataSource, question: str, told: str) -> None:
+    text = answered(question).sentences[0]["text"]
+    assert re.fullmatch(told, text), text
+
+
+def test_two_times_are_listed_and_drawn_oldest_first(demo: DataSource) -> None:
+    for question in ("Compare revenue this year and last year", "Compare revenue last year and this year"):
+        message = answered(question)
+        (row,) = QueryCitation.objects.filter(message=message)
+        result = QueryShown.model_validate(row.result)
+        (before, was), (now, became) = result.table.rows
+        assert (int(now) - int(before), result.chart and result.chart.type) == (1, "line")
+        assert f"{abs(became - was):,.0f} CNY {'more' if became > was else 'less'}" in result.meaning.headline
+
+
 def test_what_is_ours_is_said_in_the_language_of_the_page(demo: DataSource) -> None:
     asked_in_chinese = answered("上个月新增了多少客户？")
     client = signed_in("emma")
@@ -266,6 +296,13 @@ def test_rest_runs_again_and_corrects(demo: DataSource) -> None:
         (("region", "customer_id"), [("a", 1), ("b", 2)], None),
         (("month", "n"), [(date(2026, 1, 1), 1), (date(2026, 2, 1), 2)], ChartSpec(type="line", label=0, series=(1,))),
         (("quarter", "n"), [("2026-Q1", 1), ("2026-Q2", 2)], ChartSpec(type="line", label=0, series=(1,))),
+        (("quarter", "n"), [("2026-Q2", 1), ("2026-Q1", 2)], ChartSpec(type="bar", label=0, series=(1,))),
+        (
+            ("region", "current", "previous", "change", "change_percent"),
+            [("a", 3, 2, 1, 50), ("b", 2, 2, 0, 0)],
+            ChartSpec(type="bar", label=0, series=(1, 2)),
+        ),
+        (("region", "share"), [("a", 60), ("b", 40)], ChartSpec(type="bar", label=0, series=(1,))),
         (("region", "city", "n"), [("a", "x", 1), ("b", "y", 2)], None),
         (("n",), [(1,), (2,)], None),
         (("region", "n"), [(str(n), n) for n in range(51)], None),

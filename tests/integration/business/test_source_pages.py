@@ -159,3 +159,11 @@ def test_grants_name_a_table_of_the_layer(source: DataSource, root: User) -> Non
     assert client.post(address, data).status_code == 302
     assert list(SourceGrant.objects.filter(user=reader).values_list("table", flat=True)) == ["sale"]
     assert Entry.objects.filter(action=Action.GRANT_GIVEN, target_id=str(source.pk), actor_name="root").exists()
+
+
+def test_whoever_looks_after_a_source_finds_it_in_the_navigation_and_no_other_staff(root: User, steward: User) -> None:
+    address = 'href="/admin/business/datasource/"'
+    for person, is_told in ((root, True), (steward, True), (staff("clerk"), False)):
+        page = client_of(person).get("/admin/rights/requests/").content.decode()
+        assert (address in page) is is_told
+        assert "Times are those of" in page

@@ -73,3 +73,8 @@ def test_passages_know_the_headings_above_them() -> None:
     paths = {tuple(chunk.heading_path) for chunk in chunks_of(document)}
     assert {path[-1] for path in paths if path} >= {"Annual", "Notice"}
     assert any("Sick" in path and path[-1] == "Notice" for path in paths)
+
+
+def test_a_file_without_a_title_is_called_by_the_words_of_its_name() -> None:
+    document = make_document(make_base(), "price-list_2026.csv", b"item,price\nKG-400,100\n", ingested=True)
+    assert (document.title, document.filename) == ("Price list 2026", "price-list_2026.csv")

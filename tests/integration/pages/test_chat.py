@@ -136,3 +136,31 @@ def test_staff_get_the_way_to_the_administration_and_back(house: House) -> None:
     assert reverse("admin:index") in plain(client_of(admin).get("/").content)
     assert reverse("admin:index") not in plain(client_of(house.reader).get("/").content)
     assert "Back to the conversations" in plain(client_of(admin).get(reverse("admin:index")).content)
+
+
+def test_the_list_of_conversations_says_when_and_leads_to_all_of_them(house: House) -> None:
+    body = plain(client_of(house.reader).get(reverse("conversation", args=[house.session.pk])).content)
+    rail = body[body.index('id="conversations"') :]
+    assert f'<time datetime="{house.session.updated_at:%Y-%m}' in rail
+    assert reverse("conversations") in rail
+
+
+def test_conversations_are_found_by_the_words_of_their_title_and_questions_and_by_nobody_else(house: House) -> None:
+    named = Session.objects.create(user=house.reader, title="Parking in Rotterdam")
+    asked = Session.objects.create(user=house.reader, title="Leave")
+    Message.objects.create(session=asked, role=Role.USER, content="How do I park a rotterdam van?")
+    Message.objects.create(session=asked, role=Role.ASSISTANT, content="Ask the porter.")
+    other = Session.objects.create(user=house.stranger, title="Rotterdam parking of a stranger")
+
+    def found(words: str) -> set[Session]:
+        page = plain(client_of(house.reader).get(reverse("conversations"), {"q": words}).content)
+        listed = page[page.index("<main") :]
+        return {session for session in (named, asked, other) if reverse("conversation", args=[session.pk]) in listed}
+
+    assert found("") == {named, asked}
+    assert found("park rotterdam") == {named, asked}
+    assert found("rotterdam van") == {asked}
+    assert found("porter") == set()  # of an answer: what it says may be hidden by now
+    assert "None of your conversations" in plain(
+        client_of(house.reader).get(reverse("conversations"), {"q": "100%"}).content
+    )

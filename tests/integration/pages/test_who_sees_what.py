@@ -1,15 +1,19 @@
 """What pages say, beyond the status that the table of addresses has for everybody: nothing of what is taken back or not theirs."""
 
+from collections.abc import Callable, Iterator
+
 import pytest
 from django.urls import reverse
+from pytest_django import DjangoDbBlocker
 
 from authz.grants import take_back
 from authz.permissions import Right
 from knowledge.models import Document, Folder
-from tests.integration.pages.house import SENTENCE, House, client_of, plain
+from tests.integration.pages.house import SENTENCE, client_of, plain
 from tests.integration.routes.addresses import Route
 from tests.integration.routes.table import actions, pages
 from tests.integration.routes.world import World
+from tests.sharing import shared
 
 MINE = "chat/"  # the person's own words stay; what they quoted is masked
 PAGES = [route for route in pages() if not route.path.startswith("tokens/")]
@@ -18,9 +22,15 @@ each_page = pytest.mark.parametrize("page", PAGES, ids=str)
 each_action = pytest.mark.parametrize("action", ACTIONS, ids=str)
 
 
+@pytest.fixture(scope="module")
+def worlds(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Callable[[], World]]:
+    with shared(django_db_blocker, World) as copied:
+        yield copied
+
+
 @pytest.fixture
-def world(db: None) -> World:
-    return World()
+def world(db: None, worlds: Callable[[], World]) -> World:
+    return worlds()
 
 
 def test_the_table_has_the_pages_and_actions() -> None:
@@ -63,15 +73,15 @@ def test_actions_are_not_done_by_a_link(world: World, action: Route) -> None:
         assert client_of(world.keeper).get(world.address(action)).status_code == 405
 
 
-def test_lists_name_exactly_what_a_person_may_see(house: House) -> None:
-    shown = [house.document.title, house.below.name]
-    hidden = [house.hidden.title, house.sibling.name]
-    for path in (reverse("base", args=[house.base.pk]), reverse("folder", args=[house.folder.pk])):
-        body = plain(client_of(house.reader).get(path, follow=True).content)
+def test_lists_name_exactly_what_a_person_may_see(world: World) -> None:
+    shown = [world.document.title, world.below.name]
+    hidden = [world.hidden.title, world.sibling.name]
+    for path in (reverse("base", args=[world.base.pk]), reverse("folder", args=[world.folder.pk])):
+        body = plain(client_of(world.reader).get(path, follow=True).content)
         assert [name for name in shown if name not in body] == []
         assert [name for name in hidden if name in body] == []
-    assert house.base.name not in plain(client_of(house.stranger).get("/library/").content)
-    assert house.base.name not in plain(client_of(house.stranger).get("/").content)
+    assert world.base.name not in plain(client_of(world.stranger).get("/library/").content)
+    assert world.base.name not in plain(client_of(world.stranger).get("/").content)
 
 
 def rows(world: World) -> tuple[set[object], set[object]]:
