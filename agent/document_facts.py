@@ -1,9 +1,13 @@
-"""Facts of documents as evidence: a catalogue card that an answer may stand on, as long as all the documents on it may be seen."""
+"""What several documents say together as evidence: a catalogue card, or the result of a query on their tables.
+
+An answer may stand on it as long as all of these documents may be seen.
+"""
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 from uuid import UUID
 
 from agent.evidence import text_hash
@@ -12,11 +16,16 @@ from agent.query_sources import Queried
 from agent.state import EvidenceItem, Finding, Source
 from authz.principal import Principal
 from knowledge.lookups import Facts, documents_within
-from knowledge.models import ParseStatus
+from knowledge.models import Document, ParseStatus
 from knowledge.retrieval.search import Scope
 
 SOURCE = "document catalogue"  # no data source has this name: theirs have no spaces
 _PREFIX = "document:"
+MOST_ROWS, HEADLINE, TITLE = (
+    50,
+    1_200,
+    300,
+)  # of a result that is kept: rows, characters where nobody puts it into words, of its title
 COLUMNS = {
     "en": ("title", "file", "bytes", "status", "passages"),
     "zh": ("标题", "文件", "字节", "状态", "分块"),
@@ -40,7 +49,7 @@ STATUSES = {
 def found_facts(facts: Sequence[Facts], *, language: str) -> Finding:
     """One piece of evidence for all these documents, at least one. Its text is bilingual, so that questions in both stand on it."""
     shown = "zh" if language.startswith("zh") else "en"
-    reach = tuple(TableReach(table=f"{_PREFIX}{each.document.pk}", columns=()) for each in facts)
+    reach = _reach(each.document for each in facts)
     rows = tuple(_row(each, shown) for each in facts)
     query = QueryShown(
         query_id="documents",
@@ -53,16 +62,44 @@ def found_facts(facts: Sequence[Facts], *, language: str) -> Finding:
         table=ResultTable(columns=COLUMNS[shown], rows=rows),
     )
     text = "\n".join([_counted(facts, "en"), _counted(facts, "zh"), *map(_told, facts)])
-    item = EvidenceItem(
+    return Finding(_evidence(query, text, title=SOURCE), query=query)
+
+
+def found_rows(
+    documents: Sequence[Document], sql: str, *, columns: Sequence[str], rows: Sequence[Sequence[Any]], text: str
+) -> Finding:
+    """The result of a query on tables of these documents as one piece of evidence. text: the result as a model reads it."""
+    query = QueryShown(
+        query_id=f"q_{hashlib.sha256(sql.encode()).hexdigest()[:12]}",
+        question="",
+        statement=sql,
+        sql=sql,
+        sha256=text_hash(text),
+        reach=_reach(documents),
+        meaning=Meaning(headline=text[:HEADLINE]),
+        table=ResultTable(
+            columns=tuple(columns),
+            rows=tuple(map(tuple, rows[:MOST_ROWS])),
+            total=len(rows) if len(rows) > MOST_ROWS else None,
+        ),
+    )
+    return Finding(_evidence(query, text, title=" + ".join(each.title for each in documents)[:TITLE]), query=query)
+
+
+def _reach(documents: Iterable[Document]) -> tuple[TableReach, ...]:
+    return tuple(TableReach(table=f"{_PREFIX}{document.pk}", columns=()) for document in documents)
+
+
+def _evidence(query: QueryShown, text: str, *, title: str) -> EvidenceItem:
+    return EvidenceItem(
         evidence_id=query.evidence_id,
         type="sql_result",
         text=text,
         score=1.0,
-        source=Source(title=SOURCE, db=SOURCE, table=", ".join(query.tables), query_id=query.query_id),
+        source=Source(title=title, db=SOURCE, table=", ".join(query.tables), query_id=query.query_id),
         by="sql",
         hash=text_hash(text),
     )
-    return Finding(item, query=query)
 
 
 def vouched(principal: Principal, queried: Collection[Queried]) -> set[Queried]:

@@ -81,7 +81,7 @@ class Message(models.Model):
     sentences = models.JSONField(default=list)
     stop_reason = models.CharField(max_length=20, choices=StopReason.choices, blank=True)
     is_complete = models.BooleanField(default=True)
-    provider = models.CharField(max_length=40, blank=True)
+    provider = models.CharField(max_length=80, blank=True)  # as long as a language model's name
     state = models.JSONField(default=dict)
     notice = models.TextField(blank=True)
     prompts = models.JSONField(default=dict)

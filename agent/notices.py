@@ -30,6 +30,12 @@ def model_failed(run: Run, error: ModelError, state: State) -> None:
     run.tell(sentence)
 
 
+def model_unread(run: Run, error: ModelError) -> None:
+    """Rules choose the way instead; the run's page says so, the answer is as good."""
+    log.warning("run.model_unread", run=str(run.message_id), error=str(error))
+    run.state.tools.errors.append(ToolProblem(tool="model", type=type(error).__name__, msg=str(error)))
+
+
 def limit_reached(run: Run, limit: Limit) -> None:
     """The search ends here; the answer is written from what was found."""
     run.spent.stopped_by = limit

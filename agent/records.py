@@ -2,6 +2,8 @@
 
 import time
 from asyncio import CancelledError
+from dataclasses import replace
+from decimal import Decimal
 from uuid import UUID
 
 from django.conf import settings
@@ -87,19 +89,25 @@ def give_model(run: Run) -> None:
         return
     if served is None:
         return
-    if _day_is_spent(run.principal):
+    left = _left_of_day(run.principal)
+    if left is not None and left <= 0:
         with override(run.language):
             run.tell(_("Today's budget for language models is used up; the answer is quoted from documents."))
         return
+    if left is not None:
+        budget = run.profile.budget
+        cost = left if budget.cost is None else min(left, budget.cost)
+        run.profile = replace(run.profile, budget=replace(budget, cost=cost))
     run.model = Metered(connect(served), run.profile.budget, run.spent)
 
 
-def _day_is_spent(principal: Principal) -> bool:
-    most = settings.LLM["day_cost"]
+def _left_of_day(principal: Principal) -> Decimal | None:
+    """What this person may still cost today; None where there is no limit."""
+    most: Decimal | None = settings.LLM["day_cost"]
     if most is None:
-        return False
+        return None
     today = DayOfUse.objects.filter(user_id=principal.user_id, day=timezone.localdate()).first()
-    return today is not None and today.cost >= most
+    return most - today.cost if today else most
 
 
 @transaction.atomic

@@ -10,6 +10,7 @@ from agent.claims.support import best_of, nearest, supported
 from agent.events import Answer, KnowledgeReference, QueryReference, References
 from agent.evidence import cited_query, cited_span, query_reference, reference
 from agent.prompting import prompt
+from agent.providers.base import ModelBroken
 from agent.state import Finding, Run, State
 from agent.threads import worked
 from agent.tokens import count_tokens
@@ -22,6 +23,7 @@ MOST_EVIDENCE = 12
 EVIDENCE_SHARE = 0.5  # of the model's context for evidence
 MOST_SENTENCES = 24
 NO_ANSWER = "NO_ANSWER"
+CUT = frozenset({"length", "max_tokens", "content_filter"})  # why a service ends an answer that the model has not ended
 
 
 @dataclass
@@ -51,16 +53,20 @@ class Writer:
     async def written(self) -> AsyncIterator[Together]:
         """The answer's events as its sentences come, those of a sentence together; `closing` follows. Raises ModelError."""
         assert self.run.model is not None
-        sentences = Sentences()
+        sentences, finish, has_text = Sentences(), "", False
         async for delta in self.run.model.stream(self._messages()):
+            finish, has_text = finish or delta.finish, has_text or bool(delta.text.strip())
             for claim in sentences.take(delta.text):
                 if events := await self._checked(claim):
                     yield events
             if self._abstains or len(self.kept) >= MOST_SENTENCES:
                 return
-        for claim in sentences.rest():
+        is_cut = finish in CUT
+        for claim in sentences.rest(is_cut=is_cut):
             if events := await self._checked(claim):
                 yield events
+        if is_cut or not has_text:
+            raise ModelBroken(f"{self.provider} ended its answer early ({finish or 'nothing was written'})")
 
     def closing(self) -> Iterator[Together]:
         """What ends the answer's events; nothing where there is no answer."""

@@ -19,8 +19,9 @@ Request = dict[str, Any]
 class Step:
     """What the server does with one request.
 
-    deltas: of choices[0].delta. hang: stays silent "before" the headers or after that many "events". cut_bytes: closes the
-    connection after that many bytes of the body. pace_s: seconds between two bytes. body: instead of a stream.
+    deltas: of choices[0].delta. finish, usage: None for what is not said; without both it does not say that it is done.
+    hang: stays silent "before" the headers or after that many "events". cut_bytes: closes the connection after that many
+    bytes of the body. pace_s: seconds between two bytes. body: instead of a stream.
     check: looks at the request; what it raises fails the test.
     """
 
@@ -182,7 +183,8 @@ def _events(step: Step) -> Iterator[str]:
     if step.usage:
         tokens = {"prompt_tokens": step.usage[0], "completion_tokens": step.usage[1], "total_tokens": sum(step.usage)}
         yield _dumped(head | {"choices": [], "usage": tokens})
-    yield "[DONE]"
+    if step.finish or step.usage:
+        yield "[DONE]"
 
 
 def _dumped(value: Any) -> str:

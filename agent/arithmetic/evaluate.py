@@ -16,7 +16,7 @@ from typing import Final
 
 from agent.arithmetic.units import CHINESE, NAMES, TEMPERATURES, Quantity, quantity, temperature
 
-LENGTH, NODES, EXPONENT, CPU_S = 500, 200, 100, 0.1
+LENGTH, NODES, EXPONENT, CPU_S = 500, 200, 1_000, 0.1
 PRECISION = Context(prec=34, Emax=999, Emin=-999)
 
 Value = Decimal | Quantity | date
@@ -133,12 +133,18 @@ def _shown_in(value: Value, target: str) -> Quantity:
     return Quantity(value.value, dimension, target)
 
 
+def _floored(left: Decimal, right: Decimal) -> Decimal:
+    """The whole part downwards, as models and people who write // mean it; Decimal's own goes towards zero."""
+    whole = left // right
+    return whole - 1 if left % right and (left < 0) != (right < 0) else whole
+
+
 _OPERATORS: Final[Mapping[type[ast.operator], str]] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
 }  # fmt: skip
 _NUMBERS: Final[Mapping[str, Callable[[Decimal, Decimal], Decimal]]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
-    "//": operator.floordiv, "%": operator.mod,
+    "//": _floored, "%": lambda left, right: left - right * _floored(left, right),
 }  # fmt: skip
 _FUNCTIONS: Final[Mapping[str, Callable[..., Decimal]]] = {
     "abs": abs,
@@ -240,6 +246,8 @@ def combine(left: Value, sign: str, right: Value) -> Value:
 def _power(base: Decimal, exponent: Decimal) -> Decimal:
     if abs(exponent) > EXPONENT:
         raise Unworkable(f"Exponents go up to {EXPONENT}.")
+    if not base and exponent < 0:
+        raise ZeroDivisionError
     return base**exponent
 
 

@@ -13,6 +13,7 @@ _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)|\[([^\]]+)\]\[[^\]]*\]")
 _DEFINITION = re.compile(r"^\s*\[[^\]]+\]:\s*\S+.*$", re.MULTILINE)
 _TAG = re.compile(r"</?[A-Za-z!][^>\n]{0,300}>?")
 _MARKUP = re.compile(r"\*\*|__|^#{1,6}\s+", re.MULTILINE)
+_WHOLE = re.compile(r"[.。!！?？;；][\s\"'”’」』)）]*$")
 ENDS = re.compile(r"[.。!！?？;；\n]")
 
 
@@ -42,9 +43,11 @@ class Sentences:
         self._buffer = text[found[-1].start :]
         yield from claims(text[: found[-1].start])
 
-    def rest(self) -> Iterator[Claim]:
-        """What is left at the end."""
-        text, self._buffer = self._buffer, ""
+    def rest(self, *, is_cut: bool = False) -> Iterator[Claim]:
+        """What is left at the end. is_cut: somebody else ended it, so that a sentence that has no end is left out."""
+        text, self._buffer = _MARK_AFTER.sub(r"\2\1", self._buffer), ""
+        if is_cut and not _WHOLE.search(text) and (found := split(text)):
+            text = text[: found[-1].start]
         yield from claims(text)
 
 

@@ -68,20 +68,25 @@ class Reply:
             self._call_of(piece).take(piece)
 
     def _call_of(self, piece: CallPiece) -> PartialCall:
-        """The call that a piece goes on with, or a new one.
+        """The call that a piece goes on with, the latest of those that fit, or a new one.
 
         An index or an id says it; where neither does, a name after whole arguments begins the next call.
         """
-        known = next((call for call in self._calls if self._same(call, piece)), None)
+        known = next((call for call in reversed(self._calls) if self._same(call, piece)), None)
         if known is None:
             known = PartialCall()
             self._calls.append(known)
         return known
 
     def _same(self, call: PartialCall, piece: CallPiece) -> bool:
+        has_ids = bool(piece.id and call.id)
         if piece.index is not None and call.index is not None:
-            return piece.index == call.index and not (piece.id and call.id and piece.id != call.id)
-        if piece.id and call.id:
+            if piece.index != call.index:
+                return False
+            if has_ids:
+                return piece.id == call.id or not piece.name  # some services send a new id with every piece
+            return not (piece.name and piece.arguments and call.is_whole)  # and some call every index 0
+        if has_ids:
             return piece.id == call.id
         is_last = call is self._calls[-1]
         begins_next = bool(piece.name) and (bool(piece.id) or call.is_whole)

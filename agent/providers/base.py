@@ -116,9 +116,21 @@ class ModelUnavailable(ModelError):
     retry_after_s: float | None = None
 
 
+class ModelFell(ModelUnavailable):
+    """It failed over this request (500, 501): the same may go well later, another form of it now."""
+
+
 class ModelBroken(ModelError):
     """It stopped in the middle of an answer, or answered what cannot be read."""
 
 
+class ModelUnreadable(ModelBroken):
+    """It answers, and not with the JSON that was asked for; what is asked for in words it may still write."""
+
+
 class ModelMisconfigured(ModelError):
     """The operator must change something: key, name, address. Also where a service knows no tools or no JSON schema."""
+
+
+class ModelRefused(ModelMisconfigured):
+    """It answers, and does not take this request (400, 422): another form of it, or less in it, may do."""

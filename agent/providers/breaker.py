@@ -12,11 +12,15 @@ FAILURES, REST_S = 5, 30.0
 
 @dataclass
 class Breaker:
-    """Of one served model; shared by the runs of this process. clock: seconds, monotonic."""
+    """Of one served model; shared by the runs of this process. clock: seconds, monotonic.
+
+    is_plain: it was seen to take only requests without options that not every service knows.
+    """
 
     failures: int = FAILURES
     rest_s: float = REST_S
     clock: Callable[[], float] = time.monotonic
+    is_plain: bool = False
     _failed: int = 0
     _opened: float | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)

@@ -1,34 +1,40 @@
 """Any service that answers POST {base_url}/chat/completions as OpenAI does: vLLM, llama.cpp, Ollama, OpenAI itself."""
 
 import asyncio
-import json
 import random
 import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from agent.providers.base import (
-    CallPiece,
     Delta,
     Message,
     ModelBroken,
     ModelError,
+    ModelFell,
     ModelMisconfigured,
+    ModelRefused,
     ModelUnavailable,
     Prices,
     Shape,
-    Usage,
 )
 from agent.providers.breaker import Breaker, breaker_of
+from agent.providers.chunks import delta_of
+from agent.providers.thoughts import Thoughts
 
 if TYPE_CHECKING:
     import openai  # at run time where it is spoken with: a second and 13 MB of every process that never does
 
 CONTEXT_TOKENS = 32_000  # of a model nobody has said more about
+COUNTED_S = (
+    5.0  # after the last word, for the count of tokens; some services keep the connection open and say nothing more
+)
+_END: Final = object()
 
 
 @dataclass(frozen=True)
@@ -93,28 +99,36 @@ class OpenAICompatible:
 
         Raises ModelError.
         """
+        _chunks()  # before the clock runs: the first one takes a second
         limits = self.served.limits
         deadline = time.monotonic() + limits.total_s
-        attempt = 0
+        attempt, is_plain = 0, self._breaker.is_plain
         while True:
             attempt += 1
             self._breaker.check()
             begun = False
+            request = _request(self.served.model, messages, tools, shape, is_plain=is_plain)
             try:
-                async for delta in self._once(_request(self.served.model, messages, tools, shape), deadline):
+                async for delta in self._once(request, deadline):
                     begun = True
                     yield delta
             except ModelUnavailable as error:
                 self._breaker.failed()
                 wait = _wait(error, attempt, limits)
-                if begun or attempt >= limits.attempts or time.monotonic() + wait > deadline:
+                is_of_form = shape is not None and isinstance(error, ModelFell)  # another form follows
+                if begun or is_of_form or attempt >= limits.attempts or time.monotonic() + wait > deadline:
                     raise
                 await asyncio.sleep(wait)
             except ModelBroken:
                 self._breaker.failed()
                 raise
+            except ModelRefused:
+                if is_plain or shape is not None:  # of a form that is not known another one follows
+                    raise
+                is_plain = True
             else:
                 self._breaker.worked()
+                self._breaker.is_plain = is_plain
                 return
 
     async def _once(self, request: dict[str, Any], deadline: float) -> AsyncIterator[Delta]:
@@ -126,7 +140,8 @@ class OpenAICompatible:
             async with aclosing(self._deltas(request, deadline)) as deltas:
                 async for delta in deltas:
                     begun = True
-                    finished = finished or bool(delta.finish) or delta.usage is not None
+                    is_count = delta.usage is not None and delta == Delta(usage=delta.usage)
+                    finished = finished or bool(delta.finish) or is_count
                     yield delta
         except (openai.OpenAIError, OSError, ValueError, TimeoutError) as error:
             raise self._reason(error, begun=begun) from error
@@ -141,23 +156,32 @@ class OpenAICompatible:
 
     async def _deltas(self, request: dict[str, Any], deadline: float) -> AsyncGenerator[Delta, None]:
         """What comes, each within its time; what says nothing is left out. Raises TimeoutError and what the client raises."""
-        import openai
 
         limits = self.served.limits
         until = min(time.monotonic() + limits.first_s, deadline)
         # not `chat.completions.create`: it walks through every message and schema to rename fields that have their names
         # already, and makes a model of every chunk
-        chunks_of = openai.AsyncStream[object]
-        asked = self._client.post("/chat/completions", cast_to=object, body=request, stream=True, stream_cls=chunks_of)
+        asked = self._client.post("/chat/completions", cast_to=object, body=request, stream=True, stream_cls=_chunks())
         stream = await _by(until, asked)
+        begun, finish, thoughts = False, "", Thoughts()
         try:
             chunks = aiter(stream)
-            while (chunk := await _by(until, anext(chunks, None))) is not None:
-                if (delta := delta_of(chunk)) != Delta():
-                    yield delta
-                    until = min(time.monotonic() + limits.between_s, deadline)
+            while (chunk := await _by(until, anext(chunks, _END))) is not _END:
+                if (said := delta_of(chunk)) != Delta():
+                    if (delta := thoughts.take(said)) != Delta():
+                        yield delta
+                    begun, finish = True, finish or said.finish
+                    wait = min(limits.between_s, COUNTED_S) if finish else limits.between_s
+                    until = min(time.monotonic() + wait, deadline)
+        except TimeoutError:
+            if not finish:
+                raise
         finally:
             await stream.close()
+        if (rest := thoughts.rest()) != Delta():
+            yield rest
+        if begun and not finish and stream.is_done:
+            yield Delta(finish="stop")
 
     def _reason(self, error: Exception, *, begun: bool) -> ModelError:
         """The failure in our words; never the answer's body, which may repeat the prompt."""
@@ -168,9 +192,11 @@ class OpenAICompatible:
             return ModelBroken(f"{self.name} stopped in the middle of its answer ({kind})")
         if isinstance(error, openai.APIStatusError):
             said = f"{self.name} answered with status {error.status_code}"
-            if error.status_code == 429 or error.status_code >= 500 or error.status_code == 408:
+            if error.status_code in {500, 501}:
+                return _with_wait(ModelFell(said), error)
+            if error.status_code == 429 or error.status_code > 501 or error.status_code == 408:
                 return _with_wait(ModelUnavailable(said), error)
-            return ModelMisconfigured(said)
+            return ModelRefused(said) if error.status_code in {400, 422} else ModelMisconfigured(said)
         if isinstance(error, TimeoutError | openai.APITimeoutError):
             return ModelUnavailable(f"{self.name} did not begin to answer in time")
         return ModelUnavailable(f"{self.name} cannot be reached or does not speak the protocol ({kind})")
@@ -182,6 +208,26 @@ def _trusted() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
+@cache
+def _chunks() -> "type[openai.AsyncStream[object]]":
+    """Chunks as JSON. It notes that the service said it is done, and takes a whole answer where no stream came."""
+    import openai
+    from openai._streaming import ServerSentEvent
+
+    class Chunks(openai.AsyncStream[object]):
+        is_done = False
+
+        async def _iter_events(self) -> AsyncIterator[ServerSentEvent]:
+            if "application/json" in self.response.headers.get("content-type", ""):
+                yield ServerSentEvent(data=(await self.response.aread()).decode())
+                return
+            async for event in super()._iter_events():
+                self.is_done = self.is_done or event.data.startswith("[DONE]")
+                yield event
+
+    return Chunks
+
+
 async def _by(deadline: float, waiting: Any) -> Any:
     """Await something until a moment of the monotonic clock. Raises TimeoutError."""
     async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
@@ -189,15 +235,17 @@ async def _by(deadline: float, waiting: Any) -> Any:
 
 
 def _request(
-    model: str, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], shape: Shape | None
+    model: str,
+    messages: Sequence[Message],
+    tools: Sequence[Mapping[str, Any]],
+    shape: Shape | None,
+    *,
+    is_plain: bool,
 ) -> dict[str, Any]:
-    request: dict[str, Any] = {
-        "model": model,
-        "messages": list(messages),
-        "stream": True,
-        "stream_options": {"include_usage": True},
-        "temperature": 0,
-    }
+    """is_plain: without what not every service takes; some models know one temperature only."""
+    request: dict[str, Any] = {"model": model, "messages": list(messages), "stream": True}
+    if not is_plain:
+        request |= {"stream_options": {"include_usage": True}, "temperature": 0}
     if tools:
         request |= {"tools": list(tools), "tool_choice": "auto"}
     if shape is not None and shape.strict:
@@ -208,52 +256,21 @@ def _request(
     return request
 
 
-def delta_of(chunk: object) -> Delta:
-    """A chunk of the service as JSON, whatever it leaves out."""
-    read = _object(chunk)
-    usage = _object(read.get("usage"))
-    counted = Usage(usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0) if usage else None
-    choices = read.get("choices")
-    choice = _object(choices[0]) if isinstance(choices, list) and choices else None
-    if choice is None:
-        return Delta(usage=counted)
-    said = _object(choice.get("delta")) or _object(choice.get("message"))
-    return Delta(
-        text=_text(said.get("content")),
-        reasoning=_text(said.get("reasoning_content") or said.get("reasoning")),
-        calls=tuple(_piece(_object(call)) for call in said.get("tool_calls") or ()),
-        finish=choice.get("finish_reason") or "",
-        usage=counted,
-    )
-
-
-def _object(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _text(content: object) -> str:
-    """Content is a text, or for some services a list of parts."""
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    return "".join(part.get("text", "") for part in parts if isinstance(part, dict))
-
-
-def _piece(call: Mapping[str, Any]) -> CallPiece:
-    function = _object(call.get("function"))
-    arguments = function.get("arguments")
-    if isinstance(arguments, dict):  # some services send the object itself
-        arguments = json.dumps(arguments, ensure_ascii=False)
-    return CallPiece(
-        index=call.get("index"), id=call.get("id") or "", name=function.get("name") or "", arguments=arguments or ""
-    )
-
-
 def _with_wait(error: ModelUnavailable, answer: "openai.APIStatusError") -> ModelUnavailable:
     """The error with the seconds that the service asks to wait, if it does."""
-    text = answer.response.headers.get("retry-after", "")
-    error.retry_after_s = float(text) if text.replace(".", "", 1).isdecimal() else None
+    error.retry_after_s = _seconds(answer.response.headers.get("retry-after", "").strip())
     return error
+
+
+def _seconds(text: str) -> float | None:
+    """Of a Retry-After: a number, or the moment as HTTP writes it; None for anything else."""
+    if text.replace(".", "", 1).isdecimal():
+        return float(text)
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, moment.timestamp() - time.time())
 
 
 def _wait(error: ModelUnavailable, attempt: int, limits: ModelLimits) -> float:

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from agent.providers.assembly import Reply
-from agent.providers.base import ChatModel, Message, ModelBroken, ModelMisconfigured, ModelUnavailable, Shape
+from agent.providers.base import ChatModel, Message, ModelFell, ModelRefused, ModelUnreadable, Shape
+from agent.providers.chunks import cleaned
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -21,7 +22,7 @@ _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 async def ask_for(model: ChatModel, messages: Sequence[Message], wanted: type[T]) -> tuple[T, list[Reply]]:
     """What the model answers, as `wanted`, and every reply it took, for counting.
 
-    Raises ModelError: also ModelBroken where two answers in a row cannot be read, or one does not end.
+    Raises ModelError: ModelUnreadable where two answers in a row cannot be read, or one does not end.
     """
     replies: list[Reply] = []
     asked = list(messages)
@@ -35,22 +36,22 @@ async def ask_for(model: ChatModel, messages: Sequence[Message], wanted: type[T]
                 {"role": "assistant", "content": reply.text or "(nothing)"},
                 {"role": "user", "content": f"This cannot be read ({error}). Answer with the JSON object alone."},
             ]
-    raise ModelBroken(f"{model.name} twice gave no JSON object of the form that was asked for")
+    raise ModelUnreadable(f"{model.name} twice gave no JSON object of the form that was asked for")
 
 
 async def _reply(model: ChatModel, messages: Sequence[Message], wanted: type[BaseModel]) -> Reply:
     """The reply in the strictest form that the service accepts. Raises ModelError of the last form that was tried."""
     schema = _schema(wanted)
-    forms = (Shape(wanted.__name__, schema), Shape(wanted.__name__, schema, strict=False), None)
+    forms = (Shape(wanted.__name__, _strict(schema)), Shape(wanted.__name__, schema, strict=False), None)
     for form in forms:
         reply = Reply()
         try:
             async for delta in model.stream(messages, shape=form):
                 reply.take(delta)
                 if len(reply.text) > MOST_CHARACTERS:
-                    raise ModelBroken(f"{model.name} did not end its JSON object")
-        except (ModelMisconfigured, ModelUnavailable) as error:
-            if form is None or not _is_about_the_form(error):
+                    raise ModelUnreadable(f"{model.name} did not end its JSON object")
+        except (ModelRefused, ModelFell):
+            if form is None:
                 raise
         else:
             return reply
@@ -63,15 +64,23 @@ def _schema(wanted: type[BaseModel]) -> Mapping[str, Any]:
     return wanted.model_json_schema()
 
 
-def _is_about_the_form(error: Exception) -> bool:
-    """Whether another form may be accepted: the service refused the request itself (400, 422) or fell over it (500)."""
-    return any(f"status {code}" in str(error) for code in (400, 422, 500, 501))
+def _strict(schema: Any) -> Any:
+    """The schema as OpenAI takes strict ones: of objects every property is required, no other allowed, none has a default."""
+    if isinstance(schema, list):
+        return [_strict(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "properties" not in schema:
+        return {name: _strict(value) for name, value in schema.items() if name != "default"}
+    properties = {name: _strict(value) for name, value in schema["properties"].items()}
+    rest = {name: _strict(value) for name, value in schema.items() if name != "properties"}
+    return rest | {"properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 def read(text: str, wanted: type[T]) -> T:
     """The object in a text that may have fences, talk around it or commas too many. Raises ValueError, in one line."""
     try:
-        return wanted.model_validate(_object(text))
+        return wanted.model_validate(cleaned(_object(text)))
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None

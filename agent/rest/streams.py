@@ -31,16 +31,32 @@ class ChatRequest(Question):
     """A question with everything that can be chosen for it."""
 
     agent_id = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=80, help_text="An agent profile; else the default one."
+        required=False,
+        default="",
+        allow_blank=True,
+        allow_null=True,
+        max_length=80,
+        help_text="An agent profile; else the default one.",
     )
     web_search_enabled = serializers.BooleanField(
-        required=False, default=False, help_text="Refused where it is true: answers are made from documents only."
+        required=False,
+        default=False,
+        allow_null=True,
+        help_text="Refused where it is true: answers are made from documents only.",
     )
     summary_model_id = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=80, help_text="Name of a language model to write with."
+        required=False,
+        default="",
+        allow_blank=True,
+        allow_null=True,
+        max_length=80,
+        help_text="Name of a language model to write with.",
     )
     disable_title = serializers.BooleanField(
-        required=False, default=False, help_text="The conversation keeps its title, or goes without one."
+        required=False,
+        default=False,
+        allow_null=True,
+        help_text="The conversation keeps its title, or goes without one.",
     )
 
     def validate_web_search_enabled(self, value: bool) -> bool:
@@ -53,7 +69,10 @@ class ChatRequest(Question):
 
 class KnowledgeChatRequest(ChatRequest):
     agent_enabled = serializers.BooleanField(
-        required=False, default=False, help_text="True: the model chooses tools. False: search once, and write."
+        required=False,
+        default=False,
+        allow_null=True,
+        help_text="True: the model chooses tools. False: search once, and write.",
     )
 
 

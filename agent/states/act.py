@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from asgiref.sync import sync_to_async
@@ -73,6 +73,7 @@ class _Loop:
         system = run.use(prompt("act", language_of(asked) or run.language))
         told = "\n".join([asked, *(f"- {step.tool}: {step.question}" for step in run.state.plan.subtasks)])
         self.turns = [Turn(role="system", content=system), *run.history, Turn(role="user", content=told)]
+        self.ids: set[str] = set()
         self.is_over = False
 
     async def step(self) -> AsyncIterator[Event]:
@@ -93,17 +94,23 @@ class _Loop:
         if reply.reasoning:
             yield Thinking(done=True)
         add_trace(run, State.ACT, action="decide", timing_ms=_since(began), out={"note": f"calls={len(reply.calls)}"})
-        if not reply.calls:
+        calls = [self._told_apart(call) for call in reply.calls]
+        if not calls:
             self.is_over = True
             return
-        self.turns.append(
-            Turn(role="assistant", content=reply.text, tool_calls=[call.as_message() for call in reply.calls])
-        )
-        yield ToolCall(tool_calls=[_shown_call(call) for call in reply.calls], done=True)
+        self.turns.append(Turn(role="assistant", content=reply.text, tool_calls=[call.as_message() for call in calls]))
+        yield ToolCall(tool_calls=[_shown_call(call) for call in calls], done=True)
         known = len(run.findings)
-        for call in reply.calls:
+        for call in calls:
             yield await self._called(call)
         run.spent.fruitless = 0 if len(run.findings) > known else run.spent.fruitless + 1
+
+    def _told_apart(self, call: CompleteCall) -> CompleteCall:
+        """The call with an id that no other of this run has; services may use theirs again, or have none."""
+        if call.id in self.ids:
+            call = replace(call, id=f"{call.id}_{len(self.ids) + 1}")
+        self.ids.add(call.id)
+        return call
 
     async def _called(self, call: CompleteCall) -> ToolResult:
         """Run one call, or say why it is not run."""

@@ -2,19 +2,19 @@
 
 import re
 from collections.abc import AsyncIterator
-from typing import Literal
+from typing import Any, Literal
 
 from asgiref.sync import sync_to_async
 from django.utils.translation import gettext as _
 from django.utils.translation import override
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
 from agent.business.readable import is_read
 from agent.events import AgentQuery, Event, Thinking
 from agent.history import understood
-from agent.notices import model_failed
+from agent.notices import model_failed, model_unread
 from agent.prompting import prompt
-from agent.providers.base import ModelError
+from agent.providers.base import ModelError, ModelUnreadable
 from agent.providers.structured import ask_for
 from agent.revocation import require_visible
 from agent.rules import UNSAID, Ruling, is_greeting, rule, standalone
@@ -32,7 +32,7 @@ Decision = tuple[str, Ruling, Steps | None]
 
 
 class RouteAnswer(BaseModel):
-    """What the model is asked to write; every field but the route may be missing."""
+    """What the model is asked to write; every field but the route may be missing, or be something else."""
 
     route: Literal["DOC", "SQL", "CALC", "HYBRID", "CLARIFY", "REFUSE"]
     question: str = ""
@@ -42,6 +42,19 @@ class RouteAnswer(BaseModel):
     title: str = ""
     documents: str = ""
     data: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_far_as_it_fits(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        texts: dict[str, Any] = {name: value for name, value in given.items() if isinstance(value, str)}
+        readings = given.get("readings")
+        if isinstance(readings, list):
+            texts["readings"] = [value for value in readings if isinstance(value, str)]
+        else:
+            texts.pop("readings", None)
+        return texts | {"route": texts.get("route", "").strip().upper()}
 
 
 async def route(run: Run) -> AsyncIterator[Event | Goto]:
@@ -79,7 +92,7 @@ def _told(run: Run) -> str:
 
 
 async def _by_model(run: Run) -> Decision | None:
-    """None where the model fails: the run goes on without it."""
+    """None where the model fails: the run goes on without it. One that only writes no JSON may still write the answer."""
     assert run.model is not None
     asked = run.state.input.normalized_query
     system = run.use(prompt("route", language_of(asked) or run.language))
@@ -87,6 +100,9 @@ async def _by_model(run: Run) -> Decision | None:
     messages = [{"role": "system", "content": system}, *(turn.as_message() for turn in run.history)]
     try:
         answer, _replies = await ask_for(run.model, [*messages, {"role": "user", "content": asked}], RouteAnswer)
+    except ModelUnreadable as error:
+        model_unread(run, error)
+        return None
     except ModelError as error:
         model_failed(run, error, State.ROUTE)
         return None

@@ -7,7 +7,7 @@ from functools import cache
 from inspect import getdoc
 from typing import Any, NamedTuple, Protocol
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from agent.prompting import Prompt
 from agent.providers.base import ChatModel
@@ -31,9 +31,17 @@ class Words(NamedTuple):
 
 
 class ToolArgs(BaseModel):
-    """Arguments as the model may write them; a name that nothing reads is refused. They never say who asks."""
+    """Arguments as the model may write them; a name that nothing reads is refused. They never say who asks.
+
+    null is how many models leave something out.
+    """
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, given: Any) -> Any:
+        return {name: value for name, value in given.items() if value is not None} if isinstance(given, dict) else given
 
 
 def text_of(prompt: Prompt) -> str:
@@ -179,7 +187,7 @@ def find(name: str) -> Tool:
     try:
         return tools.get(current_name(name))
     except UnknownName as error:
-        raise ToolMistake(f"{error}.") from None
+        raise ToolMistake(f"{str(error).rstrip('?')}{'?' if str(error).endswith('?') else '.'}") from None
 
 
 def in_order(names: Iterable[str] | None = None) -> list[Tool]:

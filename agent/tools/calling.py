@@ -8,6 +8,7 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from pydantic import ValidationError
 
+from agent.providers.chunks import cleaned
 from agent.threads import limited
 from agent.tools.base import Tool, ToolContext, ToolMistake, ToolResult, current_name, find, tools
 from agent.tools.output import bounded
@@ -111,7 +112,7 @@ def _parsed(arguments: str) -> dict[str, Any]:
         raise ToolMistake("The arguments are no JSON object. Send them as one, for example {}.") from None
     if not isinstance(given, dict):
         raise ToolMistake("The arguments must be a JSON object, not a list or a plain value.")
-    return given
+    return dict(cleaned(given))
 
 
 def _sentence(error: ValidationError) -> str:

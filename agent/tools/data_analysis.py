@@ -6,10 +6,11 @@ from uuid import UUID
 
 from pydantic import Field
 
+from agent.document_facts import found_rows
 from agent.evidence import text_hash
 from agent.state import EvidenceItem, Finding, Source, SqlSummary, State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
-from agent.tools.output import fenced
+from agent.tools.output import escaped, fenced
 from agent.tools.sheets import MOST_DOCUMENTS, SheetLimits, Table, in_child, no_spreadsheet, tables_of
 from authz.principal import Principal
 
@@ -51,11 +52,12 @@ class DataAnalysis(ToolDefaults):
         limits = SheetLimits()
         found = await in_child(tables, sql=args.sql, limits=limits)
         text = as_text(found["columns"], found["rows"])
-        used = [table for table in tables if table.name in args.sql] or tables
-        item = _evidence(args.sql, text, used)
+        read = [table for table in tables if table.name in found["read"]]
+        finding = _finding(args.sql, found, text, read)
         more = f"\nOnly the first {limits.rows} rows are shown." if found["more"] else ""
+        shown = fenced(finding.item) if finding else f"{escaped(text)}\nIt reads no table: nothing can stand on it."
         return ToolResult(
-            f"{len(found['rows'])} rows:\n{fenced(item)}{more}",
+            f"{len(found['rows'])} rows:\n{shown}{more}",
             {
                 "display_type": "table",
                 "columns": found["columns"],
@@ -64,13 +66,26 @@ class DataAnalysis(ToolDefaults):
                 "has_more": found["more"],
                 "sql": args.sql,
             },
-            findings=[Finding(item, used[0].source.first)],
+            findings=[finding] if finding else [],
             sql=SqlSummary(
                 generated_sql=args.sql,
-                result_preview=text[:PREVIEW_CHARACTERS],
-                returned_evidence_ids=[item.evidence_id],
+                result_preview=text[:PREVIEW_CHARACTERS] if finding and finding.passage else "",
+                returned_evidence_ids=[finding.item.evidence_id] if finding else [],
             ),
         )
+
+
+def _finding(sql: str, found: dict[str, Any], text: str, read: list[Table]) -> Finding | None:
+    """The result as evidence; None where it reads no table, and the model only repeats itself.
+
+    Of one document it is cited by that document's first passage, of several it stands on all of them.
+    """
+    documents = list({table.document.pk: table.document for table in read}.values())
+    if not documents:
+        return None
+    if len(documents) > 1:
+        return found_rows(documents, sql, columns=found["columns"], rows=found["rows"], text=text)
+    return Finding(_evidence(sql, text, read), read[0].source.first)
 
 
 def as_text(columns: list[str], rows: list[list[Any]]) -> str:

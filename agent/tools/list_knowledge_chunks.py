@@ -14,6 +14,7 @@ from knowledge.lookups import Page, chunk_page, chunks_around
 from knowledge.selectors import ShownPassage
 
 LIMIT, MOST = 20, 100
+FARTHEST = 10**9  # offset: past the end of every document, and a number that the database knows
 
 
 class ListArgs(ToolArgs):
@@ -72,7 +73,7 @@ def _page(ctx: ToolContext, args: ListArgs) -> Page:
         args.knowledge_id.strip(),
         scope=ctx.scope,
         limit=args.bounded_limit(),
-        offset=max(args.offset, 0),
+        offset=min(max(args.offset, 0), FARTHEST),
     )
 
 

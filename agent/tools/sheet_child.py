@@ -1,11 +1,13 @@
 """The child process behind `data_analysis`: loads tables into a DuckDB that can reach nothing, runs one SELECT, answers once.
 
 Run as `python -m agent.tools.sheet_child`. A JSON object on stdin, {"tables": [{"name", "rows"}], "sql", "limits"}; one on
-stdout, {"columns", "rows", "more"} or {"tables": [{"name", "columns", "rows"}]} without `sql`, or {"error": sentence}.
+stdout, {"columns", "rows", "more", "read": names of tables} or {"tables": [{"name", "columns", "rows"}]} without `sql`, or
+{"error": sentence}.
 """
 
 import csv
 import json
+import math
 import resource
 import sys
 from pathlib import Path
@@ -44,12 +46,13 @@ def answered(request: dict[str, Any]) -> dict[str, Any]:
             return {"tables": [_described(base, table["name"]) for table in request["tables"]]}
         if wrong := refusal(request["sql"]):
             return {"error": wrong}
+        read = sorted(name.lower() for name in base.get_table_names(request["sql"]))
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         found = base.execute(request["sql"])
         rows = found.fetchmany(int(limits["rows"]) + 1)
         columns = [column[0] for column in found.description or ()]
     shown = [[_cell(value) for value in row] for row in rows[: limits["rows"]]]
-    return {"columns": columns, "rows": shown, "more": len(rows) > limits["rows"]}
+    return {"columns": columns, "rows": shown, "more": len(rows) > limits["rows"], "read": read}
 
 
 def lock(base: duckdb.DuckDBPyConnection) -> None:
@@ -97,8 +100,8 @@ def _described(base: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
 
 
 def _cell(value: object) -> object:
-    if value is None or isinstance(value, bool | int | float):
-        return value
+    if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value  # JSON has no other numbers
     return str(value)[:CELL_CHARACTERS]
 
 

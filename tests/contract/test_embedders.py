@@ -48,7 +48,7 @@ NAUGHTY = [
 
 @contextmanager
 def _bundled() -> Iterator[Embedder]:
-    yield build_embedder("bundled", cache_dir=bundled_model(), threads=2)
+    yield build_embedder("bundled", cache_dir=bundled_model(), threads=1)
 
 
 def _served_vector(text: str) -> list[float]:
@@ -66,7 +66,7 @@ def _openai_compatible() -> Iterator[Embedder]:
 @contextmanager
 def _sentence_transformers() -> Iterator[Embedder]:
     require_models()
-    yield build_embedder("sentence_transformers", model=str(exported_model()), cache_dir=MODELS, threads=2)
+    yield build_embedder("sentence_transformers", model=str(exported_model()), cache_dir=MODELS, threads=1)
 
 
 BUILDERS: dict[str, Callable[[], AbstractContextManager[Embedder]]] = {

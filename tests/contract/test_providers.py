@@ -1,21 +1,19 @@
 """The client of served models, against a real HTTP server that does what services do, the bad things included."""
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
+from email.utils import formatdate
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from agent.providers import structured
-from agent.providers.assembly import Reply, assembled
+from agent.providers.assembly import Reply
 from agent.providers.base import (
-    CallPiece,
-    Delta,
     ModelBroken,
     ModelError,
     ModelMisconfigured,
@@ -69,83 +67,10 @@ async def test_usage_is_counted_and_priced() -> None:
     assert Prices(Decimal(2), Decimal(10)).of(reply.usage) == Decimal("0.004")
 
 
-async def test_parallel_calls_are_taken_apart() -> None:
-    named = (("look", {"at": "一"}), ("listen", {"to": ["b", {"c": 1}]}))
-    with serving(calls(*named)) as server:
-        reply = await replied(client(server.base_url), tools=[TOOL])
-    assert [(call.name, json.loads(call.arguments)) for call in reply.calls] == list(named)
-    assert len({call.id for call in reply.calls}) == 2
-    assert reply.finish == "tool_calls"
-    assert server.requests[0]["tools"] == [TOOL]
-
-
-ODD: dict[str, tuple[list[dict[str, Any]], list[tuple[str, str]]]] = {
-    "whole call in one delta, no id": (
-        [{"tool_calls": [{"index": 0, "function": {"name": "look", "arguments": '{"a": 1}'}}]}],
-        [("look", '{"a": 1}')],
-    ),
-    "no index, no id, two calls": (
-        [
-            {"tool_calls": [{"function": {"name": "look", "arguments": '{"a"'}}]},
-            {"tool_calls": [{"function": {"arguments": ": 1}"}}]},
-            {"tool_calls": [{"function": {"name": "look", "arguments": '{"a": 2}'}}]},
-        ],
-        [("look", '{"a": 1}'), ("look", '{"a": 2}')],
-    ),
-    "the same index for two calls with ids": (
-        [
-            {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "look", "arguments": "{}"}}]},
-            {"tool_calls": [{"index": 0, "id": "b", "function": {"name": "listen", "arguments": "{}"}}]},
-        ],
-        [("look", "{}"), ("listen", "{}")],
-    ),
-    "name and id with every piece": (
-        [
-            {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "look", "arguments": '{"a"'}}]},
-            {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "look", "arguments": ":1}"}}]},
-        ],
-        [("look", '{"a":1}')],
-    ),
-    "no arguments at all": (
-        [{"tool_calls": [{"index": 0, "id": "a", "function": {"name": "look"}}]}],
-        [("look", "{}")],
-    ),
-    "arguments as an object": (
-        [{"tool_calls": [{"index": 0, "id": "a", "function": {"name": "look", "arguments": {"a": 1}}}]}],
-        [("look", '{"a": 1}')],
-    ),
-    "nulls everywhere": (
-        [{"content": None, "tool_calls": None}, {"content": "hi", "role": None, "refusal": None}],
-        [],
-    ),
-    "a call without a name is none": ([{"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}], []),
-}
-
-
-@pytest.mark.parametrize("case", ODD)
-async def test_odd_deltas_are_understood(case: str) -> None:
-    deltas, expected = ODD[case]
-    with serving(Step(deltas, usage=None)) as server:
-        reply = await replied(client(server.base_url), tools=[TOOL])
-    assert [(call.name, call.arguments) for call in reply.calls] == expected
-
-
-async def test_reasoning_is_kept_apart_from_the_answer() -> None:
-    with serving(Step([{"reasoning_content": "hmm"}, {"content": "42"}])) as server:
-        reply = await replied(client(server.base_url))
-    assert (reply.reasoning, reply.text) == ("hmm", "42")
-
-
-async def test_chunks_without_choices_are_passed_over() -> None:
-    events = ['{"choices": []}', '{"choices": [{"delta": {"content": "ok"}, "finish_reason": "stop"}]}', "{}", "[DONE]"]
-    with serving(Step(events=events)) as server:
-        assert (await replied(client(server.base_url))).text == "ok"
-
-
 BROKEN: dict[str, tuple[Step, type[ModelError]]] = {
     "401": (Step(status=401), ModelMisconfigured),
     "404": (Step(status=404), ModelMisconfigured),
-    "400": (Step(status=400), ModelMisconfigured),
+    "403": (Step(status=403), ModelMisconfigured),
     "429": (Step(status=429), ModelUnavailable),
     "500": (Step(status=500), ModelUnavailable),
     "no JSON at all": (Step(body="<html>hello</html>"), ModelUnavailable),
@@ -219,7 +144,7 @@ async def test_it_is_not_tried_again_after_the_first_piece() -> None:
     assert "".join(said) == "half"
 
 
-@pytest.mark.parametrize("status", [400, 401, 404, 422])
+@pytest.mark.parametrize("status", [401, 403, 404])
 async def test_what_a_retry_cannot_mend_is_not_tried_again(status: int) -> None:
     with serving(Step(status=status)) as server, pytest.raises(ModelMisconfigured):
         await replied(client(server.base_url))
@@ -230,6 +155,14 @@ async def test_a_wait_longer_than_the_limit_is_not_waited() -> None:
         await replied(client(server.base_url))
 
 
+async def test_a_wait_may_be_a_moment() -> None:
+    past, future = formatdate(0, usegmt=True), formatdate(time.time() + 3_600, usegmt=True)
+    with serving(Step(status=429, headers={"Retry-After": past}), says("ok")) as server:
+        assert (await replied(client(server.base_url))).text == "ok"
+    with serving(Step(status=429, headers={"Retry-After": future})) as server, pytest.raises(ModelUnavailable):
+        await replied(client(server.base_url))
+
+
 async def test_leaving_in_the_middle_closes_the_connection() -> None:
     with serving(Step([{"content": "x"}] * 3, hang=2)) as server:
         model = client(server.base_url)
@@ -237,6 +170,18 @@ async def test_leaving_in_the_middle_closes_the_connection() -> None:
         assert (await anext(stream)).text == "x"
         await stream.aclose()  # type: ignore[attr-defined]
         await model.aclose()
+
+
+@pytest.mark.parametrize("status", [400, 422])
+async def test_a_service_that_takes_no_options_is_asked_without_them_from_then_on(status: int) -> None:
+    breaker = Breaker()
+    with serving(Step(status=status), says("ok"), says("again")) as server:
+        for said in ("ok", "again"):
+            assert (await replied(client(server.base_url, breaker=breaker))).text == said
+    options = [{"temperature", "stream_options"} & set(request) for request in server.requests]
+    assert options == [{"temperature", "stream_options"}, set(), set()]
+    with serving(Step(status=status), Step(status=status)) as server, pytest.raises(ModelMisconfigured):
+        await replied(client(server.base_url))
 
 
 def test_the_breaker_rests_after_failures_and_lets_one_try() -> None:
@@ -277,7 +222,7 @@ def wants(form: str | None) -> Callable[[Request], None]:
 
 
 async def routed(base_url: str) -> Route:
-    model = client(base_url, replace(QUICK, attempts=1))
+    model = client(base_url)
     try:
         return (await ask_for(model, ASKED, Route))[0]
     finally:
@@ -287,7 +232,11 @@ async def routed(base_url: str) -> Route:
 async def test_a_strict_schema_is_asked_for_first() -> None:
     with serving(says_json({"kind": "DOC"}, check=wants("json_schema"))) as server:
         assert await routed(server.base_url) == Route(kind="DOC")
-    assert server.requests[0]["response_format"]["json_schema"]["schema"] == Route.model_json_schema()
+    schema = server.requests[0]["response_format"]["json_schema"]["schema"]
+    assert schema["properties"]["kind"] == Route.model_json_schema()["properties"]["kind"]
+    assert schema["required"] == ["kind", "parts"], "OpenAI refuses strict schemas with properties that may be missing"
+    assert schema["additionalProperties"] is False
+    assert "default" not in json.dumps(schema)
 
 
 @pytest.mark.parametrize("status", [400, 422, 500])
@@ -296,6 +245,7 @@ async def test_json_mode_and_plain_text_follow_where_a_schema_is_not_known(statu
     with serving(refused, refused, says('Sure:\n```json\n{"kind": "SQL",}\n```', check=wants(None))) as server:
         assert (await routed(server.base_url)).kind == "SQL"
     assert server.requests[1]["response_format"]["type"] == "json_object"
+    assert len(server.requests) == 3, "another form is tried, not the same again"
 
 
 async def test_what_cannot_be_read_is_asked_for_once_more() -> None:
@@ -320,33 +270,3 @@ async def test_an_object_that_does_not_end_is_not_waited_for(monkeypatch: pytest
 def test_what_is_no_object_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         read(text, Route)
-
-
-TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=40)
-CALLS = st.lists(
-    st.tuples(st.sampled_from(["look", "listen"]), st.dictionaries(TEXTS, TEXTS | st.integers(), max_size=3)),
-    max_size=4,
-)
-
-
-@given(TEXTS, CALLS, st.randoms(use_true_random=False), st.booleans(), st.booleans())
-def test_assembly_does_not_depend_on_where_the_service_cuts(
-    text: str, named: list[tuple[str, dict[str, Any]]], random: Any, has_ids: bool, has_indexes: bool
-) -> None:
-    """Whatever pieces the same answer comes in, it is the same answer, with ids, with indexes, with both or neither."""
-    deltas = [Delta(text=piece) for piece in cut(text, random)]
-    for index, (name, arguments) in enumerate(named):
-        pieces = cut(json.dumps(arguments, ensure_ascii=False), random) or [""]
-        place = index if has_indexes else None
-        first = CallPiece(place, f"id{index}" if has_ids else "", name, pieces[0])
-        deltas += [Delta(calls=(each,)) for each in (first, *(CallPiece(place, "", "", rest) for rest in pieces[1:]))]
-    deltas.append(Delta(finish="stop"))
-    reply = assembled(deltas)
-    assert reply.text == text
-    assert [(call.name, json.loads(call.arguments)) for call in reply.calls] == named
-
-
-def cut(text: str, random: Any) -> list[str]:
-    """The text in pieces at random places."""
-    marks = sorted(random.sample(range(1, len(text)), min(3, len(text) - 1))) if len(text) > 1 else []
-    return [text[a:b] for a, b in zip([0, *marks], [*marks, len(text)], strict=True)] if text else []

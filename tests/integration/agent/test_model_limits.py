@@ -124,12 +124,15 @@ def test_use_is_counted_by_person_and_day_and_the_day_s_money_is_a_limit() -> No
     base, _manual, _secret = make_library()
     reader = make_reader(base)
     steps = (replace(routes(), usage=(1_000, 100)), SEARCH, DONE, says(THIRTY))
-    with modelled(*steps, day_cost=Decimal("0.005")):
-        events = asked(reader, LEAVE)
+    with modelled(*steps, day_cost=Decimal("0.02")):
+        asked(reader, LEAVE)
     day = DayOfUse.objects.get(user=reader)
     assert (day.runs, day.input_tokens, day.output_tokens) == (1, 1_030, 115)
     assert day.cost == Decimal("0.0126")
-    with modelled(day_cost=Decimal("0.005")) as server:
+    with modelled(replace(routes(), usage=(1_000, 100)), day_cost=Decimal("0.02")):  # more than is left of the day
+        events = asked(reader, LEAVE)
+    assert "A limit for language models is reached" in stored(events).notice
+    with modelled(day_cost=Decimal("0.02")) as server:
         events = asked(reader, LEAVE)
     assert server.requests == []
     assert "budget for language models is used up" in stored(events).notice

@@ -121,7 +121,7 @@ def test_a_search_is_recorded_without_its_words(shelf: Shelf) -> None:
         ({"query": "x", "language": "klingon"}, "language"),
         ({"query": "x", "knowledge_base_ids": "x"}, "knowledge_base_ids"),
         ({"query": "x", "knowledge_base_ids": ["x"]}, "knowledge_base_ids.0"),
-        ({"query": "x", "folder_ids": None}, "folder_ids"),
+        ({"query": "x", "folder_ids": "all"}, "folder_ids"),
         ({"query": "x", "knowledge_ids": [str(uuid4()) for _ in range(101)]}, "knowledge_ids"),
         ({"query": "x", "knowledge_base_id": str(uuid4())}, "knowledge_base_id"),
     ],

@@ -124,6 +124,25 @@ def test_a_model_names_the_conversation(desk: Desk) -> None:
     assert Session.objects.get().title == "Taxi limit"
 
 
+@pytest.mark.parametrize("kind", ["knowledge", "agent"])
+def test_null_in_a_field_is_the_field_left_out(desk: Desk, kind: str) -> None:
+    """A program in Go writes a list without elements so, the specification's own client too."""
+    fields = (
+        "knowledge_base_ids",
+        "knowledge_ids",
+        "agent_id",
+        "web_search_enabled",
+        "summary_model_id",
+        "disable_title",
+    )
+    found = desk.ask(kind, agent_enabled=None, **dict.fromkeys(fields))
+    assert "300 yuan" in "".join(event["content"] for event in found if event["response_type"] == "answer")
+    assert desk.post(kind, query=None).status_code == 400
+    searched = {"query": TAXIS, "knowledge_base_ids": None, "knowledge_ids": None, "top_k": None}
+    hits = desk.client.post("/api/v1/knowledge-search", searched, format="json").json()["hits"]
+    assert "300 yuan" in hits[0]["content"]
+
+
 @pytest.mark.parametrize(
     ("kind", "body", "status", "said"),
     [

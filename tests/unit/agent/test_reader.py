@@ -35,6 +35,20 @@ TRAVEL = Passage(
 )
 
 
+HOLIDAYS = Passage(
+    "holidays",
+    "每位员工每年享有 2 天带薪公益假。工龄满五年后可申请无薪长假。",
+    title="员工手册",
+    dense=0.88,
+    lexical=0.9,
+)
+WINS = Passage(
+    "wins",
+    "| Date | Customer | Product |\n|---|---|---|\n| 2026-07-08 | Fjordline Reefer AS | Tracker |\n| 2026-09-02 | Jinze | Dock |",
+    title="customer-wins",
+    dense=0.85,
+    lexical=0.8,
+)
 FIGURES = Passage(
     "figures",
     "In the third quarter of 2026 the median error was 6.5 minutes.",
@@ -80,6 +94,7 @@ def test_what_is_beside_the_point_is_not_shown(embedder: Embedder, monkeypatch: 
     assert kept[0].text == "Unused leave expires in March."
     assert len(kept) < 3
     monkeypatch.setattr("agent.extractive.reader.LEAST", 0.0)
+    monkeypatch.setattr("agent.extractive.reader.SAYS_AS_MUCH", 0.0)
     assert len(read(question, [LEAVE, TRAVEL], embedder).quotes) == 3
 
 
@@ -90,6 +105,15 @@ def test_a_sentence_takes_the_heading_inside_its_passage_for_granted(embedder: E
         reading = read(question, [rules], embedder)
         assert expected in reading.quotes[0].text, question
         assert not any(quote.text.startswith(("4.", "5.")) for quote in reading.quotes), "a heading answers nothing"
+
+
+def test_words_that_name_a_section_are_answered_by_it(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "4.1 年休假\n\n员工第一年享有 10 天年休假。\n\n4.2 病假\n\n每个自然年度前 10 个工作日的病假工资为 100%。"
+    leave = Passage("l", text, title="员工手册", heading_path=("第四章 假期",), dense=0.84, lexical=0.8)
+    known = shares_of("年，假")  # no document says 年假
+    assert "员工第一年享有 10 天年休假。" in read("年假", [leave], embedder, shares=known).quotes[0].text
+    monkeypatch.setattr("agent.extractive.candidates.SAYS_ALL", 2.0)
+    assert "病假" in read("年假", [leave], embedder, shares=known).quotes[0].text
 
 
 def test_a_question_for_one_fact_ends_with_it(embedder: Embedder) -> None:
@@ -167,6 +191,78 @@ def test_a_sentence_of_the_same_quarter_does_not_answer_for_another_matter(
     assert judge(without_a_time).doubt is Doubt.ANOTHER_MATTER
     monkeypatch.setattr("agent.grounding.SURE_OF_MATTER", 0.0)
     assert judge(reading).ok, "verification that is sure of it is believed"
+
+
+def test_a_word_that_is_written_nowhere_is_not_answered_by_what_stands_beside_it(
+    embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.grounding.THRESHOLD", 0.0)
+    asked, known = "员工搬家可以请几天带薪假？", shares_of("员工可以请带薪假")
+    assert judge(read(asked, [HOLIDAYS], embedder, matter=known)).doubt is Doubt.ANOTHER_MATTER
+    assert judge(read("员工每年可以请几天带薪假？", [HOLIDAYS], embedder, matter=known)).ok
+    assert judge(read(asked, [HOLIDAYS], embedder)).ok, "another document speaks of it"
+    monkeypatch.setattr("agent.matter.UNUSUAL", 0.0)
+    assert judge(read(asked, [HOLIDAYS], embedder, matter=known)).ok
+
+
+def test_a_row_answers_for_no_column_that_its_table_does_not_have(
+    embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for threshold in ("THRESHOLD", "VERIFIED", "SURE_OF_MATTER"):
+        monkeypatch.setattr(f"agent.grounding.{threshold}", 0.0)
+    other = read("When does the Fjordline Reefer contract renew?", [WINS], embedder)
+    assert judge(other).doubt is Doubt.ANOTHER_MATTER
+    assert judge(read("Which product did Fjordline Reefer take?", [WINS], embedder)).ok
+    monkeypatch.setattr("agent.grounding.LEAST_OF_ROW", 0.0)
+    assert judge(other).ok
+
+
+def test_without_its_kind_and_its_rarest_word_a_sentence_must_be_surer(
+    embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for threshold in ("THRESHOLD", "VERIFIED", "SURE_OF_MATTER"):
+        monkeypatch.setattr(f"agent.grounding.{threshold}", 0.0)
+    reading = read("When do we drop support of flights?", [TRAVEL], embedder)
+    monkeypatch.setattr("agent.grounding.SURE_OF_BOTH", 1.0)
+    assert judge(reading).doubt is Doubt.ANOTHER_MATTER
+    monkeypatch.setattr("agent.grounding.SURE_OF_BOTH", 0.0)
+    assert judge(reading).ok
+
+
+def test_an_amount_of_another_kind_is_no_answer(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent.grounding.THRESHOLD", 0.0)
+    clause = Passage("c", "员工离职后每月可获得平均工资 30% 的补偿。", title="员工手册", dense=0.88, lexical=0.9)
+    assert judge(read("员工平均工资是多少", [clause], embedder)).doubt is Doubt.ANOTHER_MATTER
+    paid = replace(clause, text="员工的平均工资为每月 9,500 元。")
+    assert judge(read("员工平均工资是多少", [paid], embedder)).ok
+
+
+def test_what_stands_on_every_page_and_bare_headings_are_not_quoted(embedder: Embedder) -> None:
+    text = (
+        "MINUTES OF THE BOARD\n\nThe board meets in Delft.\n\n6. Next meeting\n\nThe next board meeting is on 16 October 2026.\n\n"
+        "Minutes of the Board of 17 July 2026 · Strictly confidential 1\n\nPage 3 of 4"
+    )
+    minutes = Passage("m", text, title="Minutes of the Board of 17 July 2026", dense=0.85, lexical=0.9)
+    texts = [quote.text for quote in read("next board meeting minutes", [minutes], embedder).quotes]
+    assert len(texts) == 2
+    assert all(
+        text.endswith(("The next board meeting is on 16 October 2026.", "The board meets in Delft.")) for text in texts
+    )
+
+
+def test_a_sentence_of_another_matter_is_not_appended(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    leave = Passage(
+        "l",
+        "Annual leave in Rotterdam is 27 days. Annual leave is requested two weeks before.\n\nThe canteen opens at noon.",
+        title="Handbook",
+        dense=0.86,
+        lexical=0.9,
+    )
+    question = "What is the annual leave in Rotterdam?"
+    assert "canteen" not in " ".join(quote.text for quote in read(question, [leave], embedder).quotes)
+    monkeypatch.setattr("agent.extractive.reader.SAYS_AS_MUCH", 0.0)
+    monkeypatch.setattr("agent.extractive.reader.LEAST", 0.0)
+    assert "canteen" in " ".join(quote.text for quote in read(question, [leave], embedder).quotes)
 
 
 def test_who_does_something_these_days_is_not_told_by_a_rule(

@@ -64,6 +64,33 @@ def test_a_numbered_line_alone_is_a_heading_and_a_list_of_them_is_none() -> None
     assert "heading" not in {sentence.kind for sentence in steps}
 
 
+def test_a_question_alone_heads_what_answers_it() -> None:
+    kinds = [sentence.kind for sentence in split("Is there a trial?\n\nYes. It lasts 30 days.\n\nWho pays? Nobody.")]
+    assert kinds == ["heading", "prose", "prose", "prose", "prose"]
+
+
+def test_a_numbered_heading_after_bullets_is_none_of_them() -> None:
+    kinds = [sentence.kind for sentence in split("- 罚款\n- 礼品\n\n八、报销流程\n\n先新建报销单。")]
+    assert kinds == ["item", "item", "heading", "prose"]
+
+
+def test_the_sentences_of_one_item_the_items_of_one_list_and_the_rows_of_one_table_belong_together() -> None:
+    text = "One. Two.\n\n- a. And b.\n- c\n\n1. d\n2. e\n\n| N | M |\n|---|---|\n| x | 1 |\n| y | 2 |\n\nLast."
+    by_part: dict[int, list[str]] = {}
+    for sentence in split(text):
+        by_part.setdefault(sentence.part, []).append(sentence.text)
+    assert list(by_part.values()) == [
+        ["One.", "Two."],
+        ["a.", "And b.", "c"],
+        ["1. d", "2. e"],
+        ["| N | M |"],
+        ["N: x; M: 1", "N: y; M: 2"],
+        ["Last."],
+    ]
+    first, second, third = [sentence for sentence in split(text) if sentence.part == 2]
+    assert first.block == second.block != third.block
+
+
 def test_a_line_of_code_is_not_prose() -> None:
     kinds = [
         (sentence.kind, sentence.text) for sentence in split("# Title\nRun it:\n```sh\nkubectl get. Pods\n```\nDone.")

@@ -1,0 +1,118 @@
+"""Models that answer, and not as one would wish: cut off, without JSON, with what no database keeps, under long names."""
+
+import json
+from typing import Any
+
+import pytest
+
+from agent.events import Complete, Reflection, ToolCall, ToolResult
+from agent.models import LanguageModel, StopReason
+from agent.profiles import Options
+from tests.integration.agent.conversations import LEAVE, asked, kinds, make_library, make_reader, stored, words
+from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, of, routes
+from tests.modelserver import Step, says, says_json
+
+pytestmark = pytest.mark.django_db
+
+SICK = "A sick note is due on the third day of absence"
+BROKEN_OFF = "The language model broke off; this is the part of the answer that came."
+QUOTED = "The language model does not answer now; the answer is quoted from documents."
+
+
+@pytest.mark.parametrize("finish", ["length", "content_filter"])
+def test_an_answer_that_was_cut_keeps_its_whole_sentences_and_says_so(finish: str) -> None:
+    base, _manual, _secret = make_library()
+    with modelled(routes(), SEARCH, DONE, says(f"{THIRTY} {SICK[:28]}", finish=finish)):
+        events = asked(make_reader(base), LEAVE)
+    assert words(events) == THIRTY.replace(" [1].", ".[1]")
+    assert [event.content for event in of(events, Reflection)] == [BROKEN_OFF]
+    assert stored(events).notice == BROKEN_OFF
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        says("Employees have 30 days of annual", finish="length"),
+        says(""),
+        says(" \n"),
+        Step([{"reasoning_content": "Let me see."}]),
+        says("<think>Employees have 30 days of annual leave", finish="length"),
+    ],
+)
+def test_an_answer_without_a_sentence_is_quoted_and_says_so(step: Step) -> None:
+    base, _manual, _secret = make_library()
+    with modelled(routes(), SEARCH, DONE, step):
+        events = asked(make_reader(base), LEAVE)
+    row = stored(events)
+    assert (row.provider, row.notice, row.stop_reason) == ("extractive", QUOTED, StopReason.OK)
+    assert "30 days" in words(events)
+
+
+def test_an_answer_after_thinking_aloud_is_the_answer_alone() -> None:
+    base, _manual, _secret = make_library()
+    with modelled(routes(), SEARCH, DONE, says(f"<think>40 days? No, 30.</think>\n\n{THIRTY}", size=3)):
+        events = asked(make_reader(base), LEAVE)
+    assert words(events) == THIRTY.replace(" [1].", ".[1]")
+
+
+def test_a_model_that_writes_no_json_still_searches_and_writes() -> None:
+    base, _manual, _secret = make_library()
+    with modelled(says("I think DOC."), says("Documents!"), SEARCH, DONE, says(THIRTY)):
+        events = asked(make_reader(base), LEAVE)
+    row = stored(events)
+    assert (row.provider, row.notice) == ("default", "")
+    assert [step["action"] for step in row.state["trace_steps"] if step["node"] == "Route"] == ["route_by_rules"]
+    assert row.state["tools"]["errors"][0]["type"] == "ModelUnreadable"
+
+
+@pytest.mark.parametrize(
+    "route",
+    [
+        {"route": "doc"},
+        {"route": " DOC ", "question": None, "intent": 5, "readings": "none", "title": {"en": "Leave"}},
+        {"route": "DOC", "question": "annual\0 leave days of employees?", "title": "Le\0ave\n" + "y" * 500},
+    ],
+)
+def test_a_route_is_taken_as_far_as_it_can_be_read(route: dict[str, Any]) -> None:
+    base, _manual, _secret = make_library()
+    with modelled(says_json(route), SEARCH, DONE, says(THIRTY)):
+        events = asked(make_reader(base), LEAVE)
+    assert stored(events).notice == ""
+    assert "30 days" in words(events)
+
+
+def test_what_no_database_keeps_ends_no_run() -> None:
+    base, _manual, _secret = make_library()
+    escaped = json.dumps({"route": "CLARIFY", "readings": ["How\0 many days?", "Whose\ud800 days?"]})
+    with modelled(says(escaped)):
+        events = asked(make_reader(base), LEAVE)
+    assert isinstance(events[-1], Complete)
+    row = stored(events)
+    assert (row.is_complete, row.stop_reason) == (True, StopReason.NEED_CLARIFY)
+    assert row.state["plan"]["clarifying_questions"] == ["How many days?", "Whose days?"]
+
+
+def test_calls_without_ids_are_told_apart_over_all_steps() -> None:
+    base, _manual, _secret = make_library()
+
+    def searching(query: str) -> Step:
+        call = {"function": {"name": "knowledge_search", "arguments": json.dumps({"queries": [query]})}}
+        return Step([{"tool_calls": [call]}], finish="tool_calls")
+
+    with modelled(routes(), searching("annual leave"), searching("sick note"), DONE, says(THIRTY)) as server:
+        events = asked(make_reader(base), LEAVE)
+    ids = [call.id for event in of(events, ToolCall) for call in event.tool_calls]
+    assert len(set(ids)) == 2
+    assert [event.data["tool_call_id"] for event in of(events, ToolResult)] == ids
+    told = [message["tool_call_id"] for message in server.requests[3]["messages"] if message["role"] == "tool"]
+    assert told == ids
+
+
+def test_a_model_may_have_as_long_a_name_as_the_admin_takes() -> None:
+    base, _manual, _secret = make_library()
+    name = "m" * 80
+    with modelled(routes(), says(THIRTY)) as server:
+        LanguageModel.objects.create(name=name, base_url=server.base_url, model="scripted")
+        events = asked(make_reader(base), LEAVE, options=Options(model=name, uses_tools=False))
+    assert kinds(events)[-1] == "complete"
+    assert stored(events).provider == name
