@@ -50,14 +50,14 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _NAMED = re.compile(r"\b[A-Za-z]+-?\d[\w.-]*|\b\d+(?:\.\d+){2,}\b")  # KG-400, E5, SI-2026-08, 4.6.2
-_MONEY = re.compile(
-    r"元|[¥€$£]|人民币|英镑|\b(?:CNY|RMB|EUR|USD|GBP)\b|\b(?:dollar|euro|pound|yuan)s?\b"
-    r"|个月(?:的)?(?:工资|薪)|monthly salar|months? of (?:pay|salary)"
+_CURRENCY = r"元|[¥€$£]|人民币|英镑|\b(?:CNY|RMB|EUR|USD|GBP)\b|\b(?:dollar|euro|pound|yuan)s?\b"
+_PAY = re.compile(
+    rf"{_CURRENCY}|个月(?:的)?(?:工资|薪)|monthly salar|months? of (?:pay|salary)"
     r"|(?<![\w.,-])\d[\d,]{3,}(?![\w%,-]|\s*(?:%|percent|[年月日天号人个台]))",
     re.IGNORECASE,
 )
-_PRICED = re.compile(  # a sum without its currency: a column of prices, or millions
-    r"(?:价|费|金额|款|price|fee|cost|charge|rate)[^:：;；]{0,20}[:：]\s*\d|\d\s*(?:万|亿|thousand|million|billion)|免费|\bfree\b|块钱",
+_PRICE = re.compile(  # also a sum without its currency: a column of prices, or millions
+    rf"{_CURRENCY}|(?:价|费|金额|款|price|fee|cost|charge|rate)[^:：;；]{{0,20}}[:：]\s*\d|\d\s*(?:万|亿|thousand|million|billion)|免费|\bfree\b|块钱",
     re.IGNORECASE,
 )
 _COUNTED = re.compile(
@@ -78,6 +78,5 @@ def gives(amount: Amount, sentence: str) -> bool:
     if amount is Amount.ANY:
         return True
     undated = _DATE.sub(" ", _NAMED.sub(" ", sentence))
-    if amount is Amount.COUNT:
-        return _COUNTED.search(undated) is not None
-    return bool(_MONEY.search(undated) or (amount is Amount.MONEY and _PRICED.search(undated)))
+    pattern = {Amount.PAY: _PAY, Amount.MONEY: _PRICE, Amount.COUNT: _COUNTED}[amount]
+    return pattern.search(undated) is not None

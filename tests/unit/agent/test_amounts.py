@@ -43,6 +43,8 @@ def test_the_wording_tells_the_amount(question: str, amount: Amount) -> None:
         (Amount.COUNT, "本次调薪共有十四人晋升。", True),
         (Amount.MONEY, "保修期为自交付之日起 24 个月，一次订购 50 台以上可享优惠。", False),
         (Amount.MONEY, "订货号: KG-200-E; 说明: 以太网版; 交货期: 1 周", False),
+        (Amount.MONEY, "项目: 最大采集点数; KG-200: 500; KG-400: 4,000", False),
+        (Amount.MONEY, "Order number: KG-400-L; CNY: 5980; EUR: 890", True),
         (Amount.MONEY, "型号: KG-200-E; 人民币价: 980", True),
         (Amount.MONEY, "List price (EUR): 320", True),
         (Amount.MONEY, "The bridge cost 3 million to build.", True),
