@@ -1,7 +1,7 @@
 """From an id to a row, and from a row to what may be done with it.
 
-What is missing and what is forbidden are one answer, and cost the same: PostgreSQL looks for rights only when it has found the row,
-so where there is none they are looked for all the same.
+What is missing and what is forbidden are one answer, and cost the same: rights are looked for only when the row is found (`looked_up`),
+so where there is none they are looked for all the same (`even_out`).
 """
 
 from typing import Any, TypeVar
@@ -22,7 +22,7 @@ M = TypeVar("M", bound=models.Model)
 def get_visible(model: type[M], principal: Principal, **lookup: Any) -> M:
     """The one row that matches and that this person may see; raises NotFound, the same for missing and forbidden."""
     try:
-        row = _door(model).visible_to(principal).filter(**lookup).first()
+        row = door(model).looked_up(principal, Right.VIEW, **lookup).first()
         if row is None:
             even_out(principal, Right.VIEW, model.unscoped.filter(**lookup))  # type: ignore[attr-defined]
     except (ValueError, ValidationError):  # an id that is no UUID names nothing
@@ -46,7 +46,7 @@ def even_out(principal: Principal, right: Right, rows: models.QuerySet[M]) -> No
 
 def can(principal: Principal, right: Right, row: models.Model) -> bool:
     """Does this person hold `right` on this row now?"""
-    return _door(type(row)).reachable_by(principal, right).filter(pk=row.pk).exists()
+    return door(type(row)).reachable_by(principal, right).filter(pk=row.pk).exists()
 
 
 def require(principal: Principal, right: Right, row: models.Model) -> None:
@@ -69,5 +69,6 @@ def require_manage(by: Principal | None, row: models.Model) -> None:
     require(by, Right.MANAGE, row)
 
 
-def _door(model: type[M]) -> GuardedManager[M]:
+def door(model: type[M]) -> GuardedManager[M]:
+    """The manager that opens the rows of a protected model."""
     return model.objects  # type: ignore[attr-defined, no-any-return]

@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from authz.checks import even_out
+from authz.checks import door, even_out
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound, PermissionDenied
@@ -45,19 +45,20 @@ def reviewed(model: type[M], principal: Principal) -> QuerySet[M]:
 
 def get_reviewed(model: type[M], principal: Principal, **lookup: Any) -> M:
     """The one reviewed row that matches; raises NotFound, the same for missing and not reviewed."""
-    return _get(model, principal, reviewed(model, principal), lookup)
+    return _get(model, principal, lookup, sees_all=is_reviewer(principal))
 
 
 def get_governed(model: type[M], principal: Principal, **lookup: Any) -> M:
     """The one governed row that matches; raises NotFound, the same for missing and not governed."""
-    return _get(model, principal, governed(model, principal), lookup)
+    return _get(model, principal, lookup, sees_all=principal.is_superuser)
 
 
-def _get(model: type[M], principal: Principal, rows: QuerySet[M], lookup: dict[str, Any]) -> M:
+def _get(model: type[M], principal: Principal, lookup: dict[str, Any], *, sees_all: bool) -> M:
     try:
-        row = rows.filter(**lookup).first()
-        if row is None and not principal.is_superuser:
-            even_out(principal, Right.MANAGE, model.unscoped.filter(**lookup))  # type: ignore[attr-defined]
+        every: QuerySet[M] = model.unscoped.filter(**lookup)  # type: ignore[attr-defined]
+        row = (every if sees_all else door(model).looked_up(principal, Right.MANAGE, **lookup)).first()
+        if row is None and not sees_all:
+            even_out(principal, Right.MANAGE, every)
     except (ValueError, ValidationError):  # an id that is no UUID names nothing
         row = None
     if row is None:

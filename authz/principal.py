@@ -98,7 +98,7 @@ class Principal:
         """The person with this sign-in name; raises NotFound, naming it."""
         user = User.objects.filter(username=username, is_active=True).first()
         if user is None:
-            raise NotFound(f"there is no active user {username!r}")
+            raise NotFound(f"There is no active user {username!r}: name an account that may sign in.")
         return cls.of(user)
 
     @classmethod
