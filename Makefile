@@ -50,6 +50,7 @@ lock: $(DEV)
 	$(COMPILE) -o requirements/base.txt requirements/base.in
 	$(COMPILE) -o requirements/models.txt requirements/models.in
 	$(COMPILE) -o requirements/telemetry.txt requirements/telemetry.in
+	$(COMPILE) -o requirements/s3.txt requirements/s3.in
 	$(COMPILE) -o requirements/dev.txt requirements/dev.in
 
 screenshots: $(DEV)

@@ -19,6 +19,9 @@ WITHOUT_SERVICES = {
 def main() -> None:
     """Run one management command."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
+    from django.db import DatabaseError
+    from redis import RedisError
+
     from copilot_site.embedded.process import ServiceFailed
 
     try:
@@ -28,9 +31,22 @@ def main() -> None:
                     _services(stack)
             from django.core.management import execute_from_command_line
 
-            execute_from_command_line(sys.argv)
+            try:
+                execute_from_command_line(sys.argv)
+            except (DatabaseError, RedisError):
+                _name_what_is_missing()
+                raise
     except ServiceFailed as error:
         sys.exit(str(error))
+
+
+def _name_what_is_missing() -> None:
+    """End with one sentence where a service does not answer, or the database is not what this version needs."""
+    from copilot_site import doctor
+
+    for found in (doctor.postgres(), doctor.migrations(), doctor.broker()):
+        if not found.ok:
+            sys.exit(f"{found.name}: {found.detail.rstrip('.')}. {found.mend} `manage.py doctor` looks at everything.")
 
 
 def _services(stack: ExitStack) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.files.storage import InvalidStorageError, storages
 
 from copilot_site.config import load_config
 
@@ -53,6 +54,19 @@ def runs_can_be_reported(**_: Any) -> list[CheckMessage]:
             id="copilot_site.W003",
         )
     ]
+
+
+@register()
+def files_have_a_place(**_: Any) -> list[CheckMessage]:
+    """A storage is named, and its library is not installed: nothing could be uploaded, and nothing read."""
+    try:
+        storages["default"]
+    except InvalidStorageError as error:
+        hint = "pip install -r requirements/s3.txt, or set COPILOT_STORAGE=local."
+        return [
+            Error(f"COPILOT_STORAGE={load_config().storage} cannot be used: {error}", hint=hint, id="copilot_site.E002")
+        ]
+    return []
 
 
 @register(Tags.security, deploy=True)

@@ -204,6 +204,13 @@ class Config(BaseSettings):
             raise ValueError("must start with redis://, rediss:// or unix://")
         return url
 
+    @field_validator("s3_bucket")
+    @classmethod
+    def _bucket_is_named(cls, bucket: str | None, info: ValidationInfo) -> str | None:
+        if info.data.get("storage") == "s3" and not bucket:
+            raise ValueError("COPILOT_STORAGE=s3 needs the name of a bucket")
+        return bucket
+
     @field_validator("oidc_issuer")
     @classmethod
     def _issuer_is_safe(cls, url: str | None) -> str | None:

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import redis
 from django.conf import settings
 from django.core.files.base import ContentFile
-from django.core.files.storage import storages
+from django.core.files.storage import InvalidStorageError, storages
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
@@ -21,6 +22,8 @@ from audit.owner import as_owner
 from copilot_site.config import BASE_DIR, load_config
 from copilot_site.embedded import services
 from copilot_site.embedded.process import ServiceFailed
+from knowledge.dictionary.cedict import DictionaryMissing
+from knowledge.dictionary.words import dictionary
 from knowledge.embedding.base import EmbeddingError, ModelMissing
 from knowledge.embedding.model_files import checked_model
 from knowledge.services.reindex import count_lacking
@@ -88,13 +91,17 @@ def embedded() -> Finding:
     try:
         with services.running(
             settings.HOME, want_postgres=config.database_url is None, want_valkey=config.redis_url is None
-        ) as found:
-            ports = f"PostgreSQL on port {found.postgres_port}, Valkey on port {found.valkey_port}"
+        ):
+            addresses = services.urls(settings.HOME, services.discover(settings.HOME))
     except (ServiceFailed, OSError) as error:
         return Finding(
             "Embedded services", False, str(error), "Read the log it names, or set DATABASE_URL and REDIS_URL."
         )
-    return Finding("Embedded services", True, ports if found.postgres_port or found.valkey_port else "not used")
+    named = {"DATABASE_URL": "PostgreSQL", "REDIS_URL": "Valkey"}
+    used = [
+        f"{named[name]} on port {urlsplit(url).port}" for name, url in addresses.items() if os.environ.get(name) == url
+    ]
+    return Finding("Embedded services", True, ", ".join(used) or "not used")
 
 
 def postgres() -> Finding:
@@ -179,6 +186,17 @@ def model() -> Finding:
     return Finding("Embedder", True, f"bundled, {folder.name}, files intact")
 
 
+def word_list() -> Finding:
+    """The dictionary that answers across languages is indexed; only the bundled embedder needs it."""
+    if settings.EMBEDDER != "bundled":
+        return Finding("Dictionary", True, "not used: answers across languages need the bundled embedder")
+    try:
+        dictionary(settings.HOME.models)
+    except DictionaryMissing as error:
+        return Finding("Dictionary", False, str(error), "Run `manage.py prepare_model`.", optional=True)
+    return Finding("Dictionary", True, "CC-CEDICT (CC BY-SA 4.0), indexed")
+
+
 def index() -> Finding:
     """Every published document is in the embedding space that the settings name."""
     try:
@@ -191,7 +209,11 @@ def index() -> Finding:
 
 def files() -> Finding:
     """Uploaded files can be written, read and removed where the settings say."""
-    storage = storages["default"]
+    try:
+        storage = storages["default"]
+    except InvalidStorageError as error:
+        mend = "Install it (`pip install -r requirements/s3.txt`), or set COPILOT_STORAGE=local."
+        return Finding("File storage", False, str(error), mend)
     kind = type(storage).__name__
     try:
         name = storage.save("doctor-probe", ContentFile(b"probe"))
@@ -213,7 +235,7 @@ def browser() -> Finding:
 
 
 CHECKS: tuple[Callable[[], Finding], ...] = (
-    python, packages, state_folder, embedded, postgres, pgvector, migrations, audit_key, broker, model, index, files, browser,
+    python, packages, state_folder, embedded, postgres, pgvector, migrations, audit_key, broker, model, word_list, index, files, browser,
 )  # fmt: skip
 
 

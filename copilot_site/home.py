@@ -5,6 +5,8 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
+from copilot_site.config import ConfigError
+
 
 @dataclass(frozen=True)
 class Home:
@@ -52,7 +54,10 @@ class Home:
 
     def secret(self, name: str) -> str:
         """A random secret of this home, made on first use and kept (file mode 600). name: what it is for."""
-        path = self.create().root / "secrets.json"
+        try:
+            path = self.create().root / "secrets.json"
+        except OSError as error:
+            raise unusable(self, error) from error
         known: dict[str, str] = json.loads(path.read_text()) if path.exists() else {}
         if name not in known:
             known[name] = secrets.token_urlsafe(48)
@@ -61,3 +66,11 @@ class Home:
             fresh.write_text(json.dumps(known, indent=1))
             fresh.replace(path)
         return known[name]
+
+
+def unusable(home: Home, error: OSError) -> ConfigError:
+    """What to end with where the state folder cannot be made or written."""
+    return ConfigError(
+        f"The state folder {home.root} cannot be used ({error.strerror}). "
+        "Choose a folder that this user may write with COPILOT_HOME=."
+    )

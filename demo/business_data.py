@@ -12,11 +12,13 @@ from agent.business.introspect import fill_values
 from agent.business.layer.yaml_io import read_layer
 from agent.business.models import DataSource
 from agent.business.sources import grant, save_layer
+from authz.permissions import Right
 from demo.company import BilingualText
 
 FILES = Path(__file__).parent / "business"
 SUFFIX = "_demo_data"  # behind the name of the product's own database
 ASKERS = ("sales-product", "engineering", "hr", "department-heads")
+OWNERS = ("product", "department-heads")  # what the data mean is theirs to say: they may correct an answer
 QUESTIONS = {
     "sales-product": BilingualText(zh="上个月新增了多少客户？", en="How many customers did we win last month?"),
     "engineering": BilingualText(zh="正在使用的环境有多少个？", en="How many environments are in use?"),
@@ -54,3 +56,9 @@ def may_ask(source: DataSource, groups: Iterable[Group]) -> None:
     """Each of these asks the whole source, and sees the rows of its own units."""
     for group in groups:
         grant(None, source, to=group)
+
+
+def may_correct(source: DataSource, groups: Iterable[Group]) -> None:
+    """Each of these manages the source: says what its words mean, and corrects answers."""
+    for group in groups:
+        grant(None, source, to=group, right=Right.MANAGE)

@@ -1,49 +1,68 @@
 """Fills an empty database with the demo company, through the same services that people use."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from uuid import UUID
 
 from django.contrib.auth.models import Group, Permission, User
 from django.core.files import File
-from django.db import transaction
+from django.db import connection, transaction
 
 from authz.grants import give
 from authz.models import OrgUnit, UnitKind
 from authz.permissions import Right
 from authz.units import create_role, create_unit
-from demo.business_data import ASKERS, describe_business_data, load_business_data, may_ask
+from demo.business_data import ASKERS, OWNERS, describe_business_data, load_business_data, may_ask, may_correct
 from demo.company import BilingualText, Company, FolderSpec, documents, load_company
 from demo.logins import ADMINISTRATOR
+from demo.unfinished import is_empty, waiting
 from knowledge.ingestion.pipeline import ingest
 from knowledge.models import Folder, KnowledgeBase
 from knowledge.services.folders import add_folder, create_knowledge_base, root_folder
-from knowledge.services.uploads import IncomingFile, Upload, add_document
+from knowledge.services.uploads import IncomingFile, add_document
 
 AUDITORS_MAY = ("view_entry", "export_entry", "view_checkpoint", "view_hold")
 Places = dict[str, KnowledgeBase | Folder]
 
 
-def is_empty() -> bool:
-    """Nobody and nothing is there yet; whatever somebody made or deleted since stays as it is."""
-    return not User.objects.exists() and not KnowledgeBase.unscoped.exists()
+def seed(progress: Callable[[Sequence[UUID]], Iterable[UUID]]) -> None:
+    """Make people, rights, documents and business data, then ingest every document here and now, so that the first question
+    finds them. Killed at any point and called again, it goes on: either nothing is there yet, or all but what waits to be read.
 
-
-def seed(progress: Callable[[Sequence[Upload]], Iterable[Upload]]) -> None:
-    """Make people, rights and documents, then ingest every document here and now, so that the first question finds them;
-    last the business data.
-
-    progress: wraps the list of uploads that are ingested one by one, such as tqdm.
+    progress: wraps the list of versions that are ingested one by one, such as tqdm.
     """
-    company = load_company()
-    with transaction.atomic():
-        people(company)
-        places = trees(company)
-        for grant in company.grants:
-            holder = User.objects.get(username=grant.user) if grant.user else group_of(company, grant.group or "")
-            give(None, [Right(right) for right in grant.may], places[grant.where], to=holder)
-        uploads = _upload_all(company, places)
-    for upload in progress(uploads):
-        ingest(upload.version.pk)
-    may_ask(describe_business_data(load_business_data()), [group_of(company, key) for key in ASKERS])
+    with _alone():
+        if is_empty():
+            company = load_company()
+            # A database of its own, made anew as long as the transaction below did not end.
+            address = load_business_data()
+            with transaction.atomic():
+                _fill(company)
+                source = describe_business_data(address)
+                may_ask(source, [group_of(company, key) for key in ASKERS])
+                may_correct(source, [group_of(company, key) for key in OWNERS])
+        for version_id in progress(list(waiting().values_list("pk", flat=True))):
+            ingest(version_id)
+
+
+def _fill(company: Company) -> None:
+    people(company)
+    places = trees(company)
+    for grant in company.grants:
+        holder = User.objects.get(username=grant.user) if grant.user else group_of(company, grant.group or "")
+        give(None, [Right(right) for right in grant.may], places[grant.where], to=holder)
+    _upload_all(company, places)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """One fills the database at a time: a start that was killed may have left its seeding at work."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(hashtextextended('demo', 0))")
+        try:
+            yield
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(hashtextextended('demo', 0))")
 
 
 def people(company: Company) -> None:
@@ -92,11 +111,9 @@ def _folders(above: str, parent: Folder, specs: Sequence[FolderSpec], places: Pl
         _folders(f"{above}/{spec.key}", folder, spec.folders, places)
 
 
-def _upload_all(company: Company, places: Places) -> list[Upload]:
-    uploads = []
+def _upload_all(company: Company, places: Places) -> None:
     for document in documents(company):
         place = places[document.folder]
         folder = root_folder(place) if isinstance(place, KnowledgeBase) else place
         with document.file.open("rb") as content:
-            uploads.append(add_document(None, folder, IncomingFile(document.file.name, File(content))))
-    return uploads
+            add_document(None, folder, IncomingFile(document.file.name, File(content)))

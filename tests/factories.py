@@ -15,6 +15,7 @@ from authz.grants import give
 from authz.models import KnowledgeBaseUserGrant
 from authz.permissions import Right
 from authz.principal import Principal
+from knowledge.dictionary.cedict import prepare_dictionary
 from knowledge.embedding.convert import prepare_model
 from knowledge.ingestion.pipeline import ingest
 from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase
@@ -106,8 +107,12 @@ def make_document(
 
 @cache
 def prepare_embedder() -> None:
-    """Convert the bundled model, once for all runs of the tests in this checkout: call it before anything is embedded."""
-    prepare_model(settings.HOME.create().models)
+    """Convert the bundled model and index the dictionary, once for all runs of the tests in this checkout: call it before anything
+    is embedded.
+    """
+    models = settings.HOME.create().models
+    prepare_model(models)
+    prepare_dictionary(models)
 
 
 def newest_version(document: Document) -> DocumentVersion:

@@ -36,10 +36,14 @@ class Checkout:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
         return kept | {"COPILOT_HOME": str(self.root), "HOME": str(self.root.parent)} | self.extra
 
+    def command(self, *words: str) -> list[str]:
+        """`manage.py` with these words."""
+        return [*self.before, sys.executable, str(ROOT / "manage.py"), *words]
+
     def manage(self, *words: str, timeout_s: float = 120) -> subprocess.CompletedProcess[str]:
         """Run a command to its end."""
         return subprocess.run(
-            [*self.before, sys.executable, str(ROOT / "manage.py"), *words],
+            self.command(*words),
             env=self.environment(),
             capture_output=True,
             text=True,
@@ -52,7 +56,7 @@ class Checkout:
         """A running command, once it has printed `until`; ended with SIGTERM. Its output is in `output`."""
         with self.output.open("w") as output:
             process = subprocess.Popen(
-                [*self.before, sys.executable, str(ROOT / "manage.py"), *words],
+                self.command(*words),
                 env=self.environment(),
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -35,6 +35,8 @@ TUNING = {
     "max_connections": "100",
     "jit": "off",
     "random_page_cost": "1.1",
+    # what was in memory at the last stop is read again in the background: else the first searches wait for the disk
+    "shared_preload_libraries": "pg_prewarm",
     "wal_compression": "on",
     "timezone": "UTC",
     "log_timezone": "UTC",

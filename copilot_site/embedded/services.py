@@ -9,14 +9,14 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TextIO
 
 from copilot_site.config import load_config
 from copilot_site.embedded import postgres, valkey
 from copilot_site.embedded.process import free_port
-from copilot_site.home import Home
+from copilot_site.home import Home, unusable
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,16 @@ def running(
     want_postgres, want_valkey: False where DATABASE_URL or REDIS_URL names another one.
     durable: False for tests: nothing survives the machine. Raises ServiceFailed with the reason.
     """
-    home.create()
+    try:
+        home.create()
+    except OSError as error:
+        raise unusable(home, error) from error
     with (home.root / "services.users").open("a") as users:
         with _alone(home.root / "services.lock"):
             fcntl.flock(users, fcntl.LOCK_SH)
             services = _start_missing(home, want_postgres=want_postgres, want_valkey=want_valkey, durable=durable)
         try:
-            yield services
+            yield _wanted(services, want_postgres=want_postgres, want_valkey=want_valkey)
         finally:
             with _alone(home.root / "services.lock"):
                 if _is_last(users):
@@ -99,7 +102,8 @@ def announce() -> None:
     home = Home(config.home)
     if (config.database_url and config.redis_url) or not home.state.exists():
         return
-    for name, value in environment(home, discover(home)).items():
+    found = _wanted(discover(home), want_postgres=config.database_url is None, want_valkey=config.redis_url is None)
+    for name, value in environment(home, found).items():
         os.environ.setdefault(name, value)
     load_config.cache_clear()
 
@@ -121,6 +125,13 @@ def _start_missing(home: Home, *, want_postgres: bool, want_valkey: bool, durabl
     fresh.write_text(json.dumps(asdict(services), indent=1))
     fresh.replace(home.state)
     return services
+
+
+def _wanted(services: Services, *, want_postgres: bool, want_valkey: bool) -> Services:
+    """Without the one that an external one is named for: what runs of this home beside it is another database, another queue."""
+    if not want_postgres:
+        services = replace(services, postgres_port=None, postgres_pid=None)
+    return services if want_valkey else replace(services, valkey_port=None, valkey_pid=None)
 
 
 def _kept(home: Home) -> Services:

@@ -4,13 +4,15 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import cast
 
 from asgiref.sync import sync_to_async
+from django.db import close_old_connections
 from django.http import FileResponse, StreamingHttpResponse
 
 
-class StreamedFile(FileResponse):
-    """A FileResponse that also streams under ASGI, where Django would first read the whole file into memory."""
+class SentInParts(StreamingHttpResponse):
+    """A response that also streams under ASGI, where Django would first read all of it into memory.
 
-    block_size = 65_536  # bytes; a hop between threads for each
+    Each part is made in the request's thread; while it is sent, however slowly, no thread works for it.
+    """
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         parts = cast("Iterator[bytes]", self.streaming_content)
@@ -18,7 +20,18 @@ class StreamedFile(FileResponse):
             yield part
 
 
-class StreamedPieces(StreamingHttpResponse):
+class StreamedFile(SentInParts, FileResponse):
+    """A stored file. Its sending needs no database: the connection is given back before, or a few slow readers would hold them all."""
+
+    block_size = 65_536  # bytes; a hop between threads for each
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        await sync_to_async(close_old_connections)()
+        async for part in super().__aiter__():
+            yield part
+
+
+class StreamedPieces(SentInParts):
     """A download that is made while it is sent. pieces: of any size; they are sent in blocks."""
 
     block_size = 65_536  # bytes; a hop between threads for each
@@ -26,11 +39,6 @@ class StreamedPieces(StreamingHttpResponse):
     def __init__(self, pieces: Iterable[bytes], *, media_type: str, filename: str) -> None:
         disposition = f'attachment; filename="{filename}"'
         super().__init__(self._blocks(pieces), content_type=media_type, headers={"Content-Disposition": disposition})
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        parts = cast("Iterator[bytes]", self.streaming_content)
-        while part := await sync_to_async(lambda: next(parts, b""))():
-            yield part
 
     def _blocks(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
         block = bytearray()

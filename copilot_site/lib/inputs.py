@@ -7,6 +7,10 @@ from typing import Any, ClassVar
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
+from copilot_site.lib.pagination import CappedCursor, CappedOffsets, CappedPagination
+
+MOST_NAMED = 20  # choices in one sentence; who wants more of them reads the reference
+
 
 class Input(serializers.Serializer[Any]):
     """A body or a query string. An unknown name is refused: a misspelt filter must not mean "everything"."""
@@ -19,6 +23,14 @@ class Input(serializers.Serializer[Any]):
         given = cls(data=data)
         given.is_valid(raise_exception=True)
         return dict(given.validated_data)
+
+    def get_fields(self) -> dict[str, Any]:
+        fields = super().get_fields()
+        for field in fields.values():
+            chosen = getattr(field, "child", field)
+            if isinstance(chosen, serializers.ChoiceField):
+                chosen.error_messages = {**chosen.error_messages, "invalid_choice": _choices_of(chosen)}
+        return fields
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping):
@@ -39,6 +51,26 @@ class Input(serializers.Serializer[Any]):
 
 
 class Filters(Input):
-    """The query string of a list; what selects the page is read by the paginator."""
+    """The query string of a list; what selects the page is read by the paginator, and only its own names are."""
 
-    read_elsewhere = frozenset({"page", "page_size", "limit", "offset", "cursor"})
+    read_elsewhere = CappedPagination.reads
+
+
+class OffsetFilters(Input):
+    """`Filters` of a list in CappedOffsets."""
+
+    read_elsewhere = CappedOffsets.reads
+
+
+class CursorFilters(Input):
+    """`Filters` of a list in CappedCursor."""
+
+    read_elsewhere = CappedCursor.reads
+
+
+def _choices_of(field: serializers.ChoiceField) -> str:
+    """DRF's message for what is none of the choices, with the choices; `{input}` is what came."""
+    known = [str(choice) for choice in field.choices if choice != ""]
+    if len(known) > MOST_NAMED:
+        return _("“{input}” is none of the choices. They are listed at /api/docs/.")
+    return _("“{input}” is none of the choices: %(known)s.") % {"known": ", ".join(known)}

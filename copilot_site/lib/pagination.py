@@ -27,6 +27,7 @@ class CappedPagination(PageNumberPagination):
     """`?page=2&page_size=50`; at most 100 rows an answer."""
 
     page_size = DEFAULT_ROWS
+    reads = frozenset({"page", "page_size"})
     page_size_query_param = "page_size"
     max_page_size = MOST_ROWS
 
@@ -44,6 +45,7 @@ class CappedPagination(PageNumberPagination):
 class CappedOffsets(LimitOffsetPagination):
     """`?offset=100&limit=50`, for rows whose place is a number of its own; at most 100 rows an answer."""
 
+    reads = frozenset({"limit", "offset"})
     default_limit = DEFAULT_ROWS
     max_limit = MOST_ROWS
 
@@ -57,6 +59,7 @@ class CappedOffsets(LimitOffsetPagination):
 class CappedCursor(CursorPagination):
     """`?cursor=…`, for lists that grow while they are read; oldest first, at most 100 rows an answer."""
 
+    reads = frozenset({"cursor", "page_size"})
     ordering: tuple[str, ...] = ("created_at", "id")
     page_size = DEFAULT_ROWS
     page_size_query_param = "page_size"

@@ -4,8 +4,18 @@ from http import HTTPStatus
 from typing import Any
 
 from django.utils.encoding import force_str
-from rest_framework.exceptions import APIException, ErrorDetail, ValidationError
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import (
+    APIException,
+    ErrorDetail,
+    MethodNotAllowed,
+    NotAcceptable,
+    NotAuthenticated,
+    UnsupportedMediaType,
+    ValidationError,
+)
 from rest_framework.response import Response
+from rest_framework.settings import api_settings
 from rest_framework.views import exception_handler
 
 from copilot_site.lib.errors import CopilotError, status_of
@@ -52,11 +62,32 @@ def problem_handler(error: Exception, context: dict[str, Any]) -> Response | Non
     else:
         detail = error.detail if isinstance(error, APIException) else HTTPStatus(plain.status_code).phrase
         code = detail.code if isinstance(detail, ErrorDetail) else None
-        answer = problem(plain.status_code, force_str(detail), code=code)
+        answer = problem(plain.status_code, _what_would_be_right(error, context) or force_str(detail), code=code)
     for name in ("WWW-Authenticate", "Retry-After"):
         if name in plain:
             answer[name] = plain[name]
     return answer
+
+
+def _what_would_be_right(error: Exception, context: dict[str, Any]) -> str:
+    """The sentence for what DRF refuses before a view is reached; "" for anything else, which brings its own."""
+    view = context["view"]
+    if isinstance(error, NotAuthenticated):
+        return _("Nobody is signed in here. Send a token of your tokens page as “Authorization: Bearer …”.")
+    if isinstance(error, UnsupportedMediaType):
+        read = ", ".join(parser.media_type for parser in view.parser_classes)
+        sent = context["request"].content_type or "-"
+        return _("“%(sent)s” is not read here. Send %(read)s.") % {"sent": sent, "read": read}
+    if isinstance(error, NotAcceptable):
+        given = ", ".join(renderer.media_type for renderer in view.renderer_classes)
+        return _("The answer is %(given)s. Ask for that in Accept, or for nothing.") % {"given": given}
+    if isinstance(error, MethodNotAllowed):
+        allowed = ", ".join(name for name in view.allowed_methods if name not in {"HEAD", "OPTIONS"})
+        return _("%(method)s is not possible here: only %(allowed)s.") % {
+            "method": context["request"].method,
+            "allowed": allowed,
+        }
+    return ""
 
 
 def _of_ours(error: CopilotError) -> Response | None:
@@ -66,8 +97,9 @@ def _of_ours(error: CopilotError) -> Response | None:
 
 
 def _sentence(error: dict[str, str]) -> str:
-    """The first wrong field and what is wrong with it."""
-    return f"{error['field']}: {error['detail']}" if error["field"] else error["detail"]
+    """The first wrong field and what is wrong with it; what is wrong with all of it has no field."""
+    named = error["field"] not in {"", api_settings.NON_FIELD_ERRORS_KEY}
+    return f"{error['field']}: {error['detail']}" if named else error["detail"]
 
 
 def _flatten(detail: Any, field: str = "") -> Any:

@@ -1,11 +1,10 @@
 """Tables for spreadsheets: CSV that is sent while it is made, and whose cells no spreadsheet takes for formulas."""
 
 import csv
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
-from asgiref.sync import sync_to_async
-from django.http import StreamingHttpResponse
+from copilot_site.lib.files import SentInParts
 
 # Full-width signs too: spreadsheets with an East Asian input method take them for their ASCII forms.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -39,8 +38,8 @@ def csv_parts(rows: Iterable[Sequence[object]], *, bom: bool = True) -> Iterator
     yield "".join(lines)
 
 
-class CsvDownload(StreamingHttpResponse):
-    """A CSV file that also streams under ASGI, where Django would first read all of it into memory."""
+class CsvDownload(SentInParts):
+    """A CSV file that is made while it is sent."""
 
     def __init__(self, rows: Iterable[Sequence[object]], *, filename: str) -> None:
         super().__init__(
@@ -48,8 +47,3 @@ class CsvDownload(StreamingHttpResponse):
             content_type="text/csv; charset=utf-8",
             headers={"Content-Disposition": f'attachment; filename="{filename}"', "Cache-Control": "no-store"},
         )
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        parts = cast("Iterator[bytes]", self.streaming_content)
-        while part := await sync_to_async(lambda: next(parts, b""))():
-            yield part

@@ -5,7 +5,8 @@ import os
 import shutil
 import urllib.request
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from copilot_site.embedded.process import free_port
 from tests.homes import ROOT, Checkout
 
 START_TIMEOUT_S = 300
+READY = "Ctrl-C stops everything"
 expect.set_options(timeout=60_000)  # ms; other tests run beside these
 # Debian's Chromium as root, without its errands to the outside
 CHROMIUM = (
@@ -42,8 +44,25 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     port = free_port()
     checkout = Checkout(tmp_path_factory.mktemp("system") / "home", extra={"PORT": str(port)})
     url = f"http://127.0.0.1:{port}"
-    with checkout.started("up", "--demo", until="Ctrl-C stops everything", timeout_s=START_TIMEOUT_S):
+    with checkout.started("up", "--demo", until=READY, timeout_s=START_TIMEOUT_S):
         yield System(checkout, url)
+    assert "Warning:" not in checkout.said()
+
+
+@pytest.fixture(scope="session")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A home whose database is complete, without a company, and whose system was stopped."""
+    checkout = Checkout(tmp_path_factory.mktemp("stopped") / "home", extra={"PORT": str(free_port())})
+    share_models(checkout)
+    with checkout.started("up", until=READY):
+        pass
+    return checkout
+
+
+@pytest.fixture
+def checkout(stopped: Checkout, tmp_path: Path) -> Checkout:
+    """A copy of that home with a free port."""
+    return replace(stopped.copied(tmp_path / "home"), extra={"PORT": str(free_port())})
 
 
 @pytest.fixture(scope="session")

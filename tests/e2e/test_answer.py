@@ -59,6 +59,23 @@ def test_product_manager_is_told_that_it_cannot_be_confirmed(kubernetes: System,
 
 
 @pytest.mark.browser
+def test_a_line_at_the_foot_of_a_printed_page_is_in_view_when_its_document_opens(
+    system: System, page: Page, tmp_path: Path
+) -> None:
+    """The page's image comes after the page itself, and moves what is cited down with it."""
+    page.set_content(
+        "<p>Nothing of interest stands here.</p>" * 26 + "<p>The saffron walrus depot lies in Groningen.</p>"
+    )
+    page.pdf(path=tmp_path / "depots.pdf", format="A4")
+    assert "0 failed" in _import(system, tmp_path)
+    _sign_in(page, system, "pieter")
+    _ask(page, "Where does the saffron walrus depot lie?").locator("button.cite").first.click()
+    page.get_by_role("link", name="Open the document").click()
+    expect(page.locator(".sheet-frame img")).to_have_js_property("complete", True)
+    expect(page.locator("#cited")).to_be_in_viewport()
+
+
+@pytest.mark.browser
 def test_conversation_survives_an_idle_minute_of_the_socket(system: System, page: Page) -> None:
     _sign_in(page, system, "chen")
     _ask(page, "How long do access tokens of our API live?")

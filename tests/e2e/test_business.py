@@ -38,9 +38,18 @@ def test_an_employee_gets_number_table_chart_file_and_sql(system: System, page: 
     with download.value.path().open(encoding="utf-8-sig") as file:
         rows = list(csv.reader(file))
     assert sorted(int(row[1]) for row in rows[1:]) == sorted(counts)
-    expect(result.get_by_role("link", name="Correct")).to_have_count(0)  # no manager of the source
+    expect(result.get_by_role("link", name="Correct")).to_be_visible()  # her team says what the data mean
     result.get_by_role("button", name="Run again").click()
     expect(page.locator(".message.answer")).to_have_count(3)
+
+
+@pytest.mark.browser
+def test_who_only_asks_is_offered_no_correction(system: System, page: Page) -> None:
+    _sign_in(page, system, "zhao")
+    result = _ask(page, BY_REGION).locator(".result")
+    expect(result.locator("table")).to_be_visible()
+    expect(result.locator("a[href$='.csv']")).to_be_visible()
+    expect(result.locator("a[href*='correct']")).to_have_count(0)
 
 
 @pytest.mark.browser

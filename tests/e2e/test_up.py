@@ -2,33 +2,13 @@
 
 import signal
 import socket
-from dataclasses import replace
-from pathlib import Path
 
 import psutil
 import pytest
 
 from copilot_site.embedded.process import free_port, wait_until
-from tests.e2e.conftest import System, share_models
+from tests.e2e.conftest import READY, System
 from tests.homes import Checkout
-
-READY = "Ctrl-C stops everything"
-
-
-@pytest.fixture(scope="module")
-def stopped(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A home whose database is complete and whose system was stopped."""
-    checkout = Checkout(tmp_path_factory.mktemp("stopped") / "home", extra={"PORT": str(free_port())})
-    share_models(checkout)
-    with checkout.started("up", until=READY):
-        pass
-    return checkout
-
-
-@pytest.fixture
-def checkout(stopped: Checkout, tmp_path: Path) -> Checkout:
-    """A copy of that home with a free port."""
-    return replace(stopped.copied(tmp_path / "home"), extra={"PORT": str(free_port())})
 
 
 def test_system_says_where_it_is_and_who_can_sign_in(system: System) -> None:

@@ -1,18 +1,19 @@
-"""`manage.py seed_demo`: the demo company, in an empty database."""
+"""`manage.py seed_demo`: the demo company, in an empty database or where an earlier one was interrupted."""
 
 from typing import Any
 
 from django.core.management.base import BaseCommand
 from tqdm import tqdm
 
-from demo.seed import is_empty, seed
+from demo.seed import seed
+from demo.unfinished import is_unfinished
 
 
 class Command(BaseCommand):
     help = "Fill an empty database with the demo company; leaves any other as it is."
 
     def handle(self, **options: Any) -> None:
-        if not is_empty():
+        if not is_unfinished():
             self.stdout.write("There are people or knowledge bases already: nothing was added.")
             return
-        seed(lambda uploads: tqdm(uploads, desc="read and index", unit="document", disable=None))
+        seed(lambda waiting: tqdm(waiting, desc="read and index", unit="document", disable=None))

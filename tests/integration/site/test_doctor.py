@@ -9,9 +9,10 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connection
-from django.test import Client
+from django.test import Client, override_settings
 
 from audit.keys import ensure_key
+from copilot_site.checks import files_have_a_place
 from copilot_site.embedded.process import free_port
 from tests.homes import Checkout
 
@@ -83,6 +84,33 @@ def test_doctor_reports_a_database_that_cannot_start(checkout: Checkout) -> None
     done = checkout.manage("doctor")
     assert done.returncode == 1
     assert "PostgreSQL did not start" in done.stdout
+
+
+def test_a_command_on_a_database_without_tables_says_what_to_run(checkout: Checkout) -> None:
+    done = checkout.manage("ask", "What?", "--as", "anna")
+    assert done.returncode == 1
+    assert done.stderr.startswith("Migrations: ")
+    assert "Run `manage.py migrate`." in done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+
+
+def test_a_command_names_a_database_it_cannot_reach(checkout: Checkout) -> None:
+    closed = {"DATABASE_URL": f"postgresql://nobody@127.0.0.1:{free_port()}/none", "REDIS_URL": "redis://127.0.0.1:1/0"}
+    done = Checkout(checkout.root, extra=closed).manage("ask", "What?", "--as", "anna")
+    assert done.returncode == 1
+    assert "check DATABASE_URL" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_storage_whose_library_is_missing_is_named() -> None:
+    missing = {**settings.STORAGES, "default": {"BACKEND": "nowhere.S3Storage"}}
+    with override_settings(STORAGES=missing):
+        finding = examine()["File storage"]
+        complaints = [found.id for found in files_have_a_place()]
+    assert not finding["ok"]
+    assert "pip install" in finding["mend"]
+    assert complaints == ["copilot_site.E002"]
+    assert files_have_a_place() == []
 
 
 def test_up_refuses_a_database_it_cannot_reach(checkout: Checkout) -> None:

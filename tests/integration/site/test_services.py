@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from copilot_site.embedded.process import wait_gone
+from copilot_site.embedded.process import wait_gone, wait_until
 from tests.homes import Checkout
 
 QUICK = (
@@ -19,6 +19,7 @@ QUICK = (
     "-c",
     "from django.db import connection; connection.ensure_connection(); print('works')",
 )
+IN_DATABASE = "from django.db import connection; cursor = connection.cursor(); cursor.execute('SET ROLE NONE'); {}"
 SERVICES = ("up", "--services-only")
 ANSWER = "PostgreSQL and Valkey answer."
 
@@ -172,3 +173,44 @@ def test_ordinary_user_can_run_the_services(tmp_path: Path) -> None:
     done = checkout.manage(*QUICK)
     assert done.stdout == "works\n", done.stderr
     assert checkout.home.postgres.stat().st_uid == 65534
+
+
+def test_what_was_in_memory_is_read_again_after_a_start(checkout: Checkout) -> None:
+    """By the server, in the background: the first search does not wait for the disk."""
+    fill = (
+        "cursor.execute('CREATE TABLE searched AS SELECT n, repeat(md5(n::text), 30) FROM generate_series(1, 9000) n')"
+    )
+    assert checkout.manage(*QUICK[:-1], IN_DATABASE.format(fill)).returncode == 0
+    log = checkout.home.logs / "postgres.log"
+    with checkout.started(*SERVICES, until=ANSWER):
+        assert wait_until(lambda: "autoprewarm successfully prewarmed" in log.read_text(), timeout_s=60)
+        read = "cursor.execute('EXPLAIN (ANALYZE, BUFFERS) SELECT count(*) FROM searched'); print(*cursor.fetchall())"
+        plan = checkout.manage(*QUICK[:-1], IN_DATABASE.format(read)).stdout
+    assert "shared hit=" in plan
+    assert "read=" not in plan
+
+
+@pytest.mark.parametrize("name", ["DATABASE_URL", "REDIS_URL"])
+def test_a_named_service_is_taken_though_our_own_runs(checkout: Checkout, name: str) -> None:
+    """One of the two is enough: a command that went to the demo's database instead of the named one would change the wrong rows."""
+    elsewhere = {"DATABASE_URL": "postgresql://me@127.0.0.1:1/theirs", "REDIS_URL": "redis://127.0.0.1:1/0"}
+    show = (
+        "from copilot_site.config import load_config as c;"
+        "print(c().database_url.get_secret_value(), c().redis_url.get_secret_value(), c().db_role)"
+    )
+    with checkout.started(*SERVICES, until=ANSWER):
+        ours = checkout.manage("shell", "--no-imports", "-c", show).stdout.split()
+        named = Checkout(checkout.root, extra={name: elsewhere[name]})
+        taken = named.manage("shell", "--no-imports", "-c", show).stdout.split()
+    expected = dict(zip(("DATABASE_URL", "REDIS_URL", "role"), ours, strict=True)) | {name: elsewhere[name]}
+    if name == "DATABASE_URL":
+        expected["role"] = "None"  # that is a role of our own PostgreSQL
+    assert taken == list(expected.values())
+
+
+def test_a_home_that_cannot_be_made_is_one_sentence() -> None:
+    for command in (("ask", "x", "--as", "y"), ("doctor",)):
+        done = Checkout(Path("/proc/nowhere")).manage(*command)
+        assert done.returncode == 1
+        assert done.stderr.startswith("The state folder /proc/nowhere cannot be used"), done.stderr
+        assert done.stderr.count("\n") == 1

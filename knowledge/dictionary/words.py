@@ -1,0 +1,96 @@
+"""Words of both languages, and what a Chinese one means in English: the dictionary as a reader uses it."""
+
+import math
+import re
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Final
+
+import marisa_trie
+import wordfreq
+
+from knowledge.dictionary.cedict import DictionaryMissing, index_file
+from knowledge.retrieval.everyday import WORDS, share_of_passages
+from knowledge.retrieval.terms import is_han
+
+Rendering = tuple[str, ...]  # English stems that together translate a word
+
+RAREST: Final = 1e-4  # share of ordinary passages below which a word is as rare as any
+LONGEST: Final = 8  # characters of a word that is looked for
+_HAN_RUN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+")
+_A_WORD = 3.0  # log-odds that a word more costs, so that few long words are preferred to many short ones
+_UNUSED = {True: 1e-7, False: 1e-6}  # rate of a word that is not among the common ones: of one character, of more
+
+
+class Dictionary:
+    """The dictionary of this machine; a file that processes map and share."""
+
+    def __init__(self, file: Path) -> None:
+        self._renderings = marisa_trie.BytesTrie()
+        self._renderings.mmap(str(file))
+        self.renderings = lru_cache(maxsize=20_000)(self._looked_up)
+        self._cut = lru_cache(maxsize=5_000)(self._segmented)
+
+    def _looked_up(self, word: str) -> tuple[Rendering, ...]:
+        """What a Chinese word means, each meaning in English stems; none where the dictionary does not have it."""
+        found = self._renderings.get(word)
+        return tuple(tuple(said.split(" ")) for said in found[0].decode().split("/")) if found else ()
+
+    def words(self, text: str) -> list[str]:
+        """The Chinese words of a text in order: the cut that everyday speech makes likeliest."""
+        return [word for run in _HAN_RUN.findall(text) for word in self._cut(run)]
+
+    def parts(self, word: str) -> tuple[str, ...]:
+        """A word that the dictionary has; of another one the words of two and three characters in it that it has."""
+        if self.renderings(word):
+            return (word,)
+        return tuple(part for part in inner_words(word) if self.renderings(part))
+
+    def _segmented(self, run: str) -> tuple[str, ...]:
+        cost, begins = [0.0] + [math.inf] * len(run), [0] * (len(run) + 1)
+        for end in range(1, len(run) + 1):
+            for begin in range(max(0, end - LONGEST), end):
+                word = run[begin:end]
+                if len(word) > 1 and word not in _rates() and word not in self._renderings:
+                    continue
+                price = cost[begin] + _A_WORD - math.log(_rates().get(word, _UNUSED[len(word) == 1]))
+                if price < cost[end]:
+                    cost[end], begins[end] = price, begin
+        words: list[str] = []
+        end = len(run)
+        while end:
+            words.append(run[begins[end] : end])
+            end = begins[end]
+        return tuple(reversed(words))
+
+
+def inner_words(word: str) -> list[str]:
+    """What may be words of two and three characters within a longer one."""
+    return [word[begin : begin + size] for size in (3, 2) if size < len(word) for begin in range(len(word) - size + 1)]
+
+
+@lru_cache(maxsize=50_000)
+def rarity(word: str) -> float:
+    """How much a word tells, 0 … 9.2: minus the logarithm of the share of ordinary passages that hold it. A Chinese word whole, an
+    English one as a stem.
+    """
+    share = 1 - math.exp(-WORDS * _rates().get(word, 0.0)) if is_han(word) else share_of_passages(word)
+    return -math.log(max(share, RAREST))
+
+
+def dictionary(cache_dir: Path) -> Dictionary:
+    """The dictionary whose index lies under `cache_dir`. Raises DictionaryMissing where there is none."""
+    file = index_file(cache_dir)
+    try:
+        return _opened(file)
+    except (OSError, RuntimeError) as error:
+        raise DictionaryMissing(f"The index of the dictionary, {file}, is not there or is damaged.") from error
+
+
+@cache
+def _opened(file: Path) -> Dictionary:
+    return Dictionary(file)
+
+
+def _rates() -> dict[str, float]:
+    return wordfreq.get_frequency_dict("zh", "small")  # read once; wordfreq keeps it

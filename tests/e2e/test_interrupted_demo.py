@@ -1,0 +1,136 @@
+"""The first start of the demo, killed at several points: the next one goes on, and what people changed since stays changed."""
+
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from copilot_site.embedded.process import wait_until
+from demo.business_data import ASKERS, OWNERS
+from demo.company import documents, load_company
+from demo.logins import logins
+from tests.e2e.conftest import READY, START_TIMEOUT_S
+from tests.homes import Checkout
+
+COMPANY = load_company()
+# What somebody does to the demo once it stands.
+CHANGES = """
+from django.contrib.auth.models import User
+from agent.business.models import DataSource
+from knowledge.models import Document
+from knowledge.services.documents import remove_document
+User.objects.filter(username="lin").update(username="lin.yue")
+remove_document(None, Document.unscoped.get(filename="price-list-2026.xlsx"))
+DataSource.unscoped.all().delete()
+"""
+
+
+@dataclass(frozen=True)
+class State:
+    """What the database holds of the demo, each thing as often as it is there."""
+
+    people: Counter[str]
+    documents: Counter[str]  # those that answer, by file name
+    versions: int
+    uploaded: int  # as the audit log tells it
+    published: int
+    rights: int
+    sources: Counter[str]
+    askers: int
+
+
+WHOLE = State(
+    people=Counter(login.username for login in logins()),
+    documents=Counter(document.file.name for document in documents(COMPANY)),
+    versions=len(documents(COMPANY)),
+    uploaded=len(documents(COMPANY)),
+    published=len(documents(COMPANY)),
+    rights=sum(len(grant.may) for grant in COMPANY.grants),
+    sources=Counter({"demo": 1}),
+    askers=len(ASKERS) + len(OWNERS),
+)
+
+
+@dataclass(frozen=True)
+class Database:
+    """The database of a home whose services run."""
+
+    url: str
+
+    def rows(self, statement: str) -> list[tuple[object, ...]]:
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            return connection.execute(statement.encode()).fetchall()
+
+    def names(self, statement: str) -> Counter[str]:
+        return Counter(str(name) for (name,) in self.rows(statement))
+
+    def number(self, statement: str) -> int:
+        return int(str(self.rows(f"SELECT count(*) FROM {statement}")[0][0]))
+
+    def state(self) -> State:
+        published = "knowledge_documentversion v ON v.id = d.current_version_id AND v.parse_status = 'completed'"
+        grants = [
+            f"authz_{place}{holder}grant" for place in ("folder", "knowledgebase") for holder in ("user", "group")
+        ]
+        return State(
+            people=self.names("SELECT username FROM auth_user"),
+            documents=self.names(f"SELECT filename FROM knowledge_document d JOIN {published}"),
+            versions=self.number("knowledge_documentversion"),
+            uploaded=self.number("audit_entry WHERE action = 'document.uploaded'"),
+            published=self.number("audit_entry WHERE action = 'document.published'"),
+            rights=sum(self.number(grant) for grant in grants),
+            sources=self.names("SELECT name FROM business_datasource"),
+            askers=self.number("business_sourcegrant"),
+        )
+
+
+@pytest.fixture
+def database(checkout: Checkout) -> Iterator[Database]:
+    """The services run on while what uses them is killed."""
+    with checkout.started("up", "--services-only", until="Ctrl-C stops them"):
+        url = next(line for line in checkout.said().splitlines() if line.startswith("export DATABASE_URL="))
+        yield Database(url.partition("=")[2])
+
+
+def kill_where_it_writes(database: Database, checkout: Checkout, table: str, log: Path) -> None:
+    """Start filling the demo, and kill it once it wants to write into `table`."""
+    with psycopg.connect(database.url) as holder, log.open("w") as output:
+        holder.execute(sql.SQL("LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE").format(sql.Identifier(table)))
+        waiting = f"pg_locks WHERE NOT granted AND relation = '{table}'::regclass"
+        demo = subprocess.Popen(
+            checkout.command("seed_demo"),
+            env=checkout.environment(),
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            blocked = lambda: demo.poll() is not None or database.number(waiting) > 0  # noqa: E731
+            assert wait_until(blocked, timeout_s=START_TIMEOUT_S), log.read_text()
+            assert demo.poll() is None, log.read_text()
+        finally:
+            demo.kill()
+            demo.wait(30)
+
+
+def test_the_next_start_completes_the_demo_and_keeps_later_changes(
+    database: Database, checkout: Checkout, tmp_path: Path
+) -> None:
+    log = tmp_path / "demo.out"
+    kill_where_it_writes(database, checkout, "auth_user", log)
+    assert database.state().people == Counter()
+    kill_where_it_writes(database, checkout, "business_sourcegrant", log)
+    kill_where_it_writes(database, checkout, "knowledge_chunk", log)
+    assert sum(database.state().documents.values()) < len(documents(COMPANY))
+    with checkout.started("up", "--demo", until=READY, timeout_s=START_TIMEOUT_S):
+        assert wait_until(lambda: database.state() == WHOLE, timeout_s=START_TIMEOUT_S), database.state()
+        changed = checkout.manage("shell", "-c", CHANGES)
+        assert changed.returncode == 0, changed.stderr
+        kept = database.state()
+    assert kept != WHOLE
+    assert "nothing was added" in checkout.manage("seed_demo").stdout
+    assert database.state() == kept
