@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.extractive.candidates import MEASURES, Candidate, TermShares, covered, named_terms, said_givens, term_ids
-from agent.extractive.questions import is_of_other_days, lacks_amount
+from agent.extractive.codes import is_row_of, names
+from agent.extractive.questions import asks_whether, is_of_other_days, lacks_amount
 from agent.extractive.reader import Reading, are_covered
 from agent.grounding_weights import THRESHOLD, VERIFIED, VERIFYING, WEIGHTS
-from agent.matter import core_of, matter_in, said_of, unsaid_word
+from agent.matter import core_of, is_word_left_out, matter_in, said_of, says_all, unsaid_word
 from agent.wording import DETAILS, details
 
 SIGNALS: Final = (
@@ -73,12 +74,16 @@ class Doubt(StrEnum):
 
 MOSTLY_COVERED = 0.6  # share of the question's idf in one passage, below which the doubt is called NOT_COVERED
 KEYWORDS_THRESHOLD = 0.2  # words to look up expect a place to read, not a confirmed statement; by hand: no set has them
+FITTED_AMONG = 700  # passages of the smaller set of the fit: with fewer, the threshold falls
+FEWEST = 50  # passages below which it does not fall further
+EASING = 0.4  # power by which the odds fall with their share of FITTED_AMONG; measured in ADR 0006
 LEAST_OF_MATTER = (
     0.25  # share of the matter, apart from names, numbers and time; by hand, with what it costs in ADR 0006
 )
 LEAST_OF_ROW = (
     0.1  # share of the matter that a row of a table says with its header, its headings and its neighbours; by hand
 )
+SURE = 0.9  # score from which a word may be said otherwise
 SURE_OF_MATTER = 0.44  # verified, below which a sentence of another matter is not believed; by hand as well
 SURE_OF_BOTH = 0.55  # … where it neither has an answer of the kind asked for nor the rarest word of the matter
 
@@ -105,27 +110,62 @@ def judge(reading: Reading) -> Verdict:
     language = "zh" if reading.question.is_chinese else "other"
     score = _probability(values, WEIGHTS[language, are_covered(reading.passages)])
     verified = _probability(values, VERIFYING[language]) if language in VERIFYING else 1.0
-    threshold = KEYWORDS_THRESHOLD if reading.question.is_keywords else THRESHOLD
-    if score < threshold:
+    is_told = _is_row_asked_for(reading, reading.best, values)
+    doubt = None if is_told else _doubt(reading, reading.best, values, score=score, verified=verified)
+    return Verdict(doubt is None, doubt, score, verified)
+
+
+def _doubt(
+    reading: Reading, best: Candidate, values: NDArray[np.float64], *, score: float, verified: float
+) -> Doubt | None:
+    """Why the best sentence is not believed, the weightiest reason first; None where it is."""
+    is_keywords, lacks_kind = reading.question.is_keywords, values[SIGNALS.index("lacks_kind")]
+    least = THRESHOLD if lacks_kind else threshold_among(reading.among)
+    if score < (KEYWORDS_THRESHOLD if is_keywords else least):
         is_covered = values[SIGNALS.index("in_any")] >= MOSTLY_COVERED
-        return Verdict(False, Doubt.UNCONFIRMED if is_covered else Doubt.NOT_COVERED, score, verified)
-    if not reading.question.is_keywords and (doubt := _contrary(values, verified)):
-        return Verdict(False, doubt, score, verified)
-    if _is_beside(reading, reading.best, values):
-        return Verdict(False, Doubt.ANOTHER_MATTER, score, verified)
-    if is_of_other_days(reading.question, reading.best.sentence.text):
-        return Verdict(False, Doubt.OTHER_DAYS, score, verified)
-    return Verdict(True, None, score, verified)
+        return Doubt.UNCONFIRMED if is_covered else Doubt.NOT_COVERED
+    if not is_keywords and (contrary := _contrary(values, verified)):
+        return contrary
+    if _is_beside(reading, best, values, score):
+        return Doubt.ANOTHER_MATTER
+    return Doubt.OTHER_DAYS if is_of_other_days(reading.question, best.sentence.text) else None
 
 
-def _is_beside(reading: Reading, best: Candidate, values: NDArray[np.float64]) -> bool:
-    """Whether something is asked that the sentence does not give: another amount, a word that is written nowhere, or a column that
-    its table does not have, for a row is told by its header.
+def _is_row_asked_for(reading: Reading, best: Candidate, values: NDArray[np.float64]) -> bool:
+    """Whether a table row is about the code that is asked for, and with its header says all that is asked of it: rows are short and
+    resemble no question, but a code is no coincidence.
     """
-    core, said = (values[SIGNALS.index(name)] for name in ("core_in_context", "matter_in_context"))
-    is_of_other_column = best.sentence.kind == "row" and not core and said < LEAST_OF_ROW
-    is_unsaid = unsaid_word(reading.question, reading.matter, best.context) is not None
-    return is_of_other_column or is_unsaid or lacks_amount(reading.question, best.sentence.text)
+    is_row = best.sentence.kind == "row" and is_row_of(best.sentence.text, reading.question.codes)
+    return is_row and not values[SIGNALS.index("lacks_kind")] and says_all(reading.question, best.context)
+
+
+def threshold_among(passages: int | None) -> float:
+    """The score from which an answer is given, where so many passages were searched: what resembles a question by chance is rarer
+    among a hundred than among a thousand. None, or as many as the sets of the fit have: THRESHOLD.
+    """
+    share = 1.0 if passages is None else min(max(passages, FEWEST) / FITTED_AMONG, 1.0)
+    odds = THRESHOLD / (1 - THRESHOLD) * float(share**EASING)
+    return odds / (1 + odds)
+
+
+def _is_beside(reading: Reading, best: Candidate, values: NDArray[np.float64], score: float) -> bool:
+    """Whether something is asked that the sentence does not give: another amount, a word that is written nowhere, a code or, where
+    it is asked whether, a name that its passage does not say, or a column that its table does not have, for a row is told by its
+    header.
+    """
+    question = reading.question
+    core, said, unsaid = (
+        values[SIGNALS.index(name)] for name in ("core_in_context", "matter_in_context", "unsaid_in_passage")
+    )
+    passage = reading.passages[best.passage]
+    return (
+        (best.sentence.kind == "row" and not core and said < LEAST_OF_ROW)
+        or lacks_amount(question, best.sentence.text)
+        or bool(question.codes and not names(f"{passage.heading}\n{passage.text}", question.codes))
+        or bool(unsaid and asks_whether(question))
+        or unsaid_word(question, reading.matter, best.context) is not None
+        or (score < SURE and is_word_left_out(question, best.context, best.terms))
+    )
 
 
 def _contrary(values: NDArray[np.float64], verified: float) -> Doubt | None:

@@ -4,8 +4,9 @@ A sentence of the same week, place or quarter resembles the question and may spe
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
+from agent.extractive.amounts import amount_asked, asks_amount
 from agent.extractive.candidates import TermShares, covered, named_terms
 from agent.extractive.questions import Question, asks_only
 from knowledge.retrieval.everyday import is_of_words, share_of_passages
@@ -23,7 +24,9 @@ _TIMES = frozenset(
     )
 )
 _DIGIT = re.compile(r"\d")
+RARE = 0.002  # … below which it is hardly said in other words
 UNUSUAL = 0.005  # share of ordinary passages below which a Chinese word is of some matter; by hand
+USUAL = 0.05  # share of ordinary passages from which a word tells nothing of the matter (a, for, much); by hand
 _OF_TALK = frozenset("这那哪几多少后前上下时候能会可不没我你他她们给还有是在就也都很么谁说想要让把被")
 
 
@@ -48,16 +51,50 @@ def unsaid_word(question: Question, known: Collection[int], said: Collection[int
     """A Chinese word of the question that no document says and of which no character is said either; None where there is none.
 
     Then something is asked of which nothing is written here. known: the terms that documents say. said: the terms said around the
-    sentence. Words of talk (几个, 那边) do not count.
+    sentence.
     """
+    return next(
+        (
+            word
+            for word in _words_of_matter(question, UNUSUAL)
+            if term_id(word) not in known and not _is_hinted_at(word, said)
+        ),
+        None,
+    )
+
+
+def is_word_left_out(question: Question, around: Collection[int], said: Collection[int]) -> bool:
+    """Whether a rare Chinese word of the question is not said around the sentence, and none of its characters in it: 住院 is asked for,
+    and 门诊 is said. around: the terms said with headings and neighbours, said: in the sentence.
+    """
+    return any(
+        term_id(word) not in around and not _is_hinted_at(word, said) for word in _words_of_matter(question, RARE)
+    )
+
+
+def _words_of_matter(question: Question, most: float) -> Iterator[str]:
+    """The Chinese words of a question that fewer than this share of ordinary passages hold; words of talk (几个, 那边) do not count."""
     for term in terms(question.text):
         is_word = (
             len(term) == 2 and is_han(term) and is_of_words(term) and _OF_TALK.isdisjoint(term) and not asks_only(term)
         )
-        is_said = term_id(term) in known or not {term_id(character) for character in term}.isdisjoint(said)
-        if is_word and not is_said and share_of_passages(term) < UNUSUAL:
-            return term
-    return None
+        if is_word and share_of_passages(term) < most:
+            yield term
+
+
+def _is_hinted_at(word: str, said: Collection[int]) -> bool:
+    return any(term_id(character) in said for character in word)
+
+
+def says_all(question: Question, said: Collection[int]) -> bool:
+    """Whether every word of a question is said, but for its codes, the words of asking and those that most texts hold."""
+    amount = amount_asked(question.text)
+    telling = (
+        term
+        for term in terms(question.text)
+        if term not in question.codes and not asks_only(term) and not asks_amount(term, amount)
+    )
+    return all(term_id(term) in said for term in telling if is_of_words(term) and share_of_passages(term) < USUAL)
 
 
 def said_of(matter: TermShares, said: frozenset[int]) -> float:

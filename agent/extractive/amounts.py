@@ -14,7 +14,9 @@ class Amount(StrEnum):
 
     PAY = "pay"  # money for work, or months of it
     MONEY = "money"  # what something costs
+    PEOPLE = "people"  # how many of them
     COUNT = "count"  # how many of something
+    SPAN = "span"  # how long something takes or holds, or how often it comes
     ANY = "any"
 
 
@@ -31,14 +33,28 @@ _ASKED: tuple[tuple[Amount, re.Pattern[str]], ...] = (
         Amount.MONEY,
         re.compile(
             r"多少钱|几块钱|卖多少(?=[？?]|$)|\bhow much (?:money|does|do|did|is|are|was|were)\b[^?]*\b(?:cost|costs|charged?|paid?)\b"
-            r"|\bwhat (?:does|do|did)\b[^?]*\bcost\b|\bwhat(?:['’]s| is| are) the (?:list )?prices?\b",
+            r"|\bwhat (?:does|do|did)\b[^?]*\bcost\b|\bwhat(?:['’]s| is| are) the (?:list )?prices?\b"
+            r"|(?:价格|价钱|售价|单价|报价)(?:是|为)?多少|多少(?:人民币|欧元|美元|英镑)|怎么卖|什么价",
             re.IGNORECASE,
         ),
     ),
     (
+        Amount.SPAN,
+        re.compile(
+            r"\bhow many (?:second|minute|hour|day|week|month|year|decade)s\b|\bhow often\b"
+            r"|\bhow long (?:do|does|did|can|could|may|must|should|will|would|has|have|had|before|until|after)\b"
+            r"|多久|多长时间|多少个?(?:秒|分钟|小时|天|工作日|星期|月(?![份初底])|年)|(?<![第哪])几(?:秒|分钟|个?小时|天|个?工作日|个星期|周|个月(?![份初底])|年(?![级代]))",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        Amount.PEOPLE,
+        re.compile(r"(?:多少|(?<!第)几)(?:个人|人(?!民币|口)|名|位)"),
+    ),
+    (
         Amount.COUNT,
         re.compile(
-            r"\bhow many\b|(?:多少|(?<!第)几)(?:个(?!月|小时|工作日|点)|名|人|位|家|台|辆|次|份|张|种|条)",
+            r"\bhow many\b|(?:多少|(?<!第)几)(?:个(?!月|小时|工作日|点)|家|台|辆|次|份|张|种|条)",
             re.IGNORECASE,
         ),
     ),
@@ -51,6 +67,11 @@ _DATE = re.compile(
 )
 _NAMED = re.compile(r"\b[A-Za-z]+-?\d[\w.-]*|\b\d+(?:\.\d+){2,}\b")  # KG-400, E5, SI-2026-08, 4.6.2
 _CURRENCY = r"元|[¥€$£]|人民币|英镑|\b(?:CNY|RMB|EUR|USD|GBP)\b|\b(?:dollar|euro|pound|yuan)s?\b"
+_SUM = re.compile(
+    r"(?:[¥€$£]|\b(?:CNY|RMB|EUR|USD|GBP)\b)\s*\d[\d,.]*(?: (?:thousand|million|billion))?"
+    r"|\d[\d,.]*\s*[万亿]?\s*(?:[欧美日]?元|(?:thousand |million |billion )?(?:dollar|euro|pound|yuan)s?\b)",
+    re.IGNORECASE,
+)
 _PAY = re.compile(
     rf"{_CURRENCY}|个月(?:的)?(?:工资|薪)|monthly salar|months? of (?:pay|salary)"
     r"|(?<![\w.,-])\d[\d,]{3,}(?![\w%,-]|\s*(?:%|percent|[年月日天号人个台]))",
@@ -68,6 +89,48 @@ _COUNTED = re.compile(
 )
 
 
+_PEOPLE = re.compile(
+    r"[\d一二三四五六七八九十百千万两几多数]\s*(?:余|多)?\s*(?:人|名|位|个)|人[数员口][^:：;；]{0,12}[:：]\s*\d|[没无]人"
+)
+_SPAN = re.compile(
+    r"[\d一二三四五六七八九十百千两半几数多整每当同次隔]\s*个?多?半?\s*(?:秒|分钟?|小时|钟头|[天日周年月夜晚季]|星期|礼拜|世纪|工作日|学期|年度)"
+    r"|永久|长期|终身|一直|随时|立即|即时|马上|临时|昼夜|全天"
+    r"|\b(?:(?:milli)?second|minute|hour|day|night|week|fortnight|month|quarter|year|decade|centur(?:y|ie)|season|semester)s?\b"
+    r"|\b\d+ ?(?:ms|s|min|h|d)\b|\b(?:hour|dai|week|month|quarter|year|annual)ly\b"
+    r"|\b(?:annual|permanent|immediate|indefinite|forever|always|until|till|overnight)",
+    re.IGNORECASE,
+)
+_GIVEN = {Amount.PAY: _PAY, Amount.MONEY: _PRICE, Amount.PEOPLE: _PEOPLE, Amount.COUNT: _COUNTED, Amount.SPAN: _SPAN}
+_ASKING = {
+    Amount.MONEY: frozenset(
+        [
+            "cost",
+            "price",
+            "charg",
+            "money",
+            "pay",
+            "paid",
+            "钱",
+            "块",
+            "价",
+            "卖",
+            "价格",
+            "价钱",
+            "售价",
+            "卖价",
+            "少钱",
+            "块钱",
+        ]
+    ),
+    Amount.SPAN: frozenset(["多久", "久"]),
+}
+
+
+def asks_amount(term: str, amount: Amount) -> bool:
+    """Whether a term of a question only says which amount it asks for: a sum says by itself that something has a price."""
+    return term in _ASKING.get(amount, ())
+
+
 def amount_asked(question: str) -> Amount:
     """The kind of number a question asks for; ANY where it does not say."""
     return next((amount for amount, pattern in _ASKED if pattern.search(question)), Amount.ANY)
@@ -78,5 +141,8 @@ def gives(amount: Amount, sentence: str) -> bool:
     if amount is Amount.ANY:
         return True
     undated = _DATE.sub(" ", _NAMED.sub(" ", sentence))
-    pattern = {Amount.PAY: _PAY, Amount.MONEY: _PRICE, Amount.COUNT: _COUNTED}[amount]
-    return pattern.search(undated) is not None
+    if amount is Amount.COUNT:
+        undated = _SUM.sub(" ", undated)
+    if amount is Amount.SPAN and len(_DATE.findall(sentence)) > 1:
+        return True  # from one day to another
+    return _GIVEN[amount].search(undated) is not None

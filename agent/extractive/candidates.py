@@ -5,12 +5,13 @@ Measures are shares in [0, 1] where nothing else is said. The same code serves a
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.extractive.amounts import amount_asked, asks_amount
 from agent.extractive.passages import Passage
 from agent.extractive.questions import AnswerKind, Question, asks_only, has_answer_of
 from agent.extractive.sentences import Sentence, split
@@ -18,6 +19,7 @@ from knowledge.retrieval.terms import term_id, terms
 
 Vector = NDArray[np.float32]
 TermShares = Mapping[int, float]
+Says = Callable[[str], frozenset[int]]
 
 MEASURES = (
     "in_sentence",  # the question's idf that the sentence says
@@ -79,27 +81,34 @@ def shares_of(question: str) -> dict[int, float]:
 
 def of_the_matter(question: str, shares: TermShares) -> dict[int, float]:
     """The shares without the words that only ask, raised so that they sum to what they did."""
-    asking = {term_id(term) for term in terms(question) if asks_only(term)}
+    amount = amount_asked(question)
+    asking = {term_id(term) for term in terms(question) if asks_only(term) or asks_amount(term, amount)}
     kept = {term: share for term, share in shares.items() if term not in asking}
     left = sum(kept.values())
     return {term: share * sum(shares.values()) / left for term, share in kept.items()} if left else dict(shares)
 
 
-def candidates_in(question: Question, passages: Sequence[Passage], shares: TermShares) -> list[Candidate]:
-    """The sentences of all passages in order, measured but for their similarity. Headings do not answer."""
+def candidates_in(
+    question: Question, passages: Sequence[Passage], shares: TermShares, says: Says | None = None
+) -> list[Candidate]:
+    """The sentences of all passages in order, measured but for their similarity. Headings do not answer. says: the terms that a
+    text says; without it those that stand in it.
+    """
+    says = says or term_ids
     asked = term_ids(question.text)
     found: list[Candidate] = []
-    is_page = any(_says_all(shares, passage.heading) for passage in passages)
+    is_page = any(_says_all(shares, says(passage.heading)) for passage in passages)
     for number, passage in enumerate(passages):
         sentences = _under_headings(passage)
-        said = [term_ids(sentence.text) for sentence, _under in sentences]
-        headed = term_ids(passage.heading)
+        said = [says(sentence.text) for sentence, _under in sentences]
+        headed = says(passage.heading)
         everywhere = headed.union(*said)
-        title = term_ids(passage.title)
+        title = says(passage.title)
         title_asked = len(title & asked) / max(len(title), 1)
         of_passage = (passage.dense, passage.lexical, passage.coverage or 0.0, 1 / (number + 1))
         for position, (sentence, under) in enumerate(sentences):
-            heading = headed | term_ids(under)
+            of_section = says(under)
+            heading = headed | of_section
             focus = {term: share for term, share in shares.items() if term not in heading}
             near = heading.union(*said[max(0, position - 1) : position + 2])
             own = said[position]
@@ -109,7 +118,7 @@ def candidates_in(question: Question, passages: Sequence[Passage], shares: TermS
                 covered(shares, near),
                 covered(shares, everywhere),
                 1.0
-                if not is_page and _says_all(shares, under)
+                if not is_page and _says_all(shares, of_section)
                 else covered(focus, own) / max(sum(focus.values()), LEAST_FOCUS),
                 *of_passage,
                 *_of_kind(question, sentence.text),
@@ -147,9 +156,9 @@ def _is_furniture(text: str, title: str) -> bool:
     return rest != text and len(rest) <= LONGEST_FURNITURE and not _SENTENCE_ENDS.search(rest)
 
 
-def _says_all(shares: TermShares, heading: str) -> bool:
-    """Whether a heading says all that is asked: then what stands under it is what is looked for, a page before a section."""
-    return bool(heading) and covered(shares, term_ids(heading)) >= SAYS_ALL * sum(shares.values())
+def _says_all(shares: TermShares, heading: frozenset[int]) -> bool:
+    """Whether the terms of a heading say all that is asked: then what stands under it is what is looked for, a page before a section."""
+    return bool(heading) and covered(shares, heading) >= SAYS_ALL * sum(shares.values())
 
 
 def is_command(sentence: Sentence) -> bool:

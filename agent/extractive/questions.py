@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agent.extractive.amounts import MONTHS, amount_asked, gives
+from agent.extractive.codes import codes_in
 
 
 class AnswerKind(StrEnum):
@@ -34,6 +35,7 @@ class Question:
     givens: tuple[str, ...]  # names, quotations and numbers in the question, lower case
     is_chinese: bool
     is_keywords: bool  # words to look up, not a sentence that asks
+    codes: frozenset[str] = frozenset()  # of things, as in agent.extractive.codes
 
 
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
@@ -162,6 +164,9 @@ _ALL = re.compile(
     r"|哪些|哪几|列出|所有|全部|清单|一览|概述|总结|有什么",
     re.IGNORECASE,
 )
+_ASKS_WHETHER = re.compile(
+    r"(?:is|are|was|were|do|does|did|can|may|must|has|have|will)\b|.*(?:吗|是否|是不是|有没有|能不能)", re.IGNORECASE
+)
 _QUOTED = re.compile(r"[“\"「《『]([^”\"」》』]{2,40})[”\"」》』]")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*%?")
 _CAPITALISED = re.compile(
@@ -179,7 +184,9 @@ def analyse(text: str) -> Question:
     """Read a question of either language."""
     kind = next((kind for kind, pattern in _RULES if pattern.search(text)), AnswerKind.ANY)
     asks = _INTERROGATIVE.search(text) is not None
-    return Question(text, kind, _givens(text), _HAN.search(text) is not None, is_keywords=not asks)
+    return Question(
+        text, kind, _givens(text), _HAN.search(text) is not None, is_keywords=not asks, codes=codes_in(text)
+    )
 
 
 def has_answer_of(question: Question, sentence: str) -> bool:
@@ -202,6 +209,11 @@ def lacks_amount(question: Question, sentence: str) -> bool:
 def asks_for_steps(question: Question) -> bool:
     """Whether a question asks how something is done."""
     return _STEPS.search(question.text) is not None
+
+
+def asks_whether(question: Question) -> bool:
+    """Whether a question is answered by yes or no."""
+    return _ASKS_WHETHER.match(question.text) is not None
 
 
 def asks_for_all(question: Question) -> bool:

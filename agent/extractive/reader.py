@@ -13,6 +13,7 @@ from agent.extractive.candidates import (
     SIMILARITY,
     TITLE_ASKED,
     Candidate,
+    Says,
     TermShares,
     Vector,
     candidates_in,
@@ -21,8 +22,9 @@ from agent.extractive.candidates import (
     of_the_matter,
     shares_of,
 )
+from agent.extractive.codes import is_row_of, names_others
 from agent.extractive.passages import Passage
-from agent.extractive.questions import AnswerKind, Question, analyse
+from agent.extractive.questions import AnswerKind, Question, analyse, lacks_amount
 from agent.extractive.quotes import Quote
 from agent.extractive.wholes import completed
 from knowledge.embedding.base import Embedder
@@ -37,6 +39,10 @@ EMBEDDED = 12  # sentences embedded for a question, most of the time; 24 change 
 # By hand, in log-odds, on top of the fitted weight of title_asked: in the question sets nearly every passage found is about
 # the thing asked; in a manual many pages use what one page is about.
 ABOUT_BONUS = 3.5
+ROW_BONUS = 3.5  # … and many rows and sentences mention a product that one row of a table is about
+LACKS_MALUS = (
+    3.0  # log-odds; by hand: a sentence without the amount asked for, or about another code, is never an answer
+)
 COMMAND_MALUS = 3.0  # log-odds; set by hand, for the question sets hold no code: a bare command rarely answers
 
 
@@ -45,7 +51,8 @@ class Reading:
     """What was read for a question.
 
     candidates: the sentences that were compared. shares: of the question's terms, by which they were chosen; matter: the same by
-    which the answer is judged. quotes: the answer, in the order to show. best: the likeliest of them.
+    which the answer is judged. quotes: the answer, in the order to show. best: the likeliest of them. among: how many passages
+    were searched for these, None where it is not known.
     """
 
     question: Question
@@ -55,6 +62,7 @@ class Reading:
     matter: TermShares
     quotes: tuple[Quote, ...]
     best: Candidate | None
+    among: int | None = None
 
 
 def read(
@@ -64,29 +72,32 @@ def read(
     *,
     shares: TermShares | None = None,
     matter: TermShares | None = None,
+    says: Says | None = None,
     sentences: int = 3,
+    among: int | None = None,
 ) -> Reading:
     """Choose the sentences of `passages` that answer the question.
 
     passages: best first, in the scale of `Passage`. shares: {term id: share of the question's idf} as `query_weights`
     gives it; without it every term counts alike. matter: the same as `matter_weights` gives it, for whoever judges the
-    answer; without it `shares`. Raises what the embedder raises.
+    answer; without it `shares`. says: the terms that a text says, as `candidates_in` takes it. among: how many passages were
+    searched for these. Raises what the embedder raises.
     """
     asked = analyse(question)
     weighed = of_the_matter(question, shares if shares is not None else shares_of(question))
     judged = weighed if matter is None else of_the_matter(question, matter)
-    found = measured(asked, passages, weighed, embedder)
+    found = measured(asked, passages, weighed, embedder, says)
     if not found:
-        return Reading(asked, passages, (), weighed, judged, (), None)
+        return Reading(asked, passages, (), weighed, judged, (), None, among)
     weights = fitted.SENTENCE_WEIGHTS if are_covered(passages) else fitted.SENTENCE_WEIGHTS_WITHOUT_COVERAGE
-    scores = _scores(found, weights)
+    scores = _scores(asked, found, weights)
     chosen = _best(_first_of_kind(asked, found, scores), found, sentences)
     support = _support(found, scores)
     likely = _beside_nothing(found, chosen, support, weighed)
     kept = _enough(asked, likely, support)
     quotes = tuple(_quote(found[index], float(scores[index]), float(support[index])) for index in _shown(found, kept))
     whole = completed(asked, weighed, quotes, passages, sentences)
-    return Reading(asked, passages, found, weighed, judged, whole, found[chosen[0]])
+    return Reading(asked, passages, found, weighed, judged, whole, found[chosen[0]], among)
 
 
 def _support(candidates: Sequence[Candidate], scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -155,13 +166,20 @@ def _best(order: Iterable[int], candidates: Sequence[Candidate], count: int) -> 
 
 
 def measured(
-    question: Question, passages: Sequence[Passage], shares: TermShares, embedder: Embedder
+    question: Question,
+    passages: Sequence[Passage],
+    shares: TermShares,
+    embedder: Embedder,
+    says: Says | None = None,
 ) -> list[Candidate]:
-    """The most likely sentences by their words, with the similarity of each to the question filled in."""
-    found = candidates_in(question, passages, shares)
+    """The most likely sentences by their words, with the similarity of each to the question filled in; none that is about another code
+    of the series asked for, unless all are.
+    """
+    every = candidates_in(question, passages, shares, says)
+    found = [each for each in every if not names_others(each.sentence.text, question.codes)] or every
     if not found:
         return []
-    by_words = _scores(found, fitted.LEXICAL_WEIGHTS)
+    by_words = _scores(question, found, fitted.LEXICAL_WEIGHTS)
     kept = [found[index] for index in sorted(np.argsort(-by_words, kind="stable")[:EMBEDDED])]
     vectors = embedder.embed_passages([in_its_place(candidate, passages) for candidate in kept])
     similarity: Vector = vectors @ embedder.embed_query(question.text)
@@ -170,10 +188,13 @@ def measured(
     return kept
 
 
-def _scores(candidates: Sequence[Candidate], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _scores(question: Question, candidates: Sequence[Candidate], weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Log-odds of each candidate, up to a constant of the question."""
     by_hand = [
-        ABOUT_BONUS * candidate.measures[TITLE_ASKED] - COMMAND_MALUS * is_command(candidate.sentence)
+        ABOUT_BONUS * candidate.measures[TITLE_ASKED]
+        + ROW_BONUS * (candidate.sentence.kind == "row" and is_row_of(candidate.sentence.text, question.codes))
+        - LACKS_MALUS * lacks_amount(question, candidate.sentence.text)
+        - COMMAND_MALUS * is_command(candidate.sentence)
         for candidate in candidates
     ]
     rows = np.array([candidate.measures for candidate in candidates], float)

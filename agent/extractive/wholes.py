@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from agent.extractive.candidates import TermShares, covered, term_ids
+from agent.extractive.codes import names
 from agent.extractive.passages import Passage
 from agent.extractive.questions import Question, asks_for_all, asks_for_steps
 from agent.extractive.quotes import Quote
@@ -147,6 +148,9 @@ def _of_list(question: Question, shares: TermShares, place: _Place, quotes: Sequ
     is_likely = place.quote.support >= AS_LIKELY * quotes[0].support
     is_asked = is_steps or place.sentence.kind == "row" or chosen > 1 or asks_for_all(question)
     is_short = len(part) <= (MOST_STEPS if is_steps else MOST_PARTS) and sum(len(each.text) for each in part) <= LONGEST
+    variants = [each for each in part if names(each.text, question.codes)] if place.sentence.kind == "row" else []
+    if place.sentence in variants and len(variants) <= MOST_PARTS:
+        return variants
     headed = term_ids(place.heading)
     is_named = _names_some({term: share for term, share in shares.items() if term not in headed}, part) and not (
         place.sentence.kind == "item" and asks_for_all(question)

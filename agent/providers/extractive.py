@@ -24,7 +24,7 @@ def quote(question: str, found: Found, embedder: Embedder) -> tuple[CitedAnswer 
     Raises what the embedder raises.
     """
     quotes, verdict = read_and_judge(question, found, embedder)
-    return (_cited(quotes, found) if verdict.ok else None), verdict
+    return (cited(quotes, found) if verdict.ok else None), verdict
 
 
 def read_and_judge(question: str, found: Found, embedder: Embedder) -> tuple[tuple[Quote, ...], Verdict]:
@@ -39,9 +39,15 @@ def read_found(question: str, found: Found, embedder: Embedder) -> Reading:
         return read(question, [], embedder)
     asked = found.asked
     matter = matter_weights(asked.question.text, asked.frequencies, asked.corpus_chunks)
-    lacking = shortfalls(asked.question, [hit.tokens for hit in found.hits]).tolist()
-    passages = [_passage(hit, *lacks) for hit, lacks in zip(found.hits, lacking, strict=True)]
-    return read(question, passages, embedder, shares=asked.weights, matter=matter)
+    return read(question, passages_of(found), embedder, shares=asked.weights, matter=matter, among=found.visible)
+
+
+def passages_of(found: Found) -> list[Passage]:
+    """The hits as a reader sees them."""
+    if found.asked is None:
+        return []
+    lacking = shortfalls(found.asked.question, [hit.tokens for hit in found.hits]).tolist()
+    return [_passage(hit, *lacks) for hit, lacks in zip(found.hits, lacking, strict=True)]
 
 
 def _passage(hit: Hit, shortfall: float, shortfall_near: float) -> Passage:
@@ -58,7 +64,7 @@ def _passage(hit: Hit, shortfall: float, shortfall_near: float) -> Passage:
     )
 
 
-def _cited(quotes: Sequence[Quote], found: Found) -> CitedAnswer:
+def cited(quotes: Sequence[Quote], found: Found) -> CitedAnswer:
     """Sentences of one passage that stand together share a number; a number's span reaches from the first to the last."""
     numbers = {index: place for place, index in enumerate(dict.fromkeys(q.passage for q in quotes), start=1)}
     sentences = tuple(CitedSentence(q.text, (numbers[q.passage],)) for q in quotes)

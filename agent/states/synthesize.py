@@ -6,15 +6,17 @@ from asgiref.sync import sync_to_async
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
+from agent.across.second_look import SecondLook, look_across
 from agent.answer import CitedAnswer, CitedSentence
 from agent.events import Answer, Event, References
-from agent.evidence import cited_query, query_reference, reference
+from agent.evidence import cited_query, found_hit, query_reference, reference
 from agent.notices import broken_off, model_failed
 from agent.providers import extractive
 from agent.providers.base import ModelError
 from agent.revocation import cut_answer, keep_visible
 from agent.state import Draft, Finding, Goto, Run, State
 from agent.threads import worked
+from agent.tools.knowledge_search import TOP_K
 from agent.workflow import Together, add_trace
 from agent.writing import Writer
 from knowledge.embedding.base import Embedder
@@ -73,7 +75,7 @@ async def _quoted(run: Run, result: Finding | None) -> AsyncIterator[Event | Got
     before the first of them leaves, they are chosen again from the rest; where it ends later, those that stood on it are left out.
     """
     if run.found is None:  # a model read documents without searching
-        run.found = await worked(search, run.principal, run.asked_of_documents, scope=run.scope, top_k=8)
+        run.found = await worked(search, run.principal, run.asked_of_documents, scope=run.scope, top_k=TOP_K)
     embedder = (await sync_to_async(engine)()).embedder
     is_whole = not run.is_follow_up and run.subtask("knowledge_search") is None
     question = run.question if is_whole else run.asked_of_documents
@@ -83,6 +85,9 @@ async def _quoted(run: Run, result: Finding | None) -> AsyncIterator[Event | Got
         answer, verdict = await worked(extractive.quote, question, run.found, embedder)
         confidence = round(verdict.score, 4)
         add_trace(run, State.SYNTHESIZE, action="quote", out={"confidence": confidence, "doubt": verdict.doubt})
+        if answer is None and (second := await worked(_looked_across, run, question, embedder)):
+            answer, confidence = second.answer, round(second.verdict.score, 4)
+            add_trace(run, State.SYNTHESIZE, action="quote_across", out={"confidence": confidence, "doubt": None})
         if result is not None:
             answer = _with_result(run, answer, result)
         if answer is None:
@@ -98,6 +103,15 @@ async def _quoted(run: Run, result: Finding | None) -> AsyncIterator[Event | Got
     for notice in run.fresh_notices():
         yield notice
     yield Goto(State.DONE)
+
+
+def _looked_across(run: Run, question: str, embedder: Embedder) -> SecondLook | None:
+    """What the documents of the other language answer; then the run stands on them."""
+    second = look_across(run.principal, question, embedder, query=run.asked_of_documents, scope=run.scope, top_k=TOP_K)
+    if second is not None:
+        run.found = second.found
+        run.add(found_hit(hit) for hit in second.found.hits)
+    return second
 
 
 def _with_result(run: Run, quoted: CitedAnswer | None, result: Finding) -> CitedAnswer | None:

@@ -79,8 +79,13 @@ def cases_in(file: Path) -> list[Case]:
     ]
 
 
-def fit(cases: Sequence[Case], kinds: tuple[str, str], *, without: Sequence[int] = ()) -> Array:
-    """Logistic regression of the first kind against the second, both of equal weight: bias, then one weight a signal."""
+def fit(
+    cases: Sequence[Case], kinds: tuple[str, str], *, without: Sequence[int] = (), names: Sequence[str] = SIGNALS
+) -> Array:
+    """Logistic regression of the first kind against the second, both of equal weight: bias, then one weight a signal.
+
+    names: of the signals of the cases, which say what each may do.
+    """
     used = [case for case in cases if case.kind == kinds[0] or (case.kind == kinds[1] and not case.holds_gold)]
     counts = Counter(case.kind for case in used)
     rows = np.array([case.row for case in used])
@@ -96,7 +101,7 @@ def fit(cases: Sequence[Case], kinds: tuple[str, str], *, without: Sequence[int]
         slope = -(importance * signs / (1 + np.exp(margin))) @ rows
         return float(importance @ np.logaddexp(0, -margin) + RIDGE / 2 * ridge @ ridge), slope + RIDGE * ridge
 
-    bounds = [(None, None), *(_bounds(name) for name in SIGNALS)]
+    bounds = [(None, None), *(_bounds(name) for name in names)]
     found = np.asarray(minimize(loss, np.zeros(rows.shape[1]), jac=True, method="L-BFGS-B", bounds=bounds).x)
     weights = found[1:] / scale
     weights[list(without)] = 0
@@ -110,7 +115,11 @@ def _bounds(signal: str) -> tuple[float | None, float | None]:
 
 
 def held_out_scores(
-    cases: Sequence[Case], kinds: tuple[str, str] = ("open", "hidden"), *, without: Sequence[int] = ()
+    cases: Sequence[Case],
+    kinds: tuple[str, str] = ("open", "hidden"),
+    *,
+    without: Sequence[int] = (),
+    names: Sequence[str] = SIGNALS,
 ) -> Array:
     """Probability of every case by a model of its set that has not seen its article."""
     articles = sorted({(case.set, case.article) for case in cases})
@@ -120,7 +129,7 @@ def held_out_scores(
     for name in {case.set for case in cases}:
         for fold in range(FOLDS):
             seen = [case for case in cases if case.set == name and fold_of[name, case.article] != fold]
-            weights = fit(seen, kinds, without=without)
+            weights = fit(seen, kinds, without=without, names=names)
             for index, case in enumerate(cases):
                 if case.set == name and fold_of[name, case.article] == fold:
                     scores[index] = 1 / (1 + np.exp(-(weights[0] + case.row @ weights[1:])))

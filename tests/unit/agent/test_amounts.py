@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.extractive.amounts import Amount, amount_asked, gives
+from agent.extractive.amounts import Amount, amount_asked, asks_amount, gives
 
 
 @pytest.mark.parametrize(
@@ -13,15 +13,23 @@ from agent.extractive.amounts import Amount, amount_asked, gives
         ("What is the average salary of a nurse?", Amount.PAY),
         ("When are salaries paid?", Amount.ANY),
         ("How many people were promoted?", Amount.COUNT),
-        ("今年晋升了多少人？", Amount.COUNT),
+        ("今年晋升了多少人？", Amount.PEOPLE),
         ("球队获得了第几名？", Amount.ANY),
-        ("假期有几个月？", Amount.ANY),
+        ("假期有几个月？", Amount.SPAN),
         ("How long is it valid?", Amount.ANY),
         ("KG-200-E 网关人民币卖多少钱？", Amount.MONEY),
         ("过了保修期维修一次收多少钱？", Amount.MONEY),
         ("How much does a KG-400 cost?", Amount.MONEY),
         ("What is the list price of KeelDock?", Amount.MONEY),
         ("How much is in stock?", Amount.ANY),
+        ("KG-200的价格是多少？", Amount.MONEY),
+        ("公司信用卡怎么卖？", Amount.MONEY),
+        ("How many days does it take?", Amount.SPAN),
+        ("How long does a link stay valid?", Amount.SPAN),
+        ("How long is the river?", Amount.ANY),
+        ("多少秒以后禁止切换？", Amount.SPAN),
+        ("几年级的学生？", Amount.ANY),
+        ("今年升了几个人", Amount.PEOPLE),
         ("最多可以卖多少台？", Amount.COUNT),
     ],
 )
@@ -37,10 +45,19 @@ def test_the_wording_tells_the_amount(question: str, amount: Amount) -> None:
         (Amount.PAY, "职级: E5; 年薪上限: 118000", True),
         (Amount.PAY, "The bonus is one of the monthly salaries.", True),
         (Amount.PAY, "Salaries are paid on the 10th in 2026.", False),
+        (Amount.COUNT, "A test is asked for with a budget of EUR 45,000.", False),
+        (Amount.COUNT, "预算为 38 万元。", False),
         (Amount.COUNT, "A promotion is possible on 1 October.", False),
         (Amount.COUNT, "The KG-400 was shown in 2026-07 under SI-2026-08.", False),
         (Amount.COUNT, "Fourteen people were promoted on 1 October.", True),
-        (Amount.COUNT, "本次调薪共有十四人晋升。", True),
+        (Amount.PEOPLE, "本次调薪共有十四人晋升。", True),
+        (Amount.PEOPLE, "部门: 工程部; 6 月 30 日人数: 98", True),
+        (Amount.PEOPLE, "每年调薪一次，自 4 月 1 日起生效。", False),
+        (Amount.SPAN, "Shared trip links never show the driver's name.", False),
+        (Amount.SPAN, "Links expire after 72 hours.", True),
+        (Amount.SPAN, "主库磁盘使用率为 71%，按目前增速 2027 年 4 月将达到 85%。", False),
+        (Amount.SPAN, "春节为 2027-02-05 至 2027-02-11。", True),
+        (Amount.SPAN, "有效期为二十四个月。", True),
         (Amount.MONEY, "保修期为自交付之日起 24 个月，一次订购 50 台以上可享优惠。", False),
         (Amount.MONEY, "订货号: KG-200-E; 说明: 以太网版; 交货期: 1 周", False),
         (Amount.MONEY, "项目: 最大采集点数; KG-200: 500; KG-400: 4,000", False),
@@ -54,3 +71,8 @@ def test_the_wording_tells_the_amount(question: str, amount: Amount) -> None:
 )
 def test_a_sentence_gives_an_amount_of_the_kind_or_not(amount: Amount, sentence: str, is_given: bool) -> None:
     assert gives(amount, sentence) is is_given
+
+
+def test_a_sum_says_by_itself_that_something_has_a_price() -> None:
+    assert asks_amount("cost", Amount.MONEY)
+    assert not asks_amount("cost", Amount.ANY)

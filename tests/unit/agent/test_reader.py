@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from agent.extractive.candidates import shares_of
 from agent.extractive.passages import Passage
 from agent.extractive.reader import read
-from agent.grounding import SIGNALS, Doubt, judge, signals
+from agent.grounding import FITTED_AMONG, SIGNALS, Doubt, judge, signals, threshold_among
+from agent.grounding_weights import THRESHOLD
 from knowledge.embedding.base import Embedder
 from tests.embedders import bundled
 
@@ -58,6 +59,22 @@ FIGURES = Passage(
 )
 ON_CALL = Passage(
     "on-call", "Two engineers are on call in Rotterdam at any time.", title="On-call guide", dense=0.88, lexical=1.0
+)
+
+
+PRICES = Passage(
+    "prices",
+    "| Order number | CNY |\n|---|---|\n| KG-200-E | 3,280 |\n| KG-400-L | 5,980 |\n| KG-400-N | 7,480 |",
+    title="Price list 2026",
+    dense=0.82,
+    lexical=0.6,
+)
+MINUTES = Passage(
+    "minutes",
+    "KEELGATE KG-600: Parts cost CNY 4,150 at 1,000 pieces. 140 KG-400 gateways are planned, with a budget of CNY 840,000.",
+    title="Minutes",
+    dense=0.85,
+    lexical=0.9,
 )
 
 
@@ -200,6 +217,7 @@ def test_a_word_that_is_written_nowhere_is_not_answered_by_what_stands_beside_it
     asked, known = "员工搬家可以请几天带薪假？", shares_of("员工可以请带薪假")
     assert judge(read(asked, [HOLIDAYS], embedder, matter=known)).doubt is Doubt.ANOTHER_MATTER
     assert judge(read("员工每年可以请几天带薪假？", [HOLIDAYS], embedder, matter=known)).ok
+    monkeypatch.setattr("agent.matter.RARE", 0.0)
     assert judge(read(asked, [HOLIDAYS], embedder)).ok, "another document speaks of it"
     monkeypatch.setattr("agent.matter.UNUSUAL", 0.0)
     assert judge(read(asked, [HOLIDAYS], embedder, matter=known)).ok
@@ -298,3 +316,76 @@ def test_what_holds_by_default_is_told_before_what_only_speaks_of_it(
     assert [("efault" in quote.text) for quote in quotes] == [True, True]
     quotes = read("What is the rolling update strategy?", [passage], embedder, sentences=2).quotes
     assert "A rolling update strategy of the update may be slow." in [quote.text for quote in quotes]
+
+
+@pytest.mark.parametrize("question", ["How much does a KG-400 cost?", "KG-400 多少钱"])
+def test_a_code_without_its_suffix_is_answered_with_the_rows_of_its_variants(embedder: Embedder, question: str) -> None:
+    reading = read(question, [MINUTES, PRICES], embedder)
+    assert judge(reading).ok
+    first, second, *rest = reading.quotes
+    assert (first.text, second.text) == ("Order number: KG-400-L; CNY: 5,980", "Order number: KG-400-N; CNY: 7,480")
+    assert not any("KG-600" in quote.text or "KG-200" in quote.text for quote in rest)
+
+
+def test_a_row_of_the_code_that_does_not_say_what_is_asked_is_judged_as_any_other(embedder: Embedder) -> None:
+    asked_for, other = (
+        read(question, [PRICES], embedder) for question in ("How much does a KG-400 cost?", "How heavy is a KG-400?")
+    )
+    assert judge(asked_for).ok
+    assert not judge(other).ok
+
+
+def test_fewer_passages_to_search_need_less_evidence() -> None:
+    assert threshold_among(None) == threshold_among(100_000) == pytest.approx(THRESHOLD)
+    assert threshold_among(FITTED_AMONG) > threshold_among(100) > threshold_among(50)
+    assert threshold_among(1) == threshold_among(50)
+
+
+def test_a_rare_word_that_the_sentence_leaves_out_is_held_against_it(
+    embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.grounding.THRESHOLD", 0.0)
+    monkeypatch.setattr("agent.grounding.SURE", 1.0)
+    drill = Passage("drill", "主库连续 60 秒无法写入时，执行主从切换。", title="故障手册", dense=0.88, lexical=0.9)
+    reading = read("主从切换多长时间必须演练一次？", [drill], embedder)
+    assert judge(reading).doubt is Doubt.ANOTHER_MATTER
+    assert judge(read("主库多长时间无法写入时执行主从切换？", [drill], embedder)).ok
+    monkeypatch.setattr("agent.grounding.SURE", 0.0)
+    assert judge(reading).ok, "who is sure may read it in other words"
+
+
+def test_whether_something_holds_is_not_told_without_its_name(
+    embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for threshold in ("THRESHOLD", "VERIFIED", "SURE_OF_MATTER", "SURE_OF_BOTH"):
+        monkeypatch.setattr(f"agent.grounding.{threshold}", 0.0)
+    languages = replace(TRAVEL, text="The travel desk speaks the languages English and Dutch.")
+    assert judge(read("Does the travel desk speak Polish?", [languages], embedder)).doubt is Doubt.ANOTHER_MATTER
+    assert judge(read("Does the travel desk speak Dutch?", [languages], embedder)).ok
+    assert judge(read("Which languages does the travel desk in Warsaw speak?", [languages], embedder)).ok
+
+
+def test_a_passage_that_names_another_code_alone_does_not_answer(
+    embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for threshold in ("THRESHOLD", "VERIFIED", "SURE_OF_MATTER", "SURE_OF_BOTH"):
+        monkeypatch.setattr(f"agent.grounding.{threshold}", 0.0)
+    assert judge(read("When was the KG-500 shown?", [MINUTES], embedder)).doubt is Doubt.ANOTHER_MATTER
+    assert judge(read("What do parts of the KG-600 cost?", [MINUTES], embedder)).ok
+
+
+def test_without_the_kind_that_is_asked_for_fewer_passages_ease_nothing(
+    embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.grounding.VERIFIED", 0.0)
+    monkeypatch.setattr("agent.grounding.SURE_OF_MATTER", 0.0)
+    monkeypatch.setattr("agent.grounding.SURE_OF_BOTH", 0.0)
+    for question, is_eased in (
+        ("When are flights booked by the travel desk?", False),
+        ("What is booked by the travel desk?", True),
+    ):
+        few, many = (read(question, [TRAVEL], embedder, among=among) for among in (50, FITTED_AMONG))
+        between = judge(many).score
+        monkeypatch.setattr("agent.grounding.THRESHOLD", between + (1 - between) / 10)
+        assert not judge(many).ok
+        assert judge(few).ok is is_eased

@@ -1,0 +1,92 @@
+"""A question whose answer stands in a document of the other language is answered from it, where its words are said there."""
+
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from pytest_django import Settings
+
+from copilot_site.home import Home
+from knowledge.models import KnowledgeBase
+from tests.factories import make_base, make_document, make_user
+from tests.integration.agent.conversations import asked, kinds, make_reader, sources, words
+
+pytestmark = pytest.mark.django_db
+
+FAILOVER = """# 故障手册：数据库主从切换
+
+恢复时间目标（RTO）为 15 分钟，恢复点目标（RPO）为 5 秒。
+
+切换前请确认复制延迟低于 30 秒。
+"""
+HANDBOOK = """# On-call guide
+
+The duty engineer answers within ten minutes and keeps a diary of the shift.
+"""
+TRAVEL = """# Travel policy
+
+Hotels may cost at most 120 euros a night. Flights are booked by the travel desk.
+"""
+MEALS = """# 食堂
+
+食堂供应午餐，周五有素食。
+"""
+RECOVERY = "What is our recovery time objective for a database failover?"
+HOTEL = "出差住酒店一晚最多多少欧元？"
+
+
+@pytest.fixture
+def library() -> KnowledgeBase:
+    base = make_base("Runbooks")
+    for name, text in (("failover", FAILOVER), ("guide", HANDBOOK), ("travel", TRAVEL), ("meals", MEALS)):
+        make_document(base, f"{name}.md", text, ingested=True)
+    return base
+
+
+@pytest.fixture
+def reader(library: KnowledgeBase) -> User:
+    return make_reader(library)
+
+
+def test_english_question_is_answered_from_a_chinese_document(reader: User) -> None:
+    events = asked(reader, RECOVERY)
+    assert "15 分钟" in words(events)
+    assert sources(events) == ["故障手册：数据库主从切换"]
+
+
+def test_chinese_question_is_answered_from_an_english_document(reader: User) -> None:
+    events = asked(reader, HOTEL)
+    assert "120 euros" in words(events)
+    assert sources(events) == ["Travel policy"]
+
+
+@pytest.mark.parametrize("question", [RECOVERY, HOTEL])
+def test_nothing_is_answered_across_languages_without_the_dictionary(
+    reader: User, question: str, settings: Settings, tmp_path: Path
+) -> None:
+    settings.HOME = Home(tmp_path)
+    assert "references" not in kinds(asked(reader, question))
+
+
+@pytest.mark.parametrize("question", [RECOVERY, HOTEL])
+@pytest.mark.usefixtures("library")
+def test_documents_of_the_other_language_are_read_by_whoever_may(question: str) -> None:
+    elsewhere = make_base("Elsewhere")
+    make_document(elsewhere, "guide.md", HANDBOOK, ingested=True)
+    assert "references" not in kinds(asked(make_reader(elsewhere), question))
+    assert "references" not in kinds(asked(make_user(), question))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What was our recovery time objective for a database failover in 2019?",
+        "What is our recovery time objective for a stolen laptop in Paris?",
+        "How many vegetarians eat in the canteen on Fridays?",
+        "出差住酒店 KG-400 一晚最多多少欧元？",
+        "出差买雨伞最多能报销多少欧元？",
+    ],
+    ids=["another year", "another matter", "no number", "another product", "another thing"],
+)
+def test_what_is_not_said_in_the_other_language_is_not_answered(reader: User, question: str) -> None:
+    assert "references" not in kinds(asked(reader, question))
