@@ -12,6 +12,8 @@ def absent(items: list[Item], lexicon: Lexicon) -> list[Item]:
     said = next((item for item in content if item.kind in (Kind.EMPTY, Kind.USE)), None)
     if said is None:
         return items
+    if _is_what_we_use(said, items):
+        return [item for item in items if item is not said]
     if said.kind is Kind.EMPTY and _is_of_column(said, content):
         return items
     used_for = _rows_used_for(said, content, lexicon)
@@ -27,6 +29,14 @@ def absent(items: list[Item], lexicon: Lexicon) -> list[Item]:
         return [Item(Kind.UNKNOWN, item.text) if item is said else item for item in items]
     without = [Item(Kind.NOT, said.text), Item(Kind.MODEL, said.text, (ModelRef(pointing.pop()),))]
     return [part for item in items if item not in negations for part in (without if item is said else [item])]
+
+
+def _is_what_we_use(said: Item, items: list[Item]) -> bool:
+    """“Every shipper we used”: all that orders have to do with; not “which shippers have we used”."""
+    place = items.index(said)
+    before = [one.text.lower() for one in items[max(0, place - 1) : place]]
+    is_clause = place > 1 and items[place - 2].kind is Kind.MODEL and before == ["we"]
+    return said.kind is Kind.USE and is_clause and all(item.kind is not Kind.NOT for item in items)
 
 
 def _is_of_column(said: Item, content: list[Item]) -> bool:

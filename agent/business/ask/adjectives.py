@@ -42,8 +42,10 @@ _ADJECTIVES: dict[str, Adjective] = {
     "longest; 最长": Adjective(Kind.MAX, _LENGTH, alone=Kind.MAX),
     "shortest; 最短": Adjective(Kind.MIN, _LENGTH, alone=Kind.MIN),
     "best selling; best-selling; bestselling; top selling; most sold; 最畅销; 畅销; 最热销; 卖得最好; "
-    "卖得最多; 卖的最好; 卖的最多": Adjective(Kind.MAX, measures=_UNITS_SOLD),
-    "worst selling; least selling; least sold; 最滞销; 卖得最差; 卖得最少": Adjective(Kind.MIN, measures=_UNITS_SOLD),
+    "卖得最多; 卖的最好; 卖的最多; most popular; 最受欢迎; 最受客户欢迎": Adjective(Kind.MAX, measures=_UNITS_SOLD),
+    "worst selling; least popular; least selling; least sold; 最滞销; 卖得最差; 卖得最少": Adjective(
+        Kind.MIN, measures=_UNITS_SOLD
+    ),
     (
         "out of stock; sold out; 缺货; 无货; 断货; 无库存; 没有库存; 库存为零; 售罄; 没货; 没货了; 没有货; 没有货了; 没库存; "
         "没库存了; 没有库存了; 卖光; 卖光了; 卖完了; 卖断货"

@@ -143,7 +143,26 @@ def _below_reorder(items: list[Item], lexicon: Lexicon) -> list[Item]:
     ]
 
 
+def _worth(items: list[Item], lexicon: Lexicon) -> list[Item]:
+    """“The average worth of an order”, “average order value”: of what each sold, where the orders have no amount of their own."""
+    content = saying(items)
+    things = [item for item in content if item.kind is Kind.MODEL]
+    averages = [item for item in content if item.kind is Kind.AVG]
+    said = next((i for i in items if text_of(i) in ("worth", "value") and i.kind in (Kind.UNKNOWN, Kind.STOP)), None)
+    figures = (Kind.QUANTITY, Kind.MEASURE, Kind.GROUP, Kind.COUNT, Kind.DIMENSION)
+    revenue = found(lexicon, ("revenue", "sales"), MeasureRef)
+    if said is None or len(things) != 1 or len(averages) != 1 or any(item.kind in figures for item in content):
+        return items
+    if revenue is None or amount_of(things[0], lexicon):
+        return items
+    per = [Item(Kind.GROUP, "per"), things[0]]
+    return [part for item in items if item is not said for part in (
+        [item, revenue] if item is averages[0] else per if item is things[0] else [item]
+    )]  # fmt: skip
+
+
 AMOUNTS: tuple[Mend, ...] = (
+    _worth,
     _exactly,
     _heads,
     _in_all,

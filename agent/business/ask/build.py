@@ -4,9 +4,17 @@ from dataclasses import dataclass
 
 from agent.business.ask.conditions import Conditions
 from agent.business.ask.derived_sql import derived_sql
-from agent.business.ask.figures import carrier_of, figure_sql, group_sql, model_of_figure, model_of_group, number_sql
+from agent.business.ask.figures import (
+    carrier_of,
+    figure_sql,
+    first_rows,
+    group_sql,
+    model_of_figure,
+    model_of_group,
+    number_sql,
+)
 from agent.business.ask.joins import Joins
-from agent.business.ask.lexicon import Lexicon
+from agent.business.ask.lexicon import Lexicon, ModelRef
 from agent.business.ask.lists import Listing
 from agent.business.ask.meaning import NotUnderstood, Period, Question, Rows
 from agent.business.ask.source import Source
@@ -20,9 +28,16 @@ def build_sql(question: Question, lexicon: Lexicon) -> str:
     joins = Joins(lexicon.layer)
     if question.counts_groups:
         return _count_of_things(question, lexicon, joins)
+    _require_several(question)
     if question.figures:
         return _Figures(question, lexicon, joins).text()
     return Listing(question, lexicon, joins).text()
+
+
+def _require_several(question: Question) -> None:
+    """“Which genres are the songs of, and how many each”: genres by genre are one each. Raises NotUnderstood."""
+    if any(isinstance(figure, Rows) and ModelRef(figure.model) in question.groups for figure in question.figures):
+        raise NotUnderstood("a number of what in each")
 
 
 @dataclass(frozen=True)
@@ -71,10 +86,11 @@ class _Figures:
         if question.limit is None and any(isinstance(group, Period) for group in question.groups):
             return " ORDER BY 1"
         way = "ASC" if question.is_ascending else "DESC"
-        rest = ", ".join(str(n) for n in range(1, shown - figures + 1))
-        order = f" ORDER BY {shown - figures + 1} {way} NULLS LAST{', ' if rest else ''}{rest}"
-        order += f" LIMIT {question.limit}" if question.limit else ""
-        return order + (f" OFFSET {question.skipped}" if question.skipped else "")
+        ranked = f" ORDER BY {shown - figures + 1} {way} NULLS LAST"
+        if question.limit and not question.skipped:
+            return f"{ranked}{first_rows(question.limit)}"
+        rest = "".join(f", {n}" for n in range(1, shown - figures + 1))
+        return f"{ranked}{rest}" + (f" LIMIT {question.limit} OFFSET {question.skipped}" if question.limit else "")
 
     def _base(self) -> tuple[str, str]:
         """The table the rows come from, and, where it is a table between two, the table whose keys are counted once each."""

@@ -69,7 +69,7 @@ def _things_with(items: list[Item], lexicon: Lexicon) -> list[Item]:
     is_plural = values[0].text.lower().endswith("s") and all(
         isinstance(ref, ValueRef) and ref.value.lower() != values[0].text.lower() for ref in values[0].refs
     )
-    is_asked = is_plural or is_who or any(item.kind in (Kind.LIST, Kind.BUY) for item in content)
+    is_asked = is_plural or is_who or any(item.kind in (Kind.LIST, Kind.BUY, Kind.EXISTS) for item in content)
     is_counted = any(item.kind in (Kind.COUNT, Kind.SHARE) for item in content) and len(content) < 3
     if len(models) != 1 or is_name or not is_asked or is_counted:
         return items

@@ -6,6 +6,11 @@ Only wordings that say nothing else are changed; what a form does not fit stays 
 import re
 from collections.abc import Callable, Iterator
 
+from agent.business.ask.chinese_talk import talked
+from agent.business.ask.chinese_turns import turned
+from agent.business.ask.chinese_ways import put_otherwise
+from agent.business.ask.numerals import in_digits
+
 _QUOTED = re.compile(r"(\"[^\"]*\"|“[^”]*”|「[^」]*」|《[^》]*》)")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _COUNTER = "(?:个|位|家|名|笔|张|条|首|件|份|种|款|项|人|次|单|回|例|支|台|套|部)"
@@ -122,6 +127,7 @@ _FORMS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
         r"比(?P<b>去年|前年|上个?月|上个?季度|上周|(?:19|20)\d\d年)(?:更|要|还)?(?:高|多|好|低|少|差)(?:一?些|一?点|了)?(?:吗|没有|"
         r"没|不)[?。]?$"
     ), r"跟\g<b>比怎么样"),
+    (r"库存(?P<of>[^,?]{0,4}?)(?:一共|总共|合计|总计|全部)?(?:价值|值)(?:是|为)?(?:多少钱|多少|几何)", r"库存价值\g<of>一共多少"),
     # a ranking
     ((
         r"按照?(?P<by>[\u3400-\u9fff]{2,8}?)(?:给|对|把|将|为)(?P<what>[\u3400-\u9fff]{1,8}?)(?:做|来)?(?:一?个|一?下)?(?:排)(?:个|"
@@ -156,6 +162,7 @@ def keywords(text: str) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
+    text = talked(put_otherwise(turned(in_digits(text))))
     for pattern, form in _COMPILED:
         text = pattern.sub(form, text)
     return text

@@ -28,6 +28,7 @@ class Clause:
         while True:
             taken = self._each_of_number() or self.row.take(f"G{one}(?:&{one})*") or self.row.take("Gg|gt|tg|g")
             if taken is None:
+                self.groups = list(dict.fromkeys(self.groups))  # “一个月一个月的，分别”
                 return
             self._add_groups([item for item in taken if item.kind not in (Kind.GROUP, Kind.AND)])
 

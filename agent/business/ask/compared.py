@@ -80,7 +80,7 @@ def _meant(items: Sequence[Item], windows: Sequence[Item], *, is_than: bool) -> 
     unit = said[0] if said else ""
     if unit not in ("", "year") and unit != times[0].unit:
         raise NotUnderstood("compared with what")
-    return times[0], _before(times[0], by_year=unit == "year")
+    return times[0], before_window(times[0], by_year=unit == "year")
 
 
 def _unnumbered(items: Sequence[Item]) -> list[Item]:
@@ -111,7 +111,7 @@ def _are_joined(items: Sequence[Item], windows: Sequence[Item]) -> bool:
     )
 
 
-def _before(window: Window, *, by_year: bool) -> Window:
+def before_window(window: Window, *, by_year: bool) -> Window:
     """The same length of time one period, or one year, earlier."""
     if window.start is None or window.end is None:
         raise NotUnderstood("compared with what")

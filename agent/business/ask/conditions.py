@@ -1,11 +1,13 @@
 """WHERE: the conditions of a reading, on the rows themselves or on rows that belong to them."""
 
+import re
 from dataclasses import dataclass, replace
 
 from agent.business.ask.figures import carrier_of, figure_sql, fixed_sql, model_of_figure, name_of_figure, number_sql
 from agent.business.ask.joins import Joins
 from agent.business.ask.lexicon import DimensionRef, Lexicon, MeasureRef
 from agent.business.ask.meaning import (
+    Aggregate,
     AnyOf,
     ColumnFilter,
     Condition,
@@ -16,6 +18,7 @@ from agent.business.ask.meaning import (
     NumberFilter,
     Question,
     Related,
+    TextFilter,
     TimeFilter,
     ValueFilter,
     WeekdayFilter,
@@ -80,6 +83,8 @@ class Conditions:
             case YearlyFilter(dimension=column, month=month, day=day):
                 text = f"extract(month FROM {source.column(column)}) = {month}"
                 text += f" AND extract(day FROM {source.column(column)}) = {day}" if day else ""
+            case TextFilter():
+                text = _text(source.column(condition.dimension), condition)
             case AnyOf(choices=choices):
                 text = f"({' OR '.join(_values(source.column(one.dimension), one) for one in choices)})"
             case TimeFilter() | WeekdayFilter():
@@ -169,8 +174,10 @@ class Conditions:
             raise NotUnderstood("exactly none")
         inner, sql, where = self._counted(source, condition, far)
         key = inner.key(source.base)
-        sign = _INVERSE.get(condition.sign, condition.sign)
-        word = "NOT IN" if condition.sign in _INVERSE else "IN"
+        is_average = isinstance(condition.figure, Aggregate) and condition.figure.agg == "avg"  # of none there is none
+        inverse = {} if is_average else _INVERSE
+        sign = inverse.get(condition.sign, condition.sign)
+        word = "NOT IN" if condition.sign in inverse else "IN"
         inside = f"SELECT {key} FROM {inner.text()}{where}{' AND ' if where else ' WHERE '}{key} IS NOT NULL"
         return f"{source.key(source.base)} {word} ({inside} GROUP BY {key} HAVING {sql} {sign} {number_sql(condition.number)})"
 
@@ -253,6 +260,17 @@ def _values(column: str, condition: ValueFilter) -> str:
     if condition.is_not:
         return f"({column}::text NOT IN ({values}) OR {column} IS NULL)"
     return f"{column}::text IN ({values})"
+
+
+_LIKE = {"contains": "%{}%", "starts": "{}%", "ends": "%{}", "like": "{}"}
+
+
+def _text(column: str, condition: TextFilter) -> str:
+    plain = re.sub(r"([%_\\])", r"\\\1", condition.text)
+    pattern = _LIKE[condition.where].format(plain.replace(" ", "_") if condition.where == "like" else plain)
+    if condition.is_not:
+        return f"({column} NOT ILIKE {literal(pattern)} OR {column} IS NULL)"
+    return f"{column} ILIKE {literal(pattern)}"
 
 
 def _window(column: str, condition: TimeFilter) -> str:

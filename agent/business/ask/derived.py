@@ -160,7 +160,7 @@ class DerivedReader:
         ]
         if question.figures or not times:
             raise NotUnderstood("when what happened")
-        return question
+        return replace(question, is_any=question.order in times)
 
     def _extreme_time(self, items: list[Item]) -> Question | None:
         """“客户 A 最后一次下单是哪天”: the last time, of the rows that are meant; None where a thing is asked for."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
 
-from agent.business.ask.figures import model_of_figure, name_of_figure, name_of_group
+from agent.business.ask.figures import first_rows, model_of_figure, name_of_figure, name_of_group
 from agent.business.ask.lexicon import DimensionRef, Lexicon, ModelRef
 from agent.business.ask.meaning import (
     AveragePer,
@@ -87,8 +87,8 @@ def _share_of_all(question: Question, sql: Callable[[Question], str]) -> str:
     shown = [*groups, figure, f"{_percent(figure, f'sum({figure}) OVER ()')} AS {quoted('share')}"]
     text = f"SELECT {', '.join(shown)} FROM ({sql(replace(question, limit=None, skipped=0))}) AS {quoted('parts')}"
     way = "ASC" if question.is_ascending else "DESC"
-    text += f" ORDER BY {figure} {way} NULLS LAST, 1"
-    return text + (f" LIMIT {question.limit}" if question.limit else "")
+    text += f" ORDER BY {figure} {way} NULLS LAST"
+    return text + (first_rows(question.limit) if question.limit else ", 1")
 
 
 def _comparison(current: Question, previous: Question, sql: Callable[[Question], str], *, is_change: bool) -> str:
@@ -106,10 +106,12 @@ def _comparison(current: Question, previous: Question, sql: Callable[[Question],
     if any(_is_named_by_question(one.times[0].window) for one in forwards):
         columns = [f"coalesce(({sql(one)}), 0) AS {quoted(_said(one.times[0].window)[:60])}" for one in forwards]
         return f"SELECT {', '.join(columns)}"
-    rows = [
-        f"SELECT {literal(_said(one.times[0].window))} AS {quoted('period')}, coalesce(({sql(one)}), 0) AS {quoted(figure)}"
-        for one in forwards
-    ]
+    are_years = all(one.times[0].window.unit == "year" for one in forwards)
+    rows = []
+    for one in forwards:
+        said = _said(one.times[0].window)
+        period = f"{said if are_years else literal(said)} AS {quoted('period')}"
+        rows.append(f"SELECT {period}, coalesce(({sql(one)}), 0) AS {quoted(figure)}")
     return " UNION ALL ".join(rows)
 
 

@@ -20,6 +20,7 @@ from agent.business.ask.meaning import (
     Rarer,
     Rows,
     Share,
+    TextFilter,
     TimeFilter,
     ValueFilter,
     YearlyFilter,
@@ -41,13 +42,16 @@ _AGGREGATES = {
 @dataclass(frozen=True)
 class Meaning:
     """figure: what the number is, "" for lists. conditions: what was asked for, each in words; window: the
-    first of them, those about time, without saying that they are. definitions: from the layer.
+    first of them, those about time, without saying that they are. definitions: from the layer. unit: of the one figure that is
+    asked for; counted: what it counts.
     """
 
     figure: str
     conditions: tuple[str, ...]
     definitions: tuple[str, ...]
     window: tuple[str, ...] = ()
+    unit: str = ""
+    counted: str = ""
 
 
 def describe(question: Question, lexicon: Lexicon, language: str) -> Meaning:
@@ -62,6 +66,7 @@ def describe(question: Question, lexicon: Lexicon, language: str) -> Meaning:
         tuple(teller.conditions(question)),
         tuple(defined(n, key) for n in named if n.description.all()),
         tuple(teller.window(question)),
+        *teller.unit(question),
     )
 
 
@@ -141,6 +146,18 @@ class _Teller:
             return f"{_AGGREGATES[self.language].get(figure.agg, figure.agg)}{between}{self._column(figure.of)}"
         return label(self.lexicon.measure(figure), self.language)
 
+    def unit(self, question: Question) -> tuple[str, str]:
+        """The unit of the one figure, and what it counts; "" where there is none."""
+        if len(question.figures) != 1:
+            return "", ""
+        match question.figures[0]:
+            case Rows(model=model):
+                return "", label(self.lexicon.model(model), self.language)
+            case Aggregate(agg=agg, of=of):
+                return ("", self._column(of)) if agg == "count_distinct" else (self.lexicon.dimension(of).unit, "")
+            case measure:
+                return self.lexicon.measure(measure).unit, ""
+
     def window(self, question: Question) -> list[str]:
         told = [self._time(condition) for condition in question.times]
         if isinstance(question.derived, Comparison):
@@ -170,6 +187,11 @@ class _Teller:
     def _other(self, condition: Rarer) -> str:
         if isinstance(condition, ColumnFilter):
             return f"{self._column(condition.dimension)} {condition.sign} {self._column(condition.other)}"
+        if isinstance(condition, TextFilter):
+            sign = {"contains": "…{}…", "starts": "{}…", "ends": "…{}", "like": "{}"}[condition.where].format(
+                condition.text
+            )
+            return f"{self._column(condition.dimension)} {'≠' if condition.is_not else '='} {sign}"
         if isinstance(condition, AnyOf):
             return {"zh": " 或 ", "en": " or "}[self.language].join(map(self._value, condition.choices))
         if isinstance(condition, YearlyFilter):
@@ -190,7 +212,9 @@ class _Teller:
 
     def _value(self, condition: ValueFilter) -> str:
         sign = "≠" if condition.is_not else "="
-        return f"{self._column(condition.dimension)} {sign} {', '.join(condition.values)}"
+        names = {value.value: value.said(self.language) for value in self.lexicon.dimension(condition.dimension).values}
+        told = [names.get(value, value) for value in condition.values]
+        return f"{self._column(condition.dimension)} {sign} {', '.join(told)}"
 
     def _number(self, condition: NumberFilter) -> str:
         if condition.of_average:

@@ -6,7 +6,7 @@ from itertools import pairwise
 from agent.business.ask.beside import saying
 from agent.business.ask.function_words import Kind
 from agent.business.ask.items import Item
-from agent.business.ask.lexicon import DimensionRef, Lexicon
+from agent.business.ask.lexicon import DimensionRef, Lexicon, ModelRef, ValueRef
 from agent.business.ask.meaning import NotUnderstood
 
 _ALL = frozenset("all every 所有 全部 全 都 均 全都".split())  # noqa: SIM905
@@ -85,9 +85,20 @@ def _held(items: list[Item]) -> list[Item]:
     return said
 
 
+def _require_people_left(items: list[Item]) -> None:
+    """“Budget left on paused projects” is what remains, not of those who left. Raises NotUnderstood."""
+    things = {ref.model for item in items if item.kind is Kind.MODEL for ref in item.refs if isinstance(ref, ModelRef)}
+    is_who = any(item.text.lower() in ("who", "anyone", "anybody") for item in items)
+    for item in items:
+        owners = {ref.model for ref in item.refs if isinstance(ref, ValueRef)}
+        if item.kind is Kind.VALUE and item.text.lower() == "left" and not owners & things and not is_who:
+            raise NotUnderstood("what is left, or who")
+
+
 def _require_one_meaning(items: list[Item]) -> None:
     """“Not shipped to Germany”, “stock value”, “how many units are in stock”: of the place, of money, of no sale. Raises NotUnderstood."""
     content = saying(items)
+    _require_people_left(items)
     for first, second, third in zip(content, content[1:], content[2:], strict=False):
         if [first.kind, second.kind, third.kind] == [Kind.NOT, Kind.TIME, Kind.VALUE]:
             raise NotUnderstood("not yet, or not there")

@@ -5,6 +5,11 @@ Patterns over the text, in order; quoted names are left as they are. Nothing is 
 
 import re
 
+from agent.business.ask.english_asks import ASK_FORMS
+from agent.business.ask.english_numbers import in_digits
+from agent.business.ask.english_talk import TALK_FORMS
+from agent.business.ask.english_turns import TURN_FORMS
+
 _QUOTED = re.compile(r"\"[^\"]+\"|“[^”]+”|(?<![a-z])'[^']+'(?![a-z])", re.IGNORECASE)
 _MONTH = (
     "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|"
@@ -17,7 +22,7 @@ _STOP_INSIDE = re.compile(  # “the album "Ten."”: the stop of the sentence, 
 )
 _UNIT = "day|week|month|quarter|year"
 _SPAN = rf"(?:(?:the )?(?:past|last|previous|current|most recent|first|second|third|fourth)|this|{_MONTH}|q[1-4]|h[12])"
-_FORMS = (
+_AROUND = (
     # contractions
     (r"\bcan't\b", "can not"),
     (r"\bwon't\b", "will not"),
@@ -64,6 +69,8 @@ _FORMS = (
     (r"\b(\w[\w ]*?) (?:summed|added|totalled|totaled)(?: up)? (?:by|per)\b", r"total \1 by"),
     (r"\b(\w[\w ]*?) averaged (?:by|per|over)\b", r"average \1 by"),
     (r"\b(\w[\w ]*?) counted (?:by|per)\b", r"number of \1 by"),
+)  # fmt: skip
+_FORMS = (
     # times
     (r"\bsince (?:the )?(?:beginning|start|first) of (?=" + _MONTH + r"|(?:19|20)\d\d|last |q[1-4])", "since "),
     (r"\b(?:during|throughout) (?=(?:19|20)\d\d\b)", "in "),
@@ -96,6 +103,10 @@ _FORMS = (
     (r"\b(?:how (?:big|large|high|low|great) (?:is|are)) (?=(?:the|our|their|its|his|her)\b)", "what is "),
     (r"\b(?:how (?:big|large|high|low|great) (?:was|were)) (?=(?:the|our|their|its|his|her)\b)", "what was "),
     (r"\bhow (?:well )?(?:did|has|have) (.+?) (?:do|done|perform(?:ed)?) in terms of\b", r"\1"),
+    ((r"\bhow (?:long|much time) (?:does|did|do) (?:it|we|they|an? order|orders) (?:usually |typically |normally )?(?:take"
+         r"|need)\b"), "how many days"),
+    (r"\bhow (?:long|much time) (?:passe[sd]|lies|elapse[sd]|is it|is there|goes by|went by)(?= .*\b(?:between|from)\b)", "how many days"),
+    (r"\b(average|mean|longest|shortest) (?:time|delay|gap|lag)(?: span)? (?=(?:between|from|to ship)\b)", r"\1 days "),
     (r"^how long (?:is|was|are|were|does|do|did) (.+?)(?: (?:last|take|run|play))? on average\b", r"average length of \1"),
     ((r"^how long (?:is|was|are|were|does|do|did) (?:the |our )?average (.+?)(?: (?:last|take|run|play))?(?=\W*$| "
      r"in\b)"), r"average length of \1"),
@@ -120,6 +131,17 @@ _FORMS = (
      r'\1 by "\2"'),
     (r"\?\s*(?:i|we) (?:only |just )?need (?:the|their|its) (?:[a-z]+ )?names?\W*$", ""),
     (r"^((?:list|show|give|get|which|what)\b.*) by (?:number|name|id)\W*$", r"\1"),
+    # stock
+    ((r"\bwhat (?:is|are) (?:all )?(?:of )?(?:our|the|all our|all the) (?:whole |entire |total )?(?:stock|inventory)((?: of| in"
+         r"| from) .+?)? worth\b"),
+     r"what is the total stock value\1"),
+    ((r"\bhow much is (?:all )?(?:of )?(?:our|the|all our|all the) (?:whole |entire |total )?(?:stock|inventory)((?: of| in|"
+         r" from) .+?)? worth\b"),
+     r"what is the total stock value\1"),
+    (r"\bvalue of (?:all )?(?:of )?(?:our|the|all our|all the) (?:whole |entire |total )?(?:stock|inventory)\b", "stock value"),
+    (r"\bstock worth\b", "stock value"),
+    ((r"\b(?:that |which |who )?(?:with|still have|still has|have|has|having) (?:some |any )?(?:stock|inventory)"
+      r"(?: left| remaining| on hand| available)?(?=\W*$| (?:are|is|do|does|in|from|and|but|there|by|per)\b)"), "in stock"),
     # comparisons
     ((r"\b(?:have |has |had )?(?:fallen|dropped|gone|dipped|fall|falls|drop|drops|go|lie|lies|sit|sits|stand|stands|run|dip) "
      r"(?=(?:below|under|"
@@ -170,7 +192,10 @@ _FORMS = (
      r"|less|a lower|lower) "
      r"(?P<what>.+?)[,:] (?P<a>.+?) or (?P<b>.+?)\W*$"), r"compare number of \g<what> of \g<a> and \g<b>"),
 )  # fmt: skip
-_COMPILED = [(re.compile(pattern, re.IGNORECASE), form) for pattern, form in _FORMS]
+_COMPILED = [
+    (re.compile(pattern, re.IGNORECASE), form)
+    for pattern, form in (*_AROUND, *TURN_FORMS, *ASK_FORMS, *TALK_FORMS, *_FORMS)
+]
 
 
 def with_stops_outside(text: str) -> str:
@@ -185,7 +210,7 @@ def in_plain_words(text: str) -> str:
     ):
         return text
     quoted = _QUOTED.findall(text)
-    parts = _QUOTED.sub("\x00", text)
+    parts = in_digits(_QUOTED.sub("\x00", text))
     for pattern, form in _COMPILED:
         parts = pattern.sub(lambda found, form=form: found.expand(form), parts)  # type: ignore[misc]
     for one in quoted:

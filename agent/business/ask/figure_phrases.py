@@ -95,6 +95,9 @@ def _require_said_of(clause: Clause, before: list[Item], counted: Item) -> None:
     at = next((n for n, item in enumerate(items) if item is counted), 0)
     of = clause.references.model(before[-1])
     about = clause.references.model(counted) if counted.kind is Kind.MODEL else clause.references.measure(counted).model
+    said = next((item for item in reversed(items[: max(0, at - 1)]) if item.kind is not Kind.STOP), None)
+    if said is not None and said.kind is Kind.VALUE:
+        return  # “海鲜类产品销售额”: of those
     is_bare = at > 0 and items[at - 1] is before[-1] and of != about
     if is_bare and of not in clause.filters.models():
         raise NotUnderstood("the number of each, or of all")
@@ -104,9 +107,9 @@ def _drop_how_much(clause: Clause) -> None:
     """“预算合计多少”, “各月的开票金额”: how much of what is added; an amount of groups, or of all, is added up."""
     items = clause.row.items
     letters = clause.row.letters
-    if re.search("[SVXN]nC|n[SVXN]C", letters):
+    if re.search("[SVXN]nC|n[SVXN]C|[SV]mC", letters):
         clause.row.drop(Kind.COUNT)
-    elif re.fullmatch("M*nC?", letters) and (clause.is_all or clause.groups):
+    elif re.fullmatch("M*(?:nC?|Cn)", letters) and (clause.is_all or clause.groups):
         column = next(item for item in items if item.kind is Kind.QUANTITY)
         if clause.references.lexicon.is_amount(clause.references.dimension(column)):
             clause.row.drop(Kind.COUNT)

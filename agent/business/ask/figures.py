@@ -12,7 +12,6 @@ _PERIOD_FORMATS = {
     "week": "YYYY-MM-DD",
     "month": "YYYY-MM",
     "quarter": 'YYYY-"Q"Q',
-    "year": "YYYY",
 }
 
 
@@ -68,6 +67,8 @@ def group_sql(group: Group, source: Source, time: DimensionRef | None) -> list[t
         column = source.column(time)
         if group.unit == "weekday":
             return [(f"extract(isodow FROM {column})", "weekday", True)]
+        if group.unit == "year":
+            return [(f"CAST(extract(year FROM {column}) AS integer)", "year", True)]
         return [(f"to_char(date_trunc('{group.unit}', {column}), '{_PERIOD_FORMATS[group.unit]}')", group.unit, True)]
     if isinstance(group, DimensionRef):
         return [(source.column(group), group.dimension, True)]
@@ -101,6 +102,11 @@ def fixed_sql(filters: dict[str, tuple[str, ...]], alias: str) -> str:
     return " AND ".join(
         f"{alias}.{quoted(column)}::text IN ({', '.join(map(literal, values))})" for column, values in filters.items()
     )
+
+
+def first_rows(limit: int) -> str:
+    """The first ones of an order, and all that share the last place: of several that are the highest none is left out."""
+    return f" FETCH FIRST {limit} ROWS WITH TIES"
 
 
 def number_sql(value: float) -> str:

@@ -8,9 +8,9 @@ from agent.business.ask.figures import carrier_of
 from agent.business.ask.function_words import Kind
 from agent.business.ask.items import Item, Row
 from agent.business.ask.joins import Joins
-from agent.business.ask.lexicon import DimensionRef, ValueRef
+from agent.business.ask.lexicon import DimensionRef
 from agent.business.ask.meaning import (
-    AnyOf,
+    Aggregate,
     ColumnFilter,
     Figure,
     FigureFilter,
@@ -20,17 +20,19 @@ from agent.business.ask.meaning import (
     Related,
     Rows,
     TimeFilter,
-    ValueFilter,
     WeekdayFilter,
 )
 from agent.business.ask.references import References
 from agent.business.ask.taken import Filters
+from agent.business.ask.values import ValueTaker
 from agent.business.ask.yearly import yearly
+from agent.business.layer.model import Aggregation
 
 _MONEY = 10_000  # no one has as many rows as that; an amount is meant
 _EXCLUDING = frozenset(
     "不含 不包括 不包含 不算 剔除 排除 除去 除开 除 除了 刨除 刨去 撇开 不含有 excluding except without".split()  # noqa: SIM905
 )
+_EQUAL = frozenset("是 为 的 在 都 有 已经 还 现在 目前 当前 就 了 is are was were of at a the has have to for".split())  # noqa: SIM905
 
 
 def take_filters(row: Row, references: References, *, is_chinese: bool) -> Filters:
@@ -75,7 +77,7 @@ class _Taker:
     def _far_time(self) -> list[Item] | None:
         """“In the last year, how many people were hired”: the only time column named, though not beside the window."""
         letters = self.row.letters
-        is_apart = set(letters) & set("SVXN") or re.search("Gt|gt|tg", letters)
+        is_apart = set(letters) & set("SVXN") or re.search("Gt|gt|tg|!t", letters)
         if letters.count("t") != 1 or letters.count("w") != 1 or is_apart:
             return None
         return [*(self.row.take("t") or []), *(self.row.take("w") or [])]
@@ -85,8 +87,10 @@ class _Taker:
         self._each("cn>n", self._column)
         self._each("nc?b#&#|nb##|nc#[&o]?c#", self._between)
         equal = "|(?<![XNSV])n#(?![a#&])" if self.is_chinese else "|(?<![XNSVGTc])n#$"  # “库存为0”, “that cost 1.99”
+        self._each("[SV]n(?:c#|#a)(?!.*[SV])", self._aggregate)
         self._each(f"nc#|n#a|c#n|#an{equal}", self._compare)
         self._each("MCc#|CMc#(?!M)|S?mc#|MC#a|S?m#a", self._figure)
+        self._each("(?:MC|CM|m)c?b#&#", self._figure_between)
         self._figures_compared()
 
     def _figures_compared(self) -> None:
@@ -102,8 +106,9 @@ class _Taker:
             self._figures_compared()
 
     def values(self) -> None:
-        self._each("G?!?[dn]?!?v(?:[&o]?v)*[dM]?", self._value)
-        self._each("G?!?[dM]c?q(?:[&o]q)*|q[dM]", self._quoted)
+        taker = ValueTaker(self.row, self.references, self.filters, self.is_chinese)
+        self._each("G?!?[dn]?!?v(?:[&o]?v)*[dM]?", taker.value)
+        self._each("G?!?[dM]c?q(?:[&o]q)*|q[dM]", taker.quoted)
 
     def missing(self) -> None:
         self._each("!M", self._without)
@@ -208,9 +213,31 @@ class _Taker:
     def _compare(self, taken: list[Item]) -> None:
         number = next(item.number for item in taken if item.kind is Kind.NUMBER)
         sign = next((item.sign for item in taken if item.sign), "=")
+        if not any(item.sign for item in taken):
+            self._require_equal(taken)
         column = next(item for item in taken if item.kind is Kind.QUANTITY)
         self.row.put_back_owners(taken)
         self.filters.numbers.append(NumberFilter(self.references.dimension(column), sign, number))
+
+    def _aggregate(self, taken: list[Item]) -> None:
+        """“平均时长超过半小时的流派”: of all rows of each; of the rows themselves there is no average. Raises NotUnderstood."""
+        number = next(item.number for item in taken if item.kind is Kind.NUMBER)
+        column = self.references.dimension(next(item for item in taken if item.kind is Kind.QUANTITY))
+        things = [self.references.model(item) for item in self.row.items if item.kind is Kind.MODEL]
+        are_groups = any(item.kind in (Kind.DIMENSION, Kind.PERIOD) for item in self.row.items)
+        if not are_groups and (len(things) != 1 or things[0] == column.model):
+            raise NotUnderstood("a total or an average of what")
+        way: Aggregation = "avg" if any(item.kind is Kind.AVG for item in taken) else "sum"
+        sign = next(item.sign for item in taken if item.sign)
+        self.filters.having.append(FigureFilter(Aggregate(way, column), sign, number))
+
+    def _require_equal(self, taken: list[Item]) -> None:
+        """A number right after a column is its value; “金额过8万” says more. Raises NotUnderstood."""
+        items = self.references.items
+        places = sorted(place for place, item in enumerate(items) if any(item is one for one in taken))
+        between = items[places[0] + 1 : places[-1]] if places else []
+        if any(item.kind is Kind.STOP and item.text.lower() not in _EQUAL for item in between):
+            raise NotUnderstood("a number compared, and not how")
 
     def _figure_of_two(self, taken: list[Item]) -> None:
         """“专辑超过10张的歌手”, “哪些歌手有超过10张专辑”: counted is what belongs to the other."""
@@ -241,6 +268,12 @@ class _Taker:
             self._require_count(taken, figure, number)
         self.filters.having.append(FigureFilter(figure, sign, number))
 
+    def _figure_between(self, taken: list[Item]) -> None:
+        """“订单数在10到15之间的客户”: two conditions on one figure."""
+        figure = [item for item in taken if item.kind in (Kind.MODEL, Kind.MEASURE, Kind.COUNT)]
+        for sign, number in zip((">=", "<="), (item for item in taken if item.kind is Kind.NUMBER), strict=True):
+            self._figure([*figure, Item(Kind.COMPARE, sign, sign=sign), number])
+
     def _require_count(self, taken: list[Item], rows: Rows, number: float) -> None:
         """“Customers with orders above 100,000” are not those with so many orders. Raises NotUnderstood."""
         model = self.references.lexicon.model(rows.model)
@@ -248,80 +281,6 @@ class _Taker:
         is_first = not self.is_chinese and taken[0].kind is Kind.MODEL
         if has_amount and (number >= _MONEY or (is_first and number > 1)):
             raise NotUnderstood("so many of them, or of so much")
-
-    def _value(self, taken: list[Item]) -> None:
-        before = self.row.items[self.row.place - 1 : self.row.place]
-        columns = [item for item in taken if item.kind in (Kind.DIMENSION, Kind.QUANTITY)]
-        models = [item for item in taken if item.kind is Kind.MODEL]
-        values = [item for item in taken if item.kind is Kind.VALUE]
-        column = self._column_of(values, columns)
-        kept = [item for item in columns if column is None or column not in item.refs]
-        stays = [item for item in models if not self._is_named_by(item, values)] + kept
-        grouping = [item for item in taken if item.kind is Kind.GROUP and kept and taken.index(kept[0]) == 1]
-        each = [item for item in taken if item.kind is Kind.GROUP and _says_each(item)]
-        if each and not grouping:  # “from each German supplier”
-            if not models or models != [item for item in stays if item in models]:
-                raise NotUnderstood("each of what")
-            grouping = each
-        self.row.put_back([item for item in taken if item in stays or item in grouping])
-        self.row.put_back_owners(item for item in columns if item not in kept)
-        beside = models or [item for item in before if item.kind is Kind.MODEL and not self.is_chinese]
-        near = self.references.model(beside[0]) if beside else ""
-        refs = [self.references.value(item, near=near, column=column) for item in values]
-        by_column: dict[DimensionRef, list[str]] = {}
-        for ref in refs:
-            by_column.setdefault(DimensionRef(ref.model, ref.dimension), []).append(ref.value)
-        is_not = any(item.kind is Kind.NOT for item in taken)
-        if len(by_column) > 1 and is_not:
-            raise NotUnderstood("not values of different columns")
-        if len(by_column) > 1 and any(item.kind is Kind.OR for item in taken):
-            used = [item for item in stays if item.kind is Kind.DIMENSION and set(item.refs) & set(by_column)]
-            self.row.items = [item for item in self.row.items if not any(item is one for one in used)]
-            self.row.put_back_owners(used)
-            self.filters.others.append(
-                AnyOf(tuple(ValueFilter(column, tuple(found)) for column, found in by_column.items()))
-            )
-            return
-        if not is_not and any(item.kind is Kind.AND for item in taken):
-            self.filters.both |= {column for column, found in by_column.items() if len(found) > 1}
-        self.filters.values += [ValueFilter(column, tuple(found), is_not) for column, found in by_column.items()]
-
-    def _is_named_by(self, model: Item, values: list[Item]) -> bool:
-        """“In the Seafood category”: the value is the name of the thing, and another thing is asked about."""
-        others = any(item.kind in (Kind.MODEL, Kind.MEASURE) for item in self.row.items)
-        names = {ref for item in values for ref in item.refs if self.references.lexicon.dimension(ref).is_name}  # type: ignore[arg-type,unused-ignore]
-        return others and bool({ref.model for ref in names} & {ref.model for ref in model.refs})
-
-    def _column_of(self, values: list[Item], columns: list[Item]) -> DimensionRef | None:
-        """The column that stands beside the values and has them all."""
-        having = [{(r.model, r.dimension) for r in item.refs if isinstance(r, ValueRef)} for item in values]
-        common = set.intersection(*having)
-        fits = [
-            ref
-            for item in columns
-            for ref in item.refs
-            if isinstance(ref, DimensionRef) and (ref.model, ref.dimension) in common
-        ]
-        mentioned = [ref for ref in fits if ref.model in self.references.mentioned]
-        return (mentioned or fits)[0] if len(mentioned or fits) == 1 else None
-
-    def _quoted(self, taken: list[Item]) -> None:
-        """A quoted name, of the column or of the thing that stands beside it."""
-        owner = next(item for item in taken if item.kind in (Kind.DIMENSION, Kind.MODEL))
-        values = tuple(item.text for item in taken if item.kind is Kind.QUOTED)
-        if owner.kind is Kind.DIMENSION:
-            ref = self.references.dimension(owner)
-        else:
-            model = self.references.lexicon.model(self.references.model(owner))
-            if model.name_dimension is None:
-                raise NotUnderstood(f"{owner.text} has no name to look for")
-            ref = DimensionRef(model.name, model.name_dimension.name)
-        self.filters.values.append(ValueFilter(ref, values, any(item.kind is Kind.NOT for item in taken)))
-
-
-def _says_each(item: Item) -> bool:
-    """Whether a word groups by whatever follows, and does not merely say by whom."""
-    return any(word in item.text.lower() for word in ("each", "every", "per", "每", "各"))
 
 
 def _only(item: Item) -> DimensionRef | None:

@@ -10,11 +10,11 @@ from agent.business.ask.units import key_of
 
 _NAMED = (Kind.VALUE, Kind.QUOTED)
 _DEAREST = {"最贵": Kind.MAX, "最昂贵": Kind.MAX, "最便宜": Kind.MIN, "最廉价": Kind.MIN}
-_COUNTERS = frozenset("名个位家款首张笔种")
+_COUNTERS = frozenset("名个位家款首张笔种支项")
 _ALSO = frozenset("但 但是 不过 却 可是 而且 并且 且 并 又 同时".split())  # noqa: SIM905
-_CONDITION_ENDS = (Kind.VALUE, Kind.NUMBER, Kind.AFTER, Kind.CURRENCY, Kind.WINDOW)
+_CONDITION_ENDS = (Kind.VALUE, Kind.ADJECTIVE, Kind.NUMBER, Kind.AFTER, Kind.CURRENCY, Kind.WINDOW)
 _CONDITIONS = (Kind.VALUE, Kind.QUANTITY, Kind.NOT, Kind.ADJECTIVE, Kind.FILLED)
-_CLOSES = (Kind.DIMENSION, Kind.MODEL, Kind.SUFFIX, Kind.EACH, Kind.GROUP)
+_CLOSES = (Kind.DIMENSION, Kind.MODEL, Kind.SUFFIX, Kind.EACH, Kind.GROUP, Kind.WINDOW)
 
 
 def framed(items: list[Item]) -> list[Item]:
@@ -110,7 +110,14 @@ def _one_condition_more(items: list[Item]) -> list[Item]:
         before = next((one for one in reversed(items[:place]) if one.kind is not Kind.STOP), None)
         after = next((one for one in items[place + 1 :] if one.kind is not Kind.STOP), None)
         is_between = before is not None and after is not None
-        is_between = is_between and before.kind in _CONDITION_ENDS and after.kind in _CONDITIONS  # type: ignore[union-attr]
+        is_between = is_between and _ends_condition(before, items[:place]) and after.kind in _CONDITIONS  # type: ignore[union-attr]
         if not (item.kind is Kind.AND and item.text in _ALSO and is_between):
             said.append(item)
     return said
+
+
+def _ends_condition(before: Item | None, earlier: list[Item]) -> bool:
+    """Whether a condition ends here: a value, a number, or a column that another one is compared with."""
+    content = [one for one in earlier if one.kind is not Kind.STOP]
+    is_compared = [one.kind for one in content[-3:]] == [Kind.QUANTITY, Kind.COMPARE, Kind.QUANTITY]
+    return is_compared or (before is not None and before.kind in _CONDITION_ENDS)

@@ -85,7 +85,7 @@ _PHRASES: dict[Kind, str] = {
     Kind.NEW: "new; 新; 新的",
     Kind.SPREAD: "distribution; distribution of; 分布; 构成",
     Kind.SUFFIX: "类; 类的; 系列; 区; 乐; 音乐",
-    Kind.CURRENCY: "元; 块; 块钱; 人民币; 美元; 欧元; 万元; dollar; usd; rmb; cny; yuan; euro; eur",
+    Kind.CURRENCY: "元; 块; 块钱; 人民币; 美元; 欧元; dollar; usd; rmb; cny; yuan; euro; eur",
     Kind.ASK: (
         "what is; what was; what are; what were; what; how is; how was; how did; how does; how do; 如何; 怎么样; 是多少; "
         "有多大; 多长; 多久; 到底是多少; 为多少; 是什么; 什么; 多大; 多高"
@@ -221,7 +221,7 @@ _COMPARISONS = {
 }
 _AFTER_NUMBER = {
     ">=": "or more; or above; or higher; and above; and up; and more; plus; upwards; 以上; 及以上",
-    "<=": "or less; or fewer; or lower; and below; or below; 以下; 及以下",
+    "<=": "以内; 之内; or less; or fewer; or lower; and below; or below; 以下; 及以下",
 }
 # between two times, the second against the first: “在要求日期之后发货”
 _THEN = {">": "之后; 以后; 之后才; 以后才; 之后的", "<": "之前; 以前; 之前就; 以前就"}

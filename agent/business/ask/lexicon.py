@@ -1,10 +1,13 @@
 """What the words of a layer mean: phrases to tables, columns, measures and values, and the keys that join tables."""
 
+import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agent.business.ask.function_words import COMPARISONS, FUNCTION_WORDS, LONGEST, Kind
+from agent.business.ask.made import DAYS, made_of
 from agent.business.ask.places import names_of
 from agent.business.ask.roles import Role, roles_of
 from agent.business.ask.synonyms import same_as
@@ -46,7 +49,7 @@ _GIVES_WAY = {
     Kind.FRAMED,
     Kind.FILLED,
 }  # function words that a layer may use for things of its own
-_ADDED = ("amount", "total", "freight", "budget", "quantity", "金额", "总额", "运费", "预算", "数量")
+_ADDED = ("amount", "total", "freight", "budget", "quantity", "stock value", "金额", "总额", "运费", "预算", "数量")
 _GIVES_WAY_TO_VALUES = {Kind.EMPTY, Kind.USE, Kind.EVENT}
 SPOKEN_VALUE_CHARS = 2  # a value of one letter or digit is part of ordinary text
 
@@ -55,13 +58,15 @@ SPOKEN_VALUE_CHARS = 2  # a value of one letter or digit is part of ordinary tex
 class Lexicon:
     """phrases: by the units of a phrase, everything it may mean. owned: phrases that name a column with its table.
 
-    roles: phrases for what a key of one table makes of another's rows, such as the owner of a project.
+    roles: phrases for what a key of one table makes of another's rows, such as the owner of a project. made: numbers that no column
+    keeps but that follow from columns.
     """
 
     layer: SemanticLayer
     phrases: dict[tuple[str, ...], tuple[Ref, ...]] = field(repr=False)
     owned: frozenset[tuple[str, ...]] = field(repr=False)
     roles: dict[tuple[str, ...], tuple[Role, ...]] = field(repr=False, default_factory=dict)
+    made: dict[DimensionRef, Dimension] = field(repr=False, default_factory=dict)
 
     @classmethod
     def of(cls, layer: SemanticLayer) -> "Lexicon":
@@ -90,14 +95,18 @@ class Lexicon:
                     say(word, MeasureRef(model.name, measure.name))
             for dimension in model.dimensions:
                 _say_dimension(say, model, dimension)
+        made = {DimensionRef(model.name, one.name): one for model in layer.semantic_models for one in made_of(model)}
+        _say_made(made, say, found)
         _say_otherwise(layer, say, found)
         owned = frozenset(key for model in layer.semantic_models for key in _owned(model))
-        return cls(layer, {key: tuple(refs) for key, refs in found.items()}, owned, roles_of(layer))
+        return cls(layer, {key: tuple(refs) for key, refs in found.items()}, owned, roles_of(layer), made)
 
     def model(self, name: str) -> SemanticModel:
         return next(model for model in self.layer.semantic_models if model.name == name)
 
     def dimension(self, ref: DimensionRef | ValueRef) -> Dimension:
+        if isinstance(ref, DimensionRef) and ref in self.made:
+            return self.made[ref]
         return next(d for d in self.model(ref.model).dimensions if d.name == ref.dimension)
 
     def is_amount(self, ref: DimensionRef) -> bool:
@@ -109,13 +118,35 @@ class Lexicon:
         return next(m for m in self.model(ref.model).measures if m.name == ref.measure)
 
 
+def _say_made(
+    made: dict[DimensionRef, Dimension],
+    say: Callable[[str, Ref], None],
+    found: dict[tuple[str, ...], dict[Ref, None]],
+) -> None:
+    """What is made of columns, where the layer has no such word of its own; days between times are found by the times."""
+    spoken = set(found)
+    for ref, dimension in made.items():
+        words = [
+            word for word in dimension.words() if not ref.dimension.startswith(DAYS) and key_of(word) not in spoken
+        ]
+        for word in words:
+            say(word, ref)
+
+
 def _say_otherwise(
     layer: SemanticLayer, say: Callable[[str, Ref], None], found: dict[tuple[str, ...], dict[Ref, None]]
 ) -> None:
     """What things, figures and countries are called besides, where the layer says it of nothing itself."""
     spoken = set(found)
+    for phrase, ref in _without_owner(layer):
+        if key_of(phrase) not in spoken:
+            say(phrase, ref)
+    spoken = set(found)
     for phrase, ref in _synonyms(layer):
         if key_of(phrase) not in spoken and key_of(phrase) not in FUNCTION_WORDS:
+            say(phrase, ref)
+    for model in layer.semantic_models:
+        for phrase, ref in (*_lines(model), *_after_discount(model)):
             say(phrase, ref)
     spoken = set(found)
     for model in layer.semantic_models:
@@ -124,15 +155,53 @@ def _say_otherwise(
                 say(phrase, value)
 
 
+def _lines(model: SemanticModel) -> list[tuple[str, Ref]]:
+    """Lines of an order or an invoice are counted, or all of them meant, as 明细 alone."""
+    if not any(word.endswith("明细") for word in model.words()):
+        return []
+    return [(f"{counter}明细", ModelRef(model.name)) for counter in ("条", "行", "笔", "全部", "所有")]
+
+
+def _after_discount(model: SemanticModel) -> list[tuple[str, Ref]]:
+    """A figure that takes the discount off is meant where that is said besides."""
+    return [
+        (f"{net}{word}", MeasureRef(model.name, measure.name))
+        for measure in model.measures
+        if measure.agg == "sum" and re.search(r"- *\(?discount", measure.expr or "")
+        for word in (*measure.words(), *(other for one in measure.words() for other in same_as(one)))
+        for net in ("折后", "折后的", "折扣后", "折扣后的", "打折后的", "扣除折扣后的", "扣掉折扣后的", "减去折扣后的")
+    ]
+
+
 def _say_dimension(say: Callable[[str, Ref], None], model: SemanticModel, dimension: Dimension) -> None:
     for word in (*dimension.words(), *(_verbs(dimension) if dimension.type == "time" else ())):
         say(word, DimensionRef(model.name, dimension.name))
         for phrase in _with_owner(model, word):
             say(phrase, DimensionRef(model.name, dimension.name))
     for value in dimension.values:
-        for word in (value.value, *value.synonyms, *_not_yet(value.synonyms)):
+        for word in (value.value, *value.synonyms, *_not_yet(value.synonyms), *_unaccented(value.value)):
             if len(word) >= SPOKEN_VALUE_CHARS and not word.replace(".", "").isdigit():
                 say(word, ValueRef(model.name, dimension.name, value.value))
+
+
+def _without_owner(layer: SemanticLayer) -> list[tuple[str, Ref]]:
+    """“项目状态” is also said “状态”."""
+    return [
+        (word.removeprefix(owner), DimensionRef(model.name, dimension.name))
+        for model in layer.semantic_models
+        for dimension in model.dimensions
+        for word in dimension.words()
+        for owner in model.words()
+        if not word.isascii() and word.startswith(owner) and len(word.removeprefix(owner)) >= SPOKEN_VALUE_CHARS
+    ]
+
+
+def _unaccented(value: str) -> tuple[str, ...]:
+    """“Luís” as it is typed without accents; none where that is the same."""
+    if value.isascii():
+        return ()
+    plain = "".join(sign for sign in unicodedata.normalize("NFKD", value) if not unicodedata.combining(sign))
+    return (plain,) if plain.isascii() else ()
 
 
 def _synonyms(layer: SemanticLayer) -> list[tuple[str, Ref]]:

@@ -31,6 +31,9 @@ _OUR_DOING = _words(
     "record recorded do have had got know make made supply supplied bring see saw generate generated count deal give gave given "
     "grant granted serve served serving"
 )
+_PAYING = _words("pay paid")
+_GETTING = _words("got get gets getting gotten")
+_ONLY = _words("only")
 _WE = _words("we us our i you")
 _ADVERBS = _words("currently actually now still ever have had")
 # after a value, for the things that have it: “German companies”, “jazz titles”
@@ -77,7 +80,20 @@ _BEFORE_A_THING = _words("whole entire complete full existing respective individ
 
 def lightened(items: list[Item], lexicon: Lexicon) -> list[Item]:
     """The items without light words in their frames; the rest of the unknown words stay unknown."""
-    for mend in (_places, _doings, _standing, _relating, _beside_things, _after_things, _generic, _emphatic, _emails):
+    for mend in (
+        _kinds_of,
+        _places,
+        _passive,
+        _only_these,
+        _doings,
+        _standing,
+        _relating,
+        _beside_things,
+        _after_things,
+        _generic,
+        _emphatic,
+        _emails,
+    ):
         items = mend(items, lexicon)
     return items
 
@@ -95,6 +111,40 @@ def _said(item: Item | None) -> str:
 
 def _at(items: Sequence[Item], place: int) -> Item | None:
     return items[place] if 0 <= place < len(items) else None
+
+
+def _kinds_of(items: list[Item], _lexicon: Lexicon) -> list[Item]:
+    """“Latin music”: what the value before it is a kind of, also where something is called so."""
+
+    def is_kind(place: int) -> bool:
+        before, item = _at(items, place - 1), items[place]
+        if before is None or before.kind is not Kind.VALUE or item.kind is not Kind.VALUE or item.text != "music":
+            return False
+        tables = [{ref.model for ref in one.refs} for one in (item, before)]  # type: ignore[attr-defined,unused-ignore]
+        return not tables[0] & tables[1]
+
+    return [replace(item, kind=Kind.STOP, refs=()) if is_kind(place) else item for place, item in enumerate(items)]
+
+
+def _passive(items: list[Item], _lexicon: Lexicon) -> list[Item]:
+    """“Orders that got cancelled”: were."""
+
+    def is_light(place: int) -> bool:
+        after = _at(items, place + 1)
+        return _said(items[place]) in _GETTING and after is not None and after.kind in (Kind.VALUE, Kind.TIME)
+
+    return _mended(items, is_light)
+
+
+def _only_these(items: list[Item], _lexicon: Lexicon) -> list[Item]:
+    """“France and Germany only”: a condition is meant as it is said."""
+
+    def is_light(place: int) -> bool:
+        before, after = _at(items, place - 1), _at(items, place + 1)
+        is_last = before is not None and before.kind in (Kind.VALUE, Kind.WINDOW)
+        return _said(items[place]) in _ONLY and is_last and (after is None or after.kind is Kind.STOP)
+
+    return _mended(items, is_light)
 
 
 def _places(items: list[Item], _lexicon: Lexicon) -> list[Item]:
@@ -115,6 +165,8 @@ def _doings(items: list[Item], _lexicon: Lexicon) -> list[Item]:
 
     def is_light(place: int) -> bool:
         before = [_said(_at(items, place - back)) for back in (1, 2)]
+        if _said(items[place]) in _PAYING:  # “how much freight did we pay”
+            return before[0] in _WE and any(item.kind in (Kind.QUANTITY, Kind.MEASURE) for item in items[:place])
         return _said(items[place]) in _OUR_DOING and (before[0] in _WE or (before[0] in _ADVERBS and before[1] in _WE))
 
     return _mended(items, is_light)

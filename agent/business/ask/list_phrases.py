@@ -15,7 +15,7 @@ def listed(clause: Clause, *, is_plain: bool) -> Question:
     """A list of things, or of columns of things. In Chinese the thing comes last, in English first."""
     is_distinct = clause.row.drop(Kind.DISTINCT)
     letters = clause.row.letters
-    if not letters and clause.filters.numbers and not clause.is_chinese and len(clause.filters.models()) > 1:
+    if not letters and clause.filters.numbers and len(clause.filters.models()) > 1:
         base = Joins(clause.references.lexicon.layer).base_for(clause.filters.models())
         if base is not None and base == clause.filters.numbers[0].dimension.model:
             return Question(of=base)  # “dairy products price over 30”
@@ -36,7 +36,8 @@ def listed(clause: Clause, *, is_plain: bool) -> Question:
     # “the e-mails of customers in Brazil”, “regions with more than 5 customers”
     are_several = len(re.findall("[dnt]", letters)) > 1
     is_phrase = bool(clause.filters.having) or (is_owned and (are_several or not clause.filters.is_empty()))
-    is_of_one = re.fullmatch("[dnt]|[dnt]M|M[dnt]", letters) is not None and _is_of_one(clause)
+    is_of_one = re.fullmatch("[dnt](?:&?[dnt])*|[dnt]M|M[dnt]", letters) is not None and _is_of_one(clause)
+    is_phrase = is_phrase or (letters in ("d", "n") and not clause.filters.is_empty() and _is_key(clause))
     if re.fullmatch("M?&?[dnt](?:&?[dnt])*M?", letters) and (is_plain or is_phrase or is_of_one):
         columns = tuple(
             clause.references.dimension(i) for i in clause.row.items if i.kind not in (Kind.MODEL, Kind.AND)
@@ -57,10 +58,10 @@ def listed(clause: Clause, *, is_plain: bool) -> Question:
 
 
 def _asked_first(clause: Clause, models: list[str]) -> list[str]:
-    """“哪些客户买过这个产品”: what follows 哪些 is asked for, wherever the others stand."""
+    """“哪些客户买过这个产品”, “谁负责巴西客户”: what follows 哪些 or 谁 is asked for, wherever the others stand."""
     items = [item for item in clause.references.items if item.kind is not Kind.STOP]
     for which, thing in pairwise(items):
-        if which.kind is Kind.LIST and "哪" in which.text and thing.kind is Kind.MODEL:
+        if which.kind is Kind.LIST and set(which.text) & {"哪", "谁"} and thing.kind is Kind.MODEL:
             asked = clause.references.model(thing)
             return sorted(models, key=lambda name: name != asked)
     return models
@@ -104,6 +105,13 @@ def _is_of_one(clause: Clause) -> bool:
     lexicon = clause.references.lexicon
     said = [one.dimension for one in clause.filters.values if not one.is_not and one.dimension.model == column.model]
     return any(lexicon.dimension(one).is_name for one in said) or (bool(said) and not clause.is_chinese)
+
+
+def _is_key(clause: Clause) -> bool:
+    """“运费超过500的订单号”: the numbers that rows are known by."""
+    ref = clause.references.dimension(clause.row.items[0])
+    primary = clause.references.lexicon.model(ref.model).primary
+    return primary is not None and clause.references.lexicon.dimension(ref).expr == primary.expr
 
 
 def _asks_for_values(clause: Clause, columns: tuple[DimensionRef, ...]) -> bool:

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 from agent.business.ask.conditions import Conditions
+from agent.business.ask.figures import first_rows
 from agent.business.ask.joins import Joins
 from agent.business.ask.lexicon import DimensionRef, Lexicon
 from agent.business.ask.meaning import NotUnderstood, Question
 from agent.business.ask.source import Source
+from agent.business.guard.rewrite import quoted
 
 _SHOWN_COLUMNS = 6  # of a thing that has no name
 
@@ -35,18 +37,27 @@ class Listing:
             columns = list(dict.fromkeys([*columns, *self._cut_by(source), *conditions.figures_of_each(source), *also]))
         elif question.also:
             raise NotUnderstood("columns beside different values")
-        text = f"SELECT {'DISTINCT ' if is_distinct else ''}{', '.join(columns)} FROM {source.text()}{where}"
+        text = f"SELECT {'DISTINCT ' if is_distinct else ''}{self._named(columns, source)} FROM {source.text()}{where}"
         if question.order is not None:
             way = "ASC" if question.is_ascending else "DESC"
             order = source.column(question.order)
             if is_distinct and order not in columns:
                 raise NotUnderstood("an order by what is not shown")
             text += f" ORDER BY {order} {way} NULLS LAST"
+            if question.limit and not question.skipped and not question.is_any and self._tie(source):
+                return text + first_rows(question.limit)
             text += "" if is_distinct else self._tie(source)
         else:
             text += " ORDER BY 1"
         text += f" LIMIT {question.limit}" if question.limit else ""
         return text + (f" OFFSET {question.skipped}" if question.skipped else "")
+
+    def _named(self, columns: list[str], source: Source) -> str:
+        """What is shown; a number that is made of columns with its name."""
+        question = self.question
+        refs = [*question.columns, *question.also, question.order, *(one.dimension for one in question.numbers)]
+        names = {source.column(ref): ref.dimension for ref in refs if ref in self.lexicon.made}
+        return ", ".join(f"{text} AS {quoted(names[text])}" if text in names else text for text in columns)
 
     def _cut_by(self, source: Source) -> list[str]:
         """The numbers that a list is cut by, to be seen beside each thing: “orders with a freight above 500”."""

@@ -121,7 +121,17 @@ class AnyOf:
     choices: tuple[ValueFilter, ...]
 
 
-Rarer = ColumnFilter | WeekdayFilter | YearlyFilter | AnyOf
+@dataclass(frozen=True)
+class TextFilter:
+    """A part of a text, in capitals or not. where: anywhere in it, at its start, or at its end; "like": all of it, a blank for any sign."""
+
+    dimension: DimensionRef
+    where: Literal["contains", "starts", "ends", "like"]
+    text: str
+    is_not: bool = False
+
+
+Rarer = ColumnFilter | WeekdayFilter | YearlyFilter | AnyOf | TextFilter
 Condition = ValueFilter | NumberFilter | Missing | TimeFilter | Related | Rarer
 Group = ModelRef | DimensionRef | Period
 
@@ -201,6 +211,7 @@ class Question:
     derived: Derived | None = None
     also: tuple[DimensionRef, ...] = ()  # of a list, shown beside what it shows anyway
     shows_keys: bool = False  # beside the names of what is grouped by, so that rows of one name stay apart
+    is_any: bool = False  # of several that share the first place one is enough: “when was the last order”
     counts_groups: bool = False  # "how many customers have more than five orders"
     accounted: tuple[str, ...] = field(default=(), compare=False)
 

@@ -43,6 +43,7 @@ _UNITS: dict[str, Unit] = {
     "天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month", "季度": "quarter", "季": "quarter", "年": "year",
     "年度": "year", "半年": "half",
 }  # fmt: skip
+_LONG_AGO = 60  # years
 _RANKS = ("first 1st", "second 2nd", "third 3rd", "fourth 4th last final")
 _ORDINALS = {word: n for n, words in enumerate(_RANKS, 1) for word in words.split()}
 
@@ -77,13 +78,20 @@ def _fixed(unit: Unit, offset: int) -> Reader:
 
 
 def _rolling(match: re.Match[str], today: date) -> Reading | None:
-    """The last n units up to today: it starts on the day n of them ago."""
+    """The last n units up to today: it starts on the day n of them ago, as analysts write it (`>= current_date - 7`)."""
     n = count_of(match["n"]) if match.groupdict().get("n") else 1
     return _whole((back(today, _UNITS[match["unit"]], n), today + timedelta(days=1)), None)
 
 
 def _ago(match: re.Match[str], today: date) -> Reading | None:
     return _whole(period(_UNITS[match["unit"]], today, -count_of(match["n"])), _UNITS[match["unit"]])
+
+
+def _day_ago(match: re.Match[str], today: date) -> Reading | None:
+    """“A year ago today”, “exactly two weeks ago”: that very day."""
+    said = match.groupdict().get("n") or "a"
+    n = 1 if said in ("a", "an") else count_of(said)
+    return _whole(period("day", back(today, _UNITS[match["unit"]], n)), "day")
 
 
 def _to_date(match: re.Match[str], today: date) -> Reading | None:
@@ -106,7 +114,17 @@ def _half_short(match: re.Match[str], today: date) -> Reading | None:
 
 
 def _year(match: re.Match[str], today: date) -> Reading | None:
-    number = int(match["year"])
+    return _year_of(int(match["year"]))
+
+
+def _short_year(match: re.Match[str], today: date) -> Reading | None:
+    """“98年”: the latest year of these digits that has begun; one too far back is none."""
+    number = today.year // 100 * 100 + int(match["yy"])
+    number -= 100 if number > today.year else 0
+    return _year_of(number) if today.year - number < _LONG_AGO else None
+
+
+def _year_of(number: int) -> Reading:
     return period("year", date(number, 1, 1)), "year", None, number
 
 
@@ -231,6 +249,10 @@ def _compiled() -> Iterator[tuple[re.Pattern[str], Reader]]:
         (rf"{_E}{_ALL_MONTHS}\.? (?:the )?(?P<day>[0-3]?\d)(?:st|nd|rd|th)?{_Z}", _month_day),
         (rf"{_E}(?:the )?{_DAY}(?: of)? {_ALL_MONTHS}{_Z}", _month_day),
         (rf"{_HAN_MONTH}(?P<day>\d{{1,2}})[日号]", _month_day),
+        (rf"{_E}(?:exactly |precisely )?(?P<n>an?|{_N}) (?P<unit>week|month|year)s? ago (?:today|to the day){_Z}", _day_ago),
+        (rf"{_E}(?:today|this day) (?P<n>an?|{_N}) (?P<unit>week|month|year)s? ago{_Z}", _day_ago),
+        (rf"{_E}(?:exactly|precisely) (?P<n>an?|{_N}) (?P<unit>week|month|year)s? ago{_Z}", _day_ago),
+        (rf"{_E}(?:the same day|this day) last (?P<unit>month|year){_Z}", _day_ago),
         (rf"{_E}the day before yesterday{_Z}|前天|前日", _fixed("day", -2)),
         (rf"今天|今日|{_E}today{_Z}", _fixed("day", 0)),
         (rf"昨天|昨日|{_E}yesterday{_Z}", _fixed("day", -1)),
@@ -260,6 +282,7 @@ def _compiled() -> Iterator[tuple[re.Pattern[str], Reader]]:
         (rf"{_YEAR}-(?P<month>\d{{1,2}})(?![\d-])", _year_month),
         # counted from now
         (rf"{_E}(?P<n>{_N}) (?P<unit>day|week|month|quarter|year)s? ago{_Z}", _ago),
+        (rf"{_E}(?:the )?{unit} before last{_Z}", _relative(-2)),
         (rf"{_E}(?:the )?(?:last|previous|prior) {unit}{_Z}", _relative(-1)),
         (rf"{_E}(?:this|the current|current) {unit}{_Z}", _relative(0)),
         (r"上上(?:一)?(?:个)?(?P<unit>周|星期|礼拜|月|季度)", _relative(-2)),
@@ -273,9 +296,10 @@ def _compiled() -> Iterator[tuple[re.Pattern[str], Reader]]:
         (rf"{_E}(?P<month>may)(?=(?: of)?,? (?:19|20)\d\d| this year| last year| to | and )", _month),
         (rf"(?:{_MAY})(?P<month>may){_Z}", _month),
         (rf"(?<![\d个]){_HAN_MONTH}(?:份)?(?!\d)", _month),
+        (r"(?<![\d.近去前后满过第这约])(?P<yy>\d\d)年(?=[^\d以之内前后间里来龄限资代多]|\d{1,2}月|$)", _short_year),
         (rf"{_E}(?:the )?{_YEAR}s{_Z}", _decade),
         (r"(?:二十世纪|20世纪|上世纪)?(?P<year>[3-9]0)年代", _decade),
-        (rf"{_E}(?:the year |calendar year )?{_YEAR}(?:年度?|(?![\d.-]|s\b|年代))", _year),
+        (rf"{_E}(?:the year |calendar year )?{_YEAR}(?:年度?|(?![\d-]|\.\d|s\b|年代))", _year),
     ):  # fmt: skip
         yield re.compile(text), reader
 

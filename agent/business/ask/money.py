@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import pairwise
 
+from agent.business.ask.currencies import require_money
 from agent.business.ask.function_words import Kind
 from agent.business.ask.items import Item
 from agent.business.ask.lexicon import DimensionRef, Lexicon, MeasureRef, ModelRef
@@ -12,6 +13,8 @@ from agent.business.ask.units import key_of
 
 _REVENUE = ("revenue", "sales", "销售额")
 _BIGGEST = frozenset(("biggest", "largest", "最大", "smallest", "最小"))
+_AMOUNT = ("amount", "order amount", "invoice amount", "金额")
+_PRICE = ("price", "unit price", "list price", "单价", "价格", "标价")
 _WE = frozenset(("we", "i", "我们", "我", "我司", "公司"))
 SPENT = frozenset(
     key_of(verb)
@@ -23,6 +26,15 @@ _THINGS = (Kind.MODEL, Kind.MEASURE, Kind.QUANTITY, Kind.DIMENSION, Kind.TIME)
 def of_money(items: list[Item], lexicon: Lexicon) -> list[Item]:
     """Money is said of the column of amounts of the table beside it, or, where something was sold, of the revenue."""
     items = _bare_amounts(_takings(items, lexicon), lexicon)
+    if all(item.kind is not Kind.CURRENCY for item in items):
+        return _priced(items, lexicon)
+    items = _priced(items, lexicon)
+    require_money(items, lexicon)
+    return [item for item in items if item.kind is not Kind.CURRENCY]
+
+
+def _priced(items: list[Item], lexicon: Lexicon) -> list[Item]:
+    """The items with the columns that money is said of."""
     content = [item for item in items if item.kind is not Kind.STOP]
     kinds = [item.kind for item in content]
     said: dict[int, list[Item]] = {}
@@ -38,8 +50,7 @@ def of_money(items: list[Item], lexicon: Lexicon) -> list[Item]:
         said |= _averages(content, place, lexicon)
     said |= _average_of(content, lexicon)
     said |= _in_all(content, lexicon)
-    items = [part for item in items for part in said.get(id(item), [item])]
-    return [item for item in items if item.kind is not Kind.CURRENCY]
+    return [part for item in items for part in said.get(id(item), [item])]
 
 
 def _of_key(content: list[Item], place: int, lexicon: Lexicon) -> dict[int, list[Item]]:
@@ -144,9 +155,12 @@ def _takings(items: list[Item], lexicon: Lexicon) -> list[Item]:
 
 def _bare_amounts(items: list[Item], lexicon: Lexicon) -> list[Item]:
     """“Orders above 50,000”, “5万以上的订单”, “the biggest order”: the amount, where the one thing asked about has one."""
-    content = [item for item in items if item.kind is not Kind.STOP]
+    content = [item for item in items if item.kind not in (Kind.STOP, Kind.CURRENCY)]
     things = [item for item in content if item.kind in _THINGS]
-    amount = amount_of(things[0], lexicon) if len(things) == 1 and things[0].kind is Kind.MODEL else None
+    is_alone = len(things) == 1 and things[0].kind is Kind.MODEL
+    amount = amount_of(things[0], lexicon) if is_alone else None
+    if amount is None and is_alone and any(item.kind is Kind.CURRENCY for item in items):
+        amount = _column_of(things[0], _PRICE, lexicon)  # “products over 1,000 yuan”
     if amount is None:
         return items
     thing, kinds = content.index(things[0]), "".join(item.kind.value for item in content)
@@ -167,7 +181,11 @@ def _bare_amounts(items: list[Item], lexicon: Lexicon) -> list[Item]:
 
 def amount_of(model: Item, lexicon: Lexicon) -> Item | None:
     """The column of amounts of a table, where it has one."""
-    amount = found(lexicon, ("amount", "order amount", "invoice amount", "金额"), DimensionRef)
+    return _column_of(model, _AMOUNT, lexicon)
+
+
+def _column_of(model: Item, words: tuple[str, ...], lexicon: Lexicon) -> Item | None:
+    amount = found(lexicon, words, DimensionRef)
     owners = {ref.model for ref in model.refs}  # type: ignore[attr-defined,unused-ignore]
     refs = tuple(ref for ref in amount.refs if ref.model in owners) if amount else ()  # type: ignore[attr-defined,unused-ignore]
     return replace(amount, refs=refs) if amount and refs else None

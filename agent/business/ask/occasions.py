@@ -25,9 +25,14 @@ def by_default_time(items: list[Item], lexicon: Lexicon) -> list[Item]:
         return items
     way = next((i for i in content if i.kind in (Kind.MAX, Kind.MIN, Kind.TOP) and i.text.lower() in _LATEST), None)
     models = [item for item in content if item.kind is Kind.MODEL]
+    models = _beside(way, content) if way is not None and len(models) > 1 else models
     if way is None or len(models) != 1 or len(models[0].refs) != 1:
         return items
-    named = [item for item in content if item.kind is Kind.TIME]
+    named = [
+        item
+        for before, item in zip([None, *content], content, strict=False)
+        if item.kind is Kind.TIME and (before is None or before.kind is not Kind.NOT)
+    ]
     first = replace(way, kind=Kind.MIN) if way.kind is Kind.TOP else way
     ref = models[0].refs[0]
     default = lexicon.model(ref.model).defaults.agg_time_dimension
@@ -40,6 +45,13 @@ def by_default_time(items: list[Item], lexicon: Lexicon) -> list[Item]:
     anchor = numbers[0] if numbers else way
     said = {id(way): [first], id(anchor): [first if anchor is way else anchor, time]}
     return [part for item in items for part in said.get(id(item), [item])]
+
+
+def _beside(way: Item, content: list[Item]) -> list[Item]:
+    """“The last 10 orders of German customers”: of several things the one right after it, or after its number."""
+    after = content[content.index(way) + 1 :][:2]
+    after = after[1:] if after and after[0].kind is Kind.NUMBER else after[:1]
+    return [item for item in after if item.kind is Kind.MODEL]
 
 
 def without_default_time(items: list[Item], lexicon: Lexicon) -> list[Item]:
@@ -63,6 +75,12 @@ def without_default_time(items: list[Item], lexicon: Lexicon) -> list[Item]:
 
 def lasting(items: list[Item], lexicon: Lexicon) -> list[Item]:
     """“Longer than 5 minutes”: a number in the unit of the column, which is the only one of such a unit where none is named."""
+    items = [
+        replace(item, kind=Kind.DURATION)
+        if item.text.lower() == "min" and before and before.kind is Kind.NUMBER
+        else item
+        for before, item in zip([None, *items], items, strict=False)
+    ]
     content = [item for item in items if item.kind is not Kind.STOP]
     said: dict[int, list[Item]] = {}
     for place, item in enumerate(content[1:], 1):

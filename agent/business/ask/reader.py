@@ -26,15 +26,18 @@ from agent.business.ask.meaning import (
     Rows,
     ValueFilter,
 )
+from agent.business.ask.picked import require_picked, sums_of_groups
 from agent.business.ask.references import References
 from agent.business.ask.superlatives import ranked, top, who
 from agent.business.ask.units import key_of
 
 _SEVERALLY = ("both", "respectively", "分别")
 _PEOPLE_EN = (
-    "employee staff person colleague customer client user member contact artist author composer student teacher"
+    "employee staff person colleague customer client user member contact artist author composer student teacher "
+    "supplier vendor shipper carrier company band owner manager"
 )
-_PEOPLE = frozenset((*_PEOPLE_EN.split(), *"员人客户顾家手"))
+_PEOPLE = frozenset((*_PEOPLE_EN.split(), *"员人客户顾家手商方队司"))
+_HOW_LONG = frozenset(("多长", "多大", "多久", "多高", "是多少", "有多长", "有多大"))
 _FIGURES = (Kind.COUNT, Kind.MEASURE, Kind.SUM, Kind.AVG)
 
 
@@ -50,14 +53,18 @@ class Reader(Clause):
         is_who = any(item.text.lower().lstrip("是") in ("who", "谁") for item in self.row.items)
         is_what = any(item.kind is Kind.ASK and item.text.lower().startswith("what") for item in self.row.items)
         how_much = self.row.drop(Kind.MUCH)
+        is_long = any(item.kind is Kind.ASK and item.text in _HOW_LONG for item in self.row.items)
         is_asked = self.row.drop(Kind.ASK) or how_much
         is_all = self.is_all = self.row.drop(Kind.ALL)
         self.row.drop(Kind.STOP)
         self.filters = take_filters(self.row, self.references, is_chinese=self.is_chinese)
         self._take_each()
         question = ranked(self) or self._read(is_list=is_list, is_asked=is_asked, is_all=is_all)
+        if is_which:
+            question = self._the_one(question)
         if is_which and question.figures and not question.groups:
             raise NotUnderstood("which of what")  # a number does not say which
+        require_picked(question, self.filters, is_which=is_which, is_ranked=self.rank is not None)
         if self.is_severally and question.figures and not question.groups and len(question.figures) == 1:
             raise NotUnderstood("each of what")
         if how_much and not self._is_amount(question):
@@ -66,6 +73,10 @@ class Reader(Clause):
             raise NotUnderstood("who, and it is no one")
         if (is_who or is_what) and _is_named(question, self.filters.values, self.references.lexicon):
             raise NotUnderstood("who, and who it is")
+        if is_who:
+            question = self._with_names(question)
+        if how_much or (is_long and not is_which):
+            question = replace(question, is_any=True)
         return self._filtered(_over_rows(question, self.references.lexicon))
 
     def _read(self, *, is_list: bool, is_asked: bool, is_all: bool) -> Question:
@@ -100,6 +111,9 @@ class Reader(Clause):
 
     def _ranked_groups(self, is_ascending: bool) -> Question:
         """“各大区按销售额排名”: every group with the figure it is ranked by."""
+        having = sums_of_groups(self.filters, self.references)
+        if not self.row.letters and self.rank is None and len(having) == 1:  # “销售额超过100万的是哪几个月”
+            return Question(figures=(having[0].figure,), groups=tuple(self.groups), is_ascending=is_ascending)
         if self.row.letters or self.rank is None:
             raise NotUnderstood("groups without a figure")
         return Question(figures=(self.rank,), groups=tuple(self.groups), is_ascending=is_ascending)
@@ -117,12 +131,36 @@ class Reader(Clause):
         return of_numbers or any(not isinstance(figure, Rows) for figure in question.figures)
 
     def _are_people(self, question: Question) -> bool:
-        """Whether what is listed can be someone: named in the question, or by a column of people."""
+        """Whether what is listed can be someone: people, companies, or columns of what is named."""
         lexicon = self.references.lexicon
-        if question.of is None or question.of in self.references.mentioned or question.columns or question.also:
+        shown = {ref.model for ref in (*question.columns, *question.also)}
+        if question.of is None or (question.columns and question.of in self.references.mentioned):
             return True
-        words = {unit for word in lexicon.model(question.of).words() for unit in key_of(word)}
-        return bool(words & _PEOPLE) or not words
+        words = {
+            unit for name in (question.of, *shown) for word in lexicon.model(name).words() for unit in key_of(word)
+        }
+        return bool(words & _PEOPLE)
+
+    def _the_one(self, question: Question) -> Question:
+        """“饮料里最贵的是哪个”: the thing, and not its price."""
+        figure = question.figures[0] if len(question.figures) == 1 and not question.groups else None
+        is_extreme = isinstance(figure, Aggregate) and figure.agg in ("max", "min")
+        if not is_extreme or figure.of.model in self.references.mentioned or question.related:  # type: ignore[union-attr]
+            return question
+        column = figure.of  # type: ignore[union-attr]  # an Aggregate
+        return Question(of=column.model, order=column, is_ascending=figure.agg == "min", limit=1)  # type: ignore[union-attr]
+
+    def _with_names(self, question: Question) -> Question:
+        """“Who sits in Lethbridge and what is their title”: each by name, not the titles there are."""
+        lexicon = self.references.lexicon
+        name = lexicon.model(question.of).name_dimension if question.of else None
+        if name is None or not question.columns or question.figures or any(
+            lexicon.dimension(column).is_name or column.model != question.of for column in question.columns
+        ):  # fmt: skip
+            return question
+        return replace(
+            question, columns=(DimensionRef(question.of or "", name.name), *question.columns), is_distinct=False
+        )
 
     def _take_each(self) -> None:
         """“… in Germany and Norway respectively”, “华东和华南各有多少”: grouped by the column of several values."""
@@ -164,6 +202,7 @@ class Reader(Clause):
         self._require_own_times(question)
         asked = {question.of, *(model_of_figure(figure) for figure in question.figures)}
         self._require_one(asked)
+        self._require_own_values(asked)
         if any(one.is_not and one.model in asked for one in f.related):
             raise NotUnderstood("things without themselves")
         counts = bool(f.having) and question.figures != () and not question.groups
@@ -181,6 +220,15 @@ class Reader(Clause):
         for column in self.filters.both:
             if any(name and joins.up(name, column.model) is None for name in asked):
                 raise NotUnderstood("one of them, or both")
+
+    def _require_own_values(self, asked: set[str | None]) -> None:
+        """“来自英国的乐队”: the country of who bought their songs is none of theirs. Raises NotUnderstood."""
+        joins, lexicon = Joins(self.references.lexicon.layer), self.references.lexicon
+        for one in self.filters.values:
+            about = {*asked, *self.references.mentioned} - {None}
+            is_reached = any(joins.up(name, one.dimension.model) is not None for name in about if name)
+            if not is_reached and not lexicon.dimension(one.dimension).is_name:
+                raise NotUnderstood("whose it is")
 
     def _require_own_times(self, question: Question) -> None:
         """“上个月新签的订单”: a time of the customers is none of the orders. Raises NotUnderstood where its table is not named."""

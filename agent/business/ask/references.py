@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from agent.business.ask.items import Item
-from agent.business.ask.joins import Joins
+from agent.business.ask.joins import Joins, Step
 from agent.business.ask.lexicon import DimensionRef, Lexicon, MeasureRef, ModelRef, Ref, ValueRef
 from agent.business.ask.meaning import NotUnderstood
 
@@ -35,7 +35,20 @@ class References:
 
     def dimension(self, item: Item, near: str = "") -> DimensionRef:
         """near: the table whose word stands beside it, which decides."""
-        return self._one(item, [ref for ref in item.refs if isinstance(ref, DimensionRef)], near)
+        refs = [ref for ref in item.refs if isinstance(ref, DimensionRef)]
+        if len(refs) > 1 and not {ref.model for ref in refs} & {*self.hinted, near}:
+            refs = self._nearest(refs)
+        return self._one(item, refs, near)
+
+    def _nearest(self, refs: list[DimensionRef]) -> list[DimensionRef]:
+        """Of columns of several tables the one that the fewest keys lead to: the city of sales is that of the customers."""
+        joins = Joins(self.lexicon.layer)
+        ways = {ref: [len(way) for start in self.mentioned if (way := _way(joins, start, ref.model))] for ref in refs}
+        if any(not found for found in ways.values()):
+            return refs
+        least = min(map(min, ways.values()))
+        nearest = [ref for ref, found in ways.items() if min(found) == least]
+        return nearest if len(nearest) == 1 else refs
 
     def value(self, item: Item, near: str = "", column: DimensionRef | None = None) -> ValueRef:
         """column: a column that is named beside the value, which decides."""
@@ -72,6 +85,14 @@ def _leads(joins: Joins, start: str, goal: str) -> bool:
         return joins.up(start, goal) is not None
     except NotUnderstood:
         return False
+
+
+def _way(joins: Joins, start: str, goal: str) -> tuple[Step, ...] | None:
+    """The way from a table to another; None where there is none, or several."""
+    try:
+        return joins.up(start, goal)
+    except NotUnderstood:
+        return None
 
 
 def _is_one_measure(refs: Sequence[Ref]) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from agent.business.ask.figure_phrases import figure_of
 from agent.business.ask.figures import model_of_figure
 from agent.business.ask.function_words import Kind
+from agent.business.ask.goes_on import of_another_time, of_same_column
 from agent.business.ask.items import Item
 from agent.business.ask.joins import Joins
 from agent.business.ask.lexicon import DimensionRef, Lexicon, ModelRef
@@ -21,7 +22,7 @@ from agent.business.ask.spoken import found
 
 _ENDS = re.compile(
     r"[,;?。!,；？！](?:\s*(?:and|so|then|also)\b)?(?=.*[\w\u3400-\u9fff])"
-    r"|\s+and (?=(?:what|when|who|how much|how many|its|their|for how)\b)"
+    r"|\s+and (?=(?:what|when|who|how much|how many|its|their|for how|the [a-z]+(?: [a-z]+)?\W*$)\b)"
     r"|(?<=[\u3400-\u9fff])(?=是(?:由|被|来自|属于|归|开给|发给|卖给|寄给|送给|给)?(?:哪(?:一)?(?:位|个|家|名|张|种|类|款)?|谁)[^,?]{0,6}的[?。]?$)"
     r"|(?<=[\u3400-\u9fff])(?<!共)(?<!计)(?<!总)(?<!均)(?=(?:要|卖|值)?多少钱[呢呀啊]?[?。]?$)"
     r"|(?=是?(?:由)?谁(?:来|在)?(?:负责|跟进|对接|经手))|(?=的?负责人是谁)",
@@ -62,9 +63,11 @@ class _Second:
     def combined(self) -> Question:
         """The first question with what the second adds. Raises NotUnderstood."""
         letters = "".join(item.kind.value for item in self.items)
-        another = self._another() if re.fullmatch("[SV]?mC?|[SVXN]nC?|n[SVXNA]C?|AnC?", letters) else None
-        if another is not None:
-            return another
+        going_on = of_another_time(self.first, self.items) or of_same_column(self.first, self.items, self.lexicon)
+        own = "[SV]?mC?|[SVXN]nC?|n[SVXNA]C?|AnC?|[XN]tz?|t[XN]z?|z[XN]t"  # “…，其中最早的入职日期是哪天”
+        another = self._another() if re.fullmatch(own, letters) else None
+        if going_on is not None or another is not None:
+            return going_on or another  # type: ignore[return-value]  # one of them is there
         is_again = letters in ("", "C", "CM", "MC", "m", "mC", "mH", "SM", "Cm", "HC")
         if is_again or (letters == "H" and self.first.figures):
             return self._again(letters)
@@ -104,7 +107,7 @@ class _Second:
 
     def _another(self) -> Question | None:
         """A second figure of the same rows: “有多少订单，总金额多少”; None where the first part shows it."""
-        said = [item for item in self.items if item.kind not in (Kind.COUNT, Kind.ALL)]
+        said = [item for item in self.items if item.kind not in (Kind.COUNT, Kind.ALL, Kind.WHEN)]
         if any(item.kind is Kind.ALL for item in self.items):
             column = next(item for item in said if item.kind is Kind.QUANTITY)
             if not self.lexicon.is_amount(self.references.dimension(column, near=self._counted())):
@@ -112,7 +115,9 @@ class _Second:
             said = [Item(Kind.SUM, column.text), column]
         first = self.first
         near = [
-            replace(i, refs=(self.references.dimension(i, near=self._counted()),)) if i.kind is Kind.QUANTITY else i
+            replace(i, refs=(self.references.dimension(i, near=self._counted()),))
+            if i.kind in (Kind.QUANTITY, Kind.TIME)
+            else i
             for i in said
         ]
         figure = figure_of(self.references, near)
@@ -173,7 +178,7 @@ class _Second:
             raise NotUnderstood("a column beside a number")
         if first.figures:
             return replace(first, groups=(*first.groups, *columns))
-        return replace(first, also=tuple(dict.fromkeys((*first.also, *columns))))
+        return replace(first, also=tuple(dict.fromkeys((*first.also, *columns))), is_any=False)
 
     def _ordered(self) -> Question:
         """The order of the list: by the figure or column that it is found by, or by another one where all are shown."""
@@ -248,7 +253,9 @@ def with_second(
         i for i in told if i.kind not in _SAID_AGAIN and not (i.kind is Kind.GROUP and i.text.lower() in _REFERRING)
     ]
     references = References(lexicon, [*items, *told])
-    return _Second(asked, first, lexicon, references).combined()
+    question = _Second(asked, first, lexicon, references).combined()
+    is_price = [item.kind for item in asked] == [Kind.MUCH] and all(item.kind is not Kind.LIST for item in items)
+    return replace(question, is_any=True) if is_price else question  # “最贵的歌多少钱”
 
 
 def _length(item: Item, lexicon: Lexicon) -> Item:

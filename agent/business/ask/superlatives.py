@@ -9,10 +9,12 @@ from agent.business.ask.function_words import Kind
 from agent.business.ask.items import Item
 from agent.business.ask.joins import Joins
 from agent.business.ask.lexicon import DimensionRef, MeasureRef
-from agent.business.ask.meaning import Aggregate, Figure, NotUnderstood, Period, Question
+from agent.business.ask.meaning import Aggregate, Figure, NotUnderstood, Period, Question, Rows
 from agent.business.ask.units import stem
 
-_HEIGHTS = frozenset("highest lowest largest smallest biggest 最高 最低 最大 最小".split())  # noqa: SIM905
+_MOST = frozenset(
+    ("", "most", "least", "fewest", "最多", "最少", "第一多", "maximum", "minimum", "冠军", "榜首", "垫底")
+)
 _RANKING = "(?:CM|MC|m)"
 
 
@@ -48,13 +50,15 @@ def top(clause: Clause, *, is_list: bool, is_asked: bool) -> Question | None:
             rf"L(?P<n>#)?(?P<target>[Mdg])(?P<figure>{figure})(?P<way>[XN])",
             rf"(?P<target>[Mdg])(?P<figure>{figure})(?P<way>[XN])(?P<n>#)?L",
             r"L?(?P<way>[XN])(?P<figure>[nt]|m)T(?P<n>#)(?P<target>M)L?",  # 最贵的前5个产品
-            r"L(?P<n>#)?(?P<target>M)(?P<way>[XN])(?P<figure>[nt])",  # 哪位员工年纪最大
+            r"L(?P<n>#)?(?P<target>M)(?P<way>[XN])(?P<figure>[nt]|m)",  # 哪位员工年纪最大
+            r"(?P<target>M)(?P<way>[XN])(?P<figure>[nt]|m)L",  # 产品里最便宜的是哪个
+            r"(?P<target>M)L(?P<way>[XN])(?P<figure>[nt])",  # 员工里谁年纪最大
             r"L(?P<n>#)?(?P<target>[Md])(?P<via>M)(?P<figure>m|CM|MC)(?P<way>[XN])",  # 哪个国家的客户带来的销售额最高
             r"(?P<figure>m|CM|MC)(?P<way>[XN])L(?P<n>#)?(?P<target>[Md])(?P<via>M)",
             rf"G?(?P<figure>{figure})(?P<way>[XN])L(?P<n>#)?(?P<target>[Md])",  # 运费最高的是哪张订单
             r"L?(?P<way>[XN])(?P<figure>m)L?(?P<n>#)?(?P<target>[Mdg])L?",  # 最畅销的产品
             rf"G?(?P<figure>{figure})O?(?P<top>T)(?P<n>#)(?P<target>[Md])L?",
-            rf"(?P<target>[Md])(?P<figure>{figure})O?(?P<top>T)(?P<n>#)L?",
+            rf"(?P<target>[Md])G?(?P<figure>{figure})O?(?P<top>T)(?P<n>#)L?",
         ]
     else:
         patterns += [
@@ -75,7 +79,25 @@ def top(clause: Clause, *, is_list: bool, is_asked: bool) -> Question | None:
         found = re.fullmatch(pattern, letters)
         if found and (found.groupdict().get("way") or found.groupdict().get("top")):
             return _superlative(clause, found)
-    return None
+    return _top_of_owner(clause, is_list=is_list, is_asked=is_asked)
+
+
+def _top_of_owner(clause: Clause, *, is_list: bool, is_asked: bool) -> Question | None:
+    """“The last 10 orders of German customers”: whose a value is says nothing more, where the ranked rows point there."""
+    models = [item for item in clause.row.items if item.kind is Kind.MODEL]
+    names = [clause.references.model(item) for item in models]
+    joins = Joins(clause.references.lexicon.layer)
+    valued = {one.dimension.model for one in clause.filters.values if not one.is_not}
+    base = joins.base_for(names) if len(set(names)) > 1 else None
+    gone = [item for item, name in zip(models, names, strict=True) if base and name != base and name in valued]
+    if not gone:
+        return None
+    whole = clause.row.items
+    clause.row.items = [item for item in whole if not any(item is one for one in gone)]
+    question = top(clause, is_list=is_list, is_asked=is_asked)
+    if question is None:
+        clause.row.items = whole
+    return question
 
 
 def who(clause: Clause) -> Question | None:
@@ -110,14 +132,15 @@ def _is_added(clause: Clause, column: DimensionRef, target: Item, way: Item | No
 
 def _superlative(clause: Clause, found: re.Match[str]) -> Question:
     part = found.groupdict()
-    number = clause.row.items[found.start("n")].number if part.get("n") else None
+    count = next((name for name in ("n", "after") if part.get(name)), None)
+    number = clause.row.items[found.start(count)].number if count else None
     target = clause.row.items[found.start("target")]
     is_one = not clause.is_chinese and target.text.lower() == stem(target.text.lower())  # “the top customer”
     are_several = target.kind is Kind.MODEL and target.text.isascii() and target.text.lower().endswith("s")
     if number is None and ((part.get("top") and not is_one) or (are_several and not is_one and not clause.is_chinese)):
         raise NotUnderstood("how many of the first")
     way = clause.row.items[found.start("way")].text.lower().removeprefix("the ") if part.get("way") else ""
-    if part["figure"] == "M" and way in _HEIGHTS:
+    if part["figure"] == "M" and way not in _MOST:
         raise NotUnderstood("the highest of what")  # “the customer with the highest order”: not the most orders
     figure_items = clause.row.items[found.start("figure") : found.end("figure")]
     is_ascending = part.get("way") == Kind.MIN.value
@@ -138,9 +161,19 @@ def _superlative(clause: Clause, found: re.Match[str]) -> Question:
             raise NotUnderstood("a superlative over another table's column")
         return Question(of=model, order=column, is_ascending=is_ascending, limit=limit)
     figure = figure_of(clause.references, figure_items)
+    _require_several(clause, figure, target)
     if part.get("via"):
         _require_between(clause, clause.row.items[found.start("via")], target, figure)
     return Question(figures=(figure,), groups=(clause.group(target),), is_ascending=is_ascending, limit=limit)
+
+
+def _require_several(clause: Clause, figure: Figure, target: Item) -> None:
+    """Rows of a table that a thing points to are one for each: nothing to rank by. Raises NotUnderstood."""
+    joins = Joins(clause.references.lexicon.layer)
+    if not isinstance(figure, Rows) or target.kind is not Kind.MODEL:
+        return
+    if joins.up(clause.references.model(target), figure.model) is not None:
+        raise NotUnderstood("one for each, and ranked by their number")
 
 
 def _last_of(clause: Clause, column: DimensionRef, model: str, *, is_ascending: bool) -> Question:

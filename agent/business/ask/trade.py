@@ -209,7 +209,8 @@ def _never_ordered(items: list[Item], verb: Item, named: set[str], lexicon: Lexi
         ref for word in ("order", "订单") for ref in lexicon.phrases.get(key_of(word), ()) if isinstance(ref, ModelRef)
     ]
     orders = tuple(dict.fromkeys(ref for ref in refs if ref.model not in named))
-    if len(orders) != 1 and len(named) == 1 and (trade := trade_of(next(iter(named)), lexicon)) not in ("", *named):
+    thing = next(iter(named)) if len(named) == 1 else Joins(lexicon.layer).base_for(named) or ""  # “古典流派里的曲目”
+    if len(orders) != 1 and thing and (trade := trade_of(thing, lexicon)) not in ("", *named):
         orders = (ModelRef(trade),)
     if len(orders) != 1:
         return items

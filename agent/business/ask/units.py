@@ -78,7 +78,7 @@ class Unit:
 
 def normalised(text: str) -> str:
     """One form of every character; no space between Chinese and a number or another Chinese character: “2024 年”."""
-    text = unicodedata.normalize("NFKC", text).replace("‘", "'").replace("’", "'")
+    text = unicodedata.normalize("NFKC", text).replace("‘", "'").replace("’", "'").replace("≥", ">=").replace("≤", "<=")
     return _SPACED.sub("", text)
 
 

@@ -11,6 +11,7 @@ from agent.business.ask.absence import absent
 from agent.business.ask.adjectives import ADJECTIVES, Adjective
 from agent.business.ask.asking import asked
 from agent.business.ask.charge import in_charge
+from agent.business.ask.chinese_items import said_in_chinese
 from agent.business.ask.doubts import require_own_news, require_plain
 from agent.business.ask.frames import framed
 from agent.business.ask.function_words import Kind
@@ -20,19 +21,24 @@ from agent.business.ask.lexicon import DimensionRef, Lexicon, MeasureRef, ModelR
 from agent.business.ask.light_words import lightened
 from agent.business.ask.money import of_money, spent_by_us
 from agent.business.ask.occasions import by_default_time, lasting, without_default_time
+from agent.business.ask.spans import spanned
 from agent.business.ask.spoken import found
+from agent.business.ask.stocks import in_pieces
+from agent.business.ask.texts import partly
 from agent.business.ask.trade import most_sold, never, sold, sorts_sold, traded
 from agent.business.ask.units import key_of
 
 
 def rephrased(items: list[Item], lexicon: Lexicon) -> list[Item]:
     """The items with adjectives, verbs of trade and negated times as what they mean."""
-    items = asked(framed(_named(lightened(kept(items, lexicon), lexicon), lexicon)), lexicon)
+    items = kept(spanned(partly(items, lexicon), lexicon), lexicon)
+    items = said_in_chinese(items, lexicon)
+    items = asked(framed(_named(lightened(items, lexicon), lexicon)), lexicon)
     items = in_charge(items, lexicon)
     items = absent(_opened(spent_by_us(items)), lexicon)
     items = [part for item in items for part in _spelled(item, lexicon)]
     items = _without_repetition(items)
-    items = lasting(items, lexicon)
+    items = in_pieces(lasting(items, lexicon), lexicon)
     items = of_money(require_plain(items, lexicon), lexicon)
     items = _each_aggregate(items)
     items = _compared(items)
@@ -258,7 +264,7 @@ def _named(items: list[Item], lexicon: Lexicon) -> list[Item]:
     content = [item for item in items if item.kind is not Kind.STOP]
     said: dict[int, Item] = {}
     for place, item in enumerate(content):
-        if item.kind is not Kind.QUOTED:
+        if item.kind is not Kind.QUOTED or item.sign:
             continue
         beside = [*content[max(0, place - 1) : place], *content[place + 1 : place + 2]]
         exact = tuple(

@@ -71,7 +71,7 @@ _FAMILIES: list[tuple[list[str], list[str]]] = [
     (["max(t0.ordered_at)", "Fjordline"], ["last order date of Fjordline Reefer"]),
     (["t0.ordered_at", "ORDER BY t0.ordered_at DESC", "LIMIT 1"], ["When did Fjordline Reefer last order something?",
                                                                     "date of the latest order of Fjordline Reefer"]),
-    (["t0.name", "NOT IN ('left')", "ORDER BY t0.hired_on ASC", "LIMIT 1"], ["Who has been with the company longest?",
+    (["t0.name", "NOT IN ('left')", "ORDER BY t0.hired_on ASC", "FIRST 1 ROWS WITH TIES"], ["Who has been with the company longest?",
                                                                               "Who has been with us the longest?"]),
 ]  # fmt: skip
 

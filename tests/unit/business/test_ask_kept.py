@@ -10,7 +10,7 @@ from tests.unit.business.test_ask import LEXICON, TODAY, sql
 _FILLED = ["t0.country::text IN ('Norway')", "t0.industry IS NOT NULL"]
 _NOT_FILLED = ["t0.industry IS NULL"]
 _ACTIVE_AND_DEAR = ["t0.budget > 200000", "IN ('active')"]
-_THREE_ACTIVE = ["IN ('active')", "ORDER BY t0.budget DESC", "LIMIT 3"]
+_THREE_ACTIVE = ["IN ('active')", "ORDER BY t0.budget DESC", "FIRST 3 ROWS"]
 _TO_DATE = ["sum(t0.quantity)", "IN ('Norway')", ">= '2026-01-01'", "< '2026-11-22'"]
 _AUTUMN = ["count(*)", ">= '2025-10-01'", "< '2025-11-16'"]
 _WINTER = ["count(*)", ">= '2024-12-01'", "< '2025-01-16'"]
@@ -28,9 +28,9 @@ _FAMILIES: list[tuple[list[str], list[str]]] = [
     (_THREE_ACTIVE, ["正在进行的项目里，预算最高的三个是哪些？"]),
     (["DISTINCT t0.cluster", "IN ('production')"], ["生产环境部署在哪些集群上？"]),
     (_TO_DATE, ["从年初到现在，挪威客户的销量是多少？", "从今年年初到现在挪威客户的销量", "年初至今挪威客户的销量是多少"]),
-    (["ORDER BY t0.started_on DESC", "LIMIT 1", "t0.status"], ["What is the most recently started project, and what is its status?"]),
+    (["ORDER BY t0.started_on DESC", "FIRST 1 ROWS", "t0.status"], ["What is the most recently started project, and what is its status?"]),
     (["AS share", "IN ('Norway')"], ["What percentage of this year's revenue came from Norwegian customers?"]),
-    (["employee", "ORDER BY t0.hired_on DESC", "LIMIT 1"], ["最晚入职的那位员工是谁，哪天入职的？"]),
+    (["employee", "ORDER BY t0.hired_on DESC", "FIRST 1 ROWS"], ["最晚入职的那位员工是谁，哪天入职的？"]),
     (_AUTUMN, ["How many orders were placed between 1 October and 15 November 2025?",
                "How many orders were placed between 1 October 2025 and 15 November?",
                "orders from 1 October to 15 November 2025, how many"]),
@@ -38,8 +38,8 @@ _FAMILIES: list[tuple[list[str], list[str]]] = [
                "How many orders were placed between 1 December 2024 and 15 January?"]),
     (["GROUP BY t1.country", "'Norway', 'Germany'", "count(*)"], ["挪威客户和德国客户的订单数各有多少张？",
         "挪威和德国客户的订单数各有多少"]),
-    (["t0.name", "t0.category", "ORDER BY t0.list_price DESC", "LIMIT 3"], ["标价最高的3个产品的类别"]),
-    (["sum(t0.amount)", "region", "LIMIT 1"], ["Which region earns us the most?", "Which region brought us the most money in 2025?"]),
+    (["t0.name", "t0.category", "ORDER BY t0.list_price DESC", "FIRST 3 ROWS"], ["标价最高的3个产品的类别"]),
+    (["sum(t0.amount)", "region", "FIRST 1 ROWS"], ["Which region earns us the most?", "Which region brought us the most money in 2025?"]),
     (["sum(t0.quantity)", "IN ('software')"], ["软件今年卖出去多少套"]),
     (["project", "count(*)", "started_on"], ["How many projects did we kick off this year?"]),
 ]  # fmt: skip

@@ -18,9 +18,9 @@ from tests.unit.business.test_ask import LEXICON, TODAY, sql
         ("List the order numbers above 80,000 CNY", ["t0.amount > 80000"]),
         ("超过8万元的订单号有哪些", ["t0.amount > 80000"]),
         # the thing, beside what it is found by
-        ("most expensive software?", ["t0.name", "ORDER BY t0.list_price DESC", "LIMIT 1"]),
-        ("cheapest gateway", ["t0.name", "ORDER BY t0.list_price ASC", "LIMIT 1"]),
-        ("最便宜的软件", ["t0.name", "ORDER BY t0.list_price ASC", "LIMIT 1"]),
+        ("most expensive software?", ["t0.name", "ORDER BY t0.list_price DESC", "FIRST 1 ROWS WITH TIES"]),
+        ("cheapest gateway", ["t0.name", "ORDER BY t0.list_price ASC", "FIRST 1 ROWS WITH TIES"]),
+        ("最便宜的软件", ["t0.name", "ORDER BY t0.list_price ASC", "FIRST 1 ROWS WITH TIES"]),
         # an average over the rows of its own table
         ("average budget per project", ["SELECT avg(t0.budget)"]),
         ("每个项目的平均预算", ["SELECT avg(t0.budget)"]),
