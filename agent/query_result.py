@@ -5,6 +5,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from agent.business.cells import is_number, is_year
+
 
 class Value(BaseModel):
     model_config = ConfigDict(frozen=True)
@@ -34,11 +36,13 @@ class ChartSpec(Value):
 class Meaning(Value):
     """What a result says, in words of the question's language. window, conditions: as asked. units: org units filtered for the person.
 
-    time_zone: whose days the window counts; "" where there is none.
+    time_zone: whose days the window counts; "" where there is none. unit, counted: of the figure, as `ask.describe` has them.
     """
 
     headline: str = ""
     figure: str = ""
+    unit: str = ""
+    counted: str = ""
     window: tuple[str, ...] = ()
     time_zone: str = ""
     conditions: tuple[str, ...] = ()
@@ -49,12 +53,14 @@ class Meaning(Value):
 class ResultTable(Value):
     """Rows as JSON has them, at most 50. labels: the columns in the question's language, where they are told.
 
+    words: for each column what its values are called in that language, where they are called something else; else empty.
     total: how many there are, None where all of them are here; is_cut: too many bytes.
     """
 
     columns: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     rows: tuple[tuple[Any, ...], ...] = ()
+    words: tuple[dict[str, str], ...] = ()
     total: int | None = None
     is_cut: bool = False
     elapsed_ms: int = 0
@@ -62,14 +68,16 @@ class ResultTable(Value):
     @property
     def heads(self) -> list[tuple[str, bool]]:
         """The names of the columns, and whether there are numbers below."""
-        columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
+        values = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
         names = self.labels or self.columns
-        return [(name, _are_numbers(values)) for name, values in zip(names, columns, strict=True)]
+        return [
+            (name, _are_numbers(column, found)) for name, column, found in zip(names, self.columns, values, strict=True)
+        ]
 
 
-def _are_numbers(values: Iterable[Any]) -> bool:
+def _are_numbers(column: str, values: Iterable[Any]) -> bool:
     told = [value for value in values if value is not None]
-    return bool(told) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in told)
+    return bool(told) and all(is_number(value) and not is_year(column, value) for value in told)
 
 
 class QueryShown(Value):

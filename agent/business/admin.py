@@ -7,6 +7,8 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.html import conditional_escape
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from agent.business.layer.model import SemanticLayer
@@ -57,6 +59,17 @@ class DataSourceForm(forms.ModelForm[DataSource]):
         return layer
 
 
+class ReachChoice(forms.Select):
+    """What a right reaches. On rows that cannot be changed the admin asks a widget marked so for the words, and says “-” otherwise."""
+
+    read_only = True
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        if renderer is None:  # no form, but a row
+            return conditional_escape(dict(self.choices).get(value, value))
+        return super().render(name, value, attrs, renderer)
+
+
 class SourceGrantInline(admin.TabularInline[SourceGrant, DataSource]):
     model = SourceGrant
     extra = 0
@@ -68,7 +81,10 @@ class SourceGrantInline(admin.TabularInline[SourceGrant, DataSource]):
         formset = super().get_formset(request, obj, **kwargs)
         names = [model.name for model in obj.semantic_layer.semantic_models] if obj else []
         formset.form.base_fields["table"] = forms.ChoiceField(
-            label=_("table"), required=False, choices=[("", _("the whole source")), *((name, name) for name in names)]
+            label=_("table"),
+            required=False,
+            widget=ReachChoice,
+            choices=[("", _("the whole source")), *((name, name) for name in names)],
         )
         return formset
 

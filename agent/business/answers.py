@@ -67,7 +67,9 @@ def run_again(principal: Principal, place: Place) -> UUID:
     opened = open_source(principal, source)
     result = async_to_sync(run_query)(principal, opened, kept.statement, run_id=str(place.message_id))
     said = kept.meaning
-    meaning = Meaning(said.figure, (*said.window, *said.conditions), said.definitions, said.window)
+    meaning = Meaning(
+        said.figure, (*said.window, *said.conditions), said.definitions, said.window, said.unit, said.counted
+    )
     fresh = _shown(opened, result, kept, statement=kept.statement, meaning=meaning)
     notice = gettext_noop("The same query, run again with the rights you have now.")
     return _answer(principal, place, source, fresh, notice=notice)

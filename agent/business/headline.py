@@ -1,12 +1,13 @@
 """The value of a result in one sentence, before its table."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import repeat
 from typing import Any
 
 from agent.business.ask.describe import Meaning
-from agent.business.report import spoken
+from agent.business.cells import Words, is_number, is_year, spoken, told
 from agent.business.session import Rows
 from agent.query_result import TableReach
 
@@ -24,16 +25,23 @@ def headline(
     is_chinese: bool,
     labels: Sequence[str] = (),
     units: Sequence[str] = (),
+    words: Sequence[Words] = (),
     counted: str = "",
 ) -> str:
     """The value, two values and their change, or a few values by name; else how many rows there are; for nothing at all the
     conditions that nothing fulfils.
 
-    labels, units: of the columns. counted: which rows may be seen, as `rows_told` says it; told of nothing and of nought, which
+    labels, units, words: of the columns. counted: which rows may be seen, as `rows_told` says it; told of nothing and of nought, which
     would else be taken for everybody's.
     """
+    most = len(rows.columns)
     teller = _Teller(
-        rows, tuple(labels) or rows.columns, tuple(units) or tuple(repeat("", len(rows.columns))), is_chinese
+        rows,
+        labels or rows.columns,
+        units or tuple(repeat("", most)),
+        words or tuple(repeat({}, most)),
+        _Unit(meaning.unit, meaning.counted, is_chinese) if meaning else _Unit("", "", is_chinese),
+        is_chinese,
     )
     figure = meaning.figure if meaning else ""
     scope = f"{'，' if is_chinese else ', '}{counted}" if counted else ""
@@ -45,9 +53,12 @@ def headline(
     shown = len(rows.rows)
     if total is not None:
         return f"共 {total:,} 行，显示前 {shown} 行。" if is_chinese else f"First {shown} of {total:,} rows."
-    told = "" if rows.is_truncated else teller.change() or teller.few()
-    if told and len(told) <= MOST_CHARACTERS:
-        return teller.named(told, figure)
+    changed = "" if rows.is_truncated else teller.change()
+    if changed and teller.figure.counted:
+        return changed  # it names what is counted
+    sentence = changed or ("" if rows.is_truncated else teller.few())
+    if sentence and len(sentence) <= MOST_CHARACTERS:
+        return teller.named(sentence, figure)
     return f"共 {shown} 行。" if is_chinese else f"{shown} row{'s' if shown > 1 else ''}."
 
 
@@ -62,70 +73,108 @@ def rows_told(reach: Sequence[TableReach], *, is_chinese: bool) -> str:
     return f"{'、'.join(units)} 可见的数据内" if is_chinese else f"in the rows of {', '.join(units)}"
 
 
-class _Teller:
-    """Words of one language for one result."""
+@dataclass(frozen=True)
+class _Unit:
+    """Behind a number: a unit, or what is counted."""
 
-    def __init__(self, rows: Rows, labels: tuple[str, ...], units: tuple[str, ...], is_chinese: bool) -> None:
-        self.rows, self.labels, self.units, self.is_chinese = rows, labels, units, is_chinese
-        self.colon, self.between = ("：", "；") if is_chinese else (": ", "; ")
+    unit: str
+    counted: str
+    is_chinese: bool
+
+    def after(self, number: str) -> str:
+        if self.unit or not self.counted:
+            return f"{number} {self.unit}".rstrip()
+        if self.is_chinese:
+            return f"{number} 个{self.counted}"
+        return f"{number} {self.counted if number == '1' else _plural(self.counted)}"
+
+
+@dataclass(frozen=True)
+class _Teller:
+    """Words of one language for one result. labels, units, words: of its columns. figure: the unit of the figure asked for."""
+
+    rows: Rows
+    labels: Sequence[str]
+    units: Sequence[str]
+    words: Sequence[Words]
+    figure: _Unit
+    is_chinese: bool
+
+    @property
+    def colon(self) -> str:
+        return "：" if self.is_chinese else ": "
+
+    @property
+    def between(self) -> str:
+        return "；" if self.is_chinese else "; "
 
     def nothing(self, conditions: Sequence[str], scope: str) -> str:
-        told = self.between.join(conditions)
+        listed = self.between.join(conditions)
         if self.is_chinese:
-            return f"没有符合条件的数据{f'（{told}）' if told else ''}{scope}。"
-        return f"No row fits{f' ({told})' if told else ''}{scope}."
+            return f"没有符合条件的数据{f'（{listed}）' if listed else ''}{scope}。"
+        return f"No row fits{f' ({listed})' if listed else ''}{scope}."
 
-    def named(self, told: str, figure: str) -> str:
+    def named(self, sentence: str, figure: str) -> str:
         if not figure:
-            return told
-        return f"{told}（{figure}）" if self.is_chinese else f"{told} ({figure})"
+            return sentence
+        return f"{sentence}（{figure}）" if self.is_chinese else f"{sentence} ({figure})"
+
+    def name(self, row: int, column: int) -> str:
+        return told(self.rows.columns[column], self.rows.rows[row][column], self.words[column])
 
     def value(self, row: int, column: int) -> str:
-        return self.with_unit(self.rows.rows[row][column], self.units[column])
-
-    def with_unit(self, found: Any, unit: str) -> str:
-        return f"{spoken(found)} {unit}" if unit and found is not None else spoken(found)
+        unit = self.units[column] if self.rows.rows[row][column] is not None else ""
+        return f"{self.name(row, column)} {unit}".rstrip()
 
     def change(self) -> str:
         """Two times with a figure each, and what changed; "" for other results."""
         columns, rows = self.rows.columns, self.rows.rows
         if columns == CHANGE and len(rows) == 1:
-            values, unit = ((self.labels[1], rows[0][1]), (self.labels[0], rows[0][0])), self.units[0]
+            values = (self.labels[1], rows[0][1]), (self.labels[0], rows[0][0])
         elif len(columns) == 2 and columns[0] == "period" and len(rows) == 2:
-            values, unit = ((rows[0][0], rows[0][1]), (rows[1][0], rows[1][1])), self.units[1]
+            values = (self.name(0, 0), rows[0][1]), (self.name(1, 0), rows[1][1])
         else:
             return ""
-        parts = [f"{name}{self.colon}{self.with_unit(found, unit)}" for name, found in values]
+        parts = [f"{name}{self.colon}{self._of_figure(found)}" for name, found in values]
         (_, before), (_, now) = values
-        if _is_number(before) and _is_number(now):
-            parts.append(self._changed(Decimal(str(before)), Decimal(str(now)), unit))
+        if is_number(before) and is_number(now):
+            parts.append(self._changed(Decimal(str(before)), Decimal(str(now))))
         return self.between.join(parts)
 
-    def _changed(self, before: Decimal, now: Decimal, unit: str) -> str:
+    def _of_figure(self, found: Any) -> str:
+        return self.figure.after(spoken(found)) if found is not None else spoken(found)
+
+    def _changed(self, before: Decimal, now: Decimal) -> str:
         by = now - before
         if not by:
             return "没有变化" if self.is_chinese else "no change"
-        size = self.with_unit(abs(by), unit)
+        size = self._of_figure(abs(by))
         percent = f"{100 * by / before:+,.1f}" if before > 0 else ""
         if self.is_chinese:
             return f"{'增加' if by > 0 else '减少'} {size}{f'，{percent}%' if percent else ''}"
-        return f"{size} {'more' if by > 0 else 'less'}{f', {percent} %' if percent else ''}"
+        less = "fewer" if self.figure.counted else "less"
+        return f"{size} {'more' if by > 0 else less}{f', {percent} %' if percent else ''}"
 
     def few(self) -> str:
         """A single row, or a few of a name and a value; "" for other results."""
         columns, rows = self.rows.columns, self.rows.rows
         if len(rows) == 1 and len(columns) <= FEW_COLUMNS:
             return self.between.join(f"{name}{self.colon}{self.value(0, n)}" for n, name in enumerate(self.labels))
-        if (
-            len(rows) <= FEW_ROWS
-            and len(columns) == 2
-            and all(not _is_number(name) and _is_number(n) for name, n in rows)
-        ):
-            return self.between.join(f"{spoken(row[0])}{self.colon}{self.value(n, 1)}" for n, row in enumerate(rows))
+        if len(rows) <= FEW_ROWS and len(columns) == 2 and all(self._is_named(row) for row in rows):
+            return self.between.join(f"{self.name(n, 0)}{self.colon}{self.value(n, 1)}" for n in range(len(rows)))
         if len(rows) <= FEW_ROWS and len(columns) == 1:
             return ("、" if self.is_chinese else ", ").join(self.value(n, 0) for n in range(len(rows)))
         return ""
 
+    def _is_named(self, row: Sequence[Any]) -> bool:
+        name, figure = row
+        return is_number(figure) and (not is_number(name) or is_year(self.rows.columns[0], name))
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+def _plural(thing: str) -> str:
+    """Of an English label: customer → customers, company → companies; one that ends in s is taken for a plural."""
+    if thing.endswith("y") and thing[-2:-1] not in "aeiou":
+        return f"{thing[:-1]}ies"
+    if thing.endswith(("sh", "ch", "x", "ss")):
+        return f"{thing}es"
+    return thing if thing.endswith("s") else f"{thing}s"

@@ -35,6 +35,7 @@ SENSITIVE = re.compile(
 VALUES_AT_MOST = 100  # a text column with more distinct values is free text
 NAMES_AT_MOST = 300  # of what rows are called
 VALUE_CHARS = 60
+FLOATING = ("float4", "float8")
 SAMPLED_ROWS = 200_000
 
 _COLUMNS = """
@@ -126,13 +127,14 @@ def _model(
     entities += [
         Entity(name=to[1], type="foreign", expr=column) for column, to in references.items() if column not in forbidden
     ]
+    keys = {entity.expr for entity in entities}
     names = {column.name for column in columns}
     org = next((column for column in ORG_COLUMNS if column in names), None)
     title = _title(open_columns, table)
     dimensions = tuple(
         Dimension(
             name=column.name,
-            expr=expression_of(column.name),
+            expr=expression_of(column.name) if column.name in keys else _exact(column),
             type=_kind(column),
             description=Words(en=column.comment),
             synonyms=_synonyms(column.name, table),
@@ -185,6 +187,15 @@ def expression_of(column: str) -> str:
         return column if columns_in(column) == (column,) else quoted(column)
     except ValueError:
         return quoted(column)
+
+
+def _exact(column: Column) -> str:
+    """A column as an expression whose sums do not depend on the order of rows: floating-point numbers as the decimals people see.
+
+    By way of text: cast to numeric at once, PostgreSQL keeps 6 digits of a `real` and 15 of a `double precision`.
+    """
+    plain = expression_of(column.name)
+    return f"{plain}::text::numeric" if column.type in FLOATING else plain
 
 
 def fill_values(address: Address, layer: SemanticLayer) -> SemanticLayer:

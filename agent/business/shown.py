@@ -3,14 +3,14 @@
 import re
 from collections.abc import Collection, Sequence
 from datetime import date
-from decimal import Decimal
 from typing import Any
 
 from agent.business.ask.describe import Meaning, column_labels
+from agent.business.cells import is_number, is_year
 from agent.business.headline import CHANGE, headline, rows_told
 from agent.business.layer.model import SemanticLayer
 from agent.business.queries import QueryResult
-from agent.business.report import plain, units_of_columns
+from agent.business.report import plain, units_of_columns, words_of_columns
 from agent.business.session import Rows
 from agent.business.sources import OpenSource, reach_of
 from agent.query_result import ChartSpec, QueryShown, ResultTable
@@ -33,6 +33,7 @@ def shown(
     units = units_of_columns(rows.columns, asked)
     is_chinese = language.startswith("zh")
     labels = column_labels(rows.columns, asked, language)
+    words = words_of_columns(rows.columns, rows.rows, asked, language)
     return QueryShown(
         query_id=result.query_id,
         question=question,
@@ -48,9 +49,12 @@ def shown(
                 is_chinese=is_chinese,
                 labels=labels,
                 units=units,
+                words=words,
                 counted=rows_told(reach, is_chinese=is_chinese),
             ),
             figure=meaning.figure if meaning else "",
+            unit=meaning.unit if meaning else "",
+            counted=meaning.counted if meaning else "",
             window=meaning.window if meaning else (),
             time_zone=opened.layer.time_zone if meaning and meaning.window else "",
             conditions=meaning.conditions[len(meaning.window) :] if meaning else (),
@@ -61,6 +65,7 @@ def shown(
             columns=rows.columns,
             labels=tuple(_with_unit(*told, is_chinese=is_chinese) for told in zip(labels, units, strict=True)),
             rows=tuple(tuple(plain(value) for value in row) for row in rows.rows),
+            words=words if any(words) else (),
             total=answer.total,
             is_cut=rows.is_truncated and answer.total is None,
             elapsed_ms=rows.elapsed_ms,
@@ -104,10 +109,13 @@ def _kind(name: str, values: Sequence[Any]) -> str:
     told = [value for value in values if value is not None]
     if not told:
         return ""
-    if all(isinstance(value, date) or (isinstance(value, str) and PERIOD.fullmatch(value)) for value in told):
+    if all(
+        isinstance(value, date) or is_year(name, value) or (isinstance(value, str) and PERIOD.fullmatch(value))
+        for value in told
+    ):
         return "time"
     if all(isinstance(value, str) for value in told):
         return "name"
-    if all(isinstance(value, int | float | Decimal) and not isinstance(value, bool) for value in told):
+    if all(map(is_number, told)):
         return "" if f"_{name.lower()}".endswith("_id") else "quantity"  # a number that names a row is none
     return ""

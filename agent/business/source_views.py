@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from agent.business.check import Verdict, verdict
 from agent.business.examples import evaluation_cases
 from agent.business.execute import Wall
+from agent.business.layer.model import SemanticLayer
 from agent.business.layer.yaml_io import write_layer
 from agent.business.models import DataSource
 from agent.business.sources import draft, import_layer, open_source
@@ -112,10 +113,12 @@ def layer(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseB
     """The semantic layer in place: edited, read from a file, or drafted anew; `draft` in a POST saves nothing."""
     source = _governed(by, source_id)
     form = LayerForm(request.POST or None, request.FILES or None, initial={"text": write_layer(source.semantic_layer)})
+    described = None
     if "draft" in request.POST:
         form = LayerForm(initial={"text": write_layer(source.semantic_layer)})
         try:
-            form = LayerForm(initial={"text": write_layer(draft(by, source))})
+            described = draft(by, source)
+            form = LayerForm(initial={"text": write_layer(described)})
             messages.info(
                 request, _("This is a draft from the database, not saved yet. What was written about tables is kept.")
             )
@@ -130,7 +133,7 @@ def layer(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseB
             return _layer_page(request, source, form, status=400)
         messages.success(request, _("Saved: %(n)d tables.") % {"n": len(saved.semantic_models)})
         return redirect("source-layer", source.pk)
-    return _layer_page(request, source, form, status=400 if form.errors else 200)
+    return _layer_page(request, source, form, status=400 if form.errors else 200, described=described)
 
 
 @require_GET
@@ -156,8 +159,16 @@ def _governed(by: Principal, source_id: UUID) -> DataSource:
     return source
 
 
-def _layer_page(request: HttpRequest, source: DataSource, form: LayerForm, *, status: int) -> HttpResponse:
-    context = {"title": _("Semantic layer of %(name)s") % {"name": source.name}, "source": source, "form": form}
+def _layer_page(
+    request: HttpRequest, source: DataSource, form: LayerForm, *, status: int, described: SemanticLayer | None = None
+) -> HttpResponse:
+    """described: what is shown as tables; the saved layer where it is not given."""
+    context = {
+        "title": _("Semantic layer of %(name)s") % {"name": source.name},
+        "source": source,
+        "form": form,
+        "described": described or source.semantic_layer,
+    }
     return show(request, "admin/business/layer.html", context, status=status)
 
 

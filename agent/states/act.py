@@ -19,7 +19,7 @@ from agent.state import Goto, RagSummary, Run, State, ToolProblem, Turn
 from agent.states.retrieve import filters_of
 from agent.tokens import count_messages
 from agent.tools.base import ToolContext, allowed_names, in_order, specification
-from agent.tools.calling import Called, call_tool
+from agent.tools.calling import UNREAD, Called, call_tool
 from agent.tools.knowledge_search import TOP_K
 from agent.workflow import add_trace
 from knowledge.ingestion.language import language_of
@@ -165,7 +165,8 @@ def keep(run: Run, called: Called, *, ms: int) -> None:
     if called.tool and called.tool.node is State.CALCULATE and result.success:
         run.workings.append(result.output)
     err = None
-    if called.problem:
+    out: dict[str, object] = {"evidence_added": len(run.findings) - known}
+    if called.is_error:
         err = {"type": called.problem, "msg": PROBLEMS.get(called.problem, PROBLEMS["ToolMistake"])}
         run.state.tools.errors.append(ToolProblem(tool=called.name, **err))
     add_trace(
@@ -175,7 +176,7 @@ def keep(run: Run, called: Called, *, ms: int) -> None:
         tool=called.name,
         timing_ms=max(ms, 1),
         status="error" if err else "ok",
-        out={"evidence_added": len(run.findings) - known},
+        out=out | ({"note": UNREAD[called.problem]} if called.problem in UNREAD else {}),
         err=err,
     )
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import template
 from django.db.models import QuerySet
@@ -12,9 +12,11 @@ from django.utils.formats import date_format
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
+from agent.business.cells import is_number, is_year, spoken, told_row
 from agent.business.models import DataSource
-from agent.business.report import spoken
+from agent.business.session import Rows
 from agent.models import Session
+from agent.query_result import ResultTable
 from agent.sessions import sessions_of
 from authz.governing import governed
 from authz.principal import Principal
@@ -48,10 +50,31 @@ def cell(value: Any) -> str:
     return spoken(value)
 
 
+class Cell(NamedTuple):
+    """A cell of a result. told: for people; stored: for programs, never in a language's own way to write numbers; nothing is empty.
+
+    code: the stored value where people call it something else, else "".
+    """
+
+    told: str
+    stored: str
+    code: str
+    is_number: bool
+
+
 @register.filter
-def raw(value: Any) -> str:
-    """A cell for programs: never in a language's own way to write numbers; nothing is empty."""
-    return "" if value is None else str(value)
+def cells(table: ResultTable | Rows) -> list[list[Cell]]:
+    """The rows of a result as they are shown."""
+    words = table.words if isinstance(table, ResultTable) else ()
+    return [
+        [_cell(*cell) for cell in zip(table.columns, row, told_row(table.columns, row, words), strict=True)]
+        for row in table.rows
+    ]
+
+
+def _cell(column: str, value: Any, told: str) -> Cell:
+    code = value if isinstance(value, str) and value != told else ""
+    return Cell(told, "" if value is None else str(value), code, is_number(value) and not is_year(column, value))
 
 
 @register.filter
@@ -80,11 +103,6 @@ def window(told: str) -> str:
 def oldest_first(windows: Sequence[str]) -> list[str]:
     """Spans of days by their first day; one without a beginning comes first."""
     return sorted(windows, key=lambda told: "" if told.startswith("…") else told)
-
-
-@register.filter
-def is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 @register.filter

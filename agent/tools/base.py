@@ -97,6 +97,10 @@ class ToolMistake(Exception):
         self.readings = tuple(readings)
 
 
+class NotReadable(ToolMistake):
+    """Nobody's mistake: the question is not one that the tool reads. What would help is told as for a mistake."""
+
+
 class Tool(Protocol):
     """A thing the model may do. Its docstring is what the model reads; instances hold no state.
 

@@ -10,24 +10,30 @@ from pydantic import ValidationError
 
 from agent.providers.chunks import cleaned
 from agent.threads import limited
-from agent.tools.base import Tool, ToolContext, ToolMistake, ToolResult, current_name, find, tools
+from agent.tools.base import NotReadable, Tool, ToolContext, ToolMistake, ToolResult, current_name, find, tools
 from agent.tools.output import bounded
 from audit.actions import Action, Outcome
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
 
 ARGUMENTS_LENGTH = 20_000  # characters of JSON
+UNREAD = {NotReadable.__name__: "the question could not be read as a query"}  # as it is recorded
 
 
 @dataclass(frozen=True)
 class Called:
-    """What came of a call. tool: None where there is no such tool. problem: why it did not work, "" where it did."""
+    """What came of a call. tool: None where there is no such tool. problem: the kind of what kept it from working, "" where it did."""
 
     name: str
     tool: Tool | None
     arguments: dict[str, Any]
     result: ToolResult
     problem: str = ""
+
+    @property
+    def is_error(self) -> bool:
+        """Whether something went wrong; a question that a tool does not read is none."""
+        return bool(self.problem) and self.problem not in UNREAD
 
 
 async def call_tool(name: str, arguments: str, *, allowed: Collection[str], ctx: ToolContext) -> Called:
@@ -62,10 +68,9 @@ def _note(ctx: ToolContext, called: Called) -> None:
     """Which tool, and the ids of what it found; nothing that the model wrote, which may repeat a document."""
     found = [finding.item.evidence_id for finding in called.result.findings]
     detail = {"tool": called.tool.name if called.tool else "", "evidence": found}
-    outcome = Outcome.ERROR if called.problem else Outcome.ALLOW
-    ctx.record(
-        ctx.principal, Action.TOOL_CALLED, outcome=outcome, reason=called.problem, run_id=ctx.run_id, detail=detail
-    )
+    outcome = Outcome.ERROR if called.is_error else Outcome.ALLOW
+    reason = UNREAD.get(called.problem, called.problem)
+    ctx.record(ctx.principal, Action.TOOL_CALLED, outcome=outcome, reason=reason, run_id=ctx.run_id, detail=detail)
 
 
 async def _called(name: str, arguments: str, allowed: Collection[str], ctx: ToolContext, unusable: str) -> Called:

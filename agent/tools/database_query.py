@@ -21,7 +21,7 @@ from agent.business.ways.linking import link
 from agent.business.ways.word_for_word import WordForWord
 from agent.evidence import text_hash
 from agent.state import EvidenceItem, Finding, Source, SqlSummary, State
-from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
+from agent.tools.base import NotReadable, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
 from agent.tools.output import fenced
 from authz.principal import Principal
 from authz.scopes import TokenScope
@@ -77,7 +77,7 @@ class DatabaseQuery(ToolDefaults):
         opened, written, result = await _answered(ctx, sources, args, language)
         meaning = written.meaning
         kept = shown(result, opened, question=args.question, statement=written.sql, meaning=meaning, language=language)
-        text = report(result, meaning, language, said=kept.meaning.headline)
+        text = report(result, meaning, language, said=kept.meaning.headline, words=kept.table.words)
         item = _evidence(result, text)
         rows = result.answer.rows
         columns, cells = (rows.columns, rows.rows) if rows else ((), ())
@@ -118,7 +118,7 @@ async def _answered(
 ) -> tuple[OpenSource, Written, QueryResult]:
     """The source, statement and result of a call: the caller's own, the one reading of the question, or what the model writes.
 
-    Raises ToolMistake, what `run_query` raises, and ModelError where the model fails.
+    Raises NotReadable where no source reads the question, ToolMistake, what `run_query` raises, and ModelError where the model fails.
     """
     if args.sql:
         if len(sources) > 1:
@@ -138,7 +138,7 @@ async def _answered(
             text for opened, error in failed for text in readings_of(args.question, error, opened.layer, language)
         ]
         told = " ".join(_handed_on(opened, error, ctx.model is None) for opened, error in failed)
-        raise ToolMistake(told, readings=readings)
+        raise NotReadable(told, readings=readings)
     opened, written = read[0]
     written, result = await run_written(way, written, lambda sql: _run(ctx, opened, sql))
     return opened, written, result

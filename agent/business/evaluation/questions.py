@@ -159,23 +159,22 @@ async def evaluate(
 async def _verdict(one: Asked, access: Access, answer: Answer) -> tuple[str, str]:
     if not one.is_answerable:
         return "wrong", "answered what cannot be answered"
-    rows = table_of(answer.rows.rows if answer.rows else ())
+    rows = answer.rows.rows if answer.rows else ()
     expected = [await _gold_rows(access, gold) for gold in alternatives(one.gold)]
     if answer.total is not None:  # cut to the first rows, and said so: those must be gold's, and the number must be
-        is_right = any(len(gold) == answer.total and is_part(rows, gold) for gold in expected)
+        is_right = any(len(gold) == answer.total and is_part(*comparable(rows, gold)) for gold in expected)
         return ("right", "") if is_right else ("wrong", f"{answer.total} rows ≠ {len(expected[0])}")
-    return (
-        ("right", "")
-        if any(contains(rows, gold) for gold in expected)
-        else ("wrong", f"{rows[:3]} ≠ {expected[0][:3]}")
-    )
+    if any(contains(*comparable(rows, gold)) for gold in expected):
+        return "right", ""
+    mine, first = comparable(rows, expected[0])
+    return "wrong", f"{mine[:3]} ≠ {first[:3]}"
 
 
-async def _gold_rows(access: Access, sql: str) -> Table:
+async def _gold_rows(access: Access, sql: str) -> Sequence[Sequence[Any]]:
     async with reading(access.admin, time_zone=access.time_zone) as connection:
         await connection.execute("SET LOCAL search_path = public")
         cursor = await connection.execute(sql, prepare=True)  # type: ignore[arg-type,unused-ignore]  # the set's own
-        return table_of(await cursor.fetchall())
+        return await cursor.fetchall()
 
 
 def alternatives(gold: str) -> list[str]:
@@ -191,18 +190,27 @@ def alternatives(gold: str) -> list[str]:
     return found
 
 
-def table_of(rows: Sequence[Sequence[Any]]) -> Table:
-    """Rows as comparable values: numbers as floats of nine digits, everything else as text."""
-    return tuple(tuple(_value(value) for value in row) for row in rows)
+def comparable(rows: Sequence[Sequence[Any]], gold: Sequence[Sequence[Any]]) -> tuple[Table, Table]:
+    """An answer's rows and the gold's as values that can be compared.
+
+    Numbers have nine digits; where gold counted in floating point, six: a sum of `real` is exact to no more, and depends on the
+    order of rows.
+    """
+    digits = 6 if any(isinstance(value, float) for row in gold for value in row) else 9
+    return _table(rows, digits), _table(gold, digits)
 
 
-def _value(value: Any) -> Value:
+def _table(rows: Sequence[Sequence[Any]], digits: int) -> Table:
+    return tuple(tuple(_value(value, digits) for value in row) for row in rows)
+
+
+def _value(value: Any, digits: int) -> Value:
     if value is None:
         return None
     if isinstance(value, bool):
         return str(value)
     if isinstance(value, int | float | Decimal):
-        return float(f"{float(value):.9g}")
+        return float(f"{float(value):.{digits}g}")
     if isinstance(value, datetime) and (value.hour, value.minute, value.second) == (0, 0, 0):
         return value.date().isoformat()
     return str(value).strip()

@@ -10,6 +10,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from agent.business.layer.expressions import columns_in
+from knowledge.ingestion.language import language_of
 
 Aggregation = Literal["count", "count_distinct", "sum", "avg", "min", "max"]
 DimensionType = Literal["categorical", "time", "number", "boolean"]
@@ -80,12 +81,18 @@ class Entity(Part):
 class Value(Part):
     """One value of a column, with the words people use for it.
 
+    synonyms: in any language; the first one of a language is shown to people of that language.
     is_undated: when a row came to have it is not in the table (an employee who left): with a time it is not asked.
     """
 
     value: str
     synonyms: tuple[str, ...] = ()
     is_undated: bool = False
+
+    def said(self, language: str) -> str:
+        """In a language (`zh…` or any other for English): itself where it is written in it, else its first synonym that is."""
+        spoken = "zh" if language.startswith("zh") else "en"
+        return next((word for word in (self.value, *self.synonyms) if language_of(word) == spoken), self.value)
 
 
 class Dimension(Named):

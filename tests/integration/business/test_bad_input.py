@@ -1,6 +1,7 @@
 """What can go wrong with a question about data: one clear sentence each, and a line in the log."""
 
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -224,6 +225,9 @@ def test_an_ambiguous_measure_is_asked_back(source: DataSource, northerner: User
     asked_back = Message.objects.get(pk=told["id"]).state["plan"]["clarifying_questions"]
     assert asked_back == ["What is the turnover (customer)?", "What is the turnover (sale)?"]
     assert not Entry.objects.filter(action=Action.SQL_EXECUTED).exists()
+    out = StringIO()
+    call_command("ask", "What is the turnover?", username=northerner.username, stdout=out)
+    assert out.getvalue().splitlines()[1:] == [f"  - {reading}" for reading in asked_back]
 
 
 def test_a_question_about_a_table_without_a_grant_reveals_nothing(source: DataSource) -> None:

@@ -17,7 +17,7 @@ from agent.business.sources import grant
 from agent.models import StopReason
 from agent.tools.base import ToolContext
 from agent.tools.calling import Called, call_tool
-from audit.actions import Action
+from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.principal import Principal
 from demo.business_data import ASKERS, FILES, describe_business_data, may_ask
@@ -109,12 +109,14 @@ def test_more_rows_than_are_shown_are_counted_by_the_database(company: None) -> 
 
 def test_an_empty_result_names_the_condition(company: None) -> None:
     result = ask("emma", "list the customers in Europe created after 2090").result
-    assert "No row fits (time: 2091-01-01 to now; region = 欧洲), in the rows of 产品组 Product" in result.output
+    assert "No row fits (time: 2091-01-01 to now; region = Europe), in the rows of 产品组 Product" in result.output
 
 
 def test_a_question_it_cannot_read_is_handed_to_the_model_with_the_tables_of_this_person(company: None) -> None:
     called = ask("emma", "how many happy customers are there")
-    assert called.problem == "ToolMistake"
+    assert called.problem == "NotReadable"
+    (entry,) = Entry.objects.filter(actor_name="emma", action=Action.TOOL_CALLED)
+    assert (entry.outcome, entry.reason) == (Outcome.ALLOW, "the question could not be read as a query")
     assert "no meaning for happy" in called.result.error
     assert "public.customer(id, name, region" in called.result.error
     assert "salary" not in called.result.error
@@ -125,6 +127,7 @@ def test_a_model_s_statement_goes_through_the_same_walls(company: None) -> None:
     assert counted.result.data["rows"] == [[600]]
     refused = ask("emma", "pay", sql="SELECT max(salary) FROM employee")
     assert refused.problem == "SqlRefused"
+    assert Entry.objects.filter(action=Action.TOOL_CALLED, outcome=Outcome.ERROR, reason="SqlRefused").count() == 1
     assert 'column "salary" does not exist' in refused.result.error
     written = ask("emma", "drop", sql="DELETE FROM customer")
     assert "Only questions are run" in written.result.error

@@ -126,7 +126,7 @@ def test_what_the_tables_cannot_answer_is_not_answered(
 ) -> None:
     with talking(northerner, says_json(written)) as talk:
         called = talk.ask()
-    assert called.problem == "ToolMistake"
+    assert called.problem == "NotReadable"
     assert sentence in called.result.error
     assert called.result.findings == ()
     assert actions() == []
@@ -144,7 +144,7 @@ def test_a_word_of_several_meanings_is_asked_back_not_guessed(source: DataSource
     save_layer(None, source, layer.model_copy(update={"semantic_models": models}))
     with talking(northerner) as talk:
         called = talk.ask("how many records are there")
-    assert called.problem == "ToolMistake"
+    assert called.problem == "NotReadable"
     assert "Ask the person which is meant" in called.result.error
 
 

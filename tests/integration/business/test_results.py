@@ -110,15 +110,72 @@ def test_the_value_stands_alone_before_everything_else(demo: DataSource) -> None
         ),
         (
             "上季度和本季度的订单数对比",
-            r"\d{4}-Q\d：[\d,]+；\d{4}-Q\d：[\d,]+；(增加|减少) [\d,]+，[+-][\d,.]+%（.+对比）",
+            r"\d{4}-Q\d：[\d,]+ 个订单；\d{4}-Q\d：[\d,]+ 个订单；(增加|减少) [\d,]+ 个订单，[+-][\d,.]+%",
         ),
-        ("今年销售额比去年增长了多少", r"对比期：[\d,]+；本期：[\d,]+；(增加|减少) [\d,]+，[+-][\d,.]+%（.+对比）"),
+        (
+            "今年销售额比去年增长了多少",
+            r"对比期：[\d,]+ CNY；本期：[\d,]+ CNY；(增加|减少) [\d,]+ CNY，[+-][\d,.]+%（.+对比）",
+        ),
+        (
+            "How many more customers did we win this year than last year?",
+            r"previous: \d+ customers?; current: \d+ customers?; \d+ customers? (more|fewer), [+-][\d,.]+ %",
+        ),
+        ("revenue by year", r"(\d{4}: [\d,]+ CNY; )*\d{4}: [\d,]+ CNY \(revenue\)"),
         ("top 3 customers by revenue", r"(.+: [\d,]+ CNY; ){2}.+: [\d,]+ CNY \(revenue\)"),
     ],
 )
 def test_a_few_values_and_their_change_are_told_in_the_sentence(demo: DataSource, question: str, told: str) -> None:
     text = answered(question).sentences[0]["text"]
     assert re.fullmatch(told, text), text
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "hidden"),
+    [
+        ("How many customers are there by region?", {"East China", "South China"}, {"华东", "华南"}),
+        ("各地区有多少客户？", {"华东", "华南"}, set()),
+        ("各行业的客户数量", {"港口", "仓储"}, {"port", "warehouse"}),
+        ("How many customers are there by industry?", {"port", "warehouse"}, set()),
+    ],
+)
+def test_values_are_told_in_the_language_of_the_question(
+    demo: DataSource, question: str, told: set[str], hidden: set[str]
+) -> None:
+    """The file has them as they are stored, as does whatever sorts the table."""
+    message = answered(question)
+    page = page_of(message)
+    cells = set(re.findall(r"<td[^>]*>([^<]*)</td>", page))
+    assert told <= cells
+    assert not hidden & cells
+    stored = set(re.findall(r'<td data-value="([^"]*)"', page))
+    assert hidden <= stored
+    sentence = message.sentences[0]["text"]
+    assert not any(word in sentence for word in hidden)
+    answer = signed_in("emma").get(address_of(message, "table.csv"))
+    csv = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
+    assert all(word in csv for word in hidden)
+
+
+def test_a_condition_is_told_in_the_language_of_the_question(demo: DataSource) -> None:
+    message = answered("How many customers are there in East China?")
+    (row,) = QueryCitation.objects.filter(message=message)
+    result = QueryShown.model_validate(row.result)
+    assert result.meaning.conditions == ("region = East China",)
+    assert "华东" in result.sql
+
+
+@pytest.mark.parametrize("question", ["revenue by year", "每年的销售额"])
+def test_a_year_is_a_number_and_told_as_a_year(demo: DataSource, question: str) -> None:
+    message = answered(question)
+    (row,) = QueryCitation.objects.filter(message=message)
+    result = QueryShown.model_validate(row.result)
+    years = [year for year, _revenue in result.table.rows]
+    assert all(isinstance(year, int) for year in years)
+    assert years == sorted(years)
+    assert result.chart is None or (result.chart.type, result.chart.label) == ("line", 0)
+    page = page_of(message)
+    assert [f">{year}</td>" in page for year in years] == [True] * len(years)
+    assert f"{years[0]:,}" not in page
 
 
 def test_two_times_are_listed_and_drawn_oldest_first(demo: DataSource) -> None:

@@ -1,6 +1,7 @@
 """Data sources in the admin: statements on trial, the semantic layer in place, grants per table, confirmed answers."""
 
 import json
+import re
 
 import pytest
 from django.contrib.auth.models import User
@@ -107,6 +108,23 @@ def test_a_layer_is_exported_edited_and_imported_in_place(source: DataSource, st
     assert DataSource.unscoped.get(pk=source.pk).semantic_layer.description == "What we sell"
 
 
+def test_tables_columns_and_measures_are_told_with_who_reads_their_rows(source: DataSource, steward: User) -> None:
+    _status, page = layer_page(source, steward)
+    tables = re.findall(r"<details class=\"module layer-table\".*?</details>", page, re.DOTALL)
+    told = {re.search("<code>(.*?)</code>", table)[1]: table for table in tables}  # type: ignore[index]
+    assert told.keys() == {"public.customer", "public.region", "public.sale"}
+    customer = told["public.customer"]
+    assert "rows by org_unit" in customer
+    assert "closed: no statement about org units" in told["public.region"]
+    rows = re.findall(r'<tr><th scope="row"><code>([^<]*)</code></th>(.*?)</tr>', customer, re.DOTALL)
+    columns = dict(rows)
+    assert columns.keys() >= {"id", "name", "segment", "api_token"}
+    assert "forbidden" in columns["api_token"]
+    assert "large; small" in columns["segment"]
+    assert "count(*)" in customer
+    assert "<code>region_code</code> → region" in customer
+
+
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
@@ -159,6 +177,16 @@ def test_grants_name_a_table_of_the_layer(source: DataSource, root: User) -> Non
     assert client.post(address, data).status_code == 302
     assert list(SourceGrant.objects.filter(user=reader).values_list("table", flat=True)) == ["sale"]
     assert Entry.objects.filter(action=Action.GRANT_GIVEN, target_id=str(source.pk), actor_name="root").exists()
+
+
+def test_a_right_says_what_it_reaches(source: DataSource, root: User) -> None:
+    SourceGrant.objects.all().delete()
+    grant(None, source, to=make_user("rita"))
+    grant(None, source, to=make_user("rolf"), table="sale")
+    page = client_of(root).get(f"/admin/business/datasource/{source.pk}/change/").content.decode()
+    reached = re.findall(r'<td class="field-table">\s*<p>(.*?)</p>', page, re.DOTALL)
+    assert sorted(reached) == ["sale", "the whole source"]
+    assert page.count('<option value="sale">sale</option>') == 1  # of the row to add
 
 
 def test_whoever_looks_after_a_source_finds_it_in_the_navigation_and_no_other_staff(root: User, steward: User) -> None:

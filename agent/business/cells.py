@@ -1,0 +1,48 @@
+"""One value of a result for people: grouped numbers, years as they are written, and what the layer calls a value."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from itertools import repeat
+from typing import Any
+
+_OF_YEARS = ("year", "period", "extract", "date_part")  # the last two: PostgreSQL's own names for `extract(year …)`
+Words = Mapping[str, str]
+
+
+def is_number(value: object) -> bool:
+    """A number; no truth value."""
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def is_year(column: str, value: Any) -> bool:
+    """Whether a number is a year by the name of its column: it is written without grouping, and names a time."""
+    name = column.lower()
+    is_named_so = name in _OF_YEARS or (name.endswith("_year") and not name.endswith("per_year"))
+    return is_named_so and is_number(value) and 1000 <= value < 10_000 and value == int(value)
+
+
+def spoken(value: Any) -> str:
+    """A value for people: numbers grouped, times without fractions of seconds."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "✓" if value else "✗"
+    if isinstance(value, Decimal | float):
+        return f"{value:,.2f}".rstrip("0").rstrip(".")
+    if isinstance(value, int):
+        return f"{value:,}"
+    return value.isoformat(timespec="minutes") if isinstance(value, datetime) else str(value)
+
+
+def told(column: str, value: Any, words: Words) -> str:
+    """A value of a column for people. words: what its values are called, where they are called something else."""
+    if is_year(column, value):
+        return str(int(value))
+    return words.get(value, value) if isinstance(value, str) else spoken(value)
+
+
+def told_row(columns: Sequence[str], row: Sequence[Any], words: Sequence[Words] = ()) -> list[str]:
+    """The values of a row for people. words: by column; empty where no value is called anything else."""
+    known = words or tuple(repeat({}, len(columns)))
+    return [told(*cell) for cell in zip(columns, row, known, strict=True)]

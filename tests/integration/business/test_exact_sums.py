@@ -1,0 +1,65 @@
+"""Sums of `real` columns: equal whatever order the rows lie in, and as exact as the values that people see."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+
+from agent.business.ask.lexicon import Lexicon
+from agent.business.ask.understand import understand
+from agent.business.evaluation.questions import opened_to_all
+from agent.business.execute import Access, run_sql
+from agent.business.introspect import draft_layer
+from agent.business.layer.model import SemanticLayer
+from agent.business.layer.rights import policy_of
+from agent.business.scratch import scratch_database
+
+VALUES = ("16777216", "0.1", "0.2", *["1"] * 20)  # in `real`, one that is added to the first is lost
+SEED = f"""
+CREATE TABLE parcel (id int PRIMARY KEY, weight real, height double precision);
+CREATE TABLE crate (id int PRIMARY KEY, weight real, height double precision);
+INSERT INTO parcel SELECT n, v, v FROM unnest(ARRAY[{",".join(VALUES)}]) WITH ORDINALITY AS x (v, n) ORDER BY n;
+INSERT INTO crate SELECT n, v, v FROM unnest(ARRAY[{",".join(VALUES)}]) WITH ORDINALITY AS x (v, n) ORDER BY n DESC;
+"""
+Drafted = tuple[SemanticLayer, Access]
+
+
+@pytest.fixture(scope="module")
+def drafted(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Drafted]:
+    """Two tables with the same rows, laid down in opposite orders."""
+    seed: Path = tmp_path_factory.mktemp("sums") / "parcels.sql"
+    seed.write_text(SEED)
+    with scratch_database(seed) as address:
+        layer = opened_to_all(draft_layer(address, "parcels"))
+        yield layer, Access(address, policy_of(layer, frozenset(), granted=(), source_granted=True))
+
+
+def value(access: Access, sql: str) -> Any:
+    answer = async_to_sync(run_sql)(access, sql)
+    assert answer.rows is not None
+    return answer.rows.rows[0][0]
+
+
+@pytest.mark.parametrize("column", ["weight", "height"])
+@pytest.mark.parametrize(("said", "exact"), [("total", "16777236.3"), ("average", "729445.056521739")])
+def test_a_sum_does_not_depend_on_the_order_of_rows(drafted: Drafted, said: str, exact: str, column: str) -> None:
+    layer, access = drafted
+    lexicon = Lexicon.of(layer)
+    sums = [value(access, understand(f"{said} {column} of {table}", lexicon).sql) for table in ("parcels", "crates")]
+    assert sums[0] == sums[1]
+    assert str(sums[0]).startswith(exact)
+
+
+def test_without_the_drafted_cast_it_would(drafted: Drafted) -> None:
+    _layer, access = drafted
+    assert value(access, "SELECT sum(weight) FROM parcel") != value(access, "SELECT sum(weight) FROM crate")
+
+
+def test_a_value_is_found_as_it_is_written(drafted: Drafted) -> None:
+    """In `real`, 0.1 is not the number 0.1."""
+    layer, access = drafted
+    sql = understand("how many parcels with weight at most 0.1", Lexicon.of(layer)).sql
+    assert value(access, sql) == 1
+    assert value(access, "SELECT count(*) FROM parcel WHERE weight = 0.1") == 0
