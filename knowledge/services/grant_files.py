@@ -4,7 +4,6 @@ Each line says what one person or group is allowed or denied on one place, or th
 """
 
 import csv
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,11 +27,11 @@ from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
 from knowledge.services import access
 from knowledge.services.access import Place, carrier_of
 from knowledge.services.folders import root_folder
+from knowledge.services.paths import names_in
 
 COLUMNS = ("knowledge_base", "folder", "document", "effect", "user", "group", "rights", "expires_at", "reason")
 EFFECTS = ("allow", "break", "deny")  # in the order in which they are applied: a manager is there before a break
 MOST_PROBLEMS = 20  # told at once
-SEPARATOR = re.compile(r"(?<!\\)/")
 
 
 @dataclass(frozen=True)
@@ -206,7 +205,7 @@ def _place(values: Mapping[str, str]) -> Place:
     if not path and not filename:
         return base
     folder = root_folder(base)
-    for part in (part.replace("\\/", "/") for part in SEPARATOR.split(path) if part):
+    for part in names_in(path):
         below = Folder.unscoped.filter(parent=folder, name=part, kind=FolderKind.FOLDER).first()
         if below is None:
             raise InvalidInput(_("There is no folder “%(name)s” in “%(parent)s”.") % {"name": part, "parent": folder})

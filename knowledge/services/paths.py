@@ -1,5 +1,8 @@
-"""A file that comes with the folders it lies in, as a person drags a whole folder onto the page."""
+"""Folders by their names: where a path leads, and a file that comes with the folders it lies in."""
 
+import re
+from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from django.core.files import File
@@ -9,12 +12,54 @@ from django.utils.translation import gettext as _
 from authz.checks import get_visible, require
 from authz.permissions import Right
 from authz.principal import Principal
-from copilot_site.lib.errors import Conflict, InvalidInput
-from knowledge.models import Folder
-from knowledge.services.folders import ensure_path
-from knowledge.services.uploads import Upload, upload_document
+from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
+from knowledge.models import Folder, FolderKind, KnowledgeBase
+from knowledge.services.folders import clean_name, ensure_path
+from knowledge.services.uploads import Upload, folder_to_fill, upload_document
 
 DEEPEST = 20  # folders in one path; what is deeper is a mistake
+SEPARATOR = re.compile(r"(?<!\\)/")
+
+
+def names_in(path: str) -> tuple[str, ...]:
+    """The folder names of a path below a base, like `A/B`; a `/` in a name is written `\\/`."""
+    return tuple(part.replace("\\/", "/") for part in SEPARATOR.split(path) if part.strip())
+
+
+@transaction.atomic
+def folder_at(principal: Principal, base: KnowledgeBase, path: str) -> Folder:
+    """The folder at `path` below a base, for this person to fill; missing ones are made, but none when it is refused.
+
+    It begins at the deepest folder of the path that they see: who may add to one folder need not see those above it.
+    Raises NotFound, PermissionDenied (no `add`), InvalidInput (no path).
+    """
+    names = names_in(path)
+    _refuse_too_deep(names)
+    for name in names:
+        if name.strip() in {".", ".."}:
+            raise InvalidInput(
+                _("“%(path)s” names no folder: write its names from the top, like A/B.") % {"path": path}
+            )
+    for depth in range(len(names), -1, -1):
+        folder = _seen_at(principal, base, names[:depth])
+        if folder is not None:
+            require(principal, Right.ADD, folder)
+            return folder_to_fill(principal, ensure_path(principal, folder, names[depth:]).pk)
+    raise NotFound(
+        _("There is no folder “%(path)s” in “%(base)s” that you may see. Name one that you may add to.")
+        % {"path": path or "/", "base": base}
+    )
+
+
+def _seen_at(principal: Principal, base: KnowledgeBase, names: tuple[str, ...]) -> Folder | None:
+    lookup: dict[str, Any] = {"knowledge_base": base, "kind": FolderKind.FOLDER}
+    above = ""
+    for name in reversed(names):
+        lookup[f"{above}name"] = clean_name(name)
+        lookup[f"{above}parent__isnull"] = False
+        above += "parent__"
+    lookup[f"{above}parent__isnull"] = True
+    return Folder.objects.visible_to(principal).filter(**lookup).first()
 
 
 @transaction.atomic
@@ -26,13 +71,17 @@ def upload_at(principal: Principal, *, folder_id: UUID, path: str, filename: str
     folder = get_visible(Folder, principal, pk=folder_id)
     require(principal, Right.ADD, folder)
     names = [name for name in path.replace("\\", "/").split("/") if name.strip() not in {"", ".", ".."}]
+    _refuse_too_deep(names)
+    for name in names:
+        folder = _child(principal, folder, name)
+    return upload_document(principal, folder_id=folder.pk, filename=filename, file=file)
+
+
+def _refuse_too_deep(names: Sequence[str]) -> None:
     if len(names) > DEEPEST:
         raise InvalidInput(
             _("A path has at most %(most)s folders; this one has %(count)s.") % {"most": DEEPEST, "count": len(names)}
         )
-    for name in names:
-        folder = _child(principal, folder, name)
-    return upload_document(principal, folder_id=folder.pk, filename=filename, file=file)
 
 
 def _child(principal: Principal, folder: Folder, name: str) -> Folder:

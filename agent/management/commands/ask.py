@@ -13,6 +13,7 @@ from agent.sessions import ShownMessage, create_session, get_message
 from authz.checks import get_visible
 from authz.principal import Principal
 from copilot_site.lib.commands import one_sentence, reader_may_leave
+from knowledge.ingestion.language import language_of
 from knowledge.models import KnowledgeBase
 from knowledge.retrieval.search import Scope
 
@@ -24,14 +25,19 @@ class Command(BaseCommand):
         parser.add_argument("question")
         parser.add_argument("--as", dest="username", required=True, help="who asks")
         parser.add_argument("--kb", default="", help="only this knowledge base")
-        parser.add_argument("--language", choices=("en", "zh-hans"), default="en", help="of our own words")
+        parser.add_argument(
+            "--language", choices=("en", "zh-hans"), help="of our own words; without it that of the question"
+        )
         parser.add_argument("--json", action="store_true", help="print the events, one JSON object a line")
 
-    def handle(self, *, question: str, username: str, kb: str, language: str, json: bool, **options: Any) -> None:
+    def handle(
+        self, *, question: str, username: str, kb: str, language: str | None, json: bool, **options: Any
+    ) -> None:
         with one_sentence():
             principal = Principal.named(username)
             check_question(question)  # before a conversation is begun for it
             scope = Scope(knowledge_base_ids=(get_visible(KnowledgeBase, principal, name=kb).pk,)) if kb else Scope()
+            language = language or ("zh-hans" if language_of(question) == "zh" else "en")
             session = create_session(principal)
             events = async_to_sync(_collect)(
                 ask(principal, session_id=session.pk, question=question, scope=scope, language=language)
@@ -48,6 +54,8 @@ class Command(BaseCommand):
 
     def _print_answer(self, message: ShownMessage) -> None:
         self.stdout.write(message.content)
+        for reading in message.readings:
+            self.stdout.write(f"  - {reading}")
         for citation in message.citations:
             place = " > ".join((citation.passage.title, *citation.passage.heading_path))
             page = f", p. {citation.page}" if citation.page else ""
@@ -55,7 +63,8 @@ class Command(BaseCommand):
         for query in message.queries:
             self.stdout.write(f"  [{query.number}] {query.source}: {query.title}")
             if query.result and len(query.result.table.columns) * len(query.result.table.rows) > 1:
-                self.stdout.write(markdown_table(query.result.table.columns, query.result.table.rows))
+                table = query.result.table
+                self.stdout.write(markdown_table(table.columns, table.rows, table.words))
         if message.notice:
             self.stdout.write(message.notice)
 

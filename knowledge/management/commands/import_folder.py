@@ -4,9 +4,11 @@ import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from django.core.files import File
 from django.core.management.base import BaseCommand, CommandParser
+from django.db import transaction
 from django.db.models import Count
 from tqdm import tqdm
 
@@ -15,7 +17,8 @@ from authz.principal import Principal
 from copilot_site.lib.commands import one_sentence
 from copilot_site.lib.errors import CopilotError, InvalidInput
 from knowledge.models import DocumentVersion, Folder, KnowledgeBase, ParseStatus
-from knowledge.services.folders import ensure_path, root_folder
+from knowledge.services.folders import ensure_path
+from knowledge.services.paths import folder_at
 from knowledge.services.uploads import IncomingFile, add_document, folder_to_fill
 
 POLL_S = 1.0
@@ -36,41 +39,41 @@ class Command(BaseCommand):
             principal = Principal.named(username)
             files = _files_of(path)
             base = get_visible(KnowledgeBase, principal, name=kb)
-            top = folder_to_fill(principal, root_folder(base).pk)
-            top = ensure_path(principal, top, tuple(part for part in folder.split("/") if part))
-            versions = self._bring(principal, path, files, top)
+            names = self._bring(principal, path, files, folder_at(principal, base, folder))
             if not no_wait:
-                self._wait(versions)
+                self._wait(names)
 
-    def _bring(self, principal: Principal, path: Path, files: list[Path], top: Folder) -> list[DocumentVersion]:
+    def _bring(self, principal: Principal, path: Path, files: list[Path], top: Folder) -> dict[UUID, Path]:
+        """Upload the files; the path below `path` of each version that is there now."""
         outcomes: Counter[str] = Counter()
         refused: list[tuple[str, str]] = []
-        versions = []
+        names: dict[UUID, Path] = {}
+        # rights are read for each folder: for each file they would cost more than it
         folders: dict[tuple[str, ...], Folder] = {}
         for file in tqdm(files, desc="upload", unit="file", disable=None):
-            parts = file.relative_to(path).parts[:-1]
+            name = file.relative_to(path)
+            parts = name.parts[:-1]
             try:
-                if parts not in folders:  # rights are read for each folder: for each file they would cost more than it
-                    folders[parts] = folder_to_fill(principal, ensure_path(principal, top, parts).pk)
-                with file.open("rb") as content:
-                    upload = add_document(
-                        principal, folders[parts], IncomingFile(file.name, File(content), queue="bulk")
-                    )
-                outcomes[upload.outcome] += 1
-                versions.append(upload.version)
+                with _opened(file) as content, transaction.atomic():  # no folder is made for a file that is refused
+                    folder = folders.get(parts) or folder_to_fill(principal, ensure_path(principal, top, parts).pk)
+                    upload = add_document(principal, folder, IncomingFile(file.name, content, queue="bulk"))
             except CopilotError as problem:
-                refused.append((str(file.relative_to(path)), str(problem)))
+                refused.append((str(name), str(problem)))
+            else:
+                folders[parts] = folder
+                outcomes[upload.outcome] += 1
+                names[upload.version.pk] = name
         self.stdout.write(
             f"{len(files)} files: {outcomes['created']} new, {outcomes['new_version']} changed, "
             f"{outcomes['unchanged']} unchanged, {len(refused)} refused."
         )
-        for name, why in refused:
-            self.stdout.write(f"  refused {name}: {why}")
-        return versions
+        for refused_name, why in refused:
+            self.stdout.write(f"  refused {refused_name}: {why}")
+        return names
 
-    def _wait(self, versions: list[DocumentVersion]) -> None:
+    def _wait(self, names: dict[UUID, Path]) -> None:
         """Until every version is completed or failed; the workers do the work."""
-        ids = [version.pk for version in versions]
+        ids = list(names)
         with tqdm(total=len(ids), desc="ingest", unit="document", disable=None) as bar:
             while True:
                 counts = dict(
@@ -87,10 +90,8 @@ class Command(BaseCommand):
         self.stdout.write(
             f"{counts.get(ParseStatus.COMPLETED, 0)} completed, {counts.get(ParseStatus.FAILED, 0)} failed."
         )
-        for version in DocumentVersion.unscoped.filter(pk__in=ids, parse_status=ParseStatus.FAILED).select_related(
-            "document"
-        ):
-            self.stdout.write(f"  failed {version.document.filename}: {version.failure_reason}")
+        for version in DocumentVersion.unscoped.filter(pk__in=ids, parse_status=ParseStatus.FAILED):
+            self.stdout.write(f"  failed {names[version.pk]}: {version.failure_reason}")
 
 
 def _files_of(path: Path) -> list[Path]:
@@ -102,3 +103,11 @@ def _files_of(path: Path) -> list[Path]:
     if not files:
         raise InvalidInput(f"There are no files in {path}.")
     return files
+
+
+def _opened(path: Path) -> "File[bytes]":
+    """Raises InvalidInput for a file that this process may not read, or that is gone."""
+    try:
+        return File(path.open("rb"))
+    except OSError as error:
+        raise InvalidInput(f"The file cannot be read ({error.strerror}).") from error

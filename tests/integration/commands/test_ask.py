@@ -2,6 +2,7 @@
 
 import json
 import os
+from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -50,3 +51,20 @@ def test_a_reader_that_stays_gets_every_event() -> None:
         out.close()
         kinds = [json.loads(line)["response_type"] for line in events]
     assert kinds[-1] == "complete"
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "said"),
+    [
+        ("鲸鱼吃什么？", (), "无法确认"),
+        ("What do whales eat?", (), "cannot confirm"),
+        ("鲸鱼吃什么？", ("--language", "en"), "cannot confirm"),
+    ],
+)
+def test_a_refusal_is_in_the_language_of_the_question_unless_another_is_asked_for(
+    question: str, language: tuple[str, ...], said: str
+) -> None:
+    reader = make_reader(make_library()[0])
+    out = StringIO()
+    call_command("ask", question, "--as", reader.username, *language, stdout=out)
+    assert said in out.getvalue()

@@ -1,7 +1,11 @@
 """`manage.py import_folder`: the tree is kept, a repetition changes nothing, and what cannot be read is named."""
 
+import errno
+import os
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
+from typing import IO
 
 import pytest
 from django.contrib.auth.models import User
@@ -10,7 +14,8 @@ from django.core.management import CommandError, call_command
 from authz.permissions import Right
 from knowledge.ingestion.pipeline import ingest
 from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase
-from tests.factories import allow, make_base, make_user
+from knowledge.services.access import deny
+from tests.factories import allow, make_base, make_folder, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -78,6 +83,7 @@ def test_a_repetition_changes_nothing_and_a_changed_file_is_a_new_version(editor
         ([".", "--kb", "Handbook", "--as", "nobody"], "no active user 'nobody'"),
         ([".", "--kb", "Other", "--as", "editor"], "There is no such knowledge base, or you may not see it."),
         ([".", "--kb", "Handbook", "--as", "reader"], "but not add documents and folders here"),
+        ([".", "--kb", "Handbook", "--as", "editor", "--folder", "A/../B"], "“A/../B” names no folder"),
     ],
 )
 def test_a_wrong_word_is_one_sentence_and_changes_nothing(
@@ -94,3 +100,52 @@ def test_a_wrong_word_is_one_sentence_and_changes_nothing(
 def test_a_folder_without_files_is_named(editor: User, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="There are no files in"):
         call_command("import_folder", str(tmp_path), "--kb", "Handbook", "--as", "editor")
+
+
+def test_who_may_add_to_one_folder_alone_imports_there(base: KnowledgeBase, tree: Path) -> None:
+    runbooks = make_folder(make_folder(base, "Engineering"), "Run/books")
+    allow(make_user("editor"), runbooks, Right.VIEW, Right.ADD)
+    assert "2 new" in run(tree, "--folder", "Engineering/Run\\/books")
+    assert {row.folder.parent for row in Document.unscoped.filter(filename="leave.md")} == {runbooks}
+    with pytest.raises(CommandError, match="no folder “Engineering” in “Handbook” that you may see"):
+        run(tree, "--folder", "Engineering")
+
+
+def test_a_folder_that_refuses_keeps_its_tree_as_it_is(base: KnowledgeBase, editor: User, tree: Path) -> None:
+    """A right to add above is none where it was denied: not even to an empty folder."""
+    rules = make_folder(base, "rules")
+    deny(None, (Right.ADD,), rules, to=editor)
+    said = run(tree)
+    assert "0 new, 0 changed, 0 unchanged, 3 refused" in said
+    assert not Folder.unscoped.filter(parent=rules).exists()
+
+
+def test_a_refused_file_leaves_no_folder(editor: User, tmp_path: Path) -> None:
+    (tmp_path / "songs").mkdir()
+    (tmp_path / "songs" / "song.mp3").write_bytes(b"la")
+    run(tmp_path)
+    assert not Folder.unscoped.filter(name="songs").exists()
+
+
+def test_a_file_that_cannot_be_read_is_named_and_the_rest_goes_on(
+    editor: User, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: Callable[..., IO[bytes]] = Path.open
+
+    def forbidden(path: Path, *options: str) -> IO[bytes]:
+        if path.name == "leave.md":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return opened(path, *options)
+
+    monkeypatch.setattr(Path, "open", forbidden)  # these tests run as root, too, who may read all
+    said = run(tree)
+    assert "1 new" in said
+    assert "refused rules/leave.md: The file cannot be read (Permission denied)." in said
+
+
+def test_a_document_that_failed_is_named_with_its_folder(editor: User, tmp_path: Path) -> None:
+    (tmp_path / "scans").mkdir()
+    (tmp_path / "scans" / "old.pdf").write_bytes(b"no PDF")
+    run(tmp_path)
+    ingest(DocumentVersion.unscoped.get().pk)
+    assert "  failed scans/old.pdf: The name ends in .pdf" in run(tmp_path, wait=True)
