@@ -19,7 +19,7 @@ from agent.runs import complete
 from agent.sessions import create_session, delete_session, get_message, get_session, read_messages, sessions_of
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.inputs import Filters, Input
+from copilot_site.lib.inputs import CursorFilters, Filters, Input
 from copilot_site.lib.openapi import operation
 from copilot_site.lib.pagination import CappedCursor
 from knowledge.rest.search import Within, scope_of
@@ -85,7 +85,7 @@ class Messages(PrincipalView):
 
     @operation("Read a conversation, in order", answer=MessageSerializer(many=True), problems=(400, 401, 404))
     def get(self, request: Request, pk: UUID) -> Response:
-        Filters.checked(request.query_params)
+        CursorFilters.checked(request.query_params)
         session = get_session(self.principal, pk)
         rows = self.paginate_queryset(session.messages.prefetch_related("citations", "queries"))
         shown = self.get_serializer(read_messages(self.principal, session, rows or []), many=True)

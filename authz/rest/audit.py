@@ -22,7 +22,7 @@ from audit.selectors import EntryFilter, links
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.files import StreamedPieces
-from copilot_site.lib.inputs import Filters
+from copilot_site.lib.inputs import CursorFilters
 from copilot_site.lib.openapi import BINARY, operation
 from copilot_site.lib.pagination import NewestFirst
 
@@ -43,7 +43,7 @@ class MayExport(BasePermission):
         return view.principal.folder_id is None and request.user.has_perm("audit.export_entry")
 
 
-class EntryFilters(Filters):
+class EntryFilters(CursorFilters):
     since = serializers.DateTimeField(required=False, help_text="Not older than this.")
     until = serializers.DateTimeField(required=False, help_text="Older than this.")
     actor = serializers.CharField(required=False, help_text="A sign-in name, or the number of an account.")
@@ -55,6 +55,7 @@ class EntryFilters(Filters):
 
 
 class ExportFilters(EntryFilters):
+    read_elsewhere = frozenset()  # the whole of it, no page
     file = serializers.CharField(default="jsonl", help_text="csv, csv-bom, jsonl or ocsf.")
 
 

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
+from rest_framework.exceptions import MethodNotAllowed
 from rest_framework.generics import GenericAPIView
 from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
@@ -34,7 +35,10 @@ class PrincipalView(GenericAPIView[Any]):
         super().check_permissions(request)
         if not isinstance(request.auth, Bearer):
             return
-        scopes = self.token_scopes.get((request.method or "").lower(), ())
+        method = (request.method or "").lower()
+        if not hasattr(self, method):  # what nobody can do here is not for want of a scope
+            raise MethodNotAllowed(request.method or "")
+        scopes = self.token_scopes.get("get" if method == "head" else method, ())
         if not scopes:
             self.permission_denied(request, message=_("A token cannot do this. Sign in as a person."), code="no_tokens")
         for choice in (scopes, *((scope,) for scope in self.besides)):

@@ -17,7 +17,7 @@ from authz.principal import Principal
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.files import StreamedFile
-from copilot_site.lib.inputs import Filters, Input
+from copilot_site.lib.inputs import Filters, Input, OffsetFilters
 from copilot_site.lib.openapi import BINARY, operation
 from copilot_site.lib.pagination import CappedOffsets
 from knowledge.models import Chunk, Document, DocumentVersion, ParseStatus
@@ -46,7 +46,7 @@ class DocumentFilters(Filters):
     )
 
 
-class ChunkFilters(Filters):
+class ChunkFilters(OffsetFilters):
     version = serializers.IntegerField(
         required=False,
         min_value=1,

@@ -109,7 +109,7 @@ class Ways:
         return [hit.passage.document_id for hit in found.hits]
 
     def rest_list(self) -> list[Any]:
-        answer = self._get("/api/v1/documents?limit=100").json()
+        answer = self._get("/api/v1/documents?page_size=100").json()
         assert answer["count"] == len(answer["results"])
         return self._named(row["id"] for row in answer["results"])
 

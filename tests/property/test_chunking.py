@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from knowledge.ingestion.chunking import chunk_document
@@ -56,7 +56,15 @@ def test_spans_follow_each_other_and_cover_the_text(parsed: ParsedDocument) -> N
     assert all(chunk.start < chunk.end for chunk in chunks)
 
 
+# one line that fills a chunk to the last token, before the fence that closes it there
+FULL = ParsedDocument(
+    title=None,
+    blocks=(*block("paragraph", "alpha"), *block("code", f"```\n{'alpha ' * 14}{'更新。 ' * 11}策略\n```")),
+)
+
+
 @given(documents)
+@example(FULL)
 def test_no_chunk_is_blank_or_longer_than_the_limit(parsed: ParsedDocument) -> None:
     chunks = chunk_document(parsed, count_tokens=count_words, target_tokens=30, max_tokens=50)
     assert all(chunk.text.strip() for chunk in chunks)

@@ -184,8 +184,8 @@ BAD: dict[str, dict[str, Any]] = {
     "changes.0: There is no group, unit or role called “Engineerin”. Did you mean “Engineering”?": {
         "group": "Engineerin", "rights": ["view"]
     },
-    "changes.0.rights.0: \"read\" is not a valid choice.": {"user": "ben", "rights": ["read"]},
-    "changes.0.what: \"steal\" is not a valid choice.": {"what": "steal"},
+    "changes.0.rights.0: “read” is none of the choices: view, download, add, change, manage.": {"user": "ben", "rights": ["read"]},
+    "changes.0.what: “steal” is none of the choices: ": {"what": "steal"},
     "changes.0.holder: There is no field “holder”. Known are:": {"holder": "ben"},
     "changes.0: Only folders are moved here; documents are moved on their own pages.": {"what": "move", "kind": "document"},
     "changes.0: “Rules” cannot be moved below itself.": {"what": "move", "parent": "travel"},

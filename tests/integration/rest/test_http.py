@@ -4,7 +4,11 @@ from typing import Any
 
 import pytest
 
+from authz.principal import Principal
+from authz.scopes import TokenScope
+from authz.tokens import issue_token
 from tests.integration.rest.world import World
+from tests.tokens import client_with
 
 
 @pytest.mark.parametrize(
@@ -13,9 +17,15 @@ from tests.integration.rest.world import World
         ("post knowledge-search", {"data": "{", "content_type": "application/json"}, 400, "JSON parse error"),
         ("post knowledge-search", {"data": "[1]", "content_type": "application/json"}, 400, "dictionary"),
         ("post knowledge-search", {"data": "\xff", "content_type": "application/json"}, 400, "JSON"),
-        ("post knowledge-search", {"data": "query=x", "content_type": "text/plain"}, 415, "text/plain"),
-        ("put knowledge-search", {}, 405, "PUT"),
-        ("delete folders", {}, 405, "DELETE"),
+        (
+            "post knowledge-search",
+            {"data": "query=x", "content_type": "text/plain"},
+            415,
+            "“text/plain” is not read here. Send application/json.",
+        ),
+        ("get folders", {"headers": {"Accept": "application/xml"}}, 406, "The answer is application/json."),
+        ("put knowledge-search", {}, 405, "PUT is not possible here: only POST."),
+        ("delete folders", {}, 405, "DELETE is not possible here: only GET, POST."),
         ("get folders/not-an-id", {}, 404, "no such address"),
         ("get folders/", {}, 404, "none ends with a slash"),
         ("get nothing", {}, 404, "/api/docs/"),
@@ -33,3 +43,33 @@ def test_it_is_a_problem_document(world: World, request_: str, options: dict[str
 
 def test_an_unknown_address_says_the_same_to_everybody(world: World) -> None:
     assert len({world.client(role).get("/api/v1/nothing").content for role in ("anonymous", "view", "superuser")}) == 1
+
+
+def test_who_is_not_signed_in_is_told_how(world: World) -> None:
+    answer = world.client("anonymous").get("/api/v1/folders")
+    assert answer.status_code == 401
+    assert "Authorization: Bearer" in answer.json()["detail"]
+
+
+def test_a_body_of_another_shape_names_no_field(world: World) -> None:
+    detail = (
+        world.client("all")
+        .post("/api/v1/knowledge-search", data="[1]", content_type="application/json")
+        .json()["detail"]
+    )
+    assert detail.startswith("Invalid data."), detail
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("put", "documents", 405),
+        ("get", "knowledge-search", 405),
+        ("head", "documents", 200),
+        ("options", "documents", 403),
+    ],
+)
+def test_a_token_meets_the_methods_that_are_there(world: World, method: str, path: str, status: int) -> None:
+    """What nobody can do is no question of the token, and HEAD is a GET."""
+    secret = issue_token(Principal.of(world.people["all"]), name="script", scopes=TokenScope.values)[1]
+    assert getattr(client_with(secret), method)(f"/api/v1/{path}").status_code == status

@@ -141,6 +141,13 @@ def test_pages_follow_each_other_without_gap_or_repeat(tree: Tree) -> None:
         ("documents?folder=1", "folder"),
         ("documents?parse_status=lost", "parse_status"),
         ("documents?search=x", "search"),
+        # a list is read by its own names of pages: another one's would be the first page, for ever
+        ("folders?cursor=x", "cursor"),
+        ("documents?limit=100", "limit"),
+        ("documents?offset=50", "offset"),
+        ("documents/{document}/chunks?page=2", "page"),
+        ("documents/{document}/chunks?page_size=2", "page_size"),
+        ("sessions/{session}/messages?page=2", "page"),
         ("documents/{document}/versions?version=1", "version"),
         ("knowledge-bases?name=x", "name"),
         ("sessions?name=x", "name"),
@@ -153,6 +160,11 @@ def test_a_wrong_query_string_is_refused_naming_the_field(world: World, path: st
     assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
     assert [error["field"] for error in problem["errors"]] == [field]
     assert problem["detail"].startswith(f"{field}: ")
+
+
+def test_a_wrong_choice_is_told_the_choices(world: World) -> None:
+    problem = world.client("all").get("/api/v1/documents?parse_status=lost").json()
+    assert problem["detail"] == "parse_status: “lost” is none of the choices: pending, processing, completed, failed."
 
 
 def test_the_largest_page_is_a_hundred_rows(db: None) -> None:
