@@ -1,9 +1,23 @@
-"""A title for a document that states none: its file name, as people would write it."""
+"""Titles of documents: which of those that a program wrote into a file people would call one, and else the file's name."""
 
 import re
 from pathlib import PurePath
 
 _JOINTS = re.compile(r"_+|(?<!\d)-+|-+(?!\d)")  # a hyphen between digits is part of a date or a number
+
+# what office programs, printers and browsers fill in by themselves
+_NO_TITLE = re.compile(
+    r"untitled|无标题|^\(?anonymous|microsoft (word|excel|powerpoint)|^powerpoint (presentation|演示文稿)$"
+    r"|^(document|presentation|slide|book|文档|演示文稿|幻灯片|工作簿) ?\d+$|^(about|file|https?|data|blob):\S*$"
+    r"|\.(docx?|pdf|tex|indd|pptx?|xlsx?)$|^[\W\d_]*$",
+    re.IGNORECASE,
+)
+
+
+def stated_title(text: str) -> str:
+    """The title in a file's own properties; "" where a program filled it in and nobody chose it."""
+    title = text.strip()
+    return "" if _NO_TITLE.search(title) else title
 
 
 def title_of(filename: str) -> str:
@@ -13,3 +27,8 @@ def title_of(filename: str) -> str:
         return stem
     words = " ".join(_JOINTS.sub(" ", stem).split()) or stem
     return words[0].upper() + words[1:] if words[0].islower() and words.isascii() else words
+
+
+def is_of(filename: str, title: str) -> bool:
+    """Whether a title says no more than the file name: as `title_of` makes it, or the bare stem that older documents carry."""
+    return title in (title_of(filename), PurePath(filename).stem)

@@ -5,7 +5,7 @@ from contextlib import suppress
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -16,6 +16,7 @@ from authz.checks import get_visible
 from authz.pages import signed_in
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.files import StreamedFile
 from knowledge import library, reader
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.reading import Span
@@ -94,6 +95,7 @@ def upload(request: HttpRequest, principal: Principal, folder_id: UUID) -> JsonR
         "outcome": done.outcome,
         "document_id": str(done.document.pk),
         "folder_id": str(done.document.folder_id),
+        "folder_url": reverse("folder", args=[done.document.folder_id]),
         "url": reverse("document", args=[done.document.pk]),
     }
     return JsonResponse(body, status=201)
@@ -202,7 +204,7 @@ def remove(request: HttpRequest, principal: Principal, document_id: UUID) -> Htt
 def download(_request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
     """The original, always as a download: a file of a stranger is never shown inside our own origin."""
     version = open_original(principal, document_id=document_id)
-    return FileResponse(
+    return StreamedFile(
         version.file.open("rb"),
         as_attachment=True,
         filename=version.document.filename,

@@ -67,6 +67,7 @@ class _Part:
     prefix: str = ""
     prefix_tokens: int = 0
     suffix: str = ""
+    suffix_tokens: int = 0
 
     @property
     def opens_section(self) -> bool:
@@ -123,7 +124,8 @@ def _draft(ordinal: int, parts: list[_Part], text: str, start: int, end: int) ->
 
 
 def _tokens(parts: Sequence[_Part]) -> int:
-    return sum(part.tokens for part in parts) + (parts[0].prefix_tokens if parts else 0)
+    shown_again = parts[0].prefix_tokens + parts[-1].suffix_tokens if parts else 0
+    return sum(part.tokens for part in parts) + shown_again
 
 
 def _kind(parts: Sequence[_Part]) -> ChunkKind:
@@ -169,10 +171,11 @@ def _same(heading: str, title: str | None) -> bool:
 
 def _pieces_of(block: Block, start: int, path: tuple[str, ...], sizes: _Sizes) -> Iterator[_Part]:
     prefix, suffix = _repeated(block)
-    prefix_tokens = sizes.count_tokens([prefix])[0] if prefix else 0
+    prefix_tokens, suffix_tokens = sizes.count_tokens([prefix, suffix])
     if prefix_tokens > sizes.target // 2:  # a header that fills the chunk by itself is not worth repeating
         prefix, prefix_tokens = "", 0
-    room = replace(sizes, target=sizes.target - prefix_tokens, limit=sizes.limit - prefix_tokens)
+    shown_again = prefix_tokens + suffix_tokens
+    room = replace(sizes, target=sizes.target - shown_again, limit=sizes.limit - shown_again)
     pieces = _cut(block.text, _CUTS[block.kind], room)
     for i, (offset, tokens) in enumerate(pieces):
         is_first, is_last = i == 0, i == len(pieces) - 1
@@ -185,6 +188,7 @@ def _pieces_of(block: Block, start: int, path: tuple[str, ...], sizes: _Sizes) -
             prefix="" if is_first else prefix,
             prefix_tokens=0 if is_first else prefix_tokens,
             suffix="" if is_last else suffix,
+            suffix_tokens=0 if is_last else suffix_tokens,
         )
 
 
@@ -273,9 +277,9 @@ def _split(section: list[_Part], target: int, limit: int) -> list[list[_Part]]:
     chunks: list[list[_Part]] = [[]]
     for part in section:
         chunk = chunks[-1]
-        together = _tokens(chunk) + part.tokens
+        together = _tokens([*chunk, part])
         if chunk and together > (limit if _is_light(chunk, crumb) else size):
-            carries = len(chunk) > 1 and _announces(chunk[-1], part) and chunk[-1].tokens + part.tokens <= limit
+            carries = len(chunk) > 1 and _announces(chunk[-1], part) and _tokens([chunk[-1], part]) <= limit
             chunks.append([chunk.pop()] if carries else [])
         chunks[-1].append(part)
     if len(chunks) > 1 and _tokens(chunks[-1]) <= crumb and _tokens(chunks[-2]) + _tokens(chunks[-1]) <= limit:

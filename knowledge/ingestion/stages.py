@@ -16,6 +16,7 @@ from uuid import UUID, uuid5
 from django.conf import settings
 from django.core.files.base import ContentFile
 
+from knowledge import titles
 from knowledge.engine import engine
 from knowledge.ingestion.chunking import chunk_document
 from knowledge.ingestion.indexing import batches, index_rows, passages_to_index, write_placed
@@ -27,7 +28,6 @@ from knowledge.parsers.base import ParsedDocument, Rejected
 from knowledge.parsers.detect import parser_for_name
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.sandbox import parse_in_child
-from knowledge.titles import title_of
 
 Report = Callable[[int, int], None]
 """Told how many passages are done, of how many."""
@@ -61,7 +61,7 @@ def parse(version: DocumentVersion, report: Report) -> Written:
 
 def describe(document: Document, parsed: ParsedDocument) -> None:
     """Take title and language from the document itself, where nobody gave them."""
-    if parsed.title and document.title == title_of(document.filename):
+    if parsed.title and titles.is_of(document.filename, document.title):
         document.title = parsed.title[:300]
     document.language = document.language or language_of(parsed.text)
     document.save(update_fields=["title", "language", "updated_at"])

@@ -10,6 +10,7 @@ from knowledge.parsers.base import ParsedDocument, parsers
 from knowledge.parsers.elements import blocks_from
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.precheck import check_ooxml
+from knowledge.titles import stated_title
 
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -34,7 +35,9 @@ class DocxParser:
 
         blocks = blocks_from(partition_docx(file=_readable(path)), is_heading=lambda _: True)
         properties = Document(BytesIO(path.read_bytes())).core_properties
-        title = properties.title.strip() or next((b.text for b in blocks if b.kind == "heading" and b.level == 1), None)
+        title = stated_title(properties.title) or next(
+            (b.text for b in blocks if b.kind == "heading" and b.level == 1), None
+        )
         return ParsedDocument(title=title, blocks=blocks, language=properties.language or None)
 
 

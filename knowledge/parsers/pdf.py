@@ -4,7 +4,6 @@ PDFium gives normal code points for Chinese where pypdf and pdf.js give Kangxi r
 """
 
 import ctypes
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -20,11 +19,9 @@ from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.pdf_geometry import Page, Segment, Table
 from knowledge.parsers.pdf_layout import blocks_of
 from knowledge.parsers.precheck import check_file_size, check_text_size
+from knowledge.titles import stated_title
 
 _HYPHEN = "\x02"  # PDFium's mark for a word cut at a line end
-_ODD_TITLE = re.compile(
-    r"untitled|^\(?anonymous|microsoft word|\.(docx?|pdf|tex|indd|pptx?|xlsx?)$|^[\W\d_]*$", re.IGNORECASE
-)
 _MIN_PATHS = 3  # fewer drawn shapes cannot rule a table
 _MAX_PATHS = 3000  # a drawing: pdfplumber would need minutes for the page
 
@@ -198,10 +195,8 @@ def _moved(box: Sequence[float], x: float, y: float) -> tuple[float, float, floa
 
 
 def _title(document: pdfium.PdfDocument, blocks: Sequence[Block]) -> str | None:
-    stated = normalise(document.get_metadata_value("Title")).strip()
-    if stated and not _ODD_TITLE.search(stated):
-        return stated
-    return next((block.text for block in blocks[:5] if block.kind == "heading" and block.page == 1), None)
+    stated = stated_title(normalise(document.get_metadata_value("Title")))
+    return stated or next((block.text for block in blocks[:5] if block.kind == "heading" and block.page == 1), None)
 
 
 parsers.add(PdfParser.name, PdfParser())

@@ -10,6 +10,7 @@ from knowledge.parsers.base import Block, ParsedDocument, Rejected, block, parse
 from knowledge.parsers.elements import blocks_from
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.precheck import check_ooxml
+from knowledge.titles import stated_title
 
 
 class PptxParser:
@@ -36,8 +37,8 @@ class PptxParser:
         # unstructured calls every short line a title; the slide's own title is the one without depth
         slides = blocks_from(elements, is_heading=lambda e: not e.metadata.category_depth, has_pages=True)
         blocks = _with_notes(slides, presentation)
-        title = presentation.core_properties.title.strip()
-        if not title or title == "PowerPoint Presentation":
+        title = stated_title(presentation.core_properties.title)
+        if not title:
             title = next((block.text for block in blocks if block.kind == "heading"), "")
         return ParsedDocument(title=title or None, blocks=blocks, page_count=count)
 

@@ -15,4 +15,11 @@ async function poll() {
 }
 
 if ("unfinished" in stages.dataset) setTimeout(poll, POLL_MS);
-document.getElementById("cited")?.scrollIntoView({ block: "center" });
+
+function showCited() {
+  document.getElementById("cited")?.scrollIntoView({ block: "center" });
+}
+
+showCited();
+// a page has no height before its image is there: what is cited moves down with it
+document.querySelector(".sheet-frame img")?.addEventListener("load", showCited, { once: true });

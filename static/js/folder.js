@@ -64,6 +64,7 @@ const list = document.getElementById("uploads-list");
 const waiting = [];
 let hasFolders = false;
 const counts = { all: 0, done: 0, refused: 0, running: 0 };
+const arrived = new Map(); // path below this folder, "" for itself → its address and how many files it took
 
 function uploading() {
   return counts.running + waiting.length > 0;
@@ -135,6 +136,7 @@ function start({ file, path, item }) {
     const answer = request.response;
     if (request.status === 201) {
       counts.done += 1;
+      arrived.set(path, { url: answer.folder_url, count: (arrived.get(path)?.count ?? 0) + 1 });
       bar.remove();
       state.textContent = drop.dataset[{ created: "textCreated", new_version: "textNewVersion", unchanged: "textUnchanged" }[answer.outcome]];
       if (answer.outcome !== "unchanged") uploaded.set(answer.document_id, item);
@@ -157,7 +159,25 @@ function summarise() {
   if (failed.size) parts.push(drop.dataset.textFailed.replace("COUNT", failed.size));
   const summary = document.getElementById("uploads-summary");
   summary.textContent = parts.join(" · ");
-  if (counts.done && hasFolders && !uploading()) summary.append(" · ", reloadLink());
+  if (counts.done && hasFolders && !uploading()) {
+    summary.append(" · ", reloadLink());
+    tellPlaces();
+  }
+}
+
+function tellPlaces() {
+  // how many files went where, once files came in folders of their own
+  const places = document.getElementById("uploads-places");
+  const lines = [...arrived].sort(([one], [other]) => one.localeCompare(other)).map(([path, { url, count }]) => {
+    const line = document.createElement("li");
+    const link = document.createElement("a");
+    link.href = url;
+    link.textContent = path || drop.dataset.textHere;
+    line.append(link, ` ${drop.dataset.textPlace.replace("COUNT", count)}`);
+    return line;
+  });
+  places.replaceChildren(...lines);
+  places.hidden = false;
 }
 
 async function walk(entry, path) {

@@ -59,6 +59,14 @@ def test_title_and_language_come_from_the_document_itself(name: str) -> None:
     assert document.language == "zh"
 
 
+def test_a_new_version_names_a_document_that_was_called_by_its_file() -> None:
+    base = make_base()
+    make_document(base, "travel-rules_2026.md", "No heading names this.\n", title="travel-rules_2026", ingested=True)
+    assert Document.unscoped.get().title == "travel-rules_2026"
+    make_document(base, "travel-rules_2026.md", "# Travel\n\nBook early.\n", ingested=True)
+    assert Document.unscoped.get().title == "Travel"
+
+
 def test_a_title_and_a_language_that_a_person_gave_stay() -> None:
     document = make_document(
         make_base(), "a.md", SAMPLES["markdown"], title="Our journeys", language="en", ingested=True

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.conf import settings
 from django.core.files.storage import default_storage
 from django.urls import reverse
 from PIL import Image
@@ -161,6 +162,10 @@ def test_opening_is_recorded_without_text(house: House) -> None:
     opened(house, house.document)
     entry = Entry.objects.filter(action=Action.DOCUMENT_OPENED, target_id=str(house.document.pk)).get()
     assert (entry.actor_name, entry.detail) == ("reader", {"version": 1, "part": 1})
+
+
+def test_its_time_names_the_zone(house: House) -> None:
+    assert f"</time> ({settings.TIME_ZONE})" in opened(house, house.document)
 
 
 def test_the_original_comes_as_a_download_of_the_same_bytes(house: House) -> None:

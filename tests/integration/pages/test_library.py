@@ -27,6 +27,7 @@ def test_a_file_is_stored_queued_and_recorded(house: House) -> None:
     document = Document.unscoped.get(pk=answer.json()["document_id"])
     assert (answer.json()["outcome"], document.folder, document.filename) == ("created", house.folder, "a.md")
     assert answer.json()["url"] == reverse("document", args=[document.pk])
+    assert answer.json()["folder_url"] == reverse("folder", args=[house.folder.pk])
     assert Entry.objects.filter(action=Action.DOCUMENT_UPLOADED, target_id=str(document.pk)).exists()
     assert len(stored_files(house.base)) == 1
 
