@@ -46,7 +46,7 @@ UNSCOPED = {
     "knowledge/evaluation/corpus.py": "fills and reads a base of its own",
     "knowledge/management/commands/import_folder.py": "a command of the operator",
     "demo/business_data.py": "a command of the operator",
-    "demo/seed.py": "a command of the operator",
+    "demo/unfinished.py": "a command of the operator",
     "authz/checks.py": "asks whether a row exists, to spend the same time on one that does not; nothing of it leaves",
     "authz/governing.py": "superusers govern all rows; it grants no reading of content",
     "knowledge/governance/standing.py": "explains and compares rights for whoever governs the places",

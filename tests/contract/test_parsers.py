@@ -258,6 +258,18 @@ def test_pdf_without_a_text_layer_has_pages_but_no_blocks(tmp_path: Path) -> Non
     assert (document.page_count, document.blocks) == (1, ())
 
 
+@pytest.mark.parametrize("stated", ["about:blank", "Document1"])
+def test_a_title_that_a_program_filled_in_gives_way_to_the_first_heading(stated: str, tmp_path: Path) -> None:
+    word, slides = docx.Document(), pptx.Presentation()
+    word.core_properties.title = slides.core_properties.title = stated
+    word.add_heading("Travel", 1)
+    slides.slides.add_slide(slides.slide_layouts[5]).shapes.title.text = "Travel"
+    heading = Paragraph("Travel", getSampleStyleSheet()["Heading1"])
+    printed = saved(lambda file: SimpleDocTemplate(file, title=stated).build([heading, *[Paragraph(PROSE)] * 3]))
+    for content, name in ((saved(word.save), "a.docx"), (saved(slides.save), "a.pptx"), (printed, "a.pdf")):
+        assert parse(content, name, tmp_path).title == "Travel", name
+
+
 def test_two_columns_are_read_one_after_the_other(tmp_path: Path) -> None:
     from reportlab.pdfgen.canvas import Canvas
 

@@ -22,6 +22,16 @@ def test_known_names_and_names_of_others_are_accepted() -> None:
     refuse_unknown([*Config.names(), "PATH", "DATABASE_URL"])
 
 
+def test_a_bucket_is_needed_where_files_are_kept_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COPILOT_STORAGE", "s3")
+    with pytest.raises(
+        ConfigError, match="COPILOT_S3_BUCKET cannot be used: COPILOT_STORAGE=s3 needs the name of a bucket"
+    ):
+        load_config()
+    monkeypatch.setenv("COPILOT_S3_BUCKET", "papers")
+    assert load_config().s3_bucket == "papers"
+
+
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
