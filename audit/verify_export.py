@@ -169,6 +169,7 @@ class Export:
         self.first = self.last = 0
         self.before = GENESIS
         self.signed: dict[int, str] = {}  # the hash that a checkpoint names, by sequence number
+        self.cuts: dict[int, str] = {}  # the same of those behind which a purge began
         self.faults: list[tuple[int | None, str]] = []
         self.running = hashlib.sha256()
         self.closed = False
@@ -210,8 +211,12 @@ class Export:
             self.faults.append((seq, "it does not follow from the entry before it"))
         if seq == 1 and before != GENESIS:
             self.faults.append((seq, "the chain does not begin with zeros"))
+        if complete and seq > 1 and not self.last and self.cuts.get(seq - 1) != found["previous_hash"]:
+            self.faults.append((seq, "the log begins here, and no signed cut says so: its beginning is missing"))
         for field, digest in found["entry"]["personal"].items():
             self._personal(seq, field, digest, found["personal"].get(field))
+        for field in found["personal"].keys() - found["entry"]["personal"].keys():
+            self.faults.append((seq, f"{field} was added: nothing was recorded there"))
         content = content_hash(found["entry"])
         if link_hash(before, seq, content).hex() != found["hash"]:
             self.faults.append((seq, "its content does not have the hash of the chain"))
@@ -237,6 +242,8 @@ class Export:
         seq = int(checkpoint["seq"])
         self._signed(seq, f"the checkpoint at {seq}", canonical(checkpoint), signature, checkpoint["key"])
         self.signed[seq] = checkpoint["hash"]
+        if checkpoint["kind"] == "cut":
+            self.cuts[seq] = checkpoint["hash"]
 
     def _trailer(self, trailer: dict[str, Any], signature: str | None) -> None:
         self.closed = True

@@ -24,7 +24,7 @@ class Person:
     username: str
 
 
-ANNA, BERT = Person(7, "anna"), Person(8, "bert")
+ANNA, BERT = Person(7_000_007, "anna"), Person(7_000_008, "bert")  # no account that a test makes has these numbers
 
 
 class Logbook:

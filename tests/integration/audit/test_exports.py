@@ -23,7 +23,7 @@ from audit.record import record
 from audit.selectors import EntryFilter
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.spreadsheets import safe_cell
-from tests.integration.audit.logbook import ANNA, Logbook, write
+from tests.integration.audit.logbook import ANNA, BERT, Logbook, write
 
 Lines = list[dict[str, Any]]
 
@@ -79,6 +79,17 @@ def rename(lines: Lines) -> None:
     lines[entry_line(lines, 8)]["personal"]["actor_name"]["text"] = "carl"
 
 
+def plant(lines: Lines) -> None:
+    """A name where the chain has none, with a salt as if it were recorded."""
+    lines[entry_line(lines, 8)]["personal"]["on_behalf_of_name"] = {"text": "carl", "salt": "00" * 16}
+
+
+def drop_beginning(lines: Lines) -> None:
+    """Numbers 1 to 7, as if the log began at 8."""
+    del lines[entry_line(lines, 1) : entry_line(lines, 8)]
+    lines[0]["header"]["first_seq"] = 8
+
+
 def drop(lines: Lines) -> None:
     del lines[entry_line(lines, 8)]
 
@@ -111,6 +122,8 @@ CHANGES: dict[str, tuple[Callable[[Lines], None], int]] = {
     "one word": (change("reason", "another"), 8),
     "a time": (change("at", "2026-01-01T00:00:00.000000Z"), 8),
     "a name": (rename, 8),
+    "a name where there was none": (plant, 8),
+    "the beginning": (drop_beginning, 8),
     "a line dropped": (drop, 8),
     "two lines swapped": (swap, 8),
     "a line twice": (insert, 8),
@@ -172,7 +185,7 @@ def test_the_filters_choose(logbook: Logbook) -> None:
 
     middle = logbook.entry(10).at
     assert numbers(actor="anna", run_id="run-2") == [9, 11]
-    assert numbers(actor="8", run_id="run-2") == [8, 10]
+    assert numbers(actor=str(BERT.user_id), run_id="run-2") == [8, 10]
     assert numbers(request_id="r-5") == [5]
     assert numbers(until=middle)[-1] == 9
     assert numbers(since=middle)[0] == 10

@@ -19,7 +19,7 @@ from copilot_site import doctor
 from copilot_site.embedded import postgres
 from copilot_site.lib.errors import PermissionDenied
 from tests.factories import make_base
-from tests.integration.audit.logbook import GUARDED, Logbook, verified, write
+from tests.integration.audit.logbook import ANNA, GUARDED, Logbook, verified, write
 
 ROLE = "audit_test_app"
 FORBIDDEN = [
@@ -143,7 +143,7 @@ def test_work_of_the_owner_under_another_role_is_refused_in_one_sentence(app: Lo
         with pytest.raises(PermissionDenied, match="may only add to the audit log"), transaction.atomic():
             purge(None, before=before)
         with pytest.raises(CommandError, match="with the DATABASE_URL of the tables' owner"), transaction.atomic():
-            call_command("erase_person", "7")
+            call_command("erase_person", str(ANNA.user_id))
 
 
 def current_role() -> str:
