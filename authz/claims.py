@@ -10,7 +10,6 @@ from django.utils import timezone
 from audit.actions import Action
 from audit.record import record
 from authz.models import ClaimMapping, ClaimMembership, UnmappedClaim
-from authz.units import join
 
 MOST_VALUES = 1_000  # of one claim; the rest is not read
 VALUE_LENGTH = 250  # characters
@@ -46,13 +45,15 @@ def apply_claims(user: User, *, provider: str, values: Iterable[str]) -> None:
         UnmappedClaim.objects.update_or_create(provider=provider, value=value, defaults={"seen_at": timezone.now()})
 
 
+# Neither is `units.join` or `units.leave`: these refuse what would leave a place without a manager, and whoever the company puts
+# into a group, or takes out of it, is in or out all the same.
 def _join(user: User, group: Group, provider: str) -> None:
-    join(None, group, user=user)
+    user.groups.add(group)
     ClaimMembership.objects.create(user=user, group=group, provider=provider)
+    record(None, Action.MEMBER_ADDED, group, detail={"user": user.pk, "sign_in": provider})
 
 
 def _leave(user: User, mark: ClaimMembership) -> None:
-    """Without `units.leave`: whom the company takes out of a group is out, even where nobody else manages what it managed."""
     user.groups.remove(mark.group)
     mark.delete()
     record(None, Action.MEMBER_REMOVED, mark.group, detail={"user": user.pk, "sign_in": mark.provider})

@@ -54,7 +54,8 @@ def move_unit(by: Principal | None, unit: OrgUnit, *, parent: OrgUnit | None) ->
         raise InvalidInput(
             _("“%(unit)s” cannot belong to “%(parent)s”: that would close a circle.") % {"unit": unit, "parent": parent}
         )
-    with managers_kept(*managed_by(unit.group)):
+    denied = management_denied_to(parent.group) if parent else []
+    with managers_kept(*managed_by(unit.group), *denied):
         inside = OrgUnitLink.objects.filter(ancestor=unit).values_list("descendant_id", flat=True)
         below = list(inside)
         OrgUnitLink.objects.filter(descendant_id__in=below).exclude(ancestor_id__in=below).delete()

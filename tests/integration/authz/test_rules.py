@@ -13,7 +13,7 @@ from audit.models import Entry
 from authz.models import Denial, FolderUserGrant, KnowledgeBaseUserGrant
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.units import create_role, create_unit, join, leave, move_unit
+from authz.units import create_role, create_unit, delete_group, join, leave, move_unit
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
 from knowledge.models import ChunkIndex, Folder, FolderKind, KnowledgeBase
 from knowledge.services import access
@@ -74,6 +74,13 @@ def test_a_unit_cannot_belong_to_itself(company: Company) -> None:
     for parent in (top, below):
         with pytest.raises(InvalidInput, match=r"“Engineering” cannot belong to “(Engineering|Platform)”"):
             move_unit(None, top, parent=parent)
+
+
+def test_the_group_of_a_unit_or_a_role_does_not_go_alone() -> None:
+    for carried in (create_unit(None, name="Engineering"), create_role(None, name="auditor")):
+        with pytest.raises(InvalidInput, match="carries a unit or a role"):
+            delete_group(None, carried.group)
+        carried.refresh_from_db()
 
 
 def test_roles_are_groups_with_a_name(company: Company, anna: User) -> None:
@@ -314,18 +321,35 @@ def test_only_managers_change_rights(company: Company, anna: User) -> None:
         access.give(who(anna), VIEW, company.document("pay"), to=make_user())
 
 
+def test_a_unit_does_not_come_below_one_that_is_denied_what_its_people_alone_manage(company: Company) -> None:
+    keeper, staff, denied = (
+        User.objects.get(username="keeper"),
+        create_unit(None, name="Staff"),
+        create_unit(None, name="Denied"),
+    )
+    join(None, staff, user=keeper)
+    access.deny(None, [Right.MANAGE], company.base, to=denied.group)
+    with pytest.raises(InvalidInput, match="Nobody could manage"):
+        move_unit(None, staff, parent=denied)
+    access.give(None, [Right.MANAGE], company.base, to=make_user("kim"))
+    move_unit(None, staff, parent=denied)
+
+
 def test_the_last_manager_is_not_locked_out(company: Company, anna: User) -> None:
     kim = make_user("kim")
     staff = create_unit(None, name="Staff")
     join(None, staff, user=kim)
     access.give(None, [Right.MANAGE], company.base, to=staff.group)
     access.take_back(None, [Right.MANAGE], company.base, of=User.objects.get(username="keeper"))
+    denied = create_unit(None, name="Denied")
+    access.deny(None, [Right.MANAGE], company.base, to=denied.group)
     soon = timezone.now() + timedelta(days=1)
     changes: dict[str, Callable[[], None]] = {
         "taken back": lambda: access.take_back(None, [Right.MANAGE], company.base, of=staff.group),
         "denied": lambda: access.deny(None, [Right.MANAGE], company.base, to=kim),
         "given an end": lambda: access.give(None, [Right.MANAGE], company.base, to=staff.group, expires_at=soon),
         "left": lambda: leave(None, staff, user=kim),
+        "joined those who are denied it": lambda: join(None, denied, user=kim),
         "broken": lambda: access.break_inheritance(None, company.folders["rules"]),
         "document broken": lambda: access.break_inheritance(None, company.document("rules")),
     }
@@ -334,7 +358,7 @@ def test_the_last_manager_is_not_locked_out(company: Company, anna: User) -> Non
         with pytest.raises(InvalidInput, match="Nobody could manage"):
             change()
     assert Entry.objects.count() == before
-    assert not Denial.objects.exists()
+    assert Denial.objects.get().group == denied.group
     assert not Folder.unscoped.filter(inherits=False).exists()
     assert not Folder.unscoped.filter(kind=FolderKind.DOCUMENT).exists()
     access.give(None, [Right.MANAGE], company.base, to=anna)

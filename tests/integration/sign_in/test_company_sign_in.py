@@ -12,10 +12,13 @@ from django.urls import reverse
 
 from audit.actions import Action
 from audit.models import Entry
+from authz.claims import MOST_VALUES, claim_values
+from authz.grants import deny, give
 from authz.models import ClaimMapping, ClaimMembership, UnmappedClaim
+from authz.permissions import Right
 from authz.principal import Principal
 from authz.service_accounts import create_service_account
-from tests.factories import make_group, make_user
+from tests.factories import make_base, make_group, make_user
 from tests.integration.pages.house import client_of, plain
 from tests.integration.sign_in.browser import follow, is_in, signed_in_by_company
 from tests.oidc_issuer import Issuer
@@ -73,6 +76,19 @@ def test_memberships_follow_the_claim_at_each_sign_in_and_those_by_hand_stay(iss
     assert Entry.objects.filter(action=Action.MEMBER_REMOVED).count() == 2
 
 
+def test_the_last_manager_of_a_place_is_let_in_whatever_the_company_says_of_them(issuer: Issuer) -> None:
+    """The rule for the last manager holds for what is done here; a sign-in would lock them out of everything."""
+    signed_in_by_company()
+    user, base, apart = User.objects.get(), make_base(), make_group("Apart")
+    give(None, [Right.MANAGE], base, to=user)
+    deny(None, [Right.MANAGE], base, to=apart)
+    ClaimMapping.objects.create(value="apart", group=apart)
+    issuer.claims["groups"] = ["apart"]
+    client, _answer = signed_in_by_company()
+    assert is_in(client)
+    assert groups_of(user) == {"Apart"}
+
+
 def test_a_membership_given_by_hand_is_not_taken_over_by_the_mapping(issuer: Issuer) -> None:
     hr = make_group("HR")
     signed_in_by_company()
@@ -102,6 +118,10 @@ def test_a_groups_claim_that_is_no_list_of_names_gives_no_group(issuer: Issuer, 
     client, _answer = signed_in_by_company()
     assert is_in(client)
     assert not UnmappedClaim.objects.exists()
+
+
+def test_a_claim_without_end_is_read_as_far_as_its_limit() -> None:
+    assert claim_values([str(number) for number in range(MOST_VALUES + 1)]) == set(map(str, range(MOST_VALUES)))
 
 
 @pytest.mark.parametrize("name", ["mei", "MEI"])
@@ -137,6 +157,7 @@ def test_an_administrator_links_an_account_by_hand(issuer: Issuer) -> None:
         ({"link"}, False),
         ({"verified"}, False),
         ({"verified", "link", "superuser"}, False),
+        ({"verified", "link", "program"}, False),
     ],
 )
 def test_a_verified_address_links_where_that_is_switched_on_and_never_a_superuser(
@@ -144,6 +165,8 @@ def test_a_verified_address_links_where_that_is_switched_on_and_never_a_superuse
 ) -> None:
     settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"][0]["settings"]["link_by_email"] = "link" in switches
     chen = make_user("chen", is_superuser="superuser" in switches)
+    if "program" in switches:
+        chen = create_service_account(Principal.nobody(), username="robot", purpose="x").user
     User.objects.filter(pk=chen.pk).update(email="Chen@evenkeel.example")
     issuer.claims |= {"email": "chen@evenkeel.example", "email_verified": "verified" in switches}
     signed_in_by_company()

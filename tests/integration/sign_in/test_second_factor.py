@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import (
     TOTP,
     format_hotp_value,
@@ -111,6 +112,13 @@ def test_staff_without_it_are_led_to_its_set_up_before_the_admin_opens(settings:
             (200, None) if opens else (302, "/second-factor/set-up/")
         )
     assert is_in(client), "the rest of the site stays open"
+
+
+def test_codes_for_a_lost_phone_alone_do_not_open_the_admin(settings: Any) -> None:
+    settings.STAFF_MFA = "required"
+    admin = make_user("root", is_superuser=True)
+    RecoveryCodes.activate(admin)
+    assert client_of(admin).get("/admin/")["Location"] == reverse("mfa_activate_totp")
 
 
 def test_staff_with_it_open_the_admin(settings: Any) -> None:
