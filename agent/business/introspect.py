@@ -5,12 +5,18 @@ until a person writes one. Columns whose names speak of pay or secrets are draft
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import psycopg
 from psycopg import sql
 
 from agent.business.address import Address
+from agent.business.ask.words.units import key_of
+from agent.business.drafting.catalog import Column, Table, declared_references, tables_of
+from agent.business.drafting.codes import spelled_out
+from agent.business.drafting.dated import dated, default_time
+from agent.business.drafting.identifiers import UNITS, Identifiers
+from agent.business.drafting.keys import SAMPLED_ROWS, references_in, with_keys
 from agent.business.guard.rewrite import quoted
 from agent.business.layer.expressions import columns_in, qualified
 from agent.business.layer.model import (
@@ -36,149 +42,172 @@ VALUES_AT_MOST = 100  # a text column with more distinct values is free text
 NAMES_AT_MOST = 300  # of what rows are called
 VALUE_CHARS = 60
 FLOATING = ("float4", "float8")
-SAMPLED_ROWS = 200_000
-
-_COLUMNS = """
-SELECT n.nspname, c.relname, a.attname, t.typname, t.typcategory, obj_description(c.oid, 'pg_class'),
-       col_description(c.oid, a.attnum),
-       EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND i.indnkeyatts = 1
-              AND i.indkey[0] = a.attnum)
-FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-JOIN pg_type t ON t.oid = a.atttypid
-WHERE c.relkind IN ('r', 'p') AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
-ORDER BY n.nspname, c.relname, a.attnum
-"""
-_FOREIGN_KEYS = """
-SELECT n.nspname, c.relname, a.attname, fn.nspname, f.relname
-FROM pg_constraint k
-JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-JOIN pg_class f ON f.oid = k.confrelid JOIN pg_namespace fn ON fn.oid = f.relnamespace
-JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
-WHERE k.contype = 'f' AND cardinality(k.conkey) = 1
-"""
-
-
-@dataclass(frozen=True)
-class Column:
-    """As the catalog has it. category: pg_type.typcategory (N number, D date, S text, B boolean)."""
-
-    name: str
-    type: str
-    category: str
-    comment: str
-    is_primary: bool
+_CLOCKS = ("time", "timetz", "interval")  # no day of theirs
+_SHORTEST = 3  # letters of a word that a table is called by: `checkin` is no “in”
+_COUNTS = ("count", "cnt")  # of rows that are sums already
+_PERSON = ("first name", "last name")
 
 
 def draft_layer(address: Address, name: str, *, time_zone: str = "UTC") -> SemanticLayer:
     """Read the database and describe it. Raises SourceUnavailable."""
     with connected(address) as connection:
         connection.execute("SET TRANSACTION READ ONLY")
-        tables: dict[tuple[str, str], list[Column]] = {}
-        comments: dict[tuple[str, str], str] = {}
-        for schema, table, column, kind, category, about, comment, is_primary in connection.execute(_COLUMNS):
-            tables.setdefault((schema, table), []).append(Column(column, kind, category, comment or "", is_primary))
-            comments[schema, table] = about or ""
-        references = {
-            (schema, table, column): (to_schema, to)
-            for schema, table, column, to_schema, to in connection.execute(_FOREIGN_KEYS)
-        }
-        _guess_references(tables, references)
-        models = [
-            _model(
-                connection,
-                key,
-                columns,
-                comments[key],
-                {c: to for (s, t, c), to in references.items() if (s, t) == key},
-            )
-            for key, columns in tables.items()
-        ]
+        tables = tables_of(connection)
+        names = Identifiers([t.name for t in tables], [column.name for t in tables for column in t.columns])
+        tables = with_keys(connection, tables, names.prefix)
+        references = references_in(connection, tables, declared_references(connection), names.prefix)
+        models = []
+        for table in tables:
+            pointing = {r.column: r.to[1] for r in references if r.table == (table.schema, table.name)}
+            models.append(_model(connection, table, pointing, names))
+    models = [model.model_copy(update={"synonyms": _shorter(model, models, names)}) for model in models]
     return SemanticLayer(name=name, time_zone=time_zone, semantic_models=tuple(models))
 
 
-def _guess_references(
-    tables: dict[tuple[str, str], list[Column]], references: dict[tuple[str, str, str], tuple[str, str]]
-) -> None:
-    """Databases without foreign keys: a column with the name and type of another table's only primary key points there."""
-    keys: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for key, columns in tables.items():
-        for column in columns:
-            if column.is_primary and column.name != "id":
-                keys.setdefault((column.name, column.type), []).append(key)
-    for (schema, table), columns in tables.items():
-        for column in columns:
-            to = keys.get((column.name, column.type), [])
-            if len(to) == 1 and to[0] != (schema, table):
-                references.setdefault((schema, table, column.name), to[0])
-
-
 def _model(
-    connection: psycopg.Connection,
-    key: tuple[str, str],
-    columns: list[Column],
-    comment: str,
-    references: dict[str, tuple[str, str]],
+    connection: psycopg.Connection, table: Table, references: dict[str, str], names: Identifiers
 ) -> SemanticModel:
-    schema, table = key
-    forbidden = tuple(column.name for column in columns if SENSITIVE.search(column.name))
-    open_columns = [column for column in columns if column.name not in forbidden]
-    entities = [Entity(name=table, type="primary", expr=c.name) for c in open_columns if c.is_primary]
+    """references: by column, the table it points to."""
+    forbidden = tuple(column.name for column in table.columns if SENSITIVE.search(column.name))
+    columns = [column for column in table.columns if column.name not in forbidden]
+    open_names = {column.name for column in columns}
+    entities = [Entity(name=table.name, type="primary", expr=table.key)] if table.key in open_names else []
     entities += [
-        Entity(name=to[1], type="foreign", expr=column) for column, to in references.items() if column not in forbidden
+        Entity(name=to, type="foreign", expr=column) for column, to in references.items() if column in open_names
     ]
-    keys = {entity.expr for entity in entities}
-    names = {column.name for column in columns}
-    org = next((column for column in ORG_COLUMNS if column in names), None)
-    title = _title(open_columns, table)
-    dimensions = tuple(
-        Dimension(
-            name=column.name,
-            expr=expression_of(column.name) if column.name in keys else _exact(column),
-            type=_kind(column),
-            description=Words(en=column.comment),
-            synonyms=_synonyms(column.name, table),
-            values=_values(connection, key, column.name, is_name=column.name == title)
-            if column.category in "SE"
-            else (),
-            is_name=column.name == title,
-        )
-        for column in open_columns
-    )
-    times = [d.name for d in dimensions if d.type == "time"]
+    org = next((column for column in ORG_COLUMNS if column in {c.name for c in table.columns}), None)
+    dimensions = tuple(_dimensions(connection, table, columns, {entity.expr for entity in entities}, names))
+    made = dated(table, dimensions)
+    dimensions = (*dimensions, made) if made else dimensions
     return SemanticModel(
-        name=table,
-        schema=schema,
-        table=table,
-        description=Words(en=comment),
+        name=table.name,
+        schema=table.schema,
+        table=table.name,
+        description=Words(en=table.comment),
         org_unit=OrgUnit(column=org) if org else None,
-        defaults=Defaults(agg_time_dimension=times[0] if len(times) == 1 else ""),
+        defaults=Defaults(agg_time_dimension=default_time(table.name, dimensions)),
         entities=tuple(entities),
         dimensions=dimensions,
-        measures=(Measure(name=f"number_of_{table}"[:63], agg="count", synonyms=()),),
+        measures=(_measure(table, names),),
         forbidden_columns=forbidden,
     )
 
 
-def _synonyms(column: str, table: str) -> tuple[str, ...]:
-    """Shorter ways to say a column: city_name → city, customer.customer_region → region."""
-    spoken = [column.removesuffix("_name")] if column.endswith("_name") else []
-    owners = (f"{table}_", f"{table.rstrip('s')}_")
-    spoken += [column.removeprefix(owner) for owner in owners if column.startswith(owner)]
-    return tuple(word.replace("_", " ") for word in dict.fromkeys(spoken) if word and word != "id")
+def _dimensions(
+    connection: psycopg.Connection, table: Table, columns: list[Column], keys: set[str], names: Identifiers
+) -> Iterator[Dimension]:
+    prefix = names.prefix_of(column.name for column in table.columns)
+    said = {column.name: names.column(column.name, table.name, prefix) for column in columns}
+    whole = {key_of(phrases[0]) for phrases in said.values() if phrases}
+    title = _title(columns, said)
+    person = None if title else _person(connection, table, said, columns)
+    if person:
+        yield person
+    for column in columns:
+        is_title = column.name == title
+        values: tuple[Value, ...] = ()
+        if column.category in "SE":
+            values = _values(connection, (table.schema, table.name), column.name, is_name=is_title)
+            values = spelled_out(column.name, values)
+        elif column.category == "B":
+            values = _flag(said[column.name], "true", "false")
+        elif _is_flag(connection, table, column):
+            values = _flag(said[column.name], "1", "0")
+        first, *rest = said[column.name] or (column.name.replace("_", " "),)
+        if column.name == table.key and column.name.lower().endswith("id"):
+            rest.append("id")
+        others = [phrase for phrase in rest if key_of(phrase) not in whole - {key_of(first)}]
+        plain = column.name.replace("_", " ")
+        yield Dimension(
+            name=column.name,
+            expr=expression_of(column.name) if column.name in keys else _exact(column),
+            type="categorical" if values and column.category == "N" else _kind(column),
+            description=Words(en=column.comment),
+            unit=UNITS.get(column.name.lower().rpartition("_")[2], "") if column.category == "N" else "",
+            synonyms=()
+            if values and column.category in "BN"
+            else tuple(dict.fromkeys(phrase for phrase in (first, *others) if phrase != plain)),
+            values=values,
+            is_name=is_title,
+        )
+
+
+def _person(
+    connection: psycopg.Connection, table: Table, said: dict[str, tuple[str, ...]], columns: list[Column]
+) -> Dimension | None:
+    """What people are called whose names are kept in two columns; None where they are not."""
+    texts = [column.name for column in columns if column.category == "S"]
+    parts = [next((name for name in texts if part in said[name]), "") for part in _PERSON]
+    if not all(parts) or any("full_name" in (column.name, *said[column.name]) for column in columns):
+        return None
+    expr = f"concat_ws(' ', {', '.join(map(expression_of, parts))})"
+    values = _values(connection, (table.schema, table.name), expr, is_name=True)
+    return Dimension(name="full_name", expr=expr, synonyms=("name",), values=values, is_name=True)
+
+
+def _flag(said: tuple[str, ...], yes: str, no: str) -> tuple[Value, ...]:
+    """A column of yes and no as what is so, or is not so: “active”, “final exam”."""
+    return (Value(value=yes, synonyms=said), Value(value=no))
+
+
+def _is_flag(connection: psycopg.Connection, table: Table, column: Column) -> bool:
+    """Whether a number is named as a yes or no, and holds nothing but 1 and 0."""
+    if column.category != "N" or not column.name.lower().startswith(("is_", "has_")):
+        return False
+    query = sql.SQL("SELECT count({c}) > 0 AND bool_and({c} IN (0, 1)) FROM (SELECT {c} FROM {t} LIMIT {n}) s").format(
+        c=sql.Identifier(column.name), t=sql.Identifier(table.schema, table.name), n=sql.Literal(SAMPLED_ROWS)
+    )
+    row = connection.execute(query).fetchone()
+    return bool(row and row[0])
+
+
+def _measure(table: Table, names: Identifiers) -> Measure:
+    """How many rows there are; where rows say of how many they are, those numbers added up."""
+    name = f"number_of_{table.name}"[:63]
+    count = next(
+        (column.name for column in table.columns if column.name.lower() in _COUNTS and column.category == "N"), ""
+    )
+    if not count:
+        return Measure(name=name, agg="count")
+    return Measure(name=name, agg="sum", expr=expression_of(count), synonyms=(table.name, *names.table(table.name)))
+
+
+def _shorter(model: SemanticModel, models: list[SemanticModel], names: Identifiers) -> tuple[str, ...]:
+    """Other words for a table: written out, and its last words where nothing else is called so: “transactions”."""
+    whole = names.table(model.name)
+    ends = [" ".join(phrase.split()[n:]) for phrase in whole for n in range(1, len(phrase.split()))]
+    ends = [
+        end for end in ends if not end.startswith("of ") and not end.endswith(("ed", "made")) and len(end) >= _SHORTEST
+    ]
+    taken = {key_of(word) for other in models for word in names.table(other.name)}
+    taken |= {
+        key_of(" ".join(phrase.split()[n:]))
+        for other in models
+        if other is not model
+        for phrase in names.table(other.name)
+        for n in range(len(phrase.split()))
+    }
+    taken |= {key_of(word) for other in models for one in other.dimensions for word in one.words()}
+    return tuple(
+        dict.fromkeys(
+            [
+                *(word for word in whole if word != model.name.replace("_", " ")),
+                *(word for word in ends if key_of(word) not in taken),
+            ]
+        )
+    )
 
 
 def _kind(column: Column) -> DimensionType:
     kinds: dict[str, DimensionType] = {"N": "number", "D": "time", "B": "boolean"}
-    return kinds.get(column.category, "categorical")
+    return "categorical" if column.type in _CLOCKS else kinds.get(column.category, "categorical")
 
 
-def _title(columns: list[Column], table: str) -> str:
-    """The column that says what a row is called: name, title, or one that ends so; else none."""
+def _title(columns: list[Column], said: dict[str, tuple[str, ...]]) -> str:
+    """The column that says what a row is called: name, title, or its table's name or title; else none."""
     texts = [column.name for column in columns if column.category == "S"]
-    singular = table.rstrip("s")
-    wanted = ("name", "title", f"{singular}_name", f"{table}_name", f"{singular}name", "full_name", "username")
-    return next((name for want in wanted for name in texts if name.lower() == want), "")
+    wanted = ("name", "title", "full name", "user name", "username")
+    return next((name for want in wanted for name in texts if want in said[name]), "")
 
 
 def expression_of(column: str) -> str:

@@ -1,9 +1,9 @@
 """Whether business data can answer a question word for word, for the person who asks it."""
 
-from agent.business.ask.lexicon import Lexicon
 from agent.business.ask.meaning import NotUnderstood
 from agent.business.ask.readings import readings_of
 from agent.business.ask.understand import understand
+from agent.business.ask.words.lexicon import Lexicon
 from agent.business.sources import open_sources
 from authz.principal import Principal
 from knowledge.ingestion.language import language_of

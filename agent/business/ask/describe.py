@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from agent.business.ask.lexicon import DimensionRef, Lexicon, MeasureRef
 from agent.business.ask.meaning import (
     Aggregate,
     AnyOf,
@@ -18,6 +17,7 @@ from agent.business.ask.meaning import (
     NumberFilter,
     Question,
     Rarer,
+    Ratio,
     Rows,
     Share,
     TextFilter,
@@ -25,6 +25,7 @@ from agent.business.ask.meaning import (
     ValueFilter,
     YearlyFilter,
 )
+from agent.business.ask.words.lexicon import DimensionRef, Lexicon, MeasureRef
 from agent.business.layer.model import Named, SemanticLayer
 
 _AGGREGATES = {
@@ -83,10 +84,12 @@ def defined(named: Named, language: str) -> str:
 _COUNTED = {"zh": "数量", "en": "count"}
 _DERIVED = {
     "en": {
+        "ratio": "ratio",
         "share": "share (%)", "part": "part", "whole": "whole", "current": "current", "previous": "previous", "change": "change",
         "change_percent": "change (%)", "average": "average", "exists": "exists", "period": "period", "weekday": "weekday (1 = Monday)",
     },
     "zh": {
+        "ratio": "比值",
         "share": "占比（%）", "part": "部分", "whole": "总体", "current": "本期", "previous": "对比期", "change": "变化",
         "change_percent": "变化率（%）", "average": "平均", "exists": "是否有", "period": "时间", "weekday": "星期（1 = 星期一）",
     },
@@ -116,12 +119,19 @@ def column_labels(columns: Sequence[str], layer: SemanticLayer, language: str) -
 
 _MADE: dict[str, dict[type[object], str]] = {
     "en": {
+        Ratio: "ratio of {}",
         Share: "share of {}",
         Comparison: "{}, compared",
         AveragePer: "average {} of each",
         CountOfGroups: "number of groups by {}",
     },
-    "zh": {Share: "{}占比", Comparison: "{}对比", AveragePer: "平均每个的{}", CountOfGroups: "按{}计的组数"},
+    "zh": {
+        Ratio: "{}之比",
+        Share: "{}占比",
+        Comparison: "{}对比",
+        AveragePer: "平均每个的{}",
+        CountOfGroups: "按{}计的组数",
+    },
 }
 
 
@@ -133,6 +143,7 @@ class _Teller:
     def figures(self, question: Question) -> str:
         """All figures, and what is made of them."""
         beside = question.derived.others if isinstance(question.derived, Beside) else ()
+        beside = (question.derived.over,) if isinstance(question.derived, Ratio) else beside
         figures = [figure for one in (question, *beside) for figure in one.figures]
         told = ("、" if self.language == "zh" else ", ").join(map(self.figure, figures))
         return _MADE[self.language].get(type(question.derived), "{}").format(told)

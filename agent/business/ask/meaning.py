@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from agent.business.ask.lexicon import DimensionRef, MeasureRef, ModelRef
-from agent.business.ask.times import Window
+from agent.business.ask.times.windows import Window
+from agent.business.ask.words.lexicon import DimensionRef, MeasureRef, ModelRef
 from agent.business.layer.model import Aggregation
 
 
@@ -144,6 +144,13 @@ class Share:
 
 
 @dataclass(frozen=True)
+class Ratio:
+    """The figure divided by another question's, by the same groups, or by one number."""
+
+    over: "Question"
+
+
+@dataclass(frozen=True)
 class Comparison:
     """The figure beside the same in another time; is_change: with their difference, in one row."""
 
@@ -180,7 +187,7 @@ class CountOfGroups:
     """How many groups there are, such as countries with more than five customers."""
 
 
-Derived = Share | Comparison | Beside | AveragePer | Within | Existence | CountOfGroups
+Derived = Share | Ratio | Comparison | Beside | AveragePer | Within | Existence | CountOfGroups
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 from datetime import date
 
 from agent.business.ask.describe import label
-from agent.business.ask.lexicon import Lexicon
 from agent.business.ask.meaning import NotUnderstood
 from agent.business.ask.understand import understand
+from agent.business.ask.words.lexicon import Lexicon
 from agent.business.layer.model import SemanticLayer
 
 

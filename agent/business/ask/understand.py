@@ -7,17 +7,17 @@ from datetime import date, datetime
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from agent.business.ask.build import build_sql
 from agent.business.ask.chinese import keywords
-from agent.business.ask.function_words import Kind
-from agent.business.ask.items import Item, read_items, require_known
-from agent.business.ask.lexicon import Lexicon, MeasureRef
 from agent.business.ask.meaning import NotUnderstood, Question
-from agent.business.ask.named import among_named
-from agent.business.ask.reader import read_question
-from agent.business.ask.second import asks_twice, parts_of, with_second
-from agent.business.ask.units import prepared
-from agent.business.ask.wording import rephrased
+from agent.business.ask.reading.named import among_named
+from agent.business.ask.reading.reader import read_question
+from agent.business.ask.reading.second import asks_twice, parts_of, with_second
+from agent.business.ask.rewording.wording import rephrased
+from agent.business.ask.sql.build import build_sql
+from agent.business.ask.words.function_words import Kind
+from agent.business.ask.words.items import Item, read_items, require_known
+from agent.business.ask.words.lexicon import Lexicon, MeasureRef
+from agent.business.ask.words.units import prepared
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,17 @@ def understand(text: str, lexicon: Lexicon, *, today: date | None = None, named_
     """
     day = today or datetime.now(ZoneInfo(lexicon.layer.time_zone)).date()
     question = _read(text, lexicon, day)
+    _require_happened(question, day)
     if named_in:
         question = among_named(question, named_in, lexicon)
     return _built(question, lexicon)
+
+
+def _require_happened(question: Question, day: date) -> None:
+    """A figure of a time that has not come is a prediction; rows may be dated ahead. Raises NotUnderstood."""
+    is_ahead = any(time.window and time.window.start and time.window.start > day for time in question.times)
+    if is_ahead and any(isinstance(figure, MeasureRef) for figure in question.figures):
+        raise NotUnderstood("a time that has not come")
 
 
 def _read(text: str, lexicon: Lexicon, day: date) -> Question:

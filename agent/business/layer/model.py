@@ -14,6 +14,7 @@ from knowledge.ingestion.language import language_of
 
 Aggregation = Literal["count", "count_distinct", "sum", "avg", "min", "max"]
 DimensionType = Literal["categorical", "time", "number", "boolean"]
+Granularity = Literal["day", "month", "year"]
 NAME = r"^[^\s\x00-\x1f]{1,63}$"
 
 
@@ -99,6 +100,7 @@ class Dimension(Named):
     """What one filters, groups or lists by: a column, or an expression over columns of the table.
 
     values: the index of a small text column; empty for free text. is_name: what a row is called, shown in lists.
+    time_granularity: of a time, the finest that is kept.
     """
 
     type: DimensionType = "categorical"
@@ -106,6 +108,7 @@ class Dimension(Named):
     unit: str = ""
     values: tuple[Value, ...] = ()
     is_name: bool = False
+    time_granularity: Granularity = "day"
 
     @model_validator(mode="after")
     def _readable(self) -> Self:
@@ -180,8 +183,12 @@ class SemanticModel(Named):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns a question may use, each once: everything that is described here and not forbidden."""
-        exprs = [e.expr for e in self.entities] + [c for d in self.dimensions for c in d.columns]
+        """The columns a question may use, each once: everything that is described here and not forbidden.
+
+        After the primary key the dimensions: they are drafted in the table's order, in which `SELECT *` shows them.
+        """
+        exprs = [e.expr for e in self.entities if e.type == "primary"]
+        exprs += [c for d in self.dimensions for c in d.columns] + [e.expr for e in self.entities]
         exprs += [column for measure in self.measures for column in measure.columns]
         exprs += list(self.default_filter)
         exprs += [self.org_unit.column] if self.org_unit and self.org_unit.column else []

@@ -30,4 +30,5 @@ def may_read(model: SemanticModel, *, granted: Collection[str], source_granted: 
 
 def _allowed(model: SemanticModel, units: tuple[str, ...]) -> AllowedTable:
     column = model.org_unit.column if model.org_unit else None
-    return AllowedTable(model.table_schema, model.table, model.columns, column, units if column else ())
+    key = tuple(entity.expr for entity in model.entities if entity.type == "primary")
+    return AllowedTable(model.table_schema, model.table, model.columns, column, units if column else (), key)

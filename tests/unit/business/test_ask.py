@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import demo
-from agent.business.ask.lexicon import Lexicon
 from agent.business.ask.meaning import NotUnderstood
 from agent.business.ask.readings import readings_of
 from agent.business.ask.understand import understand
+from agent.business.ask.words.lexicon import Lexicon
 from agent.business.guard.guard import guard
 from agent.business.guard.rewrite import Target
 from agent.business.layer.model import Value
@@ -91,7 +91,7 @@ def test_understood(question: str, parts: list[str]) -> None:
         ("上个月流失了多少客户", ("流", "失")),
         ("What is the salary of Chen Wei?", ("salary", "Chen", "Wei")),
         ("revenue per square metre", ("square", "metre")),
-        ("ratio of paid to open orders", ("ratio",)),
+        ("similarity of paid to open orders", ("similarity",)),
     ],
 )
 def test_a_word_that_stands_for_nothing_hands_the_question_on(question: str, unknown: tuple[str, ...]) -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from agent.business.ask.lexicon import Lexicon
 from agent.business.ask.meaning import NotUnderstood
 from agent.business.ask.understand import understand
+from agent.business.ask.words.lexicon import Lexicon
 from agent.business.layer.model import SemanticLayer, Value
 from tests.unit.business.test_ask import LAYER, LEXICON, TODAY, sql
 

@@ -17,6 +17,11 @@ from tests.unit.business.test_ask import LEXICON, TODAY, sql
         ("share of revenue by region", ["sum(revenue) OVER ()", "GROUP BY t1.region"]),
         ("各地区销售额占比", ["sum(revenue) OVER ()", "GROUP BY t1.region"]),
         ("华东客户占全部客户的百分之多少", ["AS share", "IN ('华东')"]),
+        # one number over another
+        ("ratio of paid to open orders", ["AS ratio", "IN ('paid')", "IN ('open')"]),
+        ("What is the ratio of orders to customers by region?", ["AS ratio", "GROUP BY t1.region", "GROUP BY t0.region"]),
+        ("For each region, what is the ratio of orders to customers?", ["AS ratio", "GROUP BY t1.region", "GROUP BY t0.region"]),
+        ("ratio of the number of orders in each region to the total number of orders", ["AS ratio", "GROUP BY t1.region"]),
         # two times
         ("revenue growth this year vs last year", ["AS change_percent", "'2026-01-01'", "'2025-01-01'"]),
         ("今年销售额比去年增长了多少", ["AS change_percent", "'2026-01-01'", "'2025-01-01'"]),

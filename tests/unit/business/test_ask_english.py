@@ -2,10 +2,10 @@
 
 import pytest
 
-from agent.business.ask.english import in_plain_words
-from agent.business.ask.lexicon import Lexicon
+from agent.business.ask.english.plain import in_plain_words
 from agent.business.ask.meaning import NotUnderstood
 from agent.business.ask.understand import understand
+from agent.business.ask.words.lexicon import Lexicon
 from agent.business.guard.guard import guard
 from agent.business.guard.rewrite import Target
 from agent.business.layer.model import SemanticModel, Value

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.business.ask.english_numbers import in_digits
+from agent.business.ask.english.numbers import in_digits
 from agent.business.ask.meaning import NotUnderstood
 from tests.unit.business.test_ask import sql
 from tests.unit.business.test_ask_typed import food, music

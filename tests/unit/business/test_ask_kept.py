@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.business.ask.english import in_plain_words, with_stops_outside
+from agent.business.ask.english.plain import in_plain_words, with_stops_outside
 from agent.business.ask.meaning import NotUnderstood
 from agent.business.ask.understand import understand
 from tests.unit.business.test_ask import LEXICON, TODAY, sql

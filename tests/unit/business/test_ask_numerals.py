@@ -3,7 +3,7 @@
 import pytest
 
 from agent.business.ask.meaning import NotUnderstood
-from agent.business.ask.numerals import in_digits, value_of
+from agent.business.ask.words.numerals import in_digits, value_of
 from tests.unit.business.test_ask import sql
 
 

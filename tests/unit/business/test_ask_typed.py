@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.business.ask.lexicon import Lexicon
 from agent.business.ask.meaning import NotUnderstood
 from agent.business.ask.understand import understand
+from agent.business.ask.words.lexicon import Lexicon
 from agent.business.evaluation.questions import opened_to_all
 from agent.business.guard.guard import guard
 from agent.business.guard.rewrite import Target

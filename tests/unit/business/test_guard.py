@@ -14,7 +14,7 @@ from agent.business.guard.rewrite import Target
 from tests.evaluation_data import data_folder
 
 CUSTOMERS = AllowedTable("public", "customers", ("id", "org_unit", "name"), "org_unit", ("team-a", "o'hara"))
-COUNTRIES = AllowedTable("public", "countries", ("code", "label"), None)
+COUNTRIES = AllowedTable("public", "countries", ("code", "label"), None, key=("code",))
 NOBODY_S = AllowedTable("public", "salaries", ("id",), "org_unit", ())
 POLICY = Policy.of([CUSTOMERS, COUNTRIES, NOBODY_S])
 
@@ -119,6 +119,8 @@ def test_shared_last_places_are_kept_and_counted() -> None:
         ("rpad(name, 3)", """"left"("left"(name, 3) || '   ', 3) AS rpad"""),
         ("repeat('ab', 2) AS x", "'abab'::text AS x"),
         ("format('%s (%s)', name, id)", "concat(name, ' (', id, ')') AS format"),
+        ("format('%2$s is %1$s%%', id, name)", "concat(name, ' is ', id, '%') AS format"),
+        ("format('100%%')", "concat('100%') AS format"),
     ],
 )
 def test_a_bounded_length_is_spelled_out(text: str, runs: str) -> None:
@@ -126,8 +128,38 @@ def test_a_bounded_length_is_spelled_out(text: str, runs: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "grouped"),
+    [
+        ("SELECT k.code, k.label, count(*) FROM countries k GROUP BY k.code", "k.code, k.label"),
+        ("SELECT code, count(*) FROM countries GROUP BY code ORDER BY max(label)", "code, countries.label"),
+        ("SELECT code, label FROM public.countries GROUP BY public.countries.code", "countries.code, countries.label"),
+        ("SELECT k.code FROM customers c JOIN countries k ON true GROUP BY 1 HAVING k.label > ''", "1, k.label"),
+        ("SELECT k.* FROM countries k GROUP BY k.code", "k.code, k.label"),
+        ("SELECT label FROM countries k (code, label) GROUP BY label", "label"),
+        ("SELECT label FROM countries GROUP BY label", "label"),
+        ("SELECT id, count(name) FROM customers GROUP BY id", "id"),
+        ("SELECT code, label FROM countries GROUP BY ROLLUP (code)", "ROLLUP (code)"),
+        ("WITH countries AS (SELECT 1 AS code, 2 AS label) SELECT code FROM countries GROUP BY code", "code"),
+    ],
+)
+def test_what_depends_on_a_key_is_grouped_by_with_it(text: str, grouped: str) -> None:
+    sql = written(text)
+    assert sql.split("GROUP BY ")[1].split(" ORDER")[0].split(" HAVING")[0].removesuffix(" LIMIT 50") == grouped
+
+
+def test_what_one_query_repeats_counts_once_and_what_the_next_does_with_it_again() -> None:
+    longer = "replace(name, 'a', 'bbbbbbbb')"
+    assert written(f"SELECT {longer} FROM customers GROUP BY {longer} ORDER BY {longer}")
+    again = "SELECT replace(name, 'a', 'bbbbbbbb') AS name FROM "
+    with pytest.raises(SqlRefused, match="far longer"):
+        written(f"{again} ({again} ({again} ({again} customers) a) b) c")
+
+
+@pytest.mark.parametrize(
     "text",
     [
+        "SELECT to_char(now(), 'YYYY-MM-DD'), to_char(now(), 'YYYY-MM'), to_char(now(), 'HH24:MI:SS'), to_char(1, '9999')",
+        "SELECT make_interval(months => 2, days => 3)",
         "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 5) SELECT n FROM t",
         "SELECT d FROM generate_series(date '2026-01-01', date '2026-02-01', interval '1 day') AS d",
         "SELECT word FROM customers, unnest(string_to_array(name, ' ')) WITH ORDINALITY AS u(word, n)",
@@ -187,12 +219,18 @@ def test_a_recursive_query_is_never_a_table() -> None:
         ("SELECT $1", Reason.STATEMENT),
         ("SELECT (customers).name FROM customers", Reason.STATEMENT),
         ("SELECT name FROM customers TABLESAMPLE SYSTEM (1)", Reason.STATEMENT),
+        ("SELECT regexp_replace(string => name, pattern => name, replacement => '') FROM customers", Reason.FUNCTION),
+        ("SELECT to_char(now(), name) FROM customers", Reason.COST),
+        (f"SELECT translate(name, '{'ab' * 51}', '') FROM customers", Reason.FUNCTION),
+        ("SELECT btrim(name, name) FROM customers", Reason.FUNCTION),
+        ("SELECT format('%L', name) FROM customers", Reason.FUNCTION),
+        ("SELECT format('%s %s', name) FROM customers", Reason.FUNCTION),
         ("SELECT pg_sleep(1)", Reason.FUNCTION),
         ("SELECT pg_catalog.pg_sleep(1)", Reason.FUNCTION),
         ("SELECT other.lower(name) FROM customers", Reason.FUNCTION),
         ('SELECT "Lower"(name) FROM customers', Reason.FUNCTION),
         ("SELECT 1 OPERATOR(pg_catalog.+) 1", Reason.FUNCTION),
-        ("SELECT 2 << 3", Reason.FUNCTION),
+        ("SELECT 'a' ~<~ 'b'", Reason.FUNCTION),
         ("SELECT 'pg_class'::regclass", Reason.FUNCTION),
         ("SELECT current_user", Reason.FUNCTION),
         ("SELECT name FROM customers WHERE name ~ name", Reason.FUNCTION),

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from agent.business.ask.times import find_windows
+from agent.business.ask.times.windows import find_windows
 
 TODAY = date(2026, 11, 21)
 
@@ -19,6 +19,11 @@ TODAY = date(2026, 11, 21)
         ("本周", "2026-11-16", "2026-11-23"),
         ("过去 90 天", "2026-08-23", "2026-11-22"),
         ("in the past 90 days", "2026-08-23", "2026-11-22"),
+        ("the last 6 months, not including the current month", "2026-05-01", "2026-11-01"),
+        ("last 2 full quarters", "2026-04-01", "2026-10-01"),
+        ("the last 8 weeks excluding the current week", "2026-09-21", "2026-11-16"),
+        ("最近3个完整的月", "2026-08-01", "2026-11-01"),
+        ("最近3个月,不含本月", "2026-08-01", "2026-11-01"),
         ("最近三个月", "2026-08-21", "2026-11-22"),
         ("since march", "2026-03-01", None),
         ("since december", "2025-12-01", None),

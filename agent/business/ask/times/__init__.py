@@ -1,0 +1,1 @@
+"""Times of both languages: calendar units, single expressions, and the windows that they make together."""

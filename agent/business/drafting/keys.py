@@ -1,0 +1,116 @@
+"""Keys that a database does not declare: a column that is named like one and whose values behave like one.
+
+A guess needs both the name and the data: the key differs in every row, and what points to it holds no other values.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import psycopg
+from psycopg import sql
+
+from agent.business.ask.words.units import stem
+from agent.business.drafting.catalog import Column, Reference, Table
+
+SAMPLED_ROWS = 200_000
+_KEYS = ("id", "key", "no", "code", "number")
+_ENDINGS = (*_KEYS, "name")
+
+
+def with_keys(connection: psycopg.Connection, tables: list[Table], prefix: str) -> list[Table]:
+    """The tables, each with a primary key where its names and rows show one. prefix: of all table names."""
+    others = {stem(table.name.lower().removeprefix(prefix)) for table in tables}
+    found = [replace(table, key=table.key or _own_key(connection, table, prefix, others)) for table in tables]
+    return [replace(table, key=table.key or _shared_key(connection, table, found)) for table in found]
+
+
+def references_in(
+    connection: psycopg.Connection, tables: list[Table], declared: list[Reference], prefix: str
+) -> list[Reference]:
+    """What points to what: as declared, else as names and values show."""
+    said = {(*reference.table, reference.column) for reference in declared}
+    found = list(declared)
+    for table in tables:
+        for column in table.columns:
+            if (table.schema, table.name, column.name) in said or column.name == table.key:
+                continue
+            fits = [
+                other
+                for other, is_certain in _pointed_at(column, table, tables, prefix)
+                if is_certain or _holds(connection, table, column, other)
+            ]
+            if len(fits) == 1:
+                found.append(Reference((table.schema, table.name), column.name, (fits[0].schema, fits[0].name)))
+    return found
+
+
+def _own_key(connection: psycopg.Connection, table: Table, prefix: str, tables: set[str]) -> str:
+    """The first column that is called the key of its table and differs in every row. tables: what all of them are called."""
+    bare = table.name.lower().removeprefix(prefix)
+    last = bare.rpartition("_")[2]
+    wanted = [
+        "id",
+        *(f"{own}{between}{end}" for end in _ENDINGS for own in (stem(bare), bare) for between in ("_", "")),
+    ]
+    if stem(last) not in tables:  # course_offering.offering_id, and no table of offerings
+        wanted += [f"{last}_id", f"{stem(last)}_id"]
+    if "_" not in bare:
+        wanted.append(f"{bare[0]}id")
+    names = {column.name.lower(): column for column in table.columns}
+    return next((names[name].name for name in wanted if name in names and _differs(connection, table, names[name])), "")
+
+
+def _shared_key(connection: psycopg.Connection, table: Table, tables: list[Table]) -> str:
+    """“city_name” of a table of cities: a text of the same name elsewhere, here once each, there only values of here."""
+    for column in table.columns:
+        others = [(other, c) for other in tables if other is not table for c in other.columns if c.name == column.name]
+        is_named = column.category == "S" and column.name.lower().endswith(("_name", "_code", "_id"))
+        if not others or not is_named or any(other.key == column.name for other, _c in others):
+            continue
+        keyed = replace(table, key=column.name)
+        if not _differs(connection, table, column) or any(_differs(connection, other, c) for other, c in others):
+            continue
+        if all(_holds(connection, other, c, keyed) for other, c in others):
+            return column.name
+    return ""
+
+
+def _pointed_at(column: Column, table: Table, tables: list[Table], prefix: str) -> Iterator[tuple[Table, bool]]:
+    """Tables whose key a column is named after, and whether that alone is enough: the declared key's own name and type."""
+    name = column.name.lower()
+    for other in tables:
+        key = next((c for c in other.columns if c.name == other.key), None)
+        if key is None or other is table or key.category != column.category:
+            continue
+        bare, plain = other.name.lower().removeprefix(prefix), key.name.lower()
+        spoken = {f"{own}{between}{end}" for own in (stem(bare), bare) for between in ("_", "") for end in _KEYS}
+        is_same = plain != "id" and name == plain
+        is_prefixed = bool(prefix) and plain != "id" and name.endswith(plain.removeprefix(prefix))
+        is_role = any(name.endswith(f"_{own}") for own in (stem(bare), bare))  # from_airport
+        if is_same or is_prefixed or name in spoken or is_role:
+            yield other, is_same and other.is_declared and column.type == key.type
+
+
+def _differs(connection: psycopg.Connection, table: Table, column: Column) -> bool:
+    """Whether every row has a value of its own in the column."""
+    query = sql.SQL(
+        "SELECT count(*) > 0 AND count(*) = count(DISTINCT c) FROM (SELECT {c} AS c FROM {t} LIMIT {n}) s"
+    ).format(c=sql.Identifier(column.name), t=sql.Identifier(table.schema, table.name), n=sql.Literal(SAMPLED_ROWS))
+    row = connection.execute(query).fetchone()
+    return bool(row and row[0])
+
+
+def _holds(connection: psycopg.Connection, table: Table, column: Column, other: Table) -> bool:
+    """Whether the column has values, all of them keys of the other table."""
+    query = sql.SQL(
+        "SELECT count(c) > 0 AND bool_and(c IS NULL OR EXISTS (SELECT 1 FROM {o} o WHERE o.{k} = s.c)) "
+        "FROM (SELECT {c} AS c FROM {t} LIMIT {n}) s"
+    ).format(
+        c=sql.Identifier(column.name),
+        t=sql.Identifier(table.schema, table.name),
+        o=sql.Identifier(other.schema, other.name),
+        k=sql.Identifier(other.key),
+        n=sql.Literal(SAMPLED_ROWS),
+    )
+    row = connection.execute(query).fetchone()
+    return bool(row and row[0])

@@ -1,0 +1,70 @@
+"""What a draft says of names alone: identifiers as people say them, codes spelled out, the time that rows are counted by."""
+
+import pytest
+
+from agent.business.drafting.codes import spelled_out
+from agent.business.drafting.dated import default_time
+from agent.business.drafting.identifiers import Identifiers
+from agent.business.layer.model import Dimension, Value
+
+GLUED = Identifiers(
+    ["sbCustomer", "sbTicker", "sbDailyPrice"], ["sbCustJoinDate", "sbCustPostalCode", "sbTickerId", "sbDpClose"]
+)
+PLAIN = Identifiers(["patients", "treatments", "paperkeyphrase", "paper", "keyphrase"], ["ins_type", "keyphraseid"])
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "said"),
+    [
+        ("ins_type", "patients", ("insurance type", "ins type", "type of ins")),
+        ("height_cm", "patients", ("height", "height in cm")),
+        ("patient_name", "patients", ("patient name", "name", "patient")),
+        ("is_placebo", "treatments", ("placebo",)),
+        ("tot_drug_amt", "treatments", ("total drug amount", "tot drug amt")),
+        ("reported_dt", "treatments", ("reported date", "reported dt", "reported")),
+        ("keyphraseid", "keyphrase", ("keyphrase id",)),
+        ("first_name", "patients", ("first name",)),
+        ("candidate", "patients", ("candidate",)),  # “date” is in it and no part of it
+    ],
+)
+def test_a_column_is_said_as_people_say_it(name: str, table: str, said: tuple[str, ...]) -> None:
+    assert set(said) <= set(PLAIN.column(name, table))
+    assert "first" not in PLAIN.column(name, table)
+
+
+def test_what_all_names_begin_with_is_no_part_of_them() -> None:
+    assert GLUED.prefix == "sb"
+    assert GLUED.table("sbDailyPrice") == ("daily price",)
+    columns = ["sbCustId", "sbCustName", "sbCustJoinDate"]
+    assert GLUED.column("sbCustJoinDate", "sbCustomer", GLUED.prefix_of(columns))[0] == "join date"
+    assert GLUED.prefix_of(["start_date", "start_time"]) == ""  # of two columns nothing is told
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "spoken"),
+    [
+        ("state", ("CA", "NY"), ("California", "New York")),
+        ("country", ("CA", "US"), ("Canada", "United States")),
+        ("state", ("CA", "open"), ("", "")),  # one of them is no state
+        ("status", ("CA", "NY"), ("", "")),
+    ],
+)
+def test_codes_of_places_are_spelled_out(column: str, values: tuple[str, ...], spoken: tuple[str, ...]) -> None:
+    found = spelled_out(column, tuple(Value(value=value) for value in values))
+    assert tuple("".join(value.synonyms) for value in found) == spoken
+
+
+@pytest.mark.parametrize(
+    ("table", "times", "counted_by"),
+    [
+        ("sales", ("sale_date", "delivery_date", "created_at"), "sale_date"),
+        ("snapshots", ("taken_date", "crtd_ts"), "taken_date"),
+        ("treatments", ("start_dt", "end_dt"), "start_dt"),
+        ("transactions", ("created_at", "completed_at"), "created_at"),
+        ("patients", ("date_of_birth", "date_of_registration"), ""),
+        ("users", ("registered",), "registered"),
+    ],
+)
+def test_rows_are_counted_by_the_time_that_is_named_so(table: str, times: tuple[str, ...], counted_by: str) -> None:
+    dimensions = tuple(Dimension(name=name, expr=name, type="time") for name in times)
+    assert default_time(table, dimensions) == counted_by
