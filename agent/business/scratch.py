@@ -30,9 +30,9 @@ def scratch_database(seed: Path) -> Iterator[Address]:
 
 
 @contextmanager
-def copy_of(address: Address) -> Iterator[Address]:
+def copy_of(address: Address, name: str) -> Iterator[Address]:
     """A copy of a scratch database as it is now, without walls; gone afterwards. Nobody may be connected to it."""
-    copied = address.at(f"{address.database}_copy")
+    copied = address.at(f"{address.database}_{name}")
     with _admin(Address.of_django()) as connection:
         connection.execute(
             sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(

@@ -14,6 +14,7 @@ from typing import Any
 import psycopg
 from django.utils.translation import gettext as _
 from psycopg import sql
+from psycopg.types.string import TextLoader
 
 from agent.business.address import Address
 from agent.business.guard.gathering import Gathering
@@ -63,6 +64,7 @@ async def reading(address: Address, *, time_zone: str = "UTC") -> AsyncIterator[
     except psycopg.OperationalError as error:
         raise unavailable(address, error) from error
     try:
+        connection.adapters.register_loader("record", TextLoader)  # a whole row as PostgreSQL writes it
         await connection.execute(_begin(time_zone))
         bound_memory(connection)
         yield connection
@@ -115,7 +117,10 @@ def _gathered(plan: dict[str, Any], row_bytes: int) -> float:
 
 
 async def fetch(connection: psycopg.AsyncConnection, statement: str) -> Rows:
-    """The first rows of a query: at most MAX_ROWS, at most MAX_BYTES of text, whatever the statement says."""
+    """The first rows of a query: at most MAX_ROWS, at most MAX_BYTES of text, whatever the statement says.
+
+    Raises SqlRefused where the first row alone is longer than that: nothing of it would look like an empty answer.
+    """
     began = time.perf_counter()
     declare = sql.SQL("DECLARE answer NO SCROLL CURSOR FOR ") + sql.SQL(statement)
     await connection.execute(declare, prepare=True)
@@ -129,6 +134,8 @@ async def fetch(connection: psycopg.AsyncConnection, statement: str) -> Rows:
         for row in page:
             size_bytes += sum(len(str(value)) for value in row)
             if len(rows) == MAX_ROWS or size_bytes > MAX_BYTES:
+                if not rows:
+                    raise SqlRefused(Reason.COST, _("One row of this is too long to show: ask for single values."))
                 is_truncated = True
                 break
             rows.append(row)

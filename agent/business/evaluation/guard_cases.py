@@ -14,18 +14,23 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+from postgast import pg_query_pb2
 from psycopg import sql
 
 from agent.business.address import Address
 from agent.business.execute import Access, Wall, run_sql
+from agent.business.guard.grammar import parse_query, text_of
 from agent.business.guard.refusal import SqlRefused
 from agent.business.guard.rewrite import MAX_ROWS
+from agent.business.guard.text import clean
 from agent.business.introspect import draft_layer
+from agent.business.jsonl import read_jsonl
 from agent.business.layer.model import SemanticLayer, SemanticModel
 from agent.business.layer.rights import policy_of
 from agent.business.scratch import copy_of, scratch_database
 from agent.business.session import reading
 from agent.business.wall.views import name_of
+from copilot_site.lib.errors import InvalidInput
 
 NEEDLE_CHARS = 5  # shorter values occur by chance; what they would tell shows as interference
 
@@ -72,27 +77,30 @@ class Report:
 
 @dataclass(frozen=True)
 class Arena:
-    """A seed loaded twice: as it is, and with nothing but this unit's rows and readable columns."""
+    """A seed loaded three times: as it is, once more, and with nothing but this unit's rows and readable columns.
+
+    An answer that differs between the first two tells of the clock or of the database's own numbers, not of other units.
+    """
 
     full: Access
+    again: Access
     reduced: Access
     needles: frozenset[str]
 
 
 @contextmanager
 def arena(seed: Path, unit: str) -> Iterator[Arena]:
-    """Load the seed into scratch databases and draft its source for a person of `unit`."""
+    """Load the seed into scratch databases and draft its source for a person of `unit`. Raises InvalidInput without the seed."""
+    if not seed.is_file():
+        raise InvalidInput(f"There is no file {seed}.")
     with scratch_database(seed) as address:
         layer = draft_layer(address, "scratch")
         needles = forbidden_bytes(address, layer, unit)
-        with copy_of(address) as copied:
-            _keep_only(copied, layer, unit)
+        with copy_of(address, "again") as again, copy_of(address, "reduced") as reduced:
+            _keep_only(reduced, layer, unit)
             policy = policy_of(layer, [unit], granted=(), source_granted=True)
-            yield Arena(
-                full=Access(address, policy, is_dedicated=True),
-                reduced=Access(copied, policy, is_dedicated=True),
-                needles=needles,
-            )
+            full, control, rest = (Access(one, policy, is_dedicated=True) for one in (address, again, reduced))
+            yield Arena(full, control, rest, needles)
 
 
 def judge_all(cases: Iterable[Case], place: Arena, wall: Wall) -> Report:
@@ -112,7 +120,7 @@ async def _judge_all(cases: Iterable[Case], place: Arena, wall: Wall) -> Report:
         score.passed += not why
         if why:
             report.fail(case, why)
-        if await see(place.reduced, case.sql, wall) != outcome and await see(place.full, case.sql, wall) == outcome:
+        if await see(place.reduced, case.sql, wall) != outcome and await see(place.again, case.sql, wall) == outcome:
             report.interference += 1
             report.fail(case, "the answer changes when other units' rows are deleted")
     return report
@@ -151,15 +159,34 @@ async def _wrong_answer(case: Case, outcome: Outcome, place: Arena) -> str:
     harm = harm_in(outcome, place.needles)
     if harm:
         return harm
-    expected = await _as_owner(place.reduced.admin, case.sql)
+    expected = await as_owner(place.reduced.admin, case.sql)
     if outcome.rows == expected[:MAX_ROWS]:
         return ""
-    if len(outcome.rows) != min(len(expected), MAX_ROWS) or Counter(outcome.rows) - Counter(expected):
-        return f"{len(outcome.rows)} rows differ from the owner's {len(expected)}"
-    return ""
+    if len(outcome.rows) == min(len(expected), MAX_ROWS):
+        if not Counter(outcome.rows) - Counter(expected):
+            return ""
+        candidates = await as_owner(place.reduced.admin, with_every_candidate(case.sql))
+        if not Counter(outcome.rows) - Counter(candidates):
+            return ""
+    return f"{len(outcome.rows)} rows differ from the owner's {len(expected)}"
 
 
-async def _as_owner(owner: Address, statement: str) -> tuple[tuple[str, ...], ...]:
+def with_every_candidate(statement: str) -> str:
+    """The statement with every row that its outermost LIMIT may take: all, or with ORDER BY those that share a place, too."""
+    tree = parse_query(clean(statement))
+    query = tree.stmts[0].stmt.select_stmt
+    asked = [node.a_const.ival.ival for node in (query.limit_count, query.limit_offset)]
+    query.ClearField("limit_offset")
+    if asked[0] and query.sort_clause:
+        query.limit_count.a_const.ival.ival = sum(asked)
+        query.limit_option = pg_query_pb2.LIMIT_OPTION_WITH_TIES
+    else:
+        query.ClearField("limit_count")
+        query.limit_option = pg_query_pb2.LIMIT_OPTION_DEFAULT
+    return text_of(tree)
+
+
+async def as_owner(owner: Address, statement: str) -> tuple[tuple[str, ...], ...]:
     """The original statement over the unit's own rows, without walls."""
     async with reading(owner) as connection:
         await connection.execute("SET LOCAL search_path = public")
@@ -218,6 +245,14 @@ def _table(model: SemanticModel) -> sql.Identifier:
 
 def _spoken(value: object) -> str:
     return "" if value is None else str(value)
+
+
+def read_case_file(file: Path) -> list[Case]:
+    """The cases of a file of JSON lines. Raises InvalidInput with the line."""
+    if not file.is_file():
+        raise InvalidInput(f"There is no file {file}.")
+    with file.open() as lines:
+        return read_cases(read_jsonl(lines, keys=("id", "sql", "expect"), name=file.name))
 
 
 def read_cases(rows: Iterable[Mapping[str, Any]]) -> list[Case]:

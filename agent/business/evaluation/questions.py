@@ -18,8 +18,8 @@ from statistics import median
 from typing import Any
 
 from agent.business.address import Address
-from agent.business.ask.lexicon import Lexicon
 from agent.business.ask.meaning import NotUnderstood
+from agent.business.ask.words.lexicon import Lexicon
 from agent.business.execute import Access, Answer, run_sql
 from agent.business.guard.refusal import SqlRefused
 from agent.business.introspect import draft_layer, fill_values

@@ -62,6 +62,24 @@ def same(one: Tree, other: Tree) -> bool:
     return bool(_without_places(one) == _without_places(other))
 
 
+def content(tree: Tree) -> bytes:
+    """Equal for trees that say the same, wherever they stand in the text."""
+    return bytes(_without_places(tree).SerializeToString(deterministic=True))
+
+
+def by_query(tree: Tree) -> Iterator[tuple[int, Tree]]:
+    """Every message of a tree with the number of the query that it stands right in."""
+    queries = 0
+    waiting = [(0, tree)]
+    while waiting:
+        query, node = waiting.pop()
+        if node.DESCRIPTOR.name == "SelectStmt":
+            queries += 1
+            query = queries
+        yield query, node
+        waiting.extend((query, child) for _name, child in children(node))
+
+
 def _without_places(tree: Tree) -> Tree:
     copy = type(tree)()
     copy.CopyFrom(tree)

@@ -1,18 +1,19 @@
 """How much longer than its arguments a statement can make a value: time limits come too late for a text that doubles.
 
 `x || x` doubles; ten such steps in a row make a thousand times the text, thirty the server's memory. Each operation counts the
-doublings it can do at most, wherever it stands; pieces written out in the statement add only their own length. What a recursive
-query repeats may not double at all.
+doublings it can do at most, wherever it stands, and once where one query repeats it (what is selected, grouped and ordered by is
+one value); pieces written out in the statement add only their own length. What a recursive query repeats may not double at all.
 """
 
+from collections.abc import Iterator
 from math import ceil, log2
 
 from django.utils.translation import gettext as _
 from postgast import pg_query_pb2
 
-from agent.business.guard.grammar import Tree, nodes
+from agent.business.guard.grammar import Tree, by_query, content, nodes
 from agent.business.guard.refusal import Reason, SqlRefused
-from agent.business.guard.vocabulary import SET_FUNCTIONS
+from agent.business.guard.vocabulary import CHARACTER_SETS, SET_FUNCTIONS
 from agent.business.guard.whole_rows import doublings_of_rows
 
 MAX_DOUBLINGS = 10
@@ -25,7 +26,6 @@ _INSERTING = {
     "array_replace": 2,
     "array_to_string": 1,
     "string_agg": 1,
-    "to_char": 1,
 }  # what each match gets
 _JOINING = frozenset(
     {
@@ -44,12 +44,15 @@ _QUOTING = frozenset(
         "to_jsonb",
         "row_to_json",
         "quote_literal",
+        "quote_nullable",
+        "quote_ident",
         "json_agg",
         "jsonb_agg",
         "json_object_agg",
         "jsonb_object_agg",
     }
 )  # a quote becomes two characters
+_WRITTEN_AS = "to_char"  # as long as its template, whatever the value
 _PADDED = frozenset({"bpchar", "char"})  # to the length they name
 MAX_PADDED = 100  # characters
 _POWERS = frozenset({"power", "pow"})
@@ -60,12 +63,22 @@ _VARIABLE = frozenset({"ColumnRef", "SubLink", "FuncCall", "SQLValueFunction"})
 
 def doublings(tree: Tree) -> int:
     """The doublings of a statement, all together. Raises SqlRefused above MAX_DOUBLINGS."""
-    found = sum(map(_of, nodes(tree))) + doublings_of_rows(tree)
+    found = sum(_once_in_a_query(tree)) + doublings_of_rows(tree)
     if collectors(tree):
         found += sum(map(_of_numbers, nodes(tree)))
     if found > MAX_DOUBLINGS:
         raise SqlRefused(Reason.COST, _("This could make a text far longer than the data: join fewer values into one."))
     return found
+
+
+def _once_in_a_query(tree: Tree) -> Iterator[int]:
+    known = set()
+    for query, node in by_query(tree):
+        if doubled := _of(node):
+            key = (query, node.DESCRIPTOR.name, content(node))
+            if key not in known:
+                known.add(key)
+                yield doubled
 
 
 def collectors(tree: Tree) -> int:
@@ -138,6 +151,8 @@ def _of_call(name: str, args: list[Tree]) -> int:
         return _quoted(args)
     if name in _QUOTING:
         return 1
+    if name == _WRITTEN_AS and len(args) == 2:
+        return 0 if _is_constant(args[1]) else MAX_DOUBLINGS + 1
     if name in _POWERS and len(args) == 2:
         return _raised(args[1])
     at = _INSERTING.get(name)
@@ -148,7 +163,12 @@ def _of_numbers(node: Tree) -> int:
     """A product has the digits of both factors; only where values are gathered are there enough of them to matter."""
     if node.DESCRIPTOR.name == "A_Expr" and [part.string.sval for part in node.name] == ["*"]:
         return _more([node.lexpr, node.rexpr])
-    return _EXP_DOUBLINGS if node.DESCRIPTOR.name == "FuncCall" and name_of(node) == "exp" else 0
+    if node.DESCRIPTOR.name != "FuncCall":
+        return 0
+    among = CHARACTER_SETS.get(name_of(node))
+    if among is not None and len(node.args) > among:  # takes as long as over a text so many times longer
+        return _inserted(node.args[among])
+    return _EXP_DOUBLINGS if name_of(node) == "exp" else 0
 
 
 def _raised(exponent: Tree) -> int:

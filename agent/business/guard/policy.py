@@ -12,6 +12,7 @@ class AllowedTable:
 
     org_column: None where the source states that the table has none; then every row may be read.
     units: names of org units; empty with an org_column means no row.
+    key: the columns of its primary key, where all of them may be read; a statement that groups by them has every other column.
     """
 
     schema: str
@@ -19,6 +20,7 @@ class AllowedTable:
     columns: tuple[str, ...]
     org_column: str | None
     units: tuple[str, ...] = ()
+    key: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.columns:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from postgast import pg_query_pb2
 
 from agent.business.guard.grammar import Tree, children, nodes, parse_query
+from agent.business.guard.grouping import group_by_dependents
 from agent.business.guard.policy import AllowedTable, Policy
 from agent.business.guard.refusal import Reason, SqlRefused
 from agent.business.guard.rules import strings
@@ -56,6 +57,8 @@ class Rewriter:
                 if not node.with_clause.recursive:
                     names[query.ctename] = self._fresh(query.ctename)
                 query.ctename = names[query.ctename]
+        if node.DESCRIPTOR.name == "SelectStmt" and node.group_clause:
+            group_by_dependents(node, self._own_tables(node, names))
         for name, child in children(node):
             if name == "with_clause":
                 continue
@@ -83,6 +86,21 @@ class Rewriter:
         replacement = wrapped.stmts[0].stmt.select_stmt.from_clause[0]
         replacement.range_subselect.alias.CopyFrom(reference.alias)
         node.CopyFrom(replacement)
+
+    def _own_tables(self, query: Tree, names: dict[str, str]) -> dict[str, AllowedTable]:
+        """The base tables right in a query's FROM, by what the query calls them; those whose columns it renames are left out."""
+        waiting = [item for name, item in children(query) if name == "from_clause"]
+        tables = {}
+        while waiting:
+            item = waiting.pop()
+            if item.WhichOneof("node") == "join_expr":
+                waiting += [item.join_expr.larg, item.join_expr.rarg]
+            elif item.WhichOneof("node") == "range_var" and not item.range_var.alias.colnames:
+                reference = item.range_var
+                found = self.policy.find(reference.schemaname, reference.relname)
+                if len(found) == 1 and (reference.schemaname or reference.relname not in names):
+                    tables[reference.alias.aliasname or reference.relname] = found[0]
+        return tables
 
     def _shorten(self, column: Tree) -> None:
         """`schema.table.column` of a table that is a projection now is `table.column`."""

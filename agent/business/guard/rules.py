@@ -7,10 +7,13 @@ from django.utils.translation import gettext as _
 from agent.business.guard.grammar import Tree, nodes
 from agent.business.guard.refusal import Reason, SqlRefused
 from agent.business.guard.vocabulary import (
+    CHARACTER_SETS,
     CLOCKS,
     FUNCTIONS,
     MAX_COLLATION_CHARS,
     MAX_PATTERN_CHARS,
+    MAX_SET_CHARS,
+    NAMED_ARGUMENTS,
     NODES,
     OPERATORS,
     PATTERN_FUNCTIONS,
@@ -51,6 +54,13 @@ def _function(node: Tree) -> None:
             _("The function %(name)s is not allowed: use aggregates, dates, text or JSON functions.")
             % {"name": ".".join(strings(node.funcname))},
         )
+    if names[0] not in NAMED_ARGUMENTS and any(arg.WhichOneof("node") == "named_arg_expr" for arg in node.args):
+        raise SqlRefused(
+            Reason.FUNCTION, _("Give the arguments of %(name)s by their place, without names.") % {"name": names[0]}
+        )
+    among = CHARACTER_SETS.get(names[0])
+    if among is not None and len(node.args) > among:
+        _require_short_set(node.args[among])
     at = PATTERN_FUNCTIONS.get(names[0])
     if at is not None:
         _require_short_pattern(node.args[at] if len(node.args) > at else None)
@@ -62,6 +72,16 @@ def _expression(node: Tree) -> None:
         raise SqlRefused(Reason.FUNCTION, _("The operator %(name)s is not allowed.") % {"name": ".".join(names)})
     if names[0] in PATTERN_OPERATORS:
         _require_short_pattern(node.rexpr)
+
+
+def _require_short_set(node: Tree) -> None:
+    text = node.a_const.sval.sval if node.WhichOneof("node") == "a_const" else ""
+    if not text or len(text) > MAX_SET_CHARS:
+        raise SqlRefused(
+            Reason.FUNCTION,
+            _("The characters to take away or to replace must be written out, at most %(max)d of them.")
+            % {"max": MAX_SET_CHARS},
+        )
 
 
 def _require_short_pattern(node: Tree) -> None:

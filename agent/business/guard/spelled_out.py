@@ -4,13 +4,14 @@ lpad, rpad, repeat and format are not in the vocabulary. With a short length or 
 text that are joined and cut, and that is what runs: `lpad(x, 5, '0')` is `right('00000' || left(x, 5), 5)`.
 """
 
-from itertools import zip_longest
+import re
 
 from agent.business.guard.grammar import Tree, nodes, parse_query
 from agent.business.guard.rewrite import literal
 from agent.business.guard.rules import strings
 
 MAX_CHARACTERS = 100  # of a padded text, and of one that is repeated
+_VALUE = re.compile(r"%(?:(?P<percent>%)|(?:(?P<place>[1-9][0-9]?)\$)?s)")
 
 
 def spell_out(tree: Tree) -> None:
@@ -67,17 +68,29 @@ def _repeat(args: list[Tree]) -> Tree | None:
 
 def _format(args: list[Tree]) -> Tree | None:
     template = _text(args[0]) if args else None
-    told = template.split("%s") if template is not None else []
-    if len(told) != len(args) or any("%" in text for text in told):
+    parts = _template_parts(template) if template is not None else None
+    if not parts or any(isinstance(part, int) and not 0 < part < len(args) for part in parts):
         return None
     written = _expression("concat(NULL)")
     del written.func_call.args[:]
-    for text, value in zip_longest(told, args[1:]):
-        if text:
-            written.func_call.args.append(_expression(literal(text)))
-        if value is not None:
-            written.func_call.args.append(value)
+    for part in parts:
+        written.func_call.args.append(args[part] if isinstance(part, int) else _expression(literal(part)))
     return written
+
+
+def _template_parts(template: str) -> list[str | int] | None:
+    """Its texts, and for each `%s` or `%2$s` the place of its value, from 1; None where it asks for anything else."""
+    if "%" in _VALUE.sub("", template):
+        return None
+    parts: list[str | int] = []
+    end, place = 0, 0
+    for found in _VALUE.finditer(template):
+        parts.append(template[end : found.start()] + (found["percent"] or ""))
+        end = found.end()
+        if not found["percent"]:
+            place = int(found["place"] or place + 1)
+            parts.append(place)
+    return [part for part in (*parts, template[end:]) if part != ""]
 
 
 def _padding(args: list[Tree]) -> str | None:

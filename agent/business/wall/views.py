@@ -69,6 +69,11 @@ def ensure(admin: Address, policy: Policy) -> str:
     return name
 
 
+def is_known(admin: Address, policy: Policy) -> bool:
+    """Whether this process has seen the wall: nothing is looked up then, each question pays for one connection only."""
+    return (admin, name_of(admin, policy)) in _built
+
+
 def forget(admin: Address, policy: Policy) -> None:
     """Look again next time: a wall that this process has seen may have been removed by another."""
     _built.discard((admin, name_of(admin, policy)))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from agent.business.ask.describe import Meaning
-from agent.business.ask.lexicon import Lexicon
+from agent.business.ask.words.lexicon import Lexicon
 from agent.business.guard.refusal import SqlRefused
 from agent.providers.base import Message
 

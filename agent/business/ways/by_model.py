@@ -13,10 +13,10 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel
 
 from agent.business.ask.describe import Meaning, defined
-from agent.business.ask.function_words import FUNCTION_WORDS
-from agent.business.ask.lexicon import Lexicon
 from agent.business.ask.meaning import NotUnderstood
-from agent.business.ask.units import key_of
+from agent.business.ask.words.function_words import FUNCTION_WORDS
+from agent.business.ask.words.lexicon import Lexicon
+from agent.business.ask.words.units import key_of
 from agent.business.examples import Example
 from agent.business.guard.grammar import nodes, parse_query
 from agent.business.guard.refusal import Reason, SqlRefused

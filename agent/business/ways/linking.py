@@ -4,11 +4,11 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from agent.business.ask.function_words import FUNCTION_WORDS, LONGEST
-from agent.business.ask.joins import Joins
-from agent.business.ask.lexicon import DimensionRef, Lexicon, MeasureRef, ModelRef, Ref, ValueRef
 from agent.business.ask.meaning import NotUnderstood
-from agent.business.ask.units import key_of, units_of
+from agent.business.ask.sql.joins import Joins
+from agent.business.ask.words.function_words import FUNCTION_WORDS, LONGEST
+from agent.business.ask.words.lexicon import DimensionRef, Lexicon, MeasureRef, ModelRef, Ref, ValueRef
+from agent.business.ask.words.units import key_of, units_of
 from agent.business.layer.model import SemanticModel
 
 MOST_TABLES = 8  # in a prompt; further ones only on the way between them

@@ -1,6 +1,6 @@
 """The linked part of a layer as a model is told of it: tables, columns, keys, measures, and what they mean."""
 
-from agent.business.ask.lexicon import DimensionRef, ValueRef
+from agent.business.ask.words.lexicon import DimensionRef, ValueRef
 from agent.business.layer.model import Dimension, Measure, Named, SemanticModel
 from agent.business.ways.linking import Linked
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from agent.business.ask.describe import describe
-from agent.business.ask.lexicon import Lexicon
 from agent.business.ask.understand import understand
+from agent.business.ask.words.lexicon import Lexicon
 from agent.business.guard.refusal import SqlRefused
 from agent.business.ways.base import Written
 

@@ -1,4 +1,4 @@
-"""A database of its own with two org units' rows, described and granted.
+"""A database of its own with two org units' rows, described and granted; and the demo company's.
 
 Django is not loaded yet when pytest reads this file: what needs it is imported where it is used.
 """
@@ -38,6 +38,30 @@ def source(db: None, shop: "Address") -> "DataSource":
 
     source = DataSource.unscoped.create(name="shop", database=shop.database, is_dedicated=True)
     save_layer(None, source, draft_layer(shop, "shop", time_zone="Asia/Shanghai"))
+    return source
+
+
+@pytest.fixture(scope="session")
+def demo_data(django_db_setup: None) -> "Iterator[Address]":
+    """Address of the demo company's sales database."""
+    from agent.business.scratch import scratch_database
+    from demo.business_data import FILES
+
+    with scratch_database(FILES / "demo.sql") as address:
+        yield address
+
+
+@pytest.fixture
+def demo(db: None, demo_data: "Address") -> "DataSource":
+    """The demo's people and its business data, which they may ask as in the demo."""
+    from demo.business_data import ASKERS, describe_business_data, may_ask
+    from demo.company import load_company
+    from demo.seed import group_of, people
+
+    company = load_company()
+    people(company)
+    source = describe_business_data(demo_data)
+    may_ask(source, [group_of(company, key) for key in ASKERS])
     return source
 
 

@@ -1,7 +1,6 @@
 """Who corrects answers in the demo, and what a correction is good for: the next question's example, and a case of evaluation."""
 
 import json
-from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 
@@ -10,17 +9,15 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
 
-from agent.business.address import Address
 from agent.business.models import ConfirmedPair, DataSource
-from agent.business.scratch import scratch_database
 from agent.business.sources import managed_sources
 from agent.models import Message
 from agent.sessions import create_session
 from authz.principal import Principal
-from demo.business_data import ASKERS, FILES, OWNERS, describe_business_data, may_ask, may_correct
+from demo.business_data import FILES, OWNERS, may_correct
 from demo.company import load_company
 from demo.logins import logins
-from demo.seed import group_of, people
+from demo.seed import group_of
 from tests.integration.agent.conversations import asked, stored
 from tests.integration.agent.modelled import modelled, sent
 from tests.integration.business.test_model_way import talking
@@ -31,21 +28,12 @@ LOYAL = "How many loyal customers are there by region?"  # no word of the layer 
 SQL = "SELECT region, count(*) AS customers FROM customer WHERE country = 'China' GROUP BY region"
 
 
-@pytest.fixture(scope="module")
-def data(django_db_setup: None) -> Iterator[Address]:
-    with scratch_database(FILES / "demo.sql") as address:
-        yield address
-
-
 @pytest.fixture
-def demo(db: None, data: Address) -> DataSource:
-    """The demo's people and business data, with the rights that the demo gives."""
+def demo(demo: DataSource) -> DataSource:
+    """The demo's business data, and those who may correct its answers."""
     company = load_company()
-    people(company)
-    source = describe_business_data(data)
-    may_ask(source, [group_of(company, key) for key in ASKERS])
-    may_correct(source, [group_of(company, key) for key in OWNERS])
-    return source
+    may_correct(demo, [group_of(company, key) for key in OWNERS])
+    return demo
 
 
 def signed_in(username: str) -> Client:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ from asgiref.sync import async_to_sync
 
 from agent.business.address import Address
 from agent.business.models import DataSource
-from agent.business.scratch import scratch_database
 from agent.business.session import reading
 from agent.business.sources import grant
 from agent.models import StopReason
@@ -20,27 +18,9 @@ from agent.tools.calling import Called, call_tool
 from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.principal import Principal
-from demo.business_data import ASKERS, FILES, describe_business_data, may_ask
-from demo.company import load_company
-from demo.seed import group_of, people
 from knowledge.retrieval.search import Scope
 from tests.factories import make_user
 from tests.integration.agent.conversations import asked, stored, words
-
-
-@pytest.fixture(scope="module")
-def data(django_db_setup: None) -> Iterator[Address]:
-    """The demo's business database."""
-    with scratch_database(FILES / "demo.sql") as address:
-        yield address
-
-
-@pytest.fixture
-def company(db: None, data: Address) -> None:
-    """The demo's people and units, and who of them may ask its business data."""
-    company = load_company()
-    people(company)
-    may_ask(describe_business_data(data), [group_of(company, key) for key in ASKERS])
 
 
 def ask(username: str, question: str, language: str = "en", *, tool: str = "database_query", **more: Any) -> Called:
@@ -49,7 +29,7 @@ def ask(username: str, question: str, language: str = "en", *, tool: str = "data
     return async_to_sync(call_tool)(tool, arguments, allowed=["database_query"], ctx=ctx)
 
 
-def test_each_sees_their_own_unit_s_rows(company: None) -> None:
+def test_each_sees_their_own_unit_s_rows(demo: DataSource) -> None:
     orders = {name: ask(name, "how many orders are there").result.data["rows"] for name in ("emma", "chen")}
     assert orders == {"emma": [[600]], "chen": [[0]]}
     old_name = ask("emma", "how many orders are there", tool="sql_tool")
@@ -60,7 +40,7 @@ def test_each_sees_their_own_unit_s_rows(company: None) -> None:
     assert environments == {"emma": [[0]], "chen": [[5]]}
 
 
-def test_the_answer_begins_with_the_value_and_shows_its_meaning(company: None) -> None:
+def test_the_answer_begins_with_the_value_and_shows_its_meaning(demo: DataSource) -> None:
     called = ask("emma", "上个月新增了多少客户？", "zh-hans")
     result = called.result
     (finding,) = result.findings
@@ -80,7 +60,7 @@ def text_of(username: str, question: str) -> str:
     return finding.item.text.split("\n")[0]
 
 
-def test_nothing_and_nought_say_whose_rows_were_counted(company: None) -> None:
+def test_nothing_and_nought_say_whose_rows_were_counted(demo: DataSource) -> None:
     assert text_of("chen", "上个月新增了多少客户？") == "0（客户数量），工程部 Engineering 可见的数据内"
     assert (
         text_of("chen", "how many orders are there") == "0 (number of order records), in the rows of 工程部 Engineering"
@@ -91,7 +71,7 @@ def test_nothing_and_nought_say_whose_rows_were_counted(company: None) -> None:
     assert "in the rows" not in text_of("chen", "how many products cost more than 9000000")  # everybody's
 
 
-def test_a_number_has_the_unit_that_the_layer_names(company: None) -> None:
+def test_a_number_has_the_unit_that_the_layer_names(demo: DataSource) -> None:
     assert re.fullmatch(r"[\d,.]+ CNY \(revenue\)", text_of("emma", "revenue this year"))
     assert re.fullmatch(r"[\d,.]+ CNY（销售额）", text_of("emma", "今年的销售额是多少"))
     assert re.fullmatch(r"[\d,.]+ CNY \(average order amount\)", text_of("emma", "average order amount"))
@@ -101,18 +81,18 @@ def test_a_number_has_the_unit_that_the_layer_names(company: None) -> None:
     assert finding.query.table.labels == ("region", "revenue (CNY)")
 
 
-def test_more_rows_than_are_shown_are_counted_by_the_database(company: None) -> None:
+def test_more_rows_than_are_shown_are_counted_by_the_database(demo: DataSource) -> None:
     result = ask("emma", "list all customers").result
     assert (result.data["row_count"], result.data["total"], result.data["has_more"]) == (50, 96, True)
     assert "First 50 of 96 rows." in result.output
 
 
-def test_an_empty_result_names_the_condition(company: None) -> None:
+def test_an_empty_result_names_the_condition(demo: DataSource) -> None:
     result = ask("emma", "list the customers in Europe created after 2090").result
     assert "No row fits (time: 2091-01-01 to now; region = Europe), in the rows of 产品组 Product" in result.output
 
 
-def test_a_question_it_cannot_read_is_handed_to_the_model_with_the_tables_of_this_person(company: None) -> None:
+def test_a_question_it_cannot_read_is_handed_to_the_model_with_the_tables_of_this_person(demo: DataSource) -> None:
     called = ask("emma", "how many happy customers are there")
     assert called.problem == "NotReadable"
     (entry,) = Entry.objects.filter(actor_name="emma", action=Action.TOOL_CALLED)
@@ -122,7 +102,7 @@ def test_a_question_it_cannot_read_is_handed_to_the_model_with_the_tables_of_thi
     assert "salary" not in called.result.error
 
 
-def test_a_model_s_statement_goes_through_the_same_walls(company: None) -> None:
+def test_a_model_s_statement_goes_through_the_same_walls(demo: DataSource) -> None:
     counted = ask("emma", "orders", sql="SELECT count(*) FROM sales_order WHERE org_unit <> 'x'")
     assert counted.result.data["rows"] == [[600]]
     refused = ask("emma", "pay", sql="SELECT max(salary) FROM employee")
@@ -135,19 +115,19 @@ def test_a_model_s_statement_goes_through_the_same_walls(company: None) -> None:
     assert sorted(actions) == [Action.SQL_EXECUTED, Action.SQL_REFUSED, Action.SQL_REFUSED]
 
 
-def test_who_may_ask_nothing_is_told_so(company: None) -> None:
+def test_who_may_ask_nothing_is_told_so(demo: DataSource) -> None:
     called = ask("sofia", "how many orders are there")
     assert called.problem == "ToolMistake"
     assert "There is no data source that you may ask" in called.result.error
 
 
-def test_a_cancelled_question_ends_in_the_database_too(data: Address) -> None:
+def test_a_cancelled_question_ends_in_the_database_too(demo_data: Address) -> None:
     async def cancelled() -> int:
         async with asyncio.timeout(10):
             with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0.2), reading(data) as connection:
+                async with asyncio.timeout(0.2), reading(demo_data) as connection:
                     await connection.execute("SELECT pg_sleep(60)")
-        async with reading(data) as connection:
+        async with reading(demo_data) as connection:
             cursor = await connection.execute(
                 "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%%'"
             )
@@ -157,7 +137,7 @@ def test_a_cancelled_question_ends_in_the_database_too(data: Address) -> None:
     assert asyncio.run(cancelled()) == 0
 
 
-def test_a_conversation_answers_with_the_value_and_cites_the_query(company: None) -> None:
+def test_a_conversation_answers_with_the_value_and_cites_the_query(demo: DataSource) -> None:
     """Without a language model: routed by its words, read word for word, answered from the query's evidence."""
     events = asked(Principal.named("emma"), "上个月新增了多少客户？")
     message = stored(events)
@@ -180,7 +160,7 @@ def test_a_conversation_answers_with_the_value_and_cites_the_query(company: None
         "highest list price",
     ],
 )
-def test_what_the_data_can_be_asked_goes_there_without_a_model(company: None, question: str) -> None:
+def test_what_the_data_can_be_asked_goes_there_without_a_model(demo: DataSource, question: str) -> None:
     """The last two have none of the specification's words for data: every word of them is read all the same."""
     row = stored(asked(Principal.named("emma"), question))
     assert (row.state["plan"]["route"], row.provider) == ("SQL", "database")
@@ -189,7 +169,7 @@ def test_what_the_data_can_be_asked_goes_there_without_a_model(company: None, qu
 
 
 @pytest.mark.parametrize("question", ["How many customers did we win last month?", "list the customers"])
-def test_a_table_that_is_not_theirs_is_as_if_it_did_not_exist(company: None, question: str) -> None:
+def test_a_table_that_is_not_theirs_is_as_if_it_did_not_exist(demo: DataSource, question: str) -> None:
     """Sofia may ask no source; nora asks one table of it. Both hear the same of customers and of what never was."""
     source = DataSource.unscoped.get(name="demo")
     narrow = make_user("nora")
@@ -202,7 +182,7 @@ def test_a_table_that_is_not_theirs_is_as_if_it_did_not_exist(company: None, que
     assert stored(asked(Principal.named("emma"), question)).stop_reason == StopReason.OK
 
 
-def test_a_question_of_several_meanings_is_asked_back_with_whole_questions(company: None) -> None:
+def test_a_question_of_several_meanings_is_asked_back_with_whole_questions(demo: DataSource) -> None:
     events = asked(Principal.named("emma"), "how many are active")
     row = stored(events)
     assert row.stop_reason == StopReason.NEED_CLARIFY

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 
-from agent.business.ask.lexicon import Lexicon
 from agent.business.ask.understand import understand
+from agent.business.ask.words.lexicon import Lexicon
 from agent.business.evaluation.questions import opened_to_all
 from agent.business.execute import Access, run_sql
 from agent.business.introspect import draft_layer

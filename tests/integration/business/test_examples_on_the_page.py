@@ -1,42 +1,21 @@
 """The empty chat page: what may be asked is said, and every example of every demo login is answered to whoever sees it."""
 
-from collections.abc import Iterator
-
-import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils.translation import override
 
-from agent.business.address import Address
 from agent.business.models import DataSource, SourceGrant
-from agent.business.scratch import scratch_database
 from agent.models import Message, StopReason
 from authz.principal import Principal
-from demo.business_data import ASKERS, FILES, QUESTIONS, describe_business_data, may_ask
+from demo.business_data import QUESTIONS
 from demo.company import DOCUMENTS, load_company
 from demo.hints import sample_questions
-from demo.seed import group_of, people
 from tests.factories import allow, make_base, make_document
 from tests.integration.agent.conversations import asked, stored
 
 COMPANY = load_company()
 COUNTED = {question for said in QUESTIONS.values() for question in (said.zh, said.en)}
 LEAD = "Ask for numbers and lists, too"
-
-
-@pytest.fixture(scope="module")
-def data(django_db_setup: None) -> Iterator[Address]:
-    with scratch_database(FILES / "demo.sql") as address:
-        yield address
-
-
-@pytest.fixture
-def demo(db: None, data: Address) -> DataSource:
-    """The demo's people and business data; no documents."""
-    people(COMPANY)
-    source = describe_business_data(data)
-    may_ask(source, [group_of(COMPANY, key) for key in ASKERS])
-    return source
 
 
 def named(username: str) -> User:

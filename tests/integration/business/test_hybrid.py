@@ -1,19 +1,15 @@
 """Documents first, data second: one answer with both kinds of evidence, under the rights of whoever asks."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from agent.business.address import Address
-from agent.business.scratch import scratch_database
+from agent.business.models import DataSource
 from agent.events import Complete, References, Thinking
 from agent.models import StopReason
 from authz.grants import give
 from authz.permissions import Right
 from authz.principal import Principal
-from demo.business_data import ASKERS, FILES, describe_business_data, may_ask
 from demo.company import DOCUMENTS, load_company
-from demo.seed import group_of, people
+from demo.seed import group_of
 from tests.factories import make_base, make_document
 from tests.integration.agent.conversations import asked, stored, words
 from tests.integration.agent.modelled import modelled, of, routes, sent
@@ -23,22 +19,13 @@ ZH = "根据部署规范，目前支持哪些环境？这些环境中有多少�
 EN = "Which environments do the deployment rules support, and how many of these environments are in use?"
 
 
-@pytest.fixture(scope="module")
-def data(django_db_setup: None) -> Iterator[Address]:
-    with scratch_database(FILES / "demo.sql") as address:
-        yield address
-
-
 @pytest.fixture
-def company(db: None, data: Address) -> None:
+def company(demo: DataSource) -> None:
     """The demo's people, its business data, and its deployment rules, which Engineering reads."""
-    company = load_company()
-    people(company)
-    may_ask(describe_business_data(data), [group_of(company, key) for key in ASKERS])
     base = make_base("Deployment")
     for name in ("部署规范.md", "deployment-rules.md"):
         make_document(base, name, (DOCUMENTS / "engineering" / "deployment" / name).read_text(), ingested=True)
-    give(None, [Right.VIEW], base, to=group_of(company, "engineering"))
+    give(None, [Right.VIEW], base, to=group_of(load_company(), "engineering"))
 
 
 def test_the_environments_that_the_rules_name_are_counted_in_the_table(company: None) -> None:

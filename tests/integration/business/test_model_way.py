@@ -12,7 +12,7 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-from agent.business.ask.lexicon import Lexicon
+from agent.business.ask.words.lexicon import Lexicon
 from agent.business.examples import Example
 from agent.business.layer.model import SemanticLayer
 from agent.business.models import DataSource

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
@@ -11,9 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils.translation import gettext, override
 
-from agent.business.address import Address
 from agent.business.models import ConfirmedPair, DataSource, SourceGrant
-from agent.business.scratch import scratch_database
 from agent.business.shown import chart_of
 from agent.business.sources import grant, withdraw
 from agent.events import References
@@ -21,7 +18,7 @@ from agent.models import Message, QueryCitation, Role
 from agent.query_result import ChartSpec, QueryShown
 from agent.query_sources import Queried
 from agent.revocation import Grounds, may_read
-from agent.run_report import run_report
+from agent.runs.report import run_report
 from agent.sessions import create_session
 from audit.actions import Action
 from audit.models import Entry
@@ -29,29 +26,11 @@ from authz.models import OrgUnit
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.units import join, leave
-from demo.business_data import ASKERS, FILES, describe_business_data, may_ask
-from demo.company import load_company
-from demo.seed import group_of, people
 from tests.factories import make_user
 from tests.integration.agent.conversations import asked, stored
 
 REGIONS = "How many customers are there by region?"
 SECRETS = ("SELECT", "customer", "demo ·", "table.csv", "<canvas", "result-table")
-
-
-@pytest.fixture(scope="module")
-def data(django_db_setup: None) -> Iterator[Address]:
-    with scratch_database(FILES / "demo.sql") as address:
-        yield address
-
-
-@pytest.fixture
-def demo(db: None, data: Address) -> DataSource:
-    company = load_company()
-    people(company)
-    source = describe_business_data(data)
-    may_ask(source, [group_of(company, key) for key in ASKERS])
-    return source
 
 
 def named(username: str) -> User:

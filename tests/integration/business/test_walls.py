@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from agent.business.evaluation.guard_cases import Arena, Case, arena, judge_all, read_cases
+from agent.business.evaluation.guard_cases import Arena, Case, arena, judge_all, read_cases, with_every_candidate
 from agent.business.execute import Wall
 from agent.business.wall import views
 from tests.evaluation_data import data_folder
 
+OURS = Path(__file__).parents[2] / "evaluation"
 ATTACKS = [
     Case("other rows", "SELECT name FROM customers ORDER BY id DESC", "deny"),
     Case("a count", "SELECT count(*) FROM customers", "deny"),
@@ -29,8 +30,11 @@ def place(django_db_setup: None) -> Iterator[Arena]:
 
 @pytest.fixture(scope="module")
 def cases() -> list[Case]:
-    lines = (data_folder("cases") / "sql_guard_cases.dev.jsonl").read_text().splitlines()
-    return read_cases(json.loads(line) for line in lines)
+    return cases_in(data_folder("cases") / "sql_guard_cases.dev.jsonl")
+
+
+def cases_in(file: Path) -> list[Case]:
+    return read_cases(map(json.loads, file.read_text().splitlines()))
 
 
 @pytest.mark.parametrize("wall", list(Wall))
@@ -44,11 +48,46 @@ def test_each_wall_alone_keeps_every_forbidden_byte(place: Arena, cases: list[Ca
 @pytest.mark.parametrize("wall", list(Wall))
 def test_statements_of_our_own_are_harmless_or_answered(place: Arena, wall: Wall) -> None:
     """What analysts write is answered with both walls; behind the second alone some functions are taken from everybody."""
-    lines = (Path(__file__).parents[2] / "evaluation" / "sql_statements.jsonl").read_text().splitlines()
-    ours = [case for case in read_cases(map(json.loads, lines)) if case.expect == "deny" or wall is not Wall.DB]
+    cases = cases_in(OURS / "sql_statements.jsonl")
+    ours = [case for case in cases if case.expect == "deny" or wall is not Wall.DB]
     report = judge_all(ours, place, wall)
     assert report.failures == []
     assert report.deny.total > 120
+
+
+def test_an_analyst_is_answered_as_the_owner_would_be(place: Arena) -> None:
+    report = judge_all(cases_in(OURS / "sql_analyst.jsonl"), place, Wall.BOTH)
+    assert report.failures == []
+    assert report.allow.total > 280
+
+
+@pytest.mark.parametrize("wall", [Wall.AST, Wall.DB])
+def test_an_attacker_learns_nothing_from_either_wall(place: Arena, wall: Wall) -> None:
+    report = judge_all(cases_in(OURS / "sql_attacks.jsonl"), place, wall)
+    assert report.failures == []
+    assert report.deny.total > 200
+
+
+@pytest.mark.parametrize(
+    ("statement", "candidates"),
+    [
+        ("SELECT name FROM customers LIMIT 5 OFFSET 2", "SELECT name FROM customers"),
+        (
+            "SELECT name FROM customers ORDER BY region LIMIT 5 OFFSET 2;",
+            "SELECT name FROM customers ORDER BY region FETCH FIRST 7 ROWS WITH TIES",
+        ),
+    ],
+)
+def test_a_limit_may_choose_among_equals(statement: str, candidates: str) -> None:
+    assert with_every_candidate(statement) == candidates
+
+
+def test_an_answer_that_no_limit_could_choose_is_wrong(place: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent.business.guard.rewrite.row_filter", lambda _table: "org_unit = 'team-a' AND id > 60")
+    report = judge_all(
+        [Case("first", "SELECT id FROM customers ORDER BY region, id LIMIT 9", "allow")], place, Wall.AST
+    )
+    assert [failure["why"] for failure in report.failures] == ["9 rows differ from the owner's 9"]
 
 
 def test_without_the_row_filter_the_first_wall_s_cases_fail(place: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,12 +99,12 @@ def test_without_the_row_filter_the_first_wall_s_cases_fail(place: Arena, monkey
 
 def test_with_views_of_everything_the_second_wall_s_cases_fail(place: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(views, "row_filter", lambda _table: "true")
-    for access in (place.full, place.reduced):
+    for access in (place.full, place.again, place.reduced):
         views.drop_all(access.admin)
     try:
         report = judge_all(ATTACKS, place, Wall.DB)
     finally:
-        for access in (place.full, place.reduced):
+        for access in (place.full, place.again, place.reduced):
             views.drop_all(access.admin)
     assert {failure["id"] for failure in report.failures} == {"other rows", "a count"}
 

@@ -7,11 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from agent.business.evaluation.guard_cases import arena, judge_all, read_cases
+from agent.business.evaluation.guard_cases import arena, judge_all, read_case_file
 from agent.business.execute import Wall
-from agent.business.jsonl import read_jsonl
 from copilot_site.lib.commands import one_sentence
-from copilot_site.lib.errors import InvalidInput
 
 
 class Command(BaseCommand):
@@ -26,11 +24,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         with one_sentence():
-            for path in (options["cases"], options["seed"]):
-                if not path.is_file():
-                    raise InvalidInput(f"There is no file {path}.")
-            with options["cases"].open() as lines:
-                cases = read_cases(read_jsonl(lines, keys=("id", "sql", "expect"), name=options["cases"].name))
+            cases = read_case_file(options["cases"])
             with arena(options["seed"], options["unit"]) as place:
                 report = judge_all(cases, place, Wall(options["wall"])).as_json()
         text = json.dumps(report, ensure_ascii=False, indent=2)
