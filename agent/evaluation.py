@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.grounding import SIGNALS, judge, signals
+from agent.grounding.judgement import SIGNALS, judge, signals
 from agent.providers import extractive
 from authz.principal import Principal
 from knowledge.embedding.base import Embedder
@@ -147,6 +147,7 @@ def report_of(dataset: Dataset, judged: Sequence[Judged]) -> dict[str, Any]:
     }
     if impossible:
         report["abstained"] = _share(not judged.answered for judged in impossible)
+    if impossible and answerable:
         report["auc"] = area([j.verified for j in answerable], [j.verified for j in impossible])
         report["auc_confidence"] = area([j.confidence for j in answerable], [j.confidence for j in impossible])
         report["curve"] = curve(answerable, impossible, by="verified")

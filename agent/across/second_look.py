@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from agent.across.bridge import Bridge
 from agent.answer import CitedAnswer
 from agent.extractive.candidates import MEASURES, Candidate
+from agent.extractive.codes import spelt_names
 from agent.extractive.passages import Passage
 from agent.extractive.questions import Question, analyse, is_of_other_days, lacks_amount
 from agent.extractive.reader import Reading, are_covered, read
-from agent.grounding import Doubt, Verdict
+from agent.grounding.judgement import Doubt, Verdict
 from agent.providers.extractive import cited, passages_of
 from authz.principal import Principal
 from knowledge.dictionary.cedict import DictionaryMissing
@@ -47,7 +48,6 @@ LEAST_IN_CONTEXT = 0.5  # share of the question's words that the context says; t
 LEAST_OF_MATTER = 0.35  # … of those that are no names and numbers
 MOST_UNSAID = 1  # words of the question that tell something, and that the context does not say
 TELLS_SOMETHING = {True: 4.6, False: 3.4}  # rarity from which a word does: of a Chinese question, of an English one
-_NAMED = re.compile(r"\w*[a-z][A-Z][\w-]*|[A-Z]{2,}[\w-]*|[\w-]*\d[\w.,-]*")
 _PERIOD = re.compile(
     r"quarter|half|[qh][1-4]|januari|februari|march|april|may|june|juli|august|septemb|octob|novemb|decemb"
     r"|monday|tuesday|wednesday|thursday|friday|saturday|sunday|.*季度|[一二三四五六七八九十]+月"
@@ -133,7 +133,7 @@ def is_said(question: Question, best: Candidate, bridge: Bridge) -> bool:
     matter.
     """
     unsaid = bridge.unsaid(best.context)
-    named = {term for name in _NAMED.findall(question.text) for term in terms(name)}
+    named = {term for name in spelt_names(question.text) for term in terms(name)}
     if question.is_chinese:
         named |= {word for word in bridge.weights if not is_han(word)}
     matter = [word for word in bridge.weights if word not in named]

@@ -6,6 +6,8 @@ Rules, no model, and few: what they do not know is answered by any number.
 import re
 from enum import StrEnum
 
+from agent.extractive.codes import without_labels
+
 MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 
 
@@ -17,6 +19,8 @@ class Amount(StrEnum):
     PEOPLE = "people"  # how many of them
     COUNT = "count"  # how many of something
     SPAN = "span"  # how long something takes or holds, or how often it comes
+    LIMIT = "limit"  # the most of something that is no time
+    YEAR = "year"  # in which year something was, asked in Chinese
     ANY = "any"
 
 
@@ -34,6 +38,7 @@ _ASKED: tuple[tuple[Amount, re.Pattern[str]], ...] = (
         re.compile(
             r"多少钱|几块钱|卖多少(?=[？?]|$)|\bhow much (?:money|does|do|did|is|are|was|were)\b[^?]*\b(?:cost|costs|charged?|paid?)\b"
             r"|\bwhat (?:does|do|did)\b[^?]*\bcost\b|\bwhat(?:['’]s| is| are) the (?:list )?prices?\b"
+            r"|\b(?:list|unit|monthly|yearly|retail) prices?\b|\bprices? (?:of|for|per)\b|(?:价格|价钱|售价|单价|报价)\s*[？?]?$"
             r"|(?:价格|价钱|售价|单价|报价)(?:是|为)?多少|多少(?:人民币|欧元|美元|英镑)|怎么卖|什么价",
             re.IGNORECASE,
         ),
@@ -44,6 +49,15 @@ _ASKED: tuple[tuple[Amount, re.Pattern[str]], ...] = (
             r"\bhow many (?:second|minute|hour|day|week|month|year|decade)s\b|\bhow often\b"
             r"|\bhow long (?:do|does|did|can|could|may|must|should|will|would|has|have|had|before|until|after)\b"
             r"|多久|多长时间|多少个?(?:秒|分钟|小时|天|工作日|星期|月(?![份初底])|年)|(?<![第哪])几(?:秒|分钟|个?小时|天|个?工作日|个星期|周|个月(?![份初底])|年(?![级代]))",
+            re.IGNORECASE,
+        ),
+    ),
+    (Amount.YEAR, re.compile(r"哪一?年(?!级)|何年|哪个年份")),
+    (
+        Amount.LIMIT,
+        re.compile(
+            r"^(?!.*(?:time|long|timeout|duration|session|second|minute|hour|day|week|month|year|leave|holiday|[时久期天年月周假]))"
+            r".*(?:\b(?:limit|maximum)|上限)\s*[？?]?$",
             re.IGNORECASE,
         ),
     ),
@@ -65,7 +79,6 @@ _DATE = re.compile(
     r"|\b(?:in|since|by|of|until|from) (?:1\d|20)\d{2}\b(?!-)|第\s*[一二三四五六七八九十\d]+|\b\d+(?:st|nd|rd|th)\b",
     re.IGNORECASE,
 )
-_NAMED = re.compile(r"\b[A-Za-z]+-?\d[\w.-]*|\b\d+(?:\.\d+){2,}\b")  # KG-400, E5, SI-2026-08, 4.6.2
 _CURRENCY = r"元|[¥€$£]|人民币|英镑|\b(?:CNY|RMB|EUR|USD|GBP)\b|\b(?:dollar|euro|pound|yuan)s?\b"
 _SUM = re.compile(
     r"(?:[¥€$£]|\b(?:CNY|RMB|EUR|USD|GBP)\b)\s*\d[\d,.]*(?: (?:thousand|million|billion))?"
@@ -100,7 +113,19 @@ _SPAN = re.compile(
     r"|\b(?:annual|permanent|immediate|indefinite|forever|always|until|till|overnight)",
     re.IGNORECASE,
 )
-_GIVEN = {Amount.PAY: _PAY, Amount.MONEY: _PRICE, Amount.PEOPLE: _PEOPLE, Amount.COUNT: _COUNTED, Amount.SPAN: _SPAN}
+_TIMED = re.compile(
+    r"\d[\d.,]*\s*(?:ms|s|min|h|(?:milli)?seconds?|minutes?|hours?|days?|weeks?|months?|years?|毫秒|秒|分钟?|个?小时|[天日周年]|个月)(?![a-z])",
+    re.IGNORECASE,
+)
+_YEAR = re.compile(r"\d{2,4}\s*年|[〇零一二三四五六七八九十元同次翌]年|\b\d{4}-\d|(?<![\d.,])(?:1\d|20)\d{2}(?![\d.,])")
+_GIVEN = {
+    Amount.PAY: _PAY,
+    Amount.MONEY: _PRICE,
+    Amount.PEOPLE: _PEOPLE,
+    Amount.COUNT: _COUNTED,
+    Amount.SPAN: _SPAN,
+    Amount.LIMIT: _COUNTED,
+}
 _ASKING = {
     Amount.MONEY: frozenset(
         [
@@ -140,9 +165,13 @@ def gives(amount: Amount, sentence: str) -> bool:
     """Whether a sentence gives a number of this kind; of ANY it is not asked."""
     if amount is Amount.ANY:
         return True
-    undated = _DATE.sub(" ", _NAMED.sub(" ", sentence))
+    if amount is Amount.YEAR:
+        return _YEAR.search(sentence) is not None
+    undated = _DATE.sub(" ", without_labels(sentence))
     if amount is Amount.COUNT:
         undated = _SUM.sub(" ", undated)
+    if amount is Amount.LIMIT:
+        undated = _TIMED.sub(" ", undated)
     if amount is Amount.SPAN and len(_DATE.findall(sentence)) > 1:
         return True  # from one day to another
     return _GIVEN[amount].search(undated) is not None

@@ -1,4 +1,5 @@
-"""Codes of things (KG-400, R-2602, SI-2026-08): another code is another thing, and one with a suffix is a variant of it.
+"""What is named by its spelling (KeelGate, SLA, KG-400, E5, 4.6.2), and codes among it: another code is another thing, and one with a
+suffix is a variant of it.
 
 A similarity sees KG-400 and KG-600 as nearly the same, and a person who asks for KG-400 means KG-400-L and KG-400-N alike.
 """
@@ -6,13 +7,25 @@ A similarity sees KG-400 and KG-600 as nearly the same, and a person who asks fo
 import re
 from collections.abc import Collection
 
-_CODE = re.compile(r"(?<![A-Za-z\d-])[A-Za-z]{1,5}-?\d{2,}(?:-[A-Za-z\d]+)*(?![A-Za-z\d])")
+_SPELT = re.compile(r"[A-Za-z]*[a-z][A-Z][\w-]*|[A-Z]{2,}[\w-]*|[\w-]*\d[\w,-]*(?:\.\w[\w,-]*)*", re.ASCII)
+_CODE = re.compile(r"[A-Za-z]{1,5}-?\d{2,}(?:-[A-Za-z\d]+)*")
+_LABEL = re.compile(r"[A-Za-z]+-?\d.*|\d+(?:\.\d+){2,}")  # a number in it counts nothing: KG-400, E5, 4.6.2
 _FIRST_CELL = re.compile(r"(?:[^;]*?: )?([^;]+)")
 
 
 def codes_in(text: str) -> frozenset[str]:
     """The codes that a text names, in lower case: letters and at least two digits."""
-    return frozenset(found.lower() for found in _CODE.findall(text))
+    return frozenset(found.lower() for found in spelt_names(text) if _CODE.fullmatch(found))
+
+
+def spelt_names(text: str) -> list[str]:
+    """What a text names by its spelling: capitals within a word, capitals alone, digits; numbers as well."""
+    return [found.rstrip(",-") for found in _SPELT.findall(text)]
+
+
+def without_labels(text: str) -> str:
+    """The text without codes, grades and versions, whose digits are no amount."""
+    return _SPELT.sub(lambda found: " " if _LABEL.fullmatch(found[0]) else found[0], text)
 
 
 def names(text: str, codes: Collection[str]) -> bool:

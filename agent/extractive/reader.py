@@ -93,7 +93,7 @@ def read(
     scores = _scores(asked, found, weights)
     chosen = _best(_first_of_kind(asked, found, scores), found, sentences)
     support = _support(found, scores)
-    likely = _beside_nothing(found, chosen, support, weighed)
+    likely = _to_the_point(asked, found, _beside_nothing(found, chosen, support, weighed))
     kept = _enough(asked, likely, support)
     quotes = tuple(_quote(found[index], float(scores[index]), float(support[index])) for index in _shown(found, kept))
     whole = completed(asked, weighed, quotes, passages, sentences)
@@ -126,6 +126,23 @@ def _beside_nothing(
         if support[index] >= UNLIKELY * support[best]
         or (support[index] >= LEAST * support[best] and covered(shares, candidates[index].context) >= enough)
     ]
+
+
+def _to_the_point(question: Question, candidates: Sequence[Candidate], chosen: Sequence[int]) -> list[int]:
+    """The chosen sentences without those that do not give the amount asked for, where the best one does, and, where that is a row
+    about the code asked for, without those that only mention the code.
+    """
+    first, *rest = chosen
+    best = candidates[first].sentence
+    if not lacks_amount(question, best.text):
+        rest = [index for index in rest if not lacks_amount(question, candidates[index].sentence.text)]
+    if _is_row_asked_for(question, candidates[first]):
+        rest = [index for index in rest if _is_row_asked_for(question, candidates[index])]
+    return [first, *rest]
+
+
+def _is_row_asked_for(question: Question, candidate: Candidate) -> bool:
+    return candidate.sentence.kind == "row" and is_row_of(candidate.sentence.text, question.codes)
 
 
 def _enough(question: Question, chosen: Sequence[int], support: NDArray[np.float64]) -> list[int]:
@@ -192,7 +209,7 @@ def _scores(question: Question, candidates: Sequence[Candidate], weights: NDArra
     """Log-odds of each candidate, up to a constant of the question."""
     by_hand = [
         ABOUT_BONUS * candidate.measures[TITLE_ASKED]
-        + ROW_BONUS * (candidate.sentence.kind == "row" and is_row_of(candidate.sentence.text, question.codes))
+        + ROW_BONUS * _is_row_asked_for(question, candidate)
         - LACKS_MALUS * lacks_amount(question, candidate.sentence.text)
         - COMMAND_MALUS * is_command(candidate.sentence)
         for candidate in candidates

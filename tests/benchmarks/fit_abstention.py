@@ -7,7 +7,7 @@ The first writes what the product's own search and reader gave for three kinds o
 read (open: to be answered), the same with the relevant documents hidden (to be refused), and the unanswerable ones of squad2_dev
 (to be refused where they can be told). The weights are fitted on open against hidden, those of verifying on open against
 unanswerable. Every printed figure is cross-validated over five folds of articles; after the curves follows the text of
-agent/grounding_weights.py.
+agent/grounding/weights.py.
 """
 
 import json
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from agent.grounding import COVERAGE_SIGNALS, SIGNALS, is_of_another_matter
+from agent.grounding.judgement import COVERAGE_SIGNALS, SIGNALS, is_of_another_matter
 
 SETS = {"squad2_dev": "other", "cmrc2018": "zh"}  # set → whose questions its model is for
 VERIFIED_ON = "squad2_dev"  # the only set with unanswerable questions

@@ -11,7 +11,7 @@ from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from agent.grounding import SIGNALS
+from agent.grounding.judgement import SIGNALS
 from authz.grants import Grant, denials_on, give, grants_on
 from authz.permissions import Right
 from authz.principal import Principal
@@ -125,6 +125,15 @@ def test_answers_are_reported_with_what_is_hidden(folder: Path) -> None:
     assert found["contains_gold"] == found["cites_gold"] == 1
     assert found["abstained"] == 1, "nothing says who founded Rome"
     assert {"abstained_hidden", "right_elsewhere_hidden", "auc_hidden", "curve_hidden"} <= set(found)
+
+
+def test_a_set_without_answers_reports_what_is_refused_and_compares_nothing(folder: Path) -> None:
+    unanswerable = [line for line in (folder / "queries.dev.jsonl").read_text().splitlines() if '"q4"' in line]
+    (folder / "queries.dev.jsonl").write_text("\n".join(unanswerable))
+    (folder / "qrels.dev.tsv").write_text("query-id\tcorpus-id\tscore\n")
+    found = report("evaluate_answers", folder)
+    assert (found["queries"], found["answerable"], found["abstained"]) == (1, 0, 1)
+    assert not {"auc", "auc_confidence", "curve"} & set(found)
 
 
 def test_the_signals_of_every_question_are_written_where_asked(folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.extractive.codes import codes_in, is_row_of, names, names_others
+from agent.extractive.codes import codes_in, is_row_of, names, names_others, spelt_names, without_labels
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,27 @@ from agent.extractive.codes import codes_in, is_row_of, names, names_others
 )
 def test_a_code_is_letters_and_at_least_two_digits(text: str, codes: set[str]) -> None:
     assert codes_in(text) == codes
+
+
+def test_names_are_told_by_their_spelling_in_both_languages() -> None:
+    assert spelt_names("订KG-400-L，SLA 为99.9%，KeelTrack 5.4, by Friday") == [
+        "KG-400-L",
+        "SLA",
+        "99.9",
+        "KeelTrack",
+        "5.4",
+    ]
+
+
+def test_the_digits_of_a_code_a_grade_and_a_version_are_no_amount() -> None:
+    assert without_labels("编号KG-400的E5用4.6.2版，共 5,980 元，99.9%").split() == [
+        "编号",
+        "的",
+        "用",
+        "版，共",
+        "5,980",
+        "元，99.9%",
+    ]
 
 
 def test_a_code_names_its_variants_and_a_variant_only_itself() -> None:

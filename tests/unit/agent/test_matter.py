@@ -4,7 +4,7 @@ import pytest
 
 from agent.extractive.candidates import shares_of, term_ids
 from agent.extractive.questions import analyse, is_of_other_days
-from agent.matter import core_of, matter_in, said_of
+from agent.grounding.matter import core_of, matter_in, said_of
 
 CASH = "What was the cash position at the end of the third quarter of 2026?"
 

@@ -16,13 +16,22 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.extractive.candidates import MEASURES, Candidate, TermShares, covered, named_terms, said_givens, term_ids
+from agent.extractive.candidates import (
+    MEASURES,
+    SIMILARITY,
+    Candidate,
+    TermShares,
+    covered,
+    named_terms,
+    said_givens,
+    term_ids,
+)
 from agent.extractive.codes import is_row_of, names
 from agent.extractive.questions import asks_whether, is_of_other_days, lacks_amount
 from agent.extractive.reader import Reading, are_covered
-from agent.grounding_weights import THRESHOLD, VERIFIED, VERIFYING, WEIGHTS
-from agent.matter import core_of, is_word_left_out, matter_in, said_of, says_all, unsaid_word
-from agent.wording import DETAILS, details
+from agent.grounding.matter import core_of, is_word_left_out, matter_in, said_of, says_all, unsaid_word
+from agent.grounding.weights import THRESHOLD, VERIFIED, VERIFYING, WEIGHTS
+from agent.grounding.wording import DETAILS, details
 
 SIGNALS: Final = (
     "score",  # of the best sentence, as the reader weighs it
@@ -76,13 +85,17 @@ MOSTLY_COVERED = 0.6  # share of the question's idf in one passage, below which 
 KEYWORDS_THRESHOLD = 0.2  # words to look up expect a place to read, not a confirmed statement; by hand: no set has them
 FITTED_AMONG = 700  # passages of the smaller set of the fit: with fewer, the threshold falls
 FEWEST = 50  # passages below which it does not fall further
-EASING = 0.4  # power by which the odds fall with their share of FITTED_AMONG; measured in ADR 0006
+EASING = 0.15  # power by which the odds fall with their share of FITTED_AMONG; measured in ADR 0006
 LEAST_OF_MATTER = (
     0.25  # share of the matter, apart from names, numbers and time; by hand, with what it costs in ADR 0006
 )
 LEAST_OF_ROW = (
     0.1  # share of the matter that a row of a table says with its header, its headings and its neighbours; by hand
 )
+STANDS_OUT = (
+    0.03  # similarity above the mean of the sentences compared from which a sentence stands out, in Chinese; by hand
+)
+STANDING = 90.0  # … and by which the log-odds of the threshold fall for each unit above that; measured in ADR 0006
 SURE = 0.9  # score from which a word may be said otherwise
 SURE_OF_MATTER = 0.44  # verified, below which a sentence of another matter is not believed; by hand as well
 SURE_OF_BOTH = 0.55  # … where it neither has an answer of the kind asked for nor the rarest word of the matter
@@ -120,13 +133,14 @@ def _doubt(
 ) -> Doubt | None:
     """Why the best sentence is not believed, the weightiest reason first; None where it is."""
     is_keywords, lacks_kind = reading.question.is_keywords, values[SIGNALS.index("lacks_kind")]
-    least = THRESHOLD if lacks_kind else threshold_among(reading.among)
+    above = (0.0 if lacks_kind else standing(reading, best)) - STANDS_OUT
+    least = THRESHOLD if lacks_kind else threshold_among(reading.among, above=above)
     if score < (KEYWORDS_THRESHOLD if is_keywords else least):
         is_covered = values[SIGNALS.index("in_any")] >= MOSTLY_COVERED
         return Doubt.UNCONFIRMED if is_covered else Doubt.NOT_COVERED
     if not is_keywords and (contrary := _contrary(values, verified)):
         return contrary
-    if _is_beside(reading, best, values, score):
+    if _is_beside(reading, best, values) or (above < 0 and _is_unsaid(reading, best, score)):
         return Doubt.ANOTHER_MATTER
     return Doubt.OTHER_DAYS if is_of_other_days(reading.question, best.sentence.text) else None
 
@@ -139,19 +153,37 @@ def _is_row_asked_for(reading: Reading, best: Candidate, values: NDArray[np.floa
     return is_row and not values[SIGNALS.index("lacks_kind")] and says_all(reading.question, best.context)
 
 
-def threshold_among(passages: int | None) -> float:
+def threshold_among(passages: int | None, *, above: float = 0.0) -> float:
     """The score from which an answer is given, where so many passages were searched: what resembles a question by chance is rarer
-    among a hundred than among a thousand. None, or as many as the sets of the fit have: THRESHOLD.
+    among a hundred than among a thousand. None, or as many as the sets of the fit have: THRESHOLD. above: how far the sentence
+    stands out beyond STANDS_OUT; it only eases.
     """
     share = 1.0 if passages is None else min(max(passages, FEWEST) / FITTED_AMONG, 1.0)
-    odds = THRESHOLD / (1 - THRESHOLD) * float(share**EASING)
+    odds = THRESHOLD / (1 - THRESHOLD) * float(share**EASING * np.exp(-STANDING * max(above, 0.0)))
     return odds / (1 + odds)
 
 
-def _is_beside(reading: Reading, best: Candidate, values: NDArray[np.float64], score: float) -> bool:
-    """Whether something is asked that the sentence does not give: another amount, a word that is written nowhere, a code or, where
-    it is asked whether, a name that its passage does not say, or a column that its table does not have, for a row is told by its
-    header.
+def standing(reading: Reading, best: Candidate) -> float:
+    """How far the sentence resembles a Chinese question more than the sentences that it was compared with do on average; 0 for
+    another question, where it told nothing.
+    """
+    if not reading.question.is_chinese:
+        return 0.0
+    similarities = [float(candidate.measures[SIMILARITY]) for candidate in reading.candidates]
+    return float(best.measures[SIMILARITY]) - sum(similarities) / len(similarities)
+
+
+def _is_unsaid(reading: Reading, best: Candidate, score: float) -> bool:
+    """Whether a word of the question is written nowhere, or left out by the sentence: then it may speak of something else."""
+    question = reading.question
+    return unsaid_word(question, reading.matter, best.context) is not None or (
+        score < SURE and is_word_left_out(question, best.context, best.terms)
+    )
+
+
+def _is_beside(reading: Reading, best: Candidate, values: NDArray[np.float64]) -> bool:
+    """Whether something is asked that the sentence does not give: another amount, a code or, where it is asked whether, a name that
+    its passage does not say, or a column that its table does not have, for a row is told by its header.
     """
     question = reading.question
     core, said, unsaid = (
@@ -163,8 +195,6 @@ def _is_beside(reading: Reading, best: Candidate, values: NDArray[np.float64], s
         or lacks_amount(question, best.sentence.text)
         or bool(question.codes and not names(f"{passage.heading}\n{passage.text}", question.codes))
         or bool(unsaid and asks_whether(question))
-        or unsaid_word(question, reading.matter, best.context) is not None
-        or (score < SURE and is_word_left_out(question, best.context, best.terms))
     )
 
 
