@@ -10,8 +10,8 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from agent.budget import Budget
-from agent.keys import sealed
 from agent.models import AgentProfile, DayOfUse, LanguageModel
+from agent.providers.keys import sealed
 from agent.tools.base import current_name, in_order
 from audit.actions import Action
 from audit.record import record

@@ -12,13 +12,13 @@ from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.events import Error
-from agent.following import follow, require_answer
-from agent.leases import ask_to_stop
 from agent.profiles import Options
-from agent.records import begin
-from agent.runs import launch
+from agent.runs.following import follow, require_answer
+from agent.runs.launch import launch
+from agent.runs.leases import ask_to_stop
+from agent.runs.records import begin
+from agent.runs.threads import in_thread
 from agent.sessions import get_session
-from agent.threads import in_thread
 from audit.actions import Action, Outcome
 from audit.record import record
 from authz.principal import Principal

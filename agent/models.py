@@ -94,6 +94,12 @@ class Message(models.Model):
         verbose_name = _("message")
         verbose_name_plural = _("messages")
         ordering = ("created_at", "id")
+        indexes = [  # for the reaper, every ten seconds; for the list of answers
+            models.Index(fields=["created_at"], condition=models.Q(is_complete=False), name="message_open_idx"),
+            models.Index(
+                fields=["-created_at", "-id"], condition=models.Q(role="assistant"), name="message_answers_idx"
+            ),
+        ]
 
 
 class QueryCitation(models.Model):

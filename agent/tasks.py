@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from agent.reaper import close_abandoned
+from agent.runs.reaper import close_abandoned
 
 
 @shared_task(name="agent.reap_runs")

@@ -14,8 +14,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from agent.business.sources import managed_sources, open_sources
 from agent.feedback import rate_answer
-from agent.records import QUESTION_LENGTH
-from agent.run_report import run_report
+from agent.runs.records import QUESTION_LENGTH
+from agent.runs.report import run_report
 from agent.sessions import (
     create_session,
     delete_session,

@@ -14,14 +14,14 @@ from uuid import UUID
 import openai
 import psutil
 
-from agent.following import follow
 from agent.profiles import Options
 from agent.providers.base import Delta, Message, Shape, WrappedModel
-from agent.records import begin
-from agent.runs import launch
+from agent.runs.following import follow
+from agent.runs.launch import launch
+from agent.runs.log import Entry
+from agent.runs.records import begin
+from agent.runs.threads import in_thread
 from agent.state import Run
-from agent.stream import Entry
-from agent.threads import in_thread
 from authz.principal import Principal
 from copilot_site.lib.interpreter import SWITCH_S
 from knowledge.retrieval.search import Scope

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from agent.models import Message, Role
 from agent.oversight.trial import Trial, try_question
 from agent.query_result import QueryShown
-from agent.run_report import RunReport, run_report
+from agent.runs.report import RunReport, run_report
 from agent.state import EvidenceItem
 from audit.withheld import Withheld
 from authz.models import PermissionSnapshot
@@ -22,7 +22,7 @@ from authz.snapshot import is_intact
 from copilot_site.lib.errors import CopilotError, NotFound
 from knowledge.governance.evidence import Today, texts_today
 
-MADE_WITH = {  # of `agent.versions.made_with`
+MADE_WITH = {  # of `agent.runs.versions.made_with`
     "provider": gettext_lazy("Written by"),
     "model": gettext_lazy("Language model"),
     "profile": gettext_lazy("Agent profile"),

@@ -15,8 +15,8 @@ from agent.answer import CitedAnswer
 from agent.events import Answer, Event, KnowledgeReference, References
 from agent.profiles import Options, profile_of
 from agent.query_result import QueryShown
-from agent.records import check_question, give_model
 from agent.revocation import guarded
+from agent.runs.records import check_question, give_model
 from agent.state import EvidenceItem, Run
 from agent.states import STATES
 from agent.tools.base import Tool, allowed_names, find

@@ -10,11 +10,11 @@ from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 
 from agent.events import Error
-from agent.following import follow
-from agent.runs import launch
+from agent.runs.following import follow
+from agent.runs.launch import launch
+from agent.runs.log import Entry
+from agent.runs.threads import let_go
 from agent.state import Run
-from agent.stream import Entry
-from agent.threads import let_go
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
 

@@ -12,14 +12,14 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agent.following import require_answer
-from agent.leases import ask_to_stop
 from agent.models import Message
 from agent.profiles import Options
-from agent.records import begin
 from agent.rest.sessions import Question
 from agent.rest.sse import EVENT_STREAM, WhateverIsAccepted, begun, continued
-from agent.threads import at_front
+from agent.runs.following import require_answer
+from agent.runs.leases import ask_to_stop
+from agent.runs.records import begin
+from agent.runs.threads import at_front
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.inputs import Input

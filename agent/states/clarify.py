@@ -6,7 +6,7 @@ from django.utils.translation import override
 
 from agent.events import Answer, Event
 from agent.models import StopReason
-from agent.rules import GREETING
+from agent.questions.kinds import GREETING
 from agent.state import Goto, Output, Run, State
 from knowledge.lookups import documents_within
 

@@ -2,8 +2,8 @@ from collections.abc import AsyncIterator
 
 from agent.events import Event
 from agent.evidence import found_hit
+from agent.runs.threads import worked
 from agent.state import Goto, RagSummary, Run, State
-from agent.threads import worked
 from agent.tools.knowledge_search import TOP_K
 from agent.workflow import add_trace
 from knowledge.retrieval.search import search

@@ -16,11 +16,11 @@ from agent.notices import model_failed, model_unread
 from agent.prompting import prompt
 from agent.providers.base import ModelError, ModelUnreadable
 from agent.providers.structured import ask_for
+from agent.questions.kinds import UNSAID, Ruling, is_greeting, rule, standalone
+from agent.questions.steps import Steps, steps_of
 from agent.revocation import require_visible
-from agent.rules import UNSAID, Ruling, is_greeting, rule, standalone
 from agent.state import Goto, Plan, Route, Run, State, Subtask
 from agent.states.query import TOOL as QUERY
-from agent.steps import Steps, steps_of
 from agent.tools.base import allowed_names, find, why_closed
 from agent.workflow import add_trace
 from knowledge.ingestion.language import language_of

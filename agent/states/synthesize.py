@@ -8,17 +8,17 @@ from django.utils.translation import override
 
 from agent.across.second_look import SecondLook, look_across
 from agent.answer import CitedAnswer, CitedSentence
+from agent.claims.writing import Writer
 from agent.events import Answer, Event, References
 from agent.evidence import cited_query, found_hit, query_reference, reference
 from agent.notices import broken_off, model_failed
 from agent.providers import extractive
 from agent.providers.base import ModelError
 from agent.revocation import cut_answer, keep_visible
+from agent.runs.threads import worked
 from agent.state import Draft, Finding, Goto, Run, State
-from agent.threads import worked
 from agent.tools.knowledge_search import TOP_K
 from agent.workflow import Together, add_trace
-from agent.writing import Writer
 from knowledge.embedding.base import Embedder
 from knowledge.engine import engine
 from knowledge.retrieval.search import search

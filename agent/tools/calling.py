@@ -9,7 +9,7 @@ from asgiref.sync import sync_to_async
 from pydantic import ValidationError
 
 from agent.providers.chunks import cleaned
-from agent.threads import limited
+from agent.runs.threads import limited
 from agent.tools.base import NotReadable, Tool, ToolContext, ToolMistake, ToolResult, current_name, find, tools
 from agent.tools.output import bounded
 from audit.actions import Action, Outcome

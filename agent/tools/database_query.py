@@ -5,9 +5,9 @@ from contextlib import suppress
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
-from agent.business.ask.lexicon import Lexicon
 from agent.business.ask.meaning import NotUnderstood
 from agent.business.ask.readings import readings_of
+from agent.business.ask.words.lexicon import Lexicon
 from agent.business.examples import confirmed_examples
 from agent.business.layer.model import SemanticLayer
 from agent.business.models import DataSource

@@ -9,8 +9,8 @@ from uuid import UUID
 from pydantic import Field
 
 from agent.evidence import found_hit
+from agent.runs.threads import worked
 from agent.state import State
-from agent.threads import worked
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
 from agent.tools.output import fenced
 from agent.tools.scopes import within

@@ -3,13 +3,14 @@
 import asyncio
 from uuid import UUID, uuid4
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.batching import Batches, joined
 from agent.events import Answer, Complete, Error, Event, Reflection, Thinking
 from agent.revocation import Grounds
-from agent.stream import Entry, LogLost, RunLog, connected
+from agent.runs.batching import Batches, joined
+from agent.runs.log import Entry, LogLost, RunLog, connected
 from tests.integration.agent.live import text_of
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=8)
@@ -120,6 +121,26 @@ async def test_a_second_writer_is_refused() -> None:
                 continue
             raise AssertionError("two writers")
         assert len(await log.read(after=-1)) == len(entries) + 1
+        await valkey.delete(log.key)
+
+
+async def test_a_lost_log_is_not_begun_again_in_its_middle() -> None:
+    async with connected() as valkey:
+        log = RunLog(valkey, uuid4())
+        await written(log, [(Reflection(content="a", done=True), Grounds())] * 3, [])
+        await valkey.delete(log.key)
+        with pytest.raises(LogLost):
+            await log.append([Entry.of(Answer(content="late").placed(3, UUID(int=1), log.run_id))])
+        assert not await valkey.exists(log.key)
+
+
+async def test_entries_behind_a_gap_are_not_read() -> None:
+    async with connected() as valkey:
+        log = RunLog(valkey, uuid4())
+        await written(log, [(Reflection(content="a", done=True), Grounds())] * 3, [])
+        await valkey.xdel(log.key, "1-0")
+        assert await log.read(after=-1) == []
+        assert [entry.seq for entry in await log.read(after=0)] == [1, 2]
         await valkey.delete(log.key)
 
 

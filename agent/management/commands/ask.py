@@ -7,8 +7,8 @@ from asgiref.sync import async_to_sync
 from django.core.management.base import BaseCommand, CommandParser
 
 from agent.business.report import markdown_table
-from agent.records import check_question
-from agent.runs import ask
+from agent.runs.launch import ask
+from agent.runs.records import check_question
 from agent.sessions import ShownMessage, create_session, get_message
 from authz.checks import get_visible
 from authz.principal import Principal

@@ -7,10 +7,10 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
-from agent import grounding
 from agent.events import Answer, Event, References
+from agent.grounding import judgement
 from agent.models import Message, Role, Session
-from agent.runs import ask
+from agent.runs.launch import ask
 from agent.sessions import create_session
 from authz.principal import Principal
 from knowledge.models import Document, KnowledgeBase
@@ -39,12 +39,12 @@ class Judged(Protocol):
 
 def judging(monkeypatch: pytest.MonkeyPatch) -> Judged:
     """Evidence confirms what is asked, until it is called with something else."""
-    nothing = (0.0,) * (1 + len(grounding.SIGNALS))
+    nothing = (0.0,) * (1 + len(judgement.SIGNALS))
     weights = {(language, covered): nothing for language in ("zh", "other") for covered in (True, False)}
-    monkeypatch.setattr(grounding, "WEIGHTS", weights)
+    monkeypatch.setattr(judgement, "WEIGHTS", weights)
 
     def judged(*, confirms: bool) -> None:
-        monkeypatch.setattr(grounding, "THRESHOLD", 0.0 if confirms else 1.1)
+        monkeypatch.setattr(judgement, "THRESHOLD", 0.0 if confirms else 1.1)
 
     judged(confirms=True)
     return judged

@@ -9,13 +9,13 @@ from asgiref.sync import async_to_sync, sync_to_async
 from pydantic import TypeAdapter
 
 from agent.events import Event
-from agent.following import follow
 from agent.models import Session
 from agent.profiles import Options
-from agent.records import begin
-from agent.runs import launch
+from agent.runs.following import follow
+from agent.runs.launch import launch
+from agent.runs.log import Entry
+from agent.runs.records import begin
 from agent.sessions import create_session
-from agent.stream import Entry
 from authz.principal import Principal
 from knowledge.retrieval.search import Scope
 

@@ -14,11 +14,11 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
 
 
 async def answer(user_id: int, session_id: UUID, question: str) -> None:
-    from agent.following import follow
     from agent.profiles import Options
-    from agent.records import begin
-    from agent.runs import launch
-    from agent.threads import in_thread
+    from agent.runs.following import follow
+    from agent.runs.launch import launch
+    from agent.runs.records import begin
+    from agent.runs.threads import in_thread
     from authz.principal import Principal
     from knowledge.retrieval.search import Scope
 

@@ -4,7 +4,7 @@ import asyncio
 from uuid import uuid4
 
 from agent.events import Complete
-from agent.stream import Entry, Growth, RunLog, connected, growing_here
+from agent.runs.log import Entry, Growth, RunLog, connected, growing_here
 
 
 def test_who_uses_valkey_at_a_time_shares_its_connections_and_the_last_closes_them() -> None:

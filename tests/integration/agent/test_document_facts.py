@@ -7,8 +7,8 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from agent import query_sources
-from agent.following import told_anew
 from agent.models import Message
+from agent.runs.following import told_anew
 from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal

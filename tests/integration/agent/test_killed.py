@@ -17,9 +17,9 @@ from django.db import connection
 from django.utils import timezone
 from redis import Redis
 
-from agent.leases import LEASE_S, lease_key
 from agent.models import Message, StopReason
-from agent.reaper import close_abandoned
+from agent.runs.leases import LEASE_S, lease_key
+from agent.runs.reaper import close_abandoned
 from agent.tasks import reap_runs
 from authz.principal import Principal
 from tests.integration.agent.conversations import LEAVE, kinds, make_library, make_reader

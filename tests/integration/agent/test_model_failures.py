@@ -118,7 +118,7 @@ def test_a_stopped_run_keeps_the_sentences_that_came() -> None:
     from asgiref.sync import async_to_sync
 
     from agent.models import Message
-    from agent.runs import ask
+    from agent.runs.launch import ask
 
     base, _manual, _secret = make_library()
     principal = Principal.of(make_reader(base))

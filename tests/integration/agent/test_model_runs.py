@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from agent.events import AgentQuery, Answer, ToolCall, ToolResult
-from agent.keys import sealed
 from agent.models import AgentProfile, LanguageModel, StopReason
 from agent.profiles import Options
+from agent.providers.keys import sealed
 from agent.sessions import create_session
 from authz.grants import take_back
 from authz.permissions import Right

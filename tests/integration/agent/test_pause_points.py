@@ -14,11 +14,12 @@ from django.conf import settings
 from django.db import transaction
 from redis import Redis
 
-from agent import following, revocation
+from agent import revocation
 from agent.providers.openai_compatible import OpenAICompatible
-from agent.runs import ask
+from agent.runs import following
+from agent.runs.launch import ask
+from agent.runs.log import Entry, log_key
 from agent.sessions import create_session
-from agent.stream import Entry, log_key
 from authz.principal import Principal
 from knowledge.retrieval import ranking
 from tests.integration.agent.live import Live, lived, text_of

@@ -18,7 +18,7 @@ from django.db import connection, transaction
 from agent import revocation
 from agent.events import Event
 from agent.models import Session
-from agent.runs import ask
+from agent.runs.launch import ask
 from agent.sessions import create_session, messages_of
 from authz.grants import take_back
 from authz.permissions import Right

@@ -8,14 +8,14 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.conf import LazySettings
 
-from agent import runs
 from agent.events import Complete, Error, Event, References, SessionTitle, StreamEvent
 from agent.models import Citation, Message, StopReason
-from agent.runs import ask
+from agent.runs import launch
+from agent.runs.launch import ask
 from agent.sessions import create_session, messages_of
 from agent.state import Goto, Run, State
 from agent.states import STATES
-from agent.workflow import NEXT, IllegalTransition, allowed_next
+from agent.workflow import NEXT, IllegalTransition, Together, allowed_next
 from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.models import PermissionSnapshot
@@ -316,13 +316,29 @@ def test_a_state_goes_where_the_table_leads_and_nowhere_else(state: State) -> No
         allowed_next(state, None)
 
 
+def test_a_run_that_was_closed_meanwhile_stores_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    base, _manual, _secret = make_library()
+
+    async def closed(run: Run) -> AsyncIterator[Event | Together | Goto]:
+        await Message.objects.filter(pk=run.message_id).aupdate(content="Closed.", is_complete=True)
+        async for item in STATES[State.VALIDATE_EVIDENCE](run):
+            yield item
+
+    monkeypatch.setattr(launch, "STATES", {**STATES, State.VALIDATE_EVIDENCE: closed})
+    events: list[Event] = asked(make_reader(base), LEAVE)
+    assert "closed before it was complete" in events[-1].content
+    message = stored(events)
+    assert (message.content, message.citations.count()) == ("Closed.", 0)
+    assert not Entry.objects.filter(action=Action.QUESTION_ANSWERED).exists()
+
+
 @pytest.mark.parametrize("goes_to", [State.SYNTHESIZE, State.DONE, None])
 def test_a_run_that_leaves_the_table_ends_with_an_error(goes_to: State | None, monkeypatch: pytest.MonkeyPatch) -> None:
     async def astray(run: Run) -> AsyncIterator[StreamEvent | Goto]:
         if goes_to is not None:
             yield Goto(goes_to)
 
-    monkeypatch.setattr(runs, "STATES", {**STATES, State.LOAD_AUTHZ: astray})
+    monkeypatch.setattr(launch, "STATES", {**STATES, State.LOAD_AUTHZ: astray})
     events: list[Event] = asked(make_user(), LEAVE)
     assert kinds(events) == ["agent_query", "error"]
     assert Entry.objects.get(action=Action.QUESTION_ANSWERED).reason == "IllegalTransition"

@@ -3,6 +3,7 @@
 import asyncio
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
@@ -10,12 +11,13 @@ from django.conf import settings
 from django.utils import timezone
 from redis import Redis
 
-from agent import following, leases
-from agent.leases import LEASE_S, ask_to_stop, lease_key
 from agent.models import Message, Role, StopReason
-from agent.reaper import close_abandoned
+from agent.revocation import Grounds
+from agent.runs import following, leases, reaper
+from agent.runs.leases import LEASE_S, ask_to_stop, lease_key
+from agent.runs.log import Entry, log_key
+from agent.runs.reaper import close_abandoned
 from agent.sessions import create_session, delete_session
-from agent.stream import Entry, log_key
 from audit.actions import Action, Outcome
 from audit.models import Entry as AuditEntry
 from authz.grants import take_back
@@ -288,6 +290,23 @@ def test_an_answer_that_nobody_makes_is_closed_as_an_error(reader: Principal) ->
     entry = AuditEntry.objects.get(action=Action.QUESTION_ANSWERED)
     assert (entry.outcome, entry.reason, entry.run_id) == (Outcome.ERROR, "Abandoned", str(message.pk))
     assert close_abandoned() == 0
+
+
+@pytest.mark.usefixtures("long_up")
+def test_an_answer_that_ends_while_it_is_looked_at_keeps_its_words(
+    reader: Principal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    message = abandoned(reader)
+
+    def ended(_valkey: Any, run_id: UUID) -> Grounds:
+        Message.objects.filter(pk=run_id).update(content="Thirty days.", is_complete=True)
+        return Grounds()
+
+    monkeypatch.setattr(reaper, "grounds_in", ended)
+    close_abandoned()
+    message.refresh_from_db()
+    assert (message.content, message.stop_reason) == ("Thirty days.", "")
+    assert not AuditEntry.objects.filter(action=Action.QUESTION_ANSWERED).exists()
 
 
 @pytest.mark.usefixtures("long_up")

@@ -12,8 +12,8 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from agent import telemetry
 from agent.models import StopReason
+from agent.runs import telemetry
 from copilot_site.embedded.process import free_port
 from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored
 from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, routes
@@ -157,8 +157,8 @@ sys.modules["opentelemetry"] = None  # as where the extra is not installed
 import django
 from django.test import override_settings
 django.setup()
-import agent.runs
-from agent.telemetry import export
+import agent.runs.launch
+from agent.runs.telemetry import export
 from copilot_site.checks import runs_can_be_reported
 export(None)
 assert runs_can_be_reported() == []

@@ -10,8 +10,8 @@ from asgiref.sync import async_to_sync
 from agent.events import ToolResult
 from agent.models import StopReason
 from agent.profiles import Options
-from agent.records import begin
 from agent.revocation import guarded
+from agent.runs.records import begin
 from agent.sessions import create_session
 from agent.state import Run, RunState, TraceStep
 from agent.states import STATES

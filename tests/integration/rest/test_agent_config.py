@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.core.exceptions import ValidationError
 
-from agent.keys import KeyLost, opened, sealed
 from agent.model_settings import LanguageModel, check_tools
 from agent.models import AgentProfile
+from agent.providers.keys import KeyLost, opened, sealed
 from agent.tools.base import ALIASES, RESERVED, default_names, find, in_order
 from tests.factories import allow, make_base, make_document
 from tests.integration.rest.world import World

@@ -10,8 +10,8 @@ from django.conf import settings
 from redis import Redis
 from rest_framework.test import APIClient
 
-from agent.leases import stop_key
 from agent.models import AgentProfile, LanguageModel, Message, Session
+from agent.runs.leases import stop_key
 from authz.principal import Principal
 from authz.scopes import TokenScope
 from authz.tokens import issue_token

@@ -1,6 +1,6 @@
 """Who runs a run, and who is to stop: keys in Valkey that every process can read.
 
-A process renews the leases of its runs as long as it lives; a run whose lease is gone has lost its process (`agent.reaper`). A wish
+A process renews the leases of its runs as long as it lives; a run whose lease is gone has lost its process (`agent.runs.reaper`). A wish
 to stop is a key, too, so that it reaches the run wherever it is, and is not lost while its process is busy.
 """
 
@@ -15,7 +15,7 @@ import structlog
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from agent.stream import connected
+from agent.runs.log import connected
 
 LOOK_S = 0.4  # between two looks at who is to stop: a stop reaches the model within a second
 LEASE_S = 20  # without a sign of life; a loaded machine may miss many looks

@@ -11,8 +11,8 @@ from agent.events import Answer, KnowledgeReference, QueryReference, References
 from agent.evidence import cited_query, cited_span, query_reference, reference
 from agent.prompting import prompt
 from agent.providers.base import ModelBroken
+from agent.runs.threads import worked
 from agent.state import Finding, Run, State
-from agent.threads import worked
 from agent.tokens import count_tokens
 from agent.tools.output import escaped, fenced
 from agent.workflow import Together, add_trace

@@ -1,7 +1,7 @@
 """Start a run, walk it, store what came of it, and write down what clients receive.
 
-A run belongs to the server: `launch` walks it in a task of its own and writes its log (`agent.stream`), and whoever wants to see it
-reads that (`agent.following`). `ask` gives the same events to one caller without a log, and ends when that caller goes away.
+A run belongs to the server: `launch` walks it in a task of its own and writes its log (`agent.runs.log`), and whoever wants to see it
+reads that (`agent.runs.following`). `ask` gives the same events to one caller without a log, and ends when that caller goes away.
 """
 
 import asyncio
@@ -16,17 +16,17 @@ import structlog
 from asgiref.sync import sync_to_async
 from redis.exceptions import RedisError
 
-from agent.batching import Batches
 from agent.events import AgentQuery, Complete, Error, Event, SessionTitle, Stop
-from agent.leases import held
 from agent.models import Message, StopReason
 from agent.profiles import Options
-from agent.records import begin, fail, finish, stopped
 from agent.revocation import Grounds, grounds_of, guarded
+from agent.runs.batching import Batches
+from agent.runs.leases import held
+from agent.runs.log import Entry, Growth, LogLost, RunLog, connected, growing_here
+from agent.runs.records import begin, fail, finish, stopped
+from agent.runs.threads import front_served, in_thread, own_thread
 from agent.state import Run
 from agent.states import STATES
-from agent.stream import Entry, Growth, LogLost, RunLog, connected, growing_here
-from agent.threads import front_served, in_thread, own_thread
 from agent.workflow import walk
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError

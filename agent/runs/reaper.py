@@ -10,11 +10,11 @@ from django.utils.translation import override
 from redis import Redis
 
 from agent.events import Error
-from agent.leases import LEASE_S, lease_key
 from agent.models import Message, Role, StopReason
 from agent.query_sources import Queried
 from agent.revocation import Grounds
-from agent.stream import close_log, grounds_in
+from agent.runs.leases import LEASE_S, lease_key
+from agent.runs.log import close_log, grounds_in
 from audit.actions import Action, Outcome
 from audit.record import record
 from knowledge.ingestion.language import language_of

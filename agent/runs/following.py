@@ -27,9 +27,9 @@ from agent.events import (
 from agent.models import Message, Role, Session, StopReason
 from agent.query_sources import Queried
 from agent.revocation import Grounds, changed, may_read
+from agent.runs.log import Entry, RunLog, connected
+from agent.runs.threads import reading
 from agent.sessions import ShownMessage, ShownQuery, get_message, get_session
-from agent.stream import Entry, RunLog, connected
-from agent.threads import reading
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
 
@@ -49,7 +49,7 @@ async def follow(
     """The events of a run that follow `after`, to its last; None for each moment in which nothing came.
 
     Whoever leaves changes nothing for the run or for other readers. The last one comes to everybody, again to whoever has it.
-    is_own: this very request made the run (`agent.records.begin`), so that whose it is was looked at, and its first words are the
+    is_own: this very request made the run (`agent.runs.records.begin`), so that whose it is was looked at, and its first words are the
     question. Raises NotFound, as `require_answer` does.
     """
     if not is_own:

@@ -19,10 +19,10 @@ from agent.profiles import Options, profile_of
 from agent.providers.base import ModelMisconfigured
 from agent.providers.configured import connect, served_model
 from agent.providers.metered import Metered
+from agent.runs.telemetry import export
+from agent.runs.versions import made_with, spent_by, stage_scores
 from agent.sessions import get_session, title_from
 from agent.state import Run
-from agent.telemetry import export
-from agent.versions import made_with, spent_by, stage_scores
 from audit.actions import Action, Outcome
 from audit.record import record
 from authz.principal import Principal

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.rules import rule, standalone
+from agent.questions.kinds import rule, standalone
 from agent.state import Route
 
 SAID = {
