@@ -28,14 +28,14 @@ def parser_for_name(filename: str) -> Parser:
 
 
 def parser_for(path: Path, filename: str) -> Parser:
-    """Raises Rejected: unknown_type, empty, encrypted (Office password), mismatch."""
+    """Raises Rejected: unknown_type, empty, encrypted (Office password), mismatch and its two kinds."""
     parser = parser_for_name(filename)
     if path.stat().st_size == 0:
         raise Rejected("empty")
     if not parser.recognises(path):
         if is_encrypted_office(path):
             raise Rejected("encrypted")
-        raise Rejected("mismatch", extension=extension_of(filename), looks_like=looks_like(path))
+        raise _mismatch(path, extension_of(filename))
     return parser
 
 
@@ -44,12 +44,15 @@ def head(path: Path) -> bytes:
         return file.read(HEAD_BYTES)
 
 
-def looks_like(path: Path) -> str:
-    """The likely type of the content as an ending or a word, for the error text."""
+def _mismatch(path: Path, extension: str) -> Rejected:
+    """Why content is not of the type its name says, with the ending it should have had where that is known."""
     try:
-        return puremagic.magic_string(head(path))[0].extension.lower() or "?"
+        looks_like = puremagic.magic_string(head(path))[0].extension.lower()
     except (puremagic.PureError, ValueError, IndexError):
-        return "text" if is_text(path) else "binary data"
+        looks_like = ""
+    if looks_like:
+        return Rejected("mismatch", extension=extension, looks_like=looks_like)
+    return Rejected("mismatch_text" if is_text(path) else "mismatch_unknown", extension=extension)
 
 
 def is_encrypted_office(path: Path) -> bool:

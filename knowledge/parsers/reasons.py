@@ -12,6 +12,8 @@ REASONS = {
     "mismatch": gettext_noop(
         "The name ends in %(extension)s, but the content is not of that type (it looks like %(looks_like)s)."
     ),
+    "mismatch_text": gettext_noop("The name ends in %(extension)s, but the content is plain text."),
+    "mismatch_unknown": gettext_noop("The name ends in %(extension)s, but the content is not of that type."),
     "encrypted": gettext_noop("The file is protected with a password; remove the password and upload it again."),
     "too_large": gettext_noop("The file has %(size)s MB; at most %(limit)s MB are accepted."),
     "too_many_pages": gettext_noop("The file has %(count)s pages; at most %(limit)s are accepted."),

@@ -9,6 +9,7 @@ import docx
 import openpyxl
 import pptx
 import pytest
+from docx.oxml import parse_xml
 from pptx.util import Inches
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import getSampleStyleSheet
@@ -200,7 +201,14 @@ def test_content_of_another_type_is_refused(name: str, other: str, tmp_path: Pat
 def test_text_under_a_binary_name_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(Rejected) as refused:
         parse(b"just text", name_of(name), tmp_path)
-    assert refused.value.code == "mismatch"
+    assert refused.value.code == "mismatch_text"
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_bytes_of_no_known_type_are_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(Rejected) as refused:
+        parse(b"\0\1\2\3zz" * 20, name_of(name), tmp_path)
+    assert refused.value.code == "mismatch_unknown"
 
 
 @pytest.mark.parametrize("filename", ["a.doc", "a.xls", "a.zip", "a.eml", "a.exe", "a.docm", "a", "", ".", "pdf"])
@@ -268,6 +276,56 @@ def test_a_title_that_a_program_filled_in_gives_way_to_the_first_heading(stated:
     printed = saved(lambda file: SimpleDocTemplate(file, title=stated).build([heading, *[Paragraph(PROSE)] * 3]))
     for content, name in ((saved(word.save), "a.docx"), (saved(slides.save), "a.pptx"), (printed, "a.pdf")):
         assert parse(content, name, tmp_path).title == "Travel", name
+
+
+WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+
+
+def run_of(words: str) -> str:
+    return f'<w:r><w:t xml:space="preserve">{words}</w:t></w:r>'
+
+
+BOX = (
+    '<w:r><mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006">'
+    f"<mc:Choice Requires='wps'><w:txbxContent><w:p>{run_of('inside')}</w:p></w:txbxContent></mc:Choice>"
+    f"<mc:Fallback><w:txbxContent><w:p>{run_of('inside')}</w:p></w:txbxContent></mc:Fallback></mc:AlternateContent></w:r>"
+)
+CONTENTS = '<w:sdtPr><w:docPartObj><w:docPartGallery w:val="Table of Contents"/></w:docPartObj></w:sdtPr>'
+
+
+@pytest.mark.parametrize(
+    ("held", "read"),
+    [
+        (f'<w:ins w:id="1" w:author="a">{run_of("inside")}</w:ins>', "before inside after"),
+        (f'<w:moveTo w:id="1" w:author="a">{run_of("inside")}</w:moveTo>', "before inside after"),
+        (f"<w:sdt><w:sdtContent>{run_of('inside')}</w:sdtContent></w:sdt>", "before inside after"),
+        (f'<w:fldSimple w:instr="REF x">{run_of("inside")}</w:fldSimple>', "before inside after"),
+        (f'<w:smartTag w:element="x"><w:ins>{run_of("inside")}</w:ins></w:smartTag>', "before inside after"),
+        (f"<w:r><w:ruby><w:rt>{run_of('above')}</w:rt><w:rubyBase>{run_of('inside')}</w:rubyBase></w:ruby></w:r>", "before inside after"),
+        (BOX, "before  after\n\ninside"),
+        ('<w:del w:id="1" w:author="a"><w:r><w:delText>inside</w:delText></w:r></w:del>', "before  after"),
+        (f'<w:moveFrom w:id="1" w:author="a">{run_of("inside")}</w:moveFrom>', "before  after"),
+        (f"<w:sdt><w:sdtPr><w:showingPlcHdr/></w:sdtPr><w:sdtContent>{run_of('inside')}</w:sdtContent></w:sdt>", "before  after"),
+        (f"<w:sdt>{CONTENTS}<w:sdtContent>{run_of('inside')}</w:sdtContent></w:sdt>", "before  after"),
+    ],
+)  # fmt: skip
+def test_text_of_a_word_file_counts_wherever_word_keeps_it(held: str, read: str, tmp_path: Path) -> None:
+    document = docx.Document()
+    paragraph = parse_xml(f"<w:p {WORD}>{run_of('before ')}{held}{run_of(' after')}</w:p>")
+    document.element.body.insert(0, paragraph)
+    assert parse(saved(document.save), "a.docx", tmp_path).text == read
+
+
+def test_cells_and_paragraphs_in_content_controls_are_read(tmp_path: Path) -> None:
+    document = docx.Document()
+    table = document.add_table(1, 1)
+    table.cell(0, 0).text = "Supplier"
+    cell = f"<w:sdt {WORD}><w:sdtContent><w:tc><w:p>{run_of('Evenkeel')}</w:p></w:tc></w:sdtContent></w:sdt>"
+    table.rows[0]._tr.append(parse_xml(cell))
+    whole = f"<w:sdt {WORD}><w:sdtContent><w:p>{run_of('Signed in Hangzhou.')}</w:p></w:sdtContent></w:sdt>"
+    document.element.body.insert(0, parse_xml(whole))
+    blocks = parse(saved(document.save), "a.docx", tmp_path).blocks
+    assert [block.text for block in blocks] == ["Signed in Hangzhou.", "| Supplier | Evenkeel |\n| --- | --- |"]
 
 
 def test_two_columns_are_read_one_after_the_other(tmp_path: Path) -> None:

@@ -1,0 +1,121 @@
+"""A DOCX file as python-docx can read it: it sees runs that stand directly in a paragraph, and no others.
+
+Tracked insertions, content controls, fields, smart tags, readings beside characters, text boxes and formulas hold text elsewhere.
+"""
+
+import re
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_STORED, ZipFile
+
+from lxml import etree
+
+_MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
+_MAIN = "word/document.xml"
+_WRAPPERS = (
+    "ins",
+    "moveTo",
+    "smartTag",
+    "customXml",
+    "fldSimple",
+    "dir",
+    "bdo",
+)  # their content counts as if they were not there
+_SEEN_TO = re.compile(rf":(?:oMath|ruby|sdt|txbxContent|{'|'.join(_WRAPPERS)})[\s/>]".encode())
+
+
+def readable(path: Path) -> BytesIO:
+    """The file, with text that would be passed over in runs of its own; the file itself where there is none."""
+    with ZipFile(path) as archive:
+        if _MAIN not in archive.namelist() or not _SEEN_TO.search(main := archive.read(_MAIN)):
+            return BytesIO(path.read_bytes())
+        tree = etree.fromstring(main, etree.XMLParser(resolve_entities=False, no_network=True))
+        _unwrap(tree)
+        _write_readings_out(tree)
+        _write_formulas_out(tree)
+        _set_boxes_below(tree)
+        copy = BytesIO()
+        with ZipFile(copy, "w", ZIP_STORED) as written:
+            for name in archive.namelist():
+                written.writestr(name, etree.tostring(tree) if name == _MAIN else archive.read(name))
+    copy.seek(0)
+    return copy
+
+
+def linear(node: Any) -> str:
+    """An Office formula on one line: a/b, x^2, x_i; other structures as their parts in order."""
+    parts = [linear(child) for child in node if isinstance(child.tag, str)]
+    match node.tag.removeprefix(_MATH):
+        case "t":
+            return node.text or ""
+        case "f":
+            return "/".join(f"({part})" if len(part) > 1 else part for part in parts if part)
+        case "sSup":
+            return "^".join(part for part in parts if part)
+        case "sSub":
+            return "_".join(part for part in parts if part)
+        case _:
+            return "".join(parts)
+
+
+def _unwrap(tree: Any) -> None:
+    """Wrappers give way to what they hold; so do content controls, less tables of contents and prompts nobody filled in."""
+    for wrapper in list(tree.iter(*(_WORD + name for name in _WRAPPERS))):
+        _replace(wrapper, list(wrapper))
+    for control in list(tree.iter(f"{_WORD}sdt")):
+        content = control.find(f"{_WORD}sdtContent")
+        _replace(control, [] if content is None or _says_nothing(control) else list(content))
+
+
+def _says_nothing(control: Any) -> bool:
+    properties = control.find(f"{_WORD}sdtPr")
+    if properties is None:
+        return False
+    gallery = properties.find(f"{_WORD}docPartObj/{_WORD}docPartGallery")
+    is_contents = gallery is not None and gallery.get(f"{_WORD}val") == "Table of Contents"
+    return is_contents or properties.find(f"{_WORD}showingPlcHdr") is not None
+
+
+def _replace(node: Any, others: list[Any]) -> None:
+    parent = node.getparent()
+    place = parent.index(node)
+    parent[place : place + 1] = others
+
+
+def _write_readings_out(tree: Any) -> None:
+    """Characters with their pronunciation above them: the characters."""
+    for ruby in list(tree.iter(f"{_WORD}ruby")):
+        base = ruby.findall(f"{_WORD}rubyBase")
+        _replace(ruby, [_text("".join(t.text or "" for part in base for t in part.iter(f"{_WORD}t")))])
+
+
+def _write_formulas_out(tree: Any) -> None:
+    for formula in list(tree.iter(f"{_MATH}oMath")):
+        run = etree.Element(f"{_WORD}r")
+        run.append(_text(f" {linear(formula)} "))
+        parent = formula.getparent()
+        if parent.tag == f"{_MATH}oMathPara":
+            parent.addprevious(run)
+        else:
+            parent.replace(formula, run)
+
+
+def _set_boxes_below(tree: Any) -> None:
+    """What a text box holds follows the paragraph that it is anchored in. Old programs find each box a second time, as fallback."""
+    for fallback in list(tree.iter(_FALLBACK)):
+        _replace(fallback, [])
+    for box in list(tree.iter(f"{_WORD}txbxContent")):
+        anchor = next(box.iterancestors(f"{_WORD}p"), None)
+        if anchor is not None:
+            for held in reversed(list(box)):
+                anchor.addnext(held)
+
+
+def _text(words: str) -> Any:
+    text = etree.Element(f"{_WORD}t", {_SPACE: "preserve"})
+    text.text = words
+    return text
