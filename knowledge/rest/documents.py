@@ -50,7 +50,7 @@ class ChunkFilters(OffsetFilters):
     version = serializers.IntegerField(
         required=False,
         min_value=1,
-        source="version__number",
+        source="number",
         help_text="A version's number; else the one that answers.",
     )
 
@@ -173,8 +173,14 @@ class DocumentChunks(ListModelMixin, PrincipalView):
 
     def get_queryset(self) -> QuerySet[Chunk]:
         document = get_visible(Document, self.principal, pk=self.kwargs["pk"])
-        version = ChunkFilters.checked(self.request.query_params) or {"version": F("document__current_version")}
-        return Chunk.objects.visible_to(self.principal).filter(document=document, **version).order_by("position")
+        chosen = ChunkFilters.checked(self.request.query_params)
+        version = (
+            get_visible(DocumentVersion, self.principal, document=document, **chosen)
+            if chosen
+            else F("document__current_version")
+        )
+        chunks = Chunk.objects.visible_to(self.principal).filter(document=document, version=version)
+        return chunks.order_by("position")
 
     @operation("List the passages of a document, in order", answer=ChunkSerializer(many=True), query=ChunkFilters)
     def get(self, request: Request, pk: UUID) -> Response:

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
@@ -13,10 +14,11 @@ from authz.grants import give
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, InvalidInput
-from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
+from knowledge.models import Document, Folder, FolderKind, FolderLink, KnowledgeBase
 from knowledge.services.tree import hang, is_below, link_new, lock_branch, lock_tree
 
 NAME_LENGTH = 200
+DEEPEST = 40  # folders below the top one; a page draws the whole way down, and people are lost long before
 
 
 @transaction.atomic
@@ -68,6 +70,7 @@ def add_folder(by: Principal | None, parent: Folder, name: str) -> Folder:
     """`create_folder` after its checks; None as `by` sets a system up."""
     name = clean_name(name)
     lock_branch(parent.knowledge_base_id)
+    _refuse_too_deep(parent, 1)
     try:
         with transaction.atomic():
             folder = Folder.unscoped.create(knowledge_base_id=parent.knowledge_base_id, parent=parent, name=name)
@@ -132,6 +135,8 @@ def _move(by: Principal, folder: Folder, parent: Folder) -> Folder:
     if is_below(parent, folder):
         raise InvalidInput(_("“%(name)s” cannot be moved below itself.") % {"name": folder})
     _refuse_twin(folder, parent.pk)
+    inside = FolderLink.objects.filter(ancestor=folder, descendant__kind=FolderKind.FOLDER)
+    _refuse_too_deep(parent, 1 + inside.aggregate(most=Max("depth"))["most"])
     hang(folder, parent)
     record(by, Action.FOLDER_MOVED, folder, detail={"parent": str(parent.pk)})
     return folder
@@ -157,6 +162,16 @@ def clean_name(name: str) -> str:
             % {"most": NAME_LENGTH, "count": len(cleaned)}
         )
     return cleaned
+
+
+def _refuse_too_deep(parent: Folder, levels: int) -> None:
+    """levels: how many folders shall lie below one another under `parent`."""
+    deep = FolderLink.objects.filter(descendant=parent).aggregate(most=Max("depth"))["most"]
+    if deep + levels > DEEPEST:
+        raise InvalidInput(
+            _("Folders lie at most %(most)s deep; here it would be %(count)s. Choose a place further up.")
+            % {"most": DEEPEST, "count": deep + levels}
+        )
 
 
 def _refuse_twin(folder: Folder, parent_id: UUID | None) -> None:

@@ -18,7 +18,7 @@ def published_versions() -> Sequence[DocumentVersion]:
 
 def count_lacking() -> int:
     """How many published documents the space of the settings does not hold: a search does not find them."""
-    indexed = ChunkIndex.unscoped.filter(version_id=OuterRef("pk"), space_id=engine().space_id)
+    indexed = ChunkIndex.unscoped.filter(version_id=OuterRef("pk"), space__name=engine().space)
     published = DocumentVersion.unscoped.filter(document__current_version_id=F("pk"))
     return published.filter(~Exists(indexed)).count()
 

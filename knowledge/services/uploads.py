@@ -164,6 +164,8 @@ def _store(by: Principal | None, folder: Folder, name: str, incoming: IncomingFi
     version.number = newest.number + 1 if newest else 1
     incoming.file.seek(0)
     version.file.save(name, incoming.file, save=False)
+    if _sha256(incoming.file) != version.sha256:
+        raise InvalidInput(_("“%(name)s” was changed while it was read. Add it again.") % {"name": name})
     version.queued_at = timezone.now()
     version.save(force_insert=True)
     Stage.objects.bulk_create(

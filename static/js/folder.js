@@ -5,6 +5,7 @@ const rows = document.getElementById("rows");
 const working = document.getElementById("working");
 const POLL_MS = 1500;
 const AT_ONCE = 2; // uploads; more would only share the same line
+const AT_MOST = 100; // rows that one answer tells; the server's PAGE_SIZE
 
 // --- ingestion ---
 
@@ -15,15 +16,17 @@ let timer = null;
 
 async function poll(extra = []) {
   clearTimeout(timer);
+  const untold = [...extra, ...uploaded.keys()].filter((id) => !shown.has(id));
   const unfinished = [...rows.querySelectorAll("[data-unfinished]")].map((row) => row.dataset.id);
-  const query = new URLSearchParams([...new Set([...unfinished, ...extra])].map((id) => ["id", id]));
+  const all = [...new Set([...untold, ...unfinished.reverse()])]; // what came first is finished first
+  const query = new URLSearchParams(all.slice(0, AT_MOST).map((id) => ["id", id]));
   const answer = await fetch(`${folder.dataset.progressUrl}?${query}`, { headers: { Accept: "application/json" } }).catch(() => null);
   if (answer?.ok) {
     const progress = await answer.json();
     progress.rows.forEach(place);
     working.hidden = progress.unfinished === 0;
     document.getElementById("unfinished").textContent = progress.unfinished;
-    if (progress.unfinished === 0 && !uploading()) return;
+    if (progress.unfinished === 0 && !uploading() && all.length <= AT_MOST) return;
   } else if (answer) return; // signed out, or the folder is gone
   timer = setTimeout(poll, POLL_MS);
 }

@@ -1,7 +1,9 @@
 """`manage.py import_folder PATH --kb NAME [--folder F] --as USER`: bring a folder of files in, keeping its tree."""
 
+import os
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -19,7 +21,7 @@ from copilot_site.lib.errors import CopilotError, InvalidInput
 from knowledge.models import DocumentVersion, Folder, KnowledgeBase, ParseStatus
 from knowledge.services.folders import ensure_path
 from knowledge.services.paths import folder_at
-from knowledge.services.uploads import IncomingFile, add_document, folder_to_fill
+from knowledge.services.uploads import IncomingFile, add_document, clean_filename, folder_to_fill
 
 POLL_S = 1.0
 
@@ -37,30 +39,36 @@ class Command(BaseCommand):
     def handle(self, *, path: Path, kb: str, folder: str, username: str, no_wait: bool, **options: Any) -> None:
         with one_sentence():
             principal = Principal.named(username)
-            files = _files_of(path)
+            files, closed = _files_of(path)
             base = get_visible(KnowledgeBase, principal, name=kb)
             names = self._bring(principal, path, files, folder_at(principal, base, folder))
+            for below, why in closed:
+                self.stdout.write(f"  not entered {below}: {why}")
             if not no_wait:
                 self._wait(names)
 
-    def _bring(self, principal: Principal, path: Path, files: list[Path], top: Folder) -> dict[UUID, Path]:
+    def _bring(self, principal: Principal, path: Path, files: list[Path], top: Folder) -> dict[UUID, str]:
         """Upload the files; the path below `path` of each version that is there now."""
         outcomes: Counter[str] = Counter()
         refused: list[tuple[str, str]] = []
-        names: dict[UUID, Path] = {}
+        names: dict[UUID, str] = {}
         # rights are read for each folder: for each file they would cost more than it
         folders: dict[tuple[str, ...], Folder] = {}
+        taken: dict[tuple[UUID, str], str] = {}
         for file in tqdm(files, desc="upload", unit="file", disable=None):
-            name = file.relative_to(path)
-            parts = name.parts[:-1]
+            name = shown(file.relative_to(path))
             try:
+                *parts, filename = (in_unicode(part) for part in file.relative_to(path).parts)
+                way = tuple(parts)
                 with _opened(file) as content, transaction.atomic():  # no folder is made for a file that is refused
-                    folder = folders.get(parts) or folder_to_fill(principal, ensure_path(principal, top, parts).pk)
-                    upload = add_document(principal, folder, IncomingFile(file.name, content, queue="bulk"))
+                    folder = folders.get(way) or folder_to_fill(principal, ensure_path(principal, top, way).pk)
+                    _refuse_twin(taken.get((folder.pk, clean_filename(filename))))
+                    upload = add_document(principal, folder, IncomingFile(filename, content, queue="bulk"))
             except CopilotError as problem:
-                refused.append((str(name), str(problem)))
+                refused.append((name, str(problem)))
             else:
-                folders[parts] = folder
+                folders[way] = folder
+                taken[folder.pk, clean_filename(filename)] = name
                 outcomes[upload.outcome] += 1
                 names[upload.version.pk] = name
         self.stdout.write(
@@ -71,7 +79,7 @@ class Command(BaseCommand):
             self.stdout.write(f"  refused {refused_name}: {why}")
         return names
 
-    def _wait(self, names: dict[UUID, Path]) -> None:
+    def _wait(self, names: dict[UUID, str]) -> None:
         """Until every version is completed or failed; the workers do the work."""
         ids = list(names)
         with tqdm(total=len(ids), desc="ingest", unit="document", disable=None) as bar:
@@ -94,15 +102,53 @@ class Command(BaseCommand):
             self.stdout.write(f"  failed {names[version.pk]}: {version.failure_reason}")
 
 
-def _files_of(path: Path) -> list[Path]:
-    """Regular files below `path`, sorted; hidden ones and links are left out. Raises InvalidInput."""
+def _files_of(path: Path) -> tuple[list[Path], list[tuple[str, str]]]:
+    """Regular files below `path`, sorted, and the folders that could not be entered, with the reason.
+
+    Hidden ones and links are left out. Raises InvalidInput where there is nothing to import.
+    """
     if not path.is_dir():
         raise InvalidInput(f"{path} is not a folder; name the folder whose files shall be imported.")
-    files = [file for file in sorted(path.rglob("*")) if file.is_file() and not file.is_symlink()]
-    files = [file for file in files if not any(part.startswith(".") for part in file.relative_to(path).parts)]
+    closed: list[OSError] = []
+    files = sorted(_walk(path, closed))
     if not files:
-        raise InvalidInput(f"There are no files in {path}.")
-    return files
+        why = f" that can be read ({closed[0].strerror})" if closed else ""
+        raise InvalidInput(f"There are no files in {path}{why}.")
+    return files, [(shown(Path(error.filename).relative_to(path)), error.strerror or "") for error in closed]
+
+
+def _walk(path: Path, closed: list[OSError]) -> Iterator[Path]:
+    for above, folders, names in os.walk(path, onerror=closed.append):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        files = (Path(above, name) for name in names if not name.startswith("."))
+        yield from (file for file in files if file.is_file() and not file.is_symlink())
+
+
+def in_unicode(name: str) -> str:
+    """A name on disk as text: UTF-8, or GB 2312, which Chinese archives from Windows leave behind. Raises InvalidInput."""
+    try:
+        return os.fsencode(name).decode()
+    except UnicodeDecodeError:
+        pass
+    try:
+        return os.fsencode(name).decode("gb2312")  # the strict one: GBK would make Chinese of nearly any bytes
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            "Its name, or that of its folder, is not UTF-8. Rename it; `convmv -f GBK -t UTF-8 -r --notest FOLDER` does it for a tree."
+        ) from error
+
+
+def shown(path: Path) -> str:
+    """A path that every terminal can print: bytes that are no text become a mark, line ends a space."""
+    name = os.fsencode(path).decode(errors="replace")
+    return "".join(c if c.isprintable() else " " for c in name)
+
+
+def _refuse_twin(other: str | None) -> None:
+    if other is not None:
+        raise InvalidInput(
+            f"It would be stored under the same name as {other}, as its new version. Rename one of them."
+        )
 
 
 def _opened(path: Path) -> "File[bytes]":

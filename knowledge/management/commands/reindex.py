@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
+from knowledge.embedding.base import EmbeddingError
 from knowledge.services.reindex import published_versions, reindex_version
 
 
@@ -13,5 +14,9 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         versions = published_versions()
-        rows = sum(reindex_version(version) for version in tqdm(versions, desc="index", unit="document", disable=None))
+        bar = tqdm(versions, desc="index", unit="document", disable=None)
+        try:
+            rows = sum(reindex_version(version) for version in bar)
+        except EmbeddingError as error:
+            raise CommandError(f"{error} What is indexed stays; repeat this when it is mended.") from error
         self.stdout.write(f"{len(versions)} documents, {rows} passages indexed.")

@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import StringIO
 from pathlib import Path
 from typing import IO
@@ -149,3 +149,51 @@ def test_a_document_that_failed_is_named_with_its_folder(editor: User, tmp_path:
     run(tmp_path)
     ingest(DocumentVersion.unscoped.get().pk)
     assert "  failed scans/old.pdf: The name ends in .pdf" in run(tmp_path, wait=True)
+
+
+def test_two_files_that_would_share_a_name_do_not_replace_each_other(editor: User, tmp_path: Path) -> None:
+    (tmp_path / " notes.md").write_text("# One\n")
+    (tmp_path / "notes.md").write_text("# Two\n")
+    for outcome in ("1 new", "0 new, 0 changed, 1 unchanged"):
+        said = run(tmp_path)
+        assert f"{outcome}" in said
+        assert "refused notes.md: It would be stored under the same name as  notes.md" in said
+    assert DocumentVersion.unscoped.count() == 1
+
+
+def test_names_of_chinese_archives_are_read_and_other_bytes_are_refused(editor: User, tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode("人事".encode("gbk"))
+    folder.mkdir()
+    for name in ("请假制度.md".encode("gbk"), "加班制度.md".encode("gbk"), b"Stra\xdfe.md"):
+        (folder / os.fsdecode(name)).write_text(f"# Rules\n\n{name.hex()}\n")
+    said = run(tmp_path)
+    assert "3 files: 2 new, 0 changed, 0 unchanged, 1 refused." in said
+    assert "Stra\ufffde.md: Its name, or that of its folder, is not UTF-8. Rename it;" in said
+    said.encode()  # every terminal can print it
+    kept = Document.unscoped.values_list("folder__name", "filename")
+    assert set(kept) == {("人事", "请假制度.md"), ("人事", "加班制度.md")}
+    assert "0 new, 0 changed, 2 unchanged" in run(tmp_path)
+
+
+def test_a_folder_that_cannot_be_entered_is_named(editor: User, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = os.scandir
+
+    def forbidden(path: str) -> Iterator[os.DirEntry[str]]:
+        if str(path).endswith("/deep"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", forbidden)  # these tests run as root, too, who may enter all
+    said = run(tree)
+    assert "2 files: 1 new" in said
+    assert "  not entered rules/deep: Permission denied" in said
+
+
+def test_a_tree_that_is_too_deep_is_refused_before_it_makes_folders(editor: User, tmp_path: Path) -> None:
+    deep = tmp_path.joinpath(*(f"level{number}" for number in range(60)))
+    deep.mkdir(parents=True)
+    (deep / "bottom.md").write_text("# Bottom\n")
+    said = run(tmp_path)
+    assert "0 new, 0 changed, 0 unchanged, 1 refused" in said
+    assert "Folders lie at most 40 deep" in said
+    assert not Folder.unscoped.filter(name="level0").exists()

@@ -54,7 +54,7 @@ def keeper() -> Principal:
     [
         ("blank.md", b" \n\n", "no_text", "No text found"),
         ("broken.pdf", b"%PDF-1.7\nthis is no pdf", "damaged", "damaged"),
-        ("wrong.docx", b"plain text", "mismatch", ".docx"),
+        ("wrong.docx", b"plain text", "mismatch_text", ".docx"),
         ("locked.pdf", locked_pdf(), "encrypted", "password"),
     ],
 )

@@ -1,16 +1,20 @@
 """One version answers at a time, and what is counted is what is there."""
 
 from collections import Counter
+from collections.abc import Iterator
+from os import SEEK_END
 from pathlib import Path
 from uuid import UUID
 
 import pytest
+from django.core.files.base import ContentFile
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from audit.actions import Action
 from audit.models import Entry
 from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
 from knowledge.ingestion.lease import claim, fenced
 from knowledge.ingestion.pipeline import ingest
 from knowledge.ingestion.publish import publish
@@ -29,7 +33,9 @@ from knowledge.models import (
 from knowledge.retrieval.search import search
 from knowledge.services.documents import remove_document
 from knowledge.services.folders import root_folder
+from knowledge.services.uploads import IncomingFile, add_document
 from tests.factories import allow, make_base, make_document, make_folder, make_user, newest_version, prepare_embedder
+from tests.integration.pages.house import stored_files
 from tests.passages import make_passage, make_space
 
 pytestmark = pytest.mark.django_db
@@ -98,6 +104,23 @@ def test_the_same_bytes_under_the_same_name_change_nothing() -> None:
     assert again.versions.count() == 1
     assert Entry.objects.count() == before
     assert make_document(base, "another name.md", OLD).pk != first.pk
+
+
+class Growing(ContentFile[bytes]):
+    """A file that another program writes to while it is read."""
+
+    def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
+        self.file.seek(0, SEEK_END)
+        self.file.write(b"One more line.\n")
+        return super().chunks(chunk_size)
+
+
+def test_a_file_that_changes_while_it_is_read_is_not_stored() -> None:
+    base = make_base()
+    with pytest.raises(InvalidInput, match="was changed while it was read"):
+        add_document(None, root_folder(base), IncomingFile("log.md", Growing(OLD.encode())))
+    assert not Document.unscoped.exists()
+    assert stored_files(base) == set()
 
 
 def test_bytes_of_an_older_version_are_a_new_version() -> None:

@@ -8,7 +8,11 @@ from django.urls import reverse
 
 from audit.actions import Action
 from audit.models import Entry
+from copilot_site.config import BASE_DIR
+from copilot_site.lib.errors import InvalidInput
+from knowledge.library import PAGE_SIZE
 from knowledge.models import Document, DocumentVersion, Folder
+from knowledge.services.folders import DEEPEST
 from tests.factories import allow, make_document, make_folder
 from tests.integration.pages.house import House, client_of, plain, stored_files
 
@@ -95,6 +99,12 @@ def test_a_file_over_the_limit_is_refused(house: House, settings: Any) -> None:
     assert not Document.unscoped.exists()
 
 
+def test_the_page_asks_for_as_many_rows_as_one_answer_tells() -> None:
+    """Where it asked for more, the rows of a large upload would never be told, and never be finished on the page."""
+    script = (BASE_DIR / "static" / "js" / "folder.js").read_text()
+    assert f"const AT_MOST = {PAGE_SIZE};" in script
+
+
 def test_progress_names_what_is_unfinished_here_and_below(house: House) -> None:
     here, below = make_document(house.folder), make_document(house.below)
     make_document(house.sibling)
@@ -157,6 +167,21 @@ def test_a_folder_is_renamed_and_moved_by_who_may_change_it(house: House) -> Non
     assert (house.below.name, house.below.parent) == ("Minutes", target)
     made = [Action.FOLDER_RENAMED, Action.FOLDER_MOVED]
     assert [Entry.objects.filter(action=action, target_id=str(house.below.pk)).count() for action in made] == [1, 1]
+
+
+def test_folders_end_where_a_page_can_still_draw_them(house: House) -> None:
+    way = [house.folder]  # itself below the top folder
+    while len(way) < DEEPEST:
+        way.append(make_folder(way[-1], f"level {len(way)}"))
+    with pytest.raises(InvalidInput, match="Folders lie at most 40 deep; here it would be 41"):
+        make_folder(way[-1])
+    assert f">level {len(way) - 1}</h1>" in plain(
+        client_of(house.keeper).get(reverse("folder", args=[way[-1].pk])).content
+    )
+    move = reverse("folder-move", args=[way[2].pk])
+    said = plain(client_of(house.keeper).post(move, {"parent": make_folder(house.below).pk}, follow=True).content)
+    assert "Folders lie at most 40 deep" in said  # each of its folders would lie one deeper
+    assert Folder.unscoped.get(pk=way[2].pk).parent_id == way[1].pk
 
 
 def test_an_empty_folder_can_be_deleted_and_a_full_one_says_why_not(house: House) -> None:

@@ -174,6 +174,9 @@ def test_passages_of_a_version_are_asked_for_by_its_number(world: World) -> None
     assert "New." in texts("")
     assert "New." in texts("?version=2")
     assert "Old." in texts("?version=1")
+    missing = client.get(f"/api/v1/documents/{document.pk}/chunks?version=3")
+    assert problem(missing, 404).startswith("There is no such")
+    make_document(world.folder, "plan.md", "# Plan\n\nNot read yet.")
     assert texts("?version=3") == ""
 
 
