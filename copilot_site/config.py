@@ -211,6 +211,28 @@ class Config(BaseSettings):
             raise ValueError("COPILOT_STORAGE=s3 needs the name of a bucket")
         return bucket
 
+    @field_validator("embedder_model")
+    @classmethod
+    def _embedder_is_named(cls, model: str | None, info: ValidationInfo) -> str | None:
+        embedder = info.data.get("embedder", "bundled")
+        if embedder != "bundled" and not model:
+            raise ValueError(f"COPILOT_EMBEDDER={embedder} needs the name of a model")
+        return model
+
+    @field_validator("embedder_base_url")
+    @classmethod
+    def _embedder_has_an_address(cls, url: str | None, info: ValidationInfo) -> str | None:
+        if info.data.get("embedder") == "openai_compatible" and not (url or "").startswith(("http://", "https://")):
+            raise ValueError("COPILOT_EMBEDDER=openai_compatible needs an address like https://host/v1")
+        return url
+
+    @field_validator("reranker_model")
+    @classmethod
+    def _cross_encoder_is_named(cls, model: str | None, info: ValidationInfo) -> str | None:
+        if info.data.get("reranker") == "cross_encoder" and not model:
+            raise ValueError("COPILOT_RERANKER=cross_encoder needs the name or path of a CrossEncoder")
+        return model
+
     @field_validator("oidc_issuer")
     @classmethod
     def _issuer_is_safe(cls, url: str | None) -> str | None:

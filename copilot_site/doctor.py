@@ -26,6 +26,9 @@ from knowledge.dictionary.cedict import DictionaryMissing
 from knowledge.dictionary.words import dictionary
 from knowledge.embedding.base import EmbeddingError, ModelMissing
 from knowledge.embedding.model_files import checked_model
+from knowledge.engine import engine, reranker
+from knowledge.retrieval.rerank.base import RerankerUnavailable
+from knowledge.retrieval.rerank.cross_encoder import CrossEncoderReranker
 from knowledge.services.reindex import count_lacking
 
 LEAST_FREE_BYTES = 2 * 10**9  # the model, the wheel caches and some thousand documents
@@ -176,14 +179,35 @@ def broker() -> Finding:
 
 
 def model() -> Finding:
-    """The bundled model is converted and its files are intact; another embedder is only named."""
+    """The bundled model is converted and its files are intact; another embedder makes a vector."""
     if settings.EMBEDDER != "bundled":
-        return Finding("Embedder", True, f"{settings.EMBEDDER}: {settings.EMBEDDER_OPTIONS['model']}")
+        named = f"{settings.EMBEDDER}: {settings.EMBEDDER_OPTIONS['model']}"
+        try:
+            dimensions = len(engine().embedder.embed_query("doctor"))
+        except EmbeddingError as error:
+            return Finding("Embedder", False, str(error), "Check COPILOT_EMBEDDER_MODEL and COPILOT_EMBEDDER_BASE_URL.")
+        return Finding("Embedder", True, f"{named}, {dimensions} dimensions")
     try:
         folder = checked_model(settings.HOME.models)
     except ModelMissing as error:
         return Finding("Embedder", False, str(error), "Run `manage.py prepare_model`.")
     return Finding("Embedder", True, f"bundled, {folder.name}, files intact")
+
+
+def reranking() -> Finding:
+    """The reranker scores a passage; without it the first ranking stands."""
+    mend = "Check COPILOT_RERANKER and COPILOT_RERANKER_MODEL; until then hits keep the order they were found in."
+    if settings.RERANKER == "maxsim" and settings.EMBEDDER != "bundled":
+        return Finding(
+            "Reranker", False, "maxsim needs token vectors, which this embedder has none of", mend, optional=True
+        )
+    chosen = reranker()
+    try:
+        if isinstance(chosen, CrossEncoderReranker):
+            chosen.score("doctor", ["doctor"])
+    except RerankerUnavailable as error:
+        return Finding("Reranker", False, str(error), mend, optional=True)
+    return Finding("Reranker", True, settings.RERANKER)
 
 
 def word_list() -> Finding:
@@ -201,7 +225,7 @@ def index() -> Finding:
     """Every published document is in the embedding space that the settings name."""
     try:
         lacking = count_lacking()
-    except (DatabaseError, EmbeddingError) as error:
+    except DatabaseError as error:
         return Finding("Index", False, str(error).strip().splitlines()[0], "Mend what is named above first.")
     said = f"{lacking} published documents are not in the current embedding space" if lacking else "complete"
     return Finding("Index", not lacking, said, "Run `manage.py reindex`; until then a search does not find them.")
@@ -235,7 +259,8 @@ def browser() -> Finding:
 
 
 CHECKS: tuple[Callable[[], Finding], ...] = (
-    python, packages, state_folder, embedded, postgres, pgvector, migrations, audit_key, broker, model, word_list, index, files, browser,
+    python, packages, state_folder, embedded, postgres, pgvector, migrations, audit_key, broker, model, reranking, word_list, index, files,
+    browser,
 )  # fmt: skip
 
 

@@ -29,9 +29,6 @@ READY_TIMEOUT_S = 120.0
 # A person who uploads one file must not wait behind an import of thousands, and has one document: all cores read its passages
 # side by side. An import has many: a process for each reads them one by one, and none waits for another's last passage.
 WORKERS = {"interactive": "interactive", "bulk": "bulk,maintenance"}
-# Messages that a process has at hand: with one more, a core of an import idles half as long between two documents (3 ms less).
-# What a killed worker had at hand and had not begun is sent again by the reaper, later than what it was at work on.
-AT_HAND = {"interactive": 1, "bulk": 2}
 # As root, Celery warns in eight lines at every start.
 QUIET = {"PYTHONUNBUFFERED": "1", "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges"}
 
@@ -87,11 +84,13 @@ class Command(BaseCommand):
             ensure_key()
         except CopilotError as error:  # nothing is signed until somebody acts; the log itself goes on
             self._say(f"Audit: {error}")
-        if not doctor.model().ok or not doctor.word_list().ok:
+        if settings.EMBEDDER == "bundled" and not (doctor.model().ok and doctor.word_list().ok):
             self._say("Model and dictionary: converting …")
             self._run("prepare_model")
         if demo:
             self._fill_demo()
+        if not (found := doctor.index()).ok:
+            self._say(f"Index: {found.detail}. {found.mend}")
 
     def _fill_demo(self) -> None:
         from demo.unfinished import is_unfinished
@@ -145,7 +144,6 @@ def start_processes(supervisor: Supervisor, host: str, port: int) -> None:
     processes = {"interactive": 1, "bulk": load_config().worker_concurrency}
     for name, queues in WORKERS.items():
         options = ["-n", f"{name}@%h", "-Q", queues, "-c", str(processes[name]), "--without-gossip", "--without-mingle"]
-        options += ["--prefetch-multiplier", str(AT_HAND[name])]
         threads = {"COPILOT_EMBED_THREADS": str(-(-load_config().embed_threads // processes[name]))}
         supervisor.start(name, [*celery, "copilot_site", "worker", *options], environment | threads)
     supervisor.start("beat", [*celery, "copilot_site.beat", "beat"], environment)

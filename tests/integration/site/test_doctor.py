@@ -1,6 +1,7 @@
 """The doctor and the health addresses: what is missing is named, with how to mend it."""
 
 import json
+from collections.abc import Iterator
 from contextlib import suppress
 from io import StringIO
 from typing import Any
@@ -14,6 +15,9 @@ from django.test import Client, override_settings
 from audit.keys import ensure_key
 from copilot_site.checks import files_have_a_place
 from copilot_site.embedded.process import free_port
+from knowledge import engine
+from tests.embedders import EmbeddingService, serving
+from tests.factories import make_base, make_document
 from tests.homes import Checkout
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +42,21 @@ def no_pgvector() -> None:
 def stopped_valkey(monkeypatch: pytest.MonkeyPatch) -> None:
     """REDIS_URL leads to a port where nobody listens."""
     monkeypatch.setattr(settings, "REDIS_URL", f"redis://127.0.0.1:{free_port()}/0")
+
+
+@pytest.fixture
+def refusing_embedder(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Settings that name an embedding service which does not know the model."""
+    make_document(make_base(), ingested=True)
+    service = EmbeddingService(lambda texts: [])
+    service.faults = [(404, {"error": {"message": "no such model"}})] * 9
+    with serving(service):
+        monkeypatch.setattr(settings, "EMBEDDER", "openai_compatible")
+        options = settings.EMBEDDER_OPTIONS | {"model": "m", "base_url": service.base_url}
+        monkeypatch.setattr(settings, "EMBEDDER_OPTIONS", options)
+        engine._embedder.cache_clear()
+        yield
+    engine._embedder.cache_clear()
 
 
 def test_database_and_broker_of_the_tests_are_sound() -> None:
@@ -69,6 +88,24 @@ def test_doctor_names_a_stopped_valkey() -> None:
     finding = examine()["Valkey or Redis"]
     assert not finding["ok"]
     assert "REDIS_URL" in finding["mend"]
+
+
+@pytest.mark.usefixtures("refusing_embedder")
+def test_doctor_names_an_embedder_and_a_reranker_that_do_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = examine()
+    assert not found["Embedder"]["ok"]
+    assert "refused the model 'm' with status 404" in found["Embedder"]["detail"]
+    assert (found["Reranker"]["ok"], found["Reranker"]["optional"]) == (False, True)
+    assert "maxsim needs token vectors" in found["Reranker"]["detail"]
+    monkeypatch.setattr(settings, "RERANKER", "none")
+    assert examine()["Reranker"]["ok"]
+
+
+@pytest.mark.usefixtures("refusing_embedder")
+def test_reindex_ends_with_one_sentence_where_the_embedder_does_not_answer() -> None:
+    with pytest.raises(CommandError, match="refused the model 'm' with status 404") as ended:
+        call_command("reindex")
+    assert "What is indexed stays" in str(ended.value)
 
 
 def test_doctor_of_a_fresh_home_says_what_to_run(checkout: Checkout) -> None:

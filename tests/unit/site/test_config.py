@@ -33,6 +33,30 @@ def test_a_bucket_is_needed_where_files_are_kept_in_one(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
+    ("chosen", "needed"),
+    [
+        ({"COPILOT_EMBEDDER": "sentence_transformers"}, {"COPILOT_EMBEDDER_MODEL": "BAAI/bge-m3"}),
+        (
+            {"COPILOT_EMBEDDER": "openai_compatible", "COPILOT_EMBEDDER_MODEL": "m"},
+            {"COPILOT_EMBEDDER_BASE_URL": "http://models/v1"},
+        ),
+        ({"COPILOT_RERANKER": "cross_encoder"}, {"COPILOT_RERANKER_MODEL": "BAAI/bge-reranker-v2-m3"}),
+    ],
+)
+def test_a_chosen_model_needs_its_name_and_place(
+    monkeypatch: pytest.MonkeyPatch, chosen: dict[str, str], needed: dict[str, str]
+) -> None:
+    for name, value in chosen.items():
+        monkeypatch.setenv(name, value)
+    ((missing, value),) = needed.items()
+    with pytest.raises(ConfigError, match=f"{missing} cannot be used: COPILOT_.* needs"):
+        load_config()
+    monkeypatch.setenv(missing, value)
+    load_config.cache_clear()
+    load_config()
+
+
+@pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
         ("PORT", "http", "PORT cannot be used"),
