@@ -5,7 +5,6 @@ two times. Whatever is left must be read like any other question, so nothing is 
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from agent.business.ask.meaning import (
@@ -62,10 +61,10 @@ class DerivedReader:
         if all(item.kind is not Kind.EXISTS for item in items):
             return None
         rest = _without(items, Kind.EXISTS)
-        with suppress(NotUnderstood):
+        try:
             question = self.read(rest)
-            return question if question.figures else replace(question, derived=Existence(), order=None)
-        question = self.read(_listed(rest))  # “今年有没有招过高级工程师”: whether there are any that it is said of
+        except NotUnderstood:
+            question = self.read(_listed(rest))  # “今年有没有招过高级工程师”: whether there are any that it is said of
         return question if question.figures else replace(question, derived=Existence(), order=None)
 
     # shares
