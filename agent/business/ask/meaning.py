@@ -1,7 +1,7 @@
 """What a question asks, as a value that SQL is made from."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 from agent.business.ask.times.windows import Window
 from agent.business.ask.words.lexicon import DimensionRef, MeasureRef, ModelRef
@@ -12,6 +12,7 @@ from agent.business.layer.model import Aggregation
 class Rows:
     """How many rows a table has."""
 
+    agg: ClassVar[Aggregation] = "count"
     model: str
 
 

@@ -24,7 +24,7 @@ from agent.business.ask.reading.compared import is_change, times_compared
 from agent.business.ask.reading.ratios import ratio
 from agent.business.ask.words.function_words import NUMBER_WORDS, Kind
 from agent.business.ask.words.items import Item
-from agent.business.ask.words.lexicon import DimensionRef, Lexicon, MeasureRef, ModelRef
+from agent.business.ask.words.lexicon import DimensionRef, Lexicon, ModelRef
 
 Read = Callable[[list[Item]], Question]
 _EACH = ("each", "every", "per", "within", "每", "各")
@@ -230,9 +230,7 @@ class DerivedReader:
         if len(question.figures) != 1 or question.limit or question.derived or question.having:
             return None
         figure = question.figures[0]
-        if isinstance(figure, Aggregate) or (
-            isinstance(figure, MeasureRef) and self.lexicon.measure(figure).agg == "avg"
-        ):
+        if isinstance(figure, Aggregate) or self.lexicon.aggregation(figure) == "avg":
             return None
         if not question.groups and len(question.related) == 1 and not question.related[0].is_not:
             return replace(question, groups=(ModelRef(question.related[0].model),), related=(), derived=AveragePer())
@@ -261,14 +259,7 @@ def _without_conditions(question: Question) -> Question:
 
 
 def _require_additive(figure: Figure, lexicon: Lexicon) -> None:
-    agg = (
-        lexicon.measure(figure).agg
-        if isinstance(figure, MeasureRef)
-        else figure.agg
-        if isinstance(figure, Aggregate)
-        else "count"
-    )
-    if agg not in ("sum", "count"):
+    if lexicon.aggregation(figure) not in ("sum", "count"):
         raise NotUnderstood("a share of an average")
 
 

@@ -289,11 +289,8 @@ def _over_rows(question: Question, lexicon: Lexicon) -> Question:
     if len(question.figures) != 1 or len(question.groups) != 1 or question.limit:
         return question
     figure, group = question.figures[0], question.groups[0]
-    if isinstance(figure, Rows):
-        return question
-    agg = figure.agg if isinstance(figure, Aggregate) else lexicon.measure(figure).agg
     is_own = isinstance(group, ModelRef) and group.model == model_of_figure(figure)
-    return replace(question, groups=()) if is_own and agg == "avg" else question
+    return replace(question, groups=()) if is_own and lexicon.aggregation(figure) == "avg" else question
 
 
 def _asks_which(item: Item) -> bool:

@@ -60,7 +60,7 @@ def _counts(clause: Clause) -> list[Item]:
 
 
 def _agg(clause: Clause, item: Item) -> str:
-    return clause.references.lexicon.measure(clause.references.measure(item)).agg
+    return clause.references.lexicon.aggregation(clause.references.measure(item))
 
 
 _DROPS: tuple[Callable[[Clause], list[Item]], ...] = (_owners, _sums, _figures, _counts)

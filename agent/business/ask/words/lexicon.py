@@ -5,6 +5,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent.business.ask.words.function_words import COMPARISONS, FUNCTION_WORDS, LONGEST, Kind
 from agent.business.ask.words.made import DAYS, made_of
@@ -12,7 +13,10 @@ from agent.business.ask.words.places import names_of
 from agent.business.ask.words.roles import Role, roles_of
 from agent.business.ask.words.synonyms import same_as
 from agent.business.ask.words.units import key_of
-from agent.business.layer.model import Dimension, Measure, SemanticLayer, SemanticModel
+from agent.business.layer.model import Aggregation, Dimension, Measure, SemanticLayer, SemanticModel
+
+if TYPE_CHECKING:  # a figure is made of what is named here
+    from agent.business.ask.meaning import Figure
 
 
 @dataclass(frozen=True)
@@ -116,6 +120,10 @@ class Lexicon:
 
     def measure(self, ref: MeasureRef) -> Measure:
         return next(m for m in self.model(ref.model).measures if m.name == ref.measure)
+
+    def aggregation(self, figure: "Figure") -> Aggregation:
+        """How a figure is made of rows."""
+        return self.measure(figure).agg if isinstance(figure, MeasureRef) else figure.agg
 
 
 def _say_made(
