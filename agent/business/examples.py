@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from uuid import UUID
 
 from asgiref.sync import sync_to_async
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from agent.business.guard.grammar import nodes, parse_query
@@ -63,14 +65,18 @@ async def confirm(principal: Principal, opened: OpenSource, *, question: str, sq
 
 
 @transaction.atomic
-def withdraw_pair(principal: Principal, source: DataSource, *, question: str) -> None:
-    """Take a confirmed pair back. Raises PermissionDenied, and NotFound where there is none for the question."""
+def withdraw_pair(principal: Principal, source: DataSource, *, pair_id: UUID) -> None:
+    """Take a confirmed pair back: it is no example any more. Raises PermissionDenied, NotFound (the source has no such pair)."""
     require_manage(principal, source)
-    if not ConfirmedPair.objects.filter(source=source, question_sha256=text_hash(normalise(question).strip())).delete()[
-        0
-    ]:
-        raise NotFound(_("There is no confirmed answer to this question."))
-    record(principal, Action.SQL_UNCONFIRMED, source)
+    deleted, _each = ConfirmedPair.objects.filter(source=source, pk=pair_id).delete()
+    if not deleted:
+        raise NotFound(_("There is no such confirmed answer."))
+    record(principal, Action.SQL_UNCONFIRMED, source, detail={"pair": str(pair_id)})
+
+
+def confirmed_pairs(source: DataSource) -> QuerySet[ConfirmedPair]:
+    """Every confirmed pair of a source, the newest first, for whoever manages it."""
+    return ConfirmedPair.objects.filter(source=source).select_related("confirmed_by")
 
 
 def evaluation_cases(source: DataSource) -> Iterator[dict[str, str]]:

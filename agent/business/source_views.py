@@ -6,6 +6,7 @@ from uuid import UUID
 from asgiref.sync import async_to_sync
 from django import forms
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -13,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods
 
 from agent.business.check import Verdict, verdict
-from agent.business.examples import evaluation_cases
+from agent.business.examples import confirmed_pairs, evaluation_cases, withdraw_pair
 from agent.business.execute import Wall
 from agent.business.layer.model import SemanticLayer
 from agent.business.layer.yaml_io import write_layer
@@ -28,6 +29,7 @@ from copilot_site.lib.errors import CopilotError, NotFound
 from knowledge.governance.lookup import holder_names, user_named
 
 LAYER_BYTES = 1_000_000
+PAGE_SIZE = 50
 WALLS = (
     (Wall.BOTH.value, gettext_lazy("both, as questions run")),
     (Wall.AST.value, gettext_lazy("the statement only (ast)")),
@@ -77,6 +79,10 @@ class LayerForm(forms.Form):
             return {"text": file.read().decode()}
         except UnicodeDecodeError as error:
             raise forms.ValidationError(_("The file is not UTF-8 text: save it as UTF-8.")) from error
+
+
+class WithdrawForm(forms.Form):
+    pair = forms.UUIDField()
 
 
 @require_http_methods(["GET", "POST"])
@@ -141,6 +147,23 @@ def layer(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseB
 def layer_file(_request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
     source = _governed(by, source_id)
     return _file(write_layer(source.semantic_layer), f"{source.name}.yaml", "application/yaml")
+
+
+@require_http_methods(["GET", "POST"])
+@admin_page
+def examples(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
+    """The confirmed answers of a source; `pair` in a POST takes one back."""
+    source = _governed(by, source_id)
+    if request.method == "POST":
+        form = WithdrawForm(request.POST)
+        if not form.is_valid():
+            raise NotFound(_("There is no such confirmed answer."))
+        withdraw_pair(by, source, pair_id=form.cleaned_data["pair"])
+        messages.success(request, _("Withdrawn: it is no example for questions to come any more."))
+        return redirect("source-examples", source.pk)
+    page = Paginator(confirmed_pairs(source), PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {"title": _("Confirmed answers of %(name)s") % {"name": source.name}, "source": source, "page": page}
+    return show(request, "admin/business/examples.html", context)
 
 
 @require_GET

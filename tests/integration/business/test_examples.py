@@ -44,10 +44,30 @@ def test_a_confirmed_pair_is_an_example_and_the_newest_wins(source: DataSource, 
     confirmed(manager, f"  {QUESTION} ", SQL + " ")
     assert confirmed_examples(principal, source) == [Example(QUESTION, SQL)]
     assert Entry.objects.filter(action=Action.SQL_CONFIRMED, target_id=str(source.pk)).count() == 2
-    withdraw_pair(principal, source, question=QUESTION)
+
+
+def test_a_manager_withdraws_a_pair_and_nobody_else(source: DataSource, manager: User) -> None:
+    confirmed(manager)
+    pair = ConfirmedPair.objects.get()
+    with pytest.raises(PermissionDenied):
+        withdraw_pair(Principal.of(make_user("sam")), source, pair_id=pair.pk)
+    assert ConfirmedPair.objects.filter(pk=pair.pk).exists()
+    principal = Principal.of(manager)
+    withdraw_pair(principal, source, pair_id=pair.pk)
     assert confirmed_examples(principal, source) == []
+    entry = Entry.objects.get(action=Action.SQL_UNCONFIRMED, target_id=str(source.pk))
+    assert (entry.actor_name, entry.detail) == (manager.username, {"pair": str(pair.pk)})
     with pytest.raises(NotFound):
-        withdraw_pair(principal, source, question=QUESTION)
+        withdraw_pair(principal, source, pair_id=pair.pk)
+
+
+def test_a_pair_of_another_source_stays(source: DataSource, manager: User) -> None:
+    confirmed(manager)
+    other = DataSource.unscoped.create(name="other", database="other")
+    pair = ConfirmedPair.objects.get()
+    with pytest.raises(NotFound):
+        withdraw_pair(Principal.of(make_user("root", is_superuser=True)), other, pair_id=pair.pk)
+    assert ConfirmedPair.objects.filter(pk=pair.pk).exists()
 
 
 def test_an_example_is_there_only_for_whoever_may_run_it(source: DataSource, manager: User) -> None:
