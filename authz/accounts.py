@@ -71,7 +71,7 @@ def password_was_set(by: Principal, user: User) -> None:
 def _somebody_left(user: User) -> Iterator[None]:
     """A change of an account after which its places still have a manager, and the system an administrator."""
     administrators = User.objects.filter(is_active=True, is_superuser=True)
-    with managers_kept(*managed_by_person(user)):
+    with managers_kept(lambda: managed_by_person(user)):
         had_one = administrators.exists()
         yield
         if had_one and not administrators.exists():

@@ -199,7 +199,7 @@ def _models(row: models.Model) -> dict[str, Any]:
 
 
 def _kept(rights: list[Right], row: models.Model) -> AbstractContextManager[None]:
-    return managers_kept(row) if Right.MANAGE in rights else nullcontext()
+    return managers_kept(lambda: [row]) if Right.MANAGE in rights else nullcontext()
 
 
 def _permission(name: str, row: models.Model) -> Permission:

@@ -1,6 +1,6 @@
 """Nobody locks the last manager out: who may manage a place after a change is compared with who could before."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from django.db import connection, models, transaction
@@ -12,16 +12,16 @@ from copilot_site.lib.errors import InvalidInput
 
 
 @contextmanager
-def managers_kept(*places: models.Model) -> Iterator[None]:
+def managers_kept(places: Callable[[], Iterable[models.Model]]) -> Iterator[None]:
     """A transaction around a change of rights, one at a time in the system.
 
-    places: folders and knowledge bases. Raises InvalidInput, and nothing of the change stays, when one of them had somebody
-    who may manage it without an end and has nobody any more.
+    places: which folders and knowledge bases it concerns, asked when no other such change is under way. Raises InvalidInput,
+    and nothing of the change stays, when one of them had somebody who may manage it without an end and has nobody any more.
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('managers', 0))")
-        managed = [place for place in places if _is_managed(place)]
+        managed = [place for place in places() if _is_managed(place)]
         yield
         for place in managed:
             if not _is_managed(place):

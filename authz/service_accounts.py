@@ -41,7 +41,7 @@ def set_enabled(by: Principal, account: ServiceAccount, *, enabled: bool) -> Non
 
     Raises InvalidInput (a place would lose its last manager).
     """
-    with managers_kept(*managed_by_person(account.user)):
+    with managers_kept(lambda: managed_by_person(account.user)):
         if User.objects.filter(pk=account.user_id).exclude(is_active=enabled).update(is_active=enabled):
             action = Action.SERVICE_ACCOUNT_ENABLED if enabled else Action.SERVICE_ACCOUNT_DISABLED
             record(by, action, account)

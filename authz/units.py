@@ -5,7 +5,7 @@
 
 from django.contrib.auth.models import Group, User
 from django.db import connection, transaction
-from django.db.models import ProtectedError
+from django.db.models import Model, ProtectedError
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
@@ -54,8 +54,11 @@ def move_unit(by: Principal | None, unit: OrgUnit, *, parent: OrgUnit | None) ->
         raise InvalidInput(
             _("“%(unit)s” cannot belong to “%(parent)s”: that would close a circle.") % {"unit": unit, "parent": parent}
         )
-    denied = management_denied_to(parent.group) if parent else []
-    with managers_kept(*managed_by(unit.group), *denied):
+
+    def concerned() -> list[Model]:
+        return [*managed_by(unit.group), *(management_denied_to(parent.group) if parent else ())]
+
+    with managers_kept(concerned):
         inside = OrgUnitLink.objects.filter(ancestor=unit).values_list("descendant_id", flat=True)
         below = list(inside)
         OrgUnitLink.objects.filter(descendant_id__in=below).exclude(ancestor_id__in=below).delete()
@@ -143,7 +146,7 @@ def join(by: Principal | None, place: OrgUnit | Role | Group, *, user: User) -> 
     require_administrator(by)
     group = _group_of(place)
     if not group.user_set.filter(pk=user.pk).exists():
-        with managers_kept(*management_denied_to(group)):
+        with managers_kept(lambda: management_denied_to(group)):
             group.user_set.add(user)
             record(by, Action.MEMBER_ADDED, place, detail={"user": user.pk})
 
@@ -154,7 +157,7 @@ def leave(by: Principal | None, place: OrgUnit | Role | Group, *, user: User) ->
     require_administrator(by)
     group = _group_of(place)
     if group.user_set.filter(pk=user.pk).exists():
-        with managers_kept(*managed_by(group)):
+        with managers_kept(lambda: managed_by(group)):
             group.user_set.remove(user)
             record(by, Action.MEMBER_REMOVED, place, detail={"user": user.pk})
 
@@ -178,7 +181,7 @@ def _free(name: str, *, besides: Group | None = None) -> str:
 
 
 def _delete_group(group: Group) -> None:
-    with managers_kept(*managed_by(group)):
+    with managers_kept(lambda: managed_by(group)):
         group.delete()
 
 

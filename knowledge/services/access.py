@@ -75,7 +75,7 @@ def break_inheritance(by: Principal | None, place: Folder | Document, *, copy: b
     require_manage(by, place)
     folder = _folder(place)
     lock_tree(folder.knowledge_base_id)
-    with managers_kept(folder):
+    with managers_kept(lambda: [folder]):
         if copy:
             grants.copy_from_above(by, folder, about=place)
         if _set_inherits(folder, inherits=False):

@@ -1,11 +1,13 @@
 """Two database connections that take turns: each actor has a thread of its own and does one step when it is told to."""
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import combinations
 from typing import Any
 
-from django.db import connections
+from django.db import connection, connections, transaction
+
+from copilot_site.embedded.process import wait_until
 
 LONGEST_S = 60  # what hangs longer waits for a lock that the other actor holds: the schedule is wrong
 
@@ -44,3 +46,37 @@ def orders(first: int, second: int) -> Iterator[tuple[bool, ...]]:
 def take_turns(order: Iterable[bool], first: Actor, second: Actor) -> None:
     for is_first in order:
         (first if is_first else second).step()
+
+
+def while_uncommitted(actors: tuple[Actor, Actor], first: Callable[[], object], second: Callable[[], object]) -> None:
+    """Begin the second change when the first one is made and not committed, and end both; raises what the second raises.
+
+    The second has to wait for a lock that the first one holds.
+    """
+    holder, waiter = actors
+    holder.begin(_in_two_steps(first))
+    holder.step()
+    waiter.begin(_in_one_step(second))
+    done = waiter.started()
+    assert wait_until(_somebody_waits, timeout_s=30)
+    holder.step()
+    done.result(30)
+
+
+def _in_two_steps(change: Callable[[], object]) -> Script:
+    with transaction.atomic():
+        change()
+        yield
+    yield
+
+
+def _in_one_step(change: Callable[[], object]) -> Script:
+    change()
+    yield
+
+
+def _somebody_waits() -> bool:
+    """Does a connection wait for a lock that another one holds?"""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)")
+        return bool(cursor.fetchone()[0])

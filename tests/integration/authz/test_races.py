@@ -3,14 +3,14 @@
 8 ways to lose a right × 126 orders of the writer's five steps and the reader's four: 1,008 interleavings of two connections.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from uuid import UUID, uuid4
 
 import numpy as np
 import pytest
 from django.contrib.auth.models import Group, User
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from authz import units
@@ -18,7 +18,6 @@ from authz.folders import folder_ids_with
 from authz.models import FolderUserGrant, OrgUnit
 from authz.permissions import Right
 from authz.principal import Principal
-from copilot_site.embedded.process import wait_until
 from knowledge.engine import engine
 from knowledge.ingestion.indexing import index_rows, passages_to_index
 from knowledge.ingestion.publish import publish
@@ -31,7 +30,7 @@ from knowledge.services import access
 from knowledge.services.folders import add_folder, govern_folder, root_folder
 from knowledge.services.reindex import reindex_version
 from tests.factories import make_base, make_folder, make_group, make_user, prepare_embedder
-from tests.integration.authz.steps import Actor, Script, orders, take_turns
+from tests.integration.authz.steps import Actor, Script, orders, take_turns, while_uncommitted
 from tests.passages import DIMENSIONS, make_passage, make_space
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -132,14 +131,6 @@ def title_of(chunk_id: UUID) -> str:
     return Chunk.unscoped.select_related("document").get(id=chunk_id).document.title
 
 
-@pytest.fixture
-def actors() -> Iterator[tuple[Actor, Actor]]:
-    pair = Actor(), Actor()
-    yield pair
-    for actor in pair:
-        actor.close()
-
-
 def leaks(actors: tuple[Actor, Actor], way: str, reading: Callable[[Scene, list[str]], Script]) -> tuple[int, int]:
     """How many orders of the steps there are, and in how many of them Anna got the new document."""
     space, base = make_space(), make_base()
@@ -211,52 +202,12 @@ def test_a_publication_waits_for_an_exception_and_counts_it(folder: Folder, acto
 
 def while_denied(actors: tuple[Actor, Actor], person: User, change: Callable[[], object]) -> None:
     """Begin a change while the denial of the one document is not committed yet, and end both."""
-    first, second = actors
-
-    def deny() -> Script:
-        with transaction.atomic():
-            access.deny(None, VIEW, Document.unscoped.get(), to=person)
-            yield
-        yield
-
-    first.begin(deny())
-    first.step()
-    second.begin(iter_once(change))
-    done = second.started()
-    assert wait_until(somebody_waits, timeout_s=30)
-    first.step()
-    done.result(30)
+    while_uncommitted(actors, lambda: access.deny(None, VIEW, Document.unscoped.get(), to=person), change)
 
 
 def test_a_folder_made_while_its_parent_is_cut_off_is_cut_off(folder: Folder, actors: tuple[Actor, Actor]) -> None:
     anna = make_user()
     access.give(None, VIEW, folder.knowledge_base, to=anna)
-    first, second = actors
-
-    def cut() -> Script:
-        with transaction.atomic():
-            access.break_inheritance(None, folder)
-            yield
-        yield
-
-    first.begin(cut())
-    first.step()
-    second.begin(iter_once(lambda: add_folder(None, folder, "below")))
-    made = second.started()
-    assert wait_until(somebody_waits, timeout_s=30)
-    first.step()
-    made.result(30)
+    while_uncommitted(actors, lambda: access.break_inheritance(None, folder), lambda: add_folder(None, folder, "below"))
     seen = Folder.objects.visible_to(Principal.of(anna)).values_list("name", flat=True)
     assert list(seen) == [folder.knowledge_base.name]
-
-
-def iter_once(change: Callable[[], object]) -> Script:
-    change()
-    yield
-
-
-def somebody_waits() -> bool:
-    """Does a connection wait for a lock that another one holds?"""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)")
-        return bool(cursor.fetchone()[0])
