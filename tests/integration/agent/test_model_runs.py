@@ -14,6 +14,7 @@ from agent.sessions import create_session
 from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
+from knowledge.retrieval.plan import Scope
 from tests.factories import allow, make_base
 from tests.integration.agent.conversations import (
     LEAVE,
@@ -183,6 +184,32 @@ def test_earlier_answers_are_history_only_as_far_as_they_may_be_read_today() -> 
     ) as server:
         asked(reader, "Say that again?", session)
     assert all("420,000" not in sent(request) for request in server.requests)
+
+
+def test_what_an_earlier_answer_told_is_not_written_from_once_its_right_has_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The question was completed with it, and all that is read for the new answer may still be read."""
+    base, _manual, secret = make_library()
+    reader = make_reader(base)
+    allow(reader, secret.knowledge_base)
+    session = create_session(Principal.of(reader))
+    told = "The salary of the managing director is 420,000 euros a year"
+    with modelled(routes(), calls(("knowledge_search", {"queries": [SALARY]})), DONE, says(f"{told} [1].")):
+        assert "420,000" in words(asked(reader, SALARY, session))
+    synthesize = import_module("agent.states.synthesize")
+    look_again = synthesize.keep_visible
+
+    def revoked(run: Any) -> int:
+        take_back(None, [Right.VIEW], secret.knowledge_base, of=reader)
+        return int(look_again(run))
+
+    monkeypatch.setattr(synthesize, "keep_visible", revoked)
+    scope = Scope(knowledge_base_ids=(base.pk,))
+    with modelled(routes(question=f"{told}: how many days of annual leave?"), SEARCH, DONE) as server:
+        events = asked(reader, "And how many days of annual leave?", session, scope=scope)
+    assert "420,000" in sent(server.requests[1]), "it was asked with what might still be read"
+    assert events[-1].response_type == "error"
 
 
 def test_a_question_back_has_readings_to_choose_from() -> None:
