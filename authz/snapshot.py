@@ -5,7 +5,6 @@ A snapshot is written for audit and replay. Rights are always read from their ro
 
 import hashlib
 import json
-from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
@@ -31,12 +30,6 @@ def take_snapshot(principal: Principal) -> str:
     sha256 = _content_hash(about, folders)
     known = PermissionSnapshot.objects.filter(sha256=sha256).values_list("pk", flat=True).first()
     return known or _store(principal, about, packed, folders=folders, sha256=sha256)
-
-
-def folder_ids_of(snapshot: PermissionSnapshot) -> Iterator[UUID]:
-    """The folders that were visible, nodes of documents with rights of their own included."""
-    packed = bytes(snapshot.folders.packed)
-    return (UUID(bytes=packed[place : place + ID_BYTES]) for place in range(0, len(packed), ID_BYTES))
 
 
 def is_intact(snapshot: PermissionSnapshot) -> bool:

@@ -17,9 +17,9 @@ from pydantic import BaseModel
 from agent.budget import Budget, Spent
 from agent.events import Complete
 from agent.models import StopReason
+from agent.providers import breaker
 from agent.providers.assembly import Reply
 from agent.providers.base import ModelError, ModelUnavailable, Prices, Shape
-from agent.providers.breaker import forget_failures
 from agent.providers.metered import Metered
 from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel
 from agent.providers.structured import ask_for
@@ -42,7 +42,7 @@ HELLO = [{"role": "user", "content": "Say hello in one word."}]
 
 @pytest.fixture
 def served() -> Iterator[ServedModel]:
-    forget_failures()
+    breaker._breakers.clear()
     yield ServedModel(
         "SmolLM2",
         os.environ["REAL_LLM_URL"],
@@ -51,7 +51,7 @@ def served() -> Iterator[ServedModel]:
         context_tokens=8_000,
         limits=PATIENT,
     )
-    forget_failures()
+    breaker._breakers.clear()
 
 
 async def test_a_text_is_streamed_ended_and_counted(served: ServedModel) -> None:

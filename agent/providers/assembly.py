@@ -1,7 +1,6 @@
 """Deltas to one reply, however the service cuts them up: missing ids and indexes, a whole call in one delta, names twice."""
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -100,11 +99,3 @@ class Reply:
             for place, call in enumerate(self._calls, 1)
             if call.name.strip()
         ]
-
-
-def assembled(deltas: Iterable[Delta]) -> Reply:
-    """The reply that these deltas make."""
-    reply = Reply()
-    for delta in deltas:
-        reply.take(delta)
-    return reply

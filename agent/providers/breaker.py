@@ -54,9 +54,3 @@ def breaker_of(base_url: str, model: str) -> Breaker:
     """The breaker of this process for a served model."""
     with _breakers_lock:
         return _breakers.setdefault((base_url, model), Breaker())
-
-
-def forget_failures() -> None:
-    """Close every breaker: for an operator who has mended the service, and between tests."""
-    with _breakers_lock:
-        _breakers.clear()

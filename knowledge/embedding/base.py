@@ -68,15 +68,6 @@ class LateInteraction(Protocol):
     def passage_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """One array like that for each text."""
 
-    def passages_with_tokens(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
-        """`embed_passages` and `passage_tokens` out of one run of the model."""
-
-    def query_with_tokens(self, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """`embed_query` and `query_tokens` out of one run of the model."""
-
-    def token_ids(self, texts: Sequence[str]) -> list[NDArray[np.int32]]:
-        """The vocabulary ids of the same tokens, row by row, for weighting tokens by their rarity."""
-
     def token_weights(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """How much each of the same tokens tells, > 0, (tokens,) for each text: the rarer in the language, the more."""
 

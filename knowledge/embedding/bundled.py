@@ -74,9 +74,6 @@ class BundledEmbedder:
     def query_tokens(self, text: str) -> NDArray[np.float32]:
         return self._tokens(QUERY, text)
 
-    def token_ids(self, texts: Sequence[str]) -> list[NDArray[np.int32]]:
-        return [np.array(self._content(PASSAGE, text), np.int32) for text in texts]
-
     def token_weights(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         rarity = self._runtime().tokenizer.rarity
         return [
@@ -84,26 +81,13 @@ class BundledEmbedder:
             for ids in (self._content(PASSAGE, text) for text in texts)
         ]
 
-    def passages_with_tokens(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
-        pairs = self._map(partial(self._both, PASSAGE), texts)
-        vectors = np.array([vector for vector, _tokens in pairs], np.float32).reshape(len(pairs), self.dimensions)
-        return vectors, [tokens for _vector, tokens in pairs]
-
-    def query_with_tokens(self, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        return self._both(QUERY, text)
-
-    def _both(self, prefix: str, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        content = self._content(prefix, text)
-        vectors, rows = self._run([SENTENCE, TOKENS], prefix, content)
-        return vectors[0], self._own(rows[0], prefix, content)
-
     def _sentence(self, prefix: str, text: str) -> NDArray[np.float32]:
-        vector: NDArray[np.float32] = self._run([SENTENCE], prefix, self._content(prefix, text))[0][0]
+        vector: NDArray[np.float32] = self._run(SENTENCE, prefix, self._content(prefix, text))
         return vector
 
     def _tokens(self, prefix: str, text: str) -> NDArray[np.float32]:
         content = self._content(prefix, text)
-        return self._own(self._run([TOKENS], prefix, content)[0][0], prefix, content)
+        return self._own(self._run(TOKENS, prefix, content), prefix, content)
 
     def _own(self, rows: NDArray[np.float32], prefix: str, content: list[int]) -> NDArray[np.float32]:
         """The rows of the text's own tokens, normalised."""
@@ -120,11 +104,11 @@ class BundledEmbedder:
     def _encode(self, text: str) -> list[int]:
         return self._runtime().tokenizer.encode(text[:READ_CHARACTERS])[: self.max_tokens]
 
-    def _run(self, outputs: list[str], prefix: str, content: list[int]) -> Any:
+    def _run(self, output: str, prefix: str, content: list[int]) -> Any:
         runtime = self._runtime()
         tokenizer = runtime.tokenizer
         ids = np.array([[tokenizer.bos, *runtime.prefixes[prefix], *content, tokenizer.eos]], np.int64)
-        return runtime.session.run(outputs, {INPUT: ids})
+        return runtime.session.run([output], {INPUT: ids})[0][0]
 
     def _map(self, embed: Any, texts: Sequence[str]) -> list[Any]:
         """`embed` of every text, in order, on `threads` threads; the longest start first so that they end together."""

@@ -51,18 +51,3 @@ def supported(documents: Sequence[Hashable], scores: Scores) -> Scores:
             above = np.maximum(scores[others] - level, 0).sum() if others else 0.0
             gained[place] = SUPPORT * above / SUPPORTERS
     return gained
-
-
-def reciprocal_rank_fusion(rankings: Sequence[Sequence[int]], *, k: int = 60) -> list[tuple[int, float]]:
-    """Reciprocal rank fusion of ranked ids, best first: the baseline of the evaluation.
-
-    rankings: one list per retriever, each best first; an id may be missing from some. Empty in, empty out.
-    k: damping; larger trusts deep ranks more. 60 is the value of the source.
-    Returns (id, score), score in (0, len(rankings) / (k + 1)], ties by id so that runs repeat.
-    Source: Cormack, Clarke, Büttcher, SIGIR 2009.
-    """
-    scores: dict[int, float] = {}
-    for ranking in rankings:
-        for rank, item in enumerate(ranking, start=1):
-            scores[item] = scores.get(item, 0.0) + 1 / (k + rank)
-    return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))

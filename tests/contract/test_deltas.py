@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.providers import openai_compatible
-from agent.providers.assembly import Reply, assembled
+from agent.providers.assembly import Reply
 from agent.providers.base import CallPiece, Delta, ModelBroken, Usage
 from agent.providers.thoughts import Thoughts
 from tests.contract.test_providers import TOOL, client, replied
@@ -232,7 +232,9 @@ def test_assembly_does_not_depend_on_where_the_service_cuts(
         first = CallPiece(place, f"id{index}" if has_ids else "", name, pieces[0])
         deltas += [Delta(calls=(each,)) for each in (first, *(CallPiece(place, "", "", rest) for rest in pieces[1:]))]
     deltas.append(Delta(finish="stop"))
-    reply = assembled(deltas)
+    reply = Reply()
+    for delta in deltas:
+        reply.take(delta)
     assert reply.text == text
     assert [(call.name, json.loads(call.arguments)) for call in reply.calls] == named
 

@@ -22,13 +22,14 @@ from authz.people import people
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.rules import Fate, Rulebook
-from authz.snapshot import folder_ids_of, take_snapshot
+from authz.snapshot import take_snapshot
 from knowledge.governance.standing import person_of, rulebook_of
 from knowledge.models import Folder, KnowledgeBase
 from knowledge.services import access
 from tests.factories import allow, make_base, make_folder, make_user
 from tests.property.rights_model import PEOPLE
 from tests.property.test_visibility import Company
+from tests.snapshots import folder_ids_in
 
 pytestmark = pytest.mark.django_db
 
@@ -73,7 +74,7 @@ class Explained(Company):
             if person.is_active:
                 snapshot = PermissionSnapshot.objects.select_related("folders").get(pk=take_snapshot(principal))
                 bases = {base.pk for base in self.rows.bases}
-                assert set(folder_ids_of(snapshot)) == _ids(principal, Right.VIEW) - bases
+                assert folder_ids_in(snapshot) == _ids(principal, Right.VIEW) - bases
 
 
 def _ids(principal: Any, right: Right) -> set[Any]:

@@ -30,13 +30,6 @@ def pack(tokens: Floats) -> bytes:
     return bytes((nibbles[:, :TOKEN_BYTES] | nibbles[:, TOKEN_BYTES:] << 4).tobytes())
 
 
-def unpack(packed: bytes) -> Floats:
-    """(tokens, 256): the rotated vectors as they were kept, each value the middle of its level."""
-    levels = np.frombuffer(packed, np.uint8).reshape(-1, TOKEN_BYTES)
-    values = np.concatenate([levels & 0x0F, levels >> 4], axis=1).astype(np.float32)
-    return (values - MIDDLE) * calibration().step
-
-
 def maxsim(question: Question, packed: Sequence[bytes]) -> Floats:
     """How well each passage covers the question's tokens: (passages,), in -1 … 1, higher is better.
 

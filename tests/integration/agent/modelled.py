@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.test import override_settings
 
-from agent.providers.breaker import forget_failures
+from agent.providers import breaker
 from agent.providers.openai_compatible import ModelLimits
 from tests.modelserver import ModelServer, Request, Step, calls, says, says_json, serving
 
@@ -25,13 +25,13 @@ def modelled(
     *steps: Step, chooses: Callable[[Request], Step] | None = None, limits: ModelLimits = QUICK, **more: Any
 ) -> Iterator[ModelServer]:
     """The product with this model configured. more: of settings.LLM."""
-    forget_failures()
+    breaker._breakers.clear()
     with serving(*steps, chooses=chooses) as server:
         chosen = {**settings.LLM, "base_url": server.base_url, "model": "scripted", "limits": limits, **more}
         chosen |= {"price_input": Decimal(10), "price_output": Decimal(20)}
         with override_settings(LLM=chosen):
             yield server
-    forget_failures()
+    breaker._breakers.clear()
 
 
 def routes(kind: str = "DOC", **more: Any) -> Step:

@@ -11,8 +11,9 @@ from authz.grants import take_back
 from authz.models import PermissionSnapshot, VisibleFolders
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.snapshot import folder_ids_of, is_intact, take_snapshot
+from authz.snapshot import is_intact, take_snapshot
 from tests.factories import allow, make_base, make_folder, make_group, make_user
+from tests.snapshots import folder_ids_in
 
 pytestmark = pytest.mark.django_db
 
@@ -31,7 +32,7 @@ def test_a_snapshot_holds_who_they_were_and_exactly_what_they_saw() -> None:
     user = make_user("anna", groups=[group])
     allow(group, folder)
     snapshot = taken(user)
-    assert set(folder_ids_of(snapshot)) == {folder.pk, below.pk}
+    assert folder_ids_in(snapshot) == {folder.pk, below.pk}
     assert (snapshot.username, snapshot.user_id) == ("anna", user.pk)
     assert snapshot.principal["group_ids"] == [group.pk]
     assert snapshot.folders.count == 2

@@ -14,7 +14,6 @@ from audit.models import Entry
 from authz.grants import take_back
 from authz.models import PermissionSnapshot
 from authz.permissions import Right
-from authz.snapshot import folder_ids_of
 from copilot_site.lib.transactions import read_only
 from knowledge.models import Chunk, KnowledgeBase
 from knowledge.services import access
@@ -22,6 +21,7 @@ from knowledge.services.folders import root_folder
 from tests.factories import make_base, make_folder, make_user
 from tests.integration.agent.conversations import LEAVE, SALARY, asked, make_library, make_reader, stored
 from tests.integration.governance.world import client_of, staff, text_of
+from tests.snapshots import folder_ids_in
 
 pytestmark = pytest.mark.django_db
 
@@ -159,7 +159,7 @@ def test_every_run_carries_the_snapshot_of_what_they_saw(library: tuple[Knowledg
     row = stored(asked(reader, LEAVE))
     snapshot = PermissionSnapshot.objects.get(pk=row.state["authz"]["perm_snapshot_id"])
     assert snapshot.username == row.state["authz"]["user_id"] == reader.username
-    assert set(folder_ids_of(snapshot)) == {root_folder(base).pk}
+    assert folder_ids_in(snapshot) == {root_folder(base).pk}
     assert {item["authz"]["perm_snapshot_id"] for item in row.state["evidence_items"]} == {snapshot.pk}
 
 

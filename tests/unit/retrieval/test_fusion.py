@@ -1,9 +1,7 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from knowledge.retrieval.fusion import fuse, reciprocal_rank_fusion, supported
+from knowledge.retrieval.fusion import fuse, supported
 
 
 def test_lexical_evidence_decides_between_equal_cosines() -> None:
@@ -14,16 +12,6 @@ def test_lexical_evidence_decides_between_equal_cosines() -> None:
 def test_a_stage_that_knows_nothing_has_no_vote() -> None:
     dense = np.array([0.3, 0.7, 0.5], np.float32)
     np.testing.assert_array_equal(fuse(dense, np.zeros(3, np.float32), weight=0.2), dense)
-
-
-def test_reciprocal_ranks_follow_the_source() -> None:
-    assert reciprocal_rank_fusion([[1, 2], [2, 3]]) == [(2, 1 / 62 + 1 / 61), (1, 1 / 61), (3, 1 / 62)]
-    assert reciprocal_rank_fusion([]) == []
-
-
-@given(st.lists(st.integers(0, 30), unique=True))
-def test_reciprocal_rank_fusion_of_one_ranking_keeps_its_order(ranking: list[int]) -> None:
-    assert [item for item, _ in reciprocal_rank_fusion([ranking])] == ranking
 
 
 def test_a_passage_gains_from_the_rest_of_its_document_and_nothing_from_itself() -> None:

@@ -3,7 +3,7 @@ import pytest
 from numpy.typing import NDArray
 
 from knowledge.retrieval.rerank.base import Candidate, Question
-from knowledge.retrieval.rerank.maxsim import TOKEN_BYTES, MaxSimReranker, maxsim, pack, shortfalls, unpack
+from knowledge.retrieval.rerank.maxsim import MIDDLE, TOKEN_BYTES, MaxSimReranker, maxsim, pack, shortfalls
 from knowledge.retrieval.token_vectors import calibration, centred, pooled
 
 Floats = NDArray[np.float32]
@@ -15,6 +15,13 @@ def token_vectors(count: int, seed: int) -> Floats:
     own = own / np.linalg.norm(own, axis=1, keepdims=True) * 0.6 + calibration().mean
     vectors: Floats = (own / np.linalg.norm(own, axis=1, keepdims=True)).astype(np.float32)
     return vectors
+
+
+def unpack(packed: bytes) -> Floats:
+    """(tokens, 256): the rotated vectors as they were kept, each value the middle of its level."""
+    levels = np.frombuffer(packed, np.uint8).reshape(-1, TOKEN_BYTES)
+    values = np.concatenate([levels & 0x0F, levels >> 4], axis=1).astype(np.float32)
+    return (values - MIDDLE) * calibration().step
 
 
 def test_packed_token_takes_128_bytes_and_keeps_its_direction() -> None:
