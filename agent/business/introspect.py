@@ -14,9 +14,11 @@ from agent.business.address import Address
 from agent.business.ask.words.units import key_of
 from agent.business.drafting.catalog import Column, Table, declared_references, tables_of
 from agent.business.drafting.codes import spelled_out
-from agent.business.drafting.dated import dated, default_time
+from agent.business.drafting.dated import date_of_text, dated, default_time
+from agent.business.drafting.flags import flag_values, is_numbered_flag, written_flag
 from agent.business.drafting.identifiers import UNITS, Identifiers
 from agent.business.drafting.keys import SAMPLED_ROWS, references_in, with_keys
+from agent.business.drafting.titles import person_of, title_of
 from agent.business.guard.rewrite import quoted
 from agent.business.layer.expressions import columns_in, qualified
 from agent.business.layer.model import (
@@ -45,7 +47,6 @@ FLOATING = ("float4", "float8")
 _CLOCKS = ("time", "timetz", "interval")  # no day of theirs
 _SHORTEST = 3  # letters of a word that a table is called by: `checkin` is no “in”
 _COUNTS = ("count", "cnt")  # of rows that are sums already
-_PERSON = ("first name", "last name")
 
 
 def draft_layer(address: Address, name: str, *, time_zone: str = "UTC") -> SemanticLayer:
@@ -99,66 +100,71 @@ def _dimensions(
     prefix = names.prefix_of(column.name for column in table.columns)
     said = {column.name: names.column(column.name, table.name, prefix) for column in columns}
     whole = {key_of(phrases[0]) for phrases in said.values() if phrases}
-    title = _title(columns, said)
-    person = None if title else _person(connection, table, said, columns)
+    title = title_of(connection, table, said, names)
+    person = None if title else person_of(table, said)
     if person:
-        yield person
+        yield _person(connection, table, person)
     for column in columns:
-        is_title = column.name == title
-        values: tuple[Value, ...] = ()
-        if column.category in "SE":
-            values = _values(connection, (table.schema, table.name), column.name, is_name=is_title)
-            values = spelled_out(column.name, values)
-        elif column.category == "B":
-            values = _flag(said[column.name], "true", "false")
-        elif _is_flag(connection, table, column):
-            values = _flag(said[column.name], "1", "0")
-        first, *rest = said[column.name] or (column.name.replace("_", " "),)
-        if column.name == table.key and column.name.lower().endswith("id"):
-            rest.append("id")
-        others = [phrase for phrase in rest if key_of(phrase) not in whole - {key_of(first)}]
-        plain = column.name.replace("_", " ")
-        yield Dimension(
-            name=column.name,
-            expr=expression_of(column.name) if column.name in keys else _exact(column),
-            type="categorical" if values and column.category == "N" else _kind(column),
-            description=Words(en=column.comment),
-            unit=UNITS.get(column.name.lower().rpartition("_")[2], "") if column.category == "N" else "",
-            synonyms=()
-            if values and column.category in "BN"
-            else tuple(dict.fromkeys(phrase for phrase in (first, *others) if phrase != plain)),
-            values=values,
-            is_name=is_title,
-        )
+        is_key, is_title = column.name in keys, column.name == title
+        yield _dimension(connection, table, column, said[column.name], whole, is_key=is_key, is_title=is_title)
 
 
-def _person(
-    connection: psycopg.Connection, table: Table, said: dict[str, tuple[str, ...]], columns: list[Column]
-) -> Dimension | None:
-    """What people are called whose names are kept in two columns; None where they are not."""
-    texts = [column.name for column in columns if column.category == "S"]
-    parts = [next((name for name in texts if part in said[name]), "") for part in _PERSON]
-    if not all(parts) or any("full_name" in (column.name, *said[column.name]) for column in columns):
-        return None
-    expr = f"concat_ws(' ', {', '.join(map(expression_of, parts))})"
+def _dimension(
+    connection: psycopg.Connection,
+    table: Table,
+    column: Column,
+    said: tuple[str, ...],
+    whole: set[tuple[str, ...]],
+    *,
+    is_key: bool,
+    is_title: bool,
+) -> Dimension:
+    """One column. whole: what any column of the table is called in full, which no other is."""
+    values, is_flag = _values_of(connection, table, column, said, is_title=is_title)
+    first, *rest = said or (column.name.replace("_", " "),)
+    if column.name == table.key and column.name.lower().endswith("id"):
+        rest.append("id")
+    others = [phrase for phrase in rest if key_of(phrase) not in whole - {key_of(first)}]
+    plain = column.name.replace("_", " ")
+    plain_expr = expression_of(column.name) if is_key else _exact(column)
+    date = date_of_text(connection, table, column)
+    if any(value.value != value.value.strip() for value in values):  # "April" and "April    " are one
+        plain_expr = f"btrim({plain_expr})"
+        values = tuple({value.value.strip(): Value(value=value.value.strip()) for value in values}.values())
+    return Dimension(
+        name=column.name,
+        expr=date or plain_expr,
+        type="time" if date else "categorical" if is_flag and column.category == "N" else _kind(column),
+        description=Words(en=column.comment),
+        unit=UNITS.get(column.name.lower().rpartition("_")[2], "") if column.category == "N" else "",
+        synonyms=() if is_flag else tuple(dict.fromkeys(phrase for phrase in (first, *others) if phrase != plain)),
+        values=() if date else values,
+        is_name=is_title,
+    )
+
+
+def _values_of(
+    connection: psycopg.Connection, table: Table, column: Column, said: tuple[str, ...], *, is_title: bool
+) -> tuple[tuple[Value, ...], bool]:
+    """The values of a column, and whether they are a yes and a no."""
+    if column.category == "B":
+        return flag_values(said, "true", "false"), True
+    if is_numbered_flag(connection, table, column):
+        return flag_values(said, "1", "0"), True
+    if column.category not in "SE":
+        return (), False
+    values = _values(connection, (table.schema, table.name), expression_of(column.name), is_name=is_title)
+    written = written_flag(values) if not is_title else None
+    if written:
+        return flag_values(said, *written), True
+    return spelled_out(column.name, values), False
+
+
+def _person(connection: psycopg.Connection, table: Table, names: tuple[str, str]) -> Dimension:
+    """What people are called whose names are kept in two columns."""
+    expr = f"concat_ws(' ', {', '.join(map(expression_of, names))})"
     values = _values(connection, (table.schema, table.name), expr, is_name=True)
     return Dimension(name="full_name", expr=expr, synonyms=("name",), values=values, is_name=True)
-
-
-def _flag(said: tuple[str, ...], yes: str, no: str) -> tuple[Value, ...]:
-    """A column of yes and no as what is so, or is not so: “active”, “final exam”."""
-    return (Value(value=yes, synonyms=said), Value(value=no))
-
-
-def _is_flag(connection: psycopg.Connection, table: Table, column: Column) -> bool:
-    """Whether a number is named as a yes or no, and holds nothing but 1 and 0."""
-    if column.category != "N" or not column.name.lower().startswith(("is_", "has_")):
-        return False
-    query = sql.SQL("SELECT count({c}) > 0 AND bool_and({c} IN (0, 1)) FROM (SELECT {c} FROM {t} LIMIT {n}) s").format(
-        c=sql.Identifier(column.name), t=sql.Identifier(table.schema, table.name), n=sql.Literal(SAMPLED_ROWS)
-    )
-    row = connection.execute(query).fetchone()
-    return bool(row and row[0])
 
 
 def _measure(table: Table, names: Identifiers) -> Measure:
@@ -203,13 +209,6 @@ def _kind(column: Column) -> DimensionType:
     return "categorical" if column.type in _CLOCKS else kinds.get(column.category, "categorical")
 
 
-def _title(columns: list[Column], said: dict[str, tuple[str, ...]]) -> str:
-    """The column that says what a row is called: name, title, or its table's name or title; else none."""
-    texts = [column.name for column in columns if column.category == "S"]
-    wanted = ("name", "title", "full name", "user name", "username")
-    return next((name for want in wanted for name in texts if want in said[name]), "")
-
-
 def expression_of(column: str) -> str:
     """A column as an expression: quoted where PostgreSQL would read the bare name otherwise."""
     try:
@@ -239,7 +238,8 @@ def fill_values(address: Address, layer: SemanticLayer) -> SemanticLayer:
 
 
 def _filled(connection: psycopg.Connection, model: SemanticModel, dimension: Dimension) -> Dimension:
-    is_column = dimension.columns == (dimension.expr.strip('"'),)
+    bare = dimension.expr.removeprefix("btrim(").removesuffix(")").strip('"')
+    is_column = dimension.columns == (bare,)
     if dimension.type != "categorical" or not (is_column or dimension.is_name):
         return dimension
     written = {value.value: value for value in dimension.values}

@@ -2,8 +2,13 @@
 
 import re
 
+import psycopg
+from psycopg import sql
+
 from agent.business.ask.words.units import stem
 from agent.business.drafting.catalog import Column, Table
+from agent.business.drafting.keys import SAMPLED_ROWS
+from agent.business.guard.rewrite import quoted
 from agent.business.layer.model import Dimension, Value, Words
 
 _MONTHS = (
@@ -12,6 +17,8 @@ _MONTHS = (
 NAME = "dated"
 _RECORDING = re.compile(r"created|crtd|updated|modified|inserted|loaded", re.IGNORECASE)
 _START = re.compile(r"(?:^|_)(?:start|begin|started)(?:_|$)", re.IGNORECASE)
+_DAY = r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$"
+_DATED = re.compile(r"date|day|_(?:dt|on|at|ts)$", re.IGNORECASE)
 _MADE = ("created_at", "created_on", "created", "crtd_ts", "created_ts")
 _ENDINGS = ("_date", "_dt", "_time", "_at", "_ts", "date")
 
@@ -19,9 +26,12 @@ _ENDINGS = ("_date", "_dt", "_time", "_at", "_ts", "date")
 def default_time(table: str, dimensions: tuple[Dimension, ...]) -> str:
     """The time of a table's rows; "" where several may be meant.
 
-    Named after the table; else the only date; else when it started; else when the row was made; else the only one there is.
+    What is made of its year; named after the table; else the only date; else when it started; else when the row was made; else
+    the only one there is.
     """
     times = [one.name for one in dimensions if one.type == "time"]
+    if NAME in times:
+        return NAME
     last = stem(table.split("_", maxsplit=1)[0]), stem(table.rsplit("_", maxsplit=1)[-1])
     kept = [name for name in times if not _RECORDING.search(name)]
     tried = (
@@ -35,9 +45,13 @@ def default_time(table: str, dimensions: tuple[Dimension, ...]) -> str:
 
 
 def dated(table: Table, dimensions: tuple[Dimension, ...]) -> Dimension | None:
-    """The time of a table's rows made of its year and its month; None where it has a date, or no year."""
+    """The time of a table's rows made of its year and its month; None where it has a date of its own, or no year.
+
+    When a row was recorded is no such date: a car of 2020 may have been entered in 2023.
+    """
     year = next((c for c in table.columns if c.name.lower() == "year" and c.category == "N"), None)
-    if year is None or any(one.type == "time" for one in dimensions) or any(one.name == NAME for one in dimensions):
+    has_date = any(one.type == "time" and not _RECORDING.search(one.name) for one in dimensions)
+    if year is None or has_date or any(one.name == NAME for one in dimensions):
         return None
     month = next((c for c in table.columns if c.name.lower() == "month"), None)
     values = next((one.values for one in dimensions if month is not None and one.name == month.name), ())
@@ -54,11 +68,28 @@ def dated(table: Table, dimensions: tuple[Dimension, ...]) -> Dimension | None:
 
 def _month(column: Column, values: tuple[Value, ...]) -> str:
     """The number of a month as an expression; "" for a column of something else."""
-    names = {value.value for value in values}
+    names = {value.value.strip() for value in values}
     if column.category == "N":
         return f"CASE WHEN {column.name} BETWEEN 1 AND 12 THEN {column.name}::int END"
     for known in (_MONTHS, tuple(month[:3] for month in _MONTHS)):
         if names and names <= set(known):
             listed = ", ".join(f"'{month}'" for month in known)
-            return f"array_position(ARRAY[{listed}], {column.name}::text)"
+            return f"array_position(ARRAY[{listed}], btrim({column.name}::text))"
     return ""
+
+
+def date_of_text(connection: psycopg.Connection, table: Table, column: Column) -> str:
+    """A text that is named as a time and holds nothing but days (2022-05-20), as a date; "" for any other."""
+    if column.category != "S" or not _DATED.search(column.name):
+        return ""
+    query = sql.SQL(
+        "SELECT count(c) > 0 AND bool_and(c ~ {p}) FROM (SELECT {c}::text AS c FROM {t} LIMIT {n}) s"
+    ).format(
+        p=sql.Literal(_DAY),
+        c=sql.Identifier(column.name),
+        t=sql.Identifier(table.schema, table.name),
+        n=sql.Literal(SAMPLED_ROWS),
+    )
+    row = connection.execute(query).fetchone()
+    bare = quoted(column.name)
+    return f"CASE WHEN {bare} LIKE '____-__-__' THEN {bare}::date END" if row and row[0] else ""

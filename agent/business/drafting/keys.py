@@ -57,7 +57,7 @@ def _own_key(connection: psycopg.Connection, table: Table, prefix: str, tables: 
     if "_" not in bare:
         wanted.append(f"{bare[0]}id")
     names = {column.name.lower(): column for column in table.columns}
-    return next((names[name].name for name in wanted if name in names and _differs(connection, table, names[name])), "")
+    return next((names[name].name for name in wanted if name in names and differs(connection, table, names[name])), "")
 
 
 def _shared_key(connection: psycopg.Connection, table: Table, tables: list[Table]) -> str:
@@ -68,7 +68,7 @@ def _shared_key(connection: psycopg.Connection, table: Table, tables: list[Table
         if not others or not is_named or any(other.key == column.name for other, _c in others):
             continue
         keyed = replace(table, key=column.name)
-        if not _differs(connection, table, column) or any(_differs(connection, other, c) for other, c in others):
+        if not differs(connection, table, column) or any(differs(connection, other, c) for other, c in others):
             continue
         if all(_holds(connection, other, c, keyed) for other, c in others):
             return column.name
@@ -87,11 +87,15 @@ def _pointed_at(column: Column, table: Table, tables: list[Table], prefix: str) 
         is_same = plain != "id" and name == plain
         is_prefixed = bool(prefix) and plain != "id" and name.endswith(plain.removeprefix(prefix))
         is_role = any(name.endswith(f"_{own}") for own in (stem(bare), bare))  # from_airport
-        if is_same or is_prefixed or name in spoken or is_role:
+        is_role = is_role or (
+            name.endswith(plain) and any(plain.startswith(own) for own in (stem(bare), bare))
+        )  # citingpaperid
+        is_thing = name in (stem(bare), bare)  # an offering's “semester”
+        if is_same or is_prefixed or name in spoken or is_role or is_thing:
             yield other, is_same and other.is_declared and column.type == key.type
 
 
-def _differs(connection: psycopg.Connection, table: Table, column: Column) -> bool:
+def differs(connection: psycopg.Connection, table: Table, column: Column) -> bool:
     """Whether every row has a value of its own in the column."""
     query = sql.SQL(
         "SELECT count(*) > 0 AND count(*) = count(DISTINCT c) FROM (SELECT {c} AS c FROM {t} LIMIT {n}) s"

@@ -33,6 +33,7 @@ from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 
 Value = str | float | None
+_PERIOD = re.compile(r"(?P<year>\d{4})(?:-(?P<month>0[1-9]|1[0-2])|[- ]?Q(?P<quarter>[1-4]))")
 Table = tuple[tuple[Value, ...], ...]
 
 
@@ -213,7 +214,16 @@ def _value(value: Any, digits: int) -> Value:
         return float(f"{float(value):.{digits}g}")
     if isinstance(value, datetime) and (value.hour, value.minute, value.second) == (0, 0, 0):
         return value.date().isoformat()
-    return str(value).strip()
+    return _day_of(str(value).strip())
+
+
+def _day_of(text: str) -> str:
+    """A month (2023-04) or a quarter (2023 Q2) as the first day of it, as `date_trunc` writes it; any other text as it is."""
+    found = _PERIOD.fullmatch(text)
+    if found is None:
+        return text
+    month = int(found["month"] or 3 * int(found["quarter"]) - 2)
+    return f"{found['year']}-{month:02}-01"
 
 
 def is_part(answer: Table, gold: Table) -> bool:

@@ -143,6 +143,8 @@ def figure_of(references: References, items: list[Item]) -> Figure:
     column = next(item for item in items if item.kind in (Kind.QUANTITY, Kind.DIMENSION, Kind.TIME))
     ref = references.dimension(column)
     if Kind.COUNT in kinds:
+        if Kind.DISTINCT not in kinds and references.lexicon.dimension(ref).type == "number":
+            raise NotUnderstood("how many of a number")  # “the number of credits” may be what is added up
         return Aggregate("count_distinct", ref)
     way = next(kind for kind in kinds if kind in _AGGREGATIONS)
     if column.kind is Kind.TIME and way in (Kind.SUM, Kind.AVG):

@@ -42,6 +42,7 @@ def listed(clause: Clause, *, is_plain: bool) -> Question:
         columns = tuple(
             clause.references.dimension(i) for i in clause.row.items if i.kind not in (Kind.MODEL, Kind.AND)
         )
+        _require_side_by_side(clause)
         models = [clause.references.model(item) for item in clause.row.items if item.kind is Kind.MODEL]
         of = models[0] if models else columns[0].model
         name = clause.references.lexicon.model(of).name_dimension
@@ -55,6 +56,17 @@ def listed(clause: Clause, *, is_plain: bool) -> Question:
             raise NotUnderstood("columns of several tables, and none is named")
         return Question(of=of, columns=columns, is_distinct=is_distinct)
     raise NotUnderstood("no known way to ask")
+
+
+def _require_side_by_side(clause: Clause) -> None:
+    """“The population of the capital” is no column of the state, beside its capital. Raises NotUnderstood."""
+    columns = [item for item in clause.row.items if item.kind in (Kind.QUANTITY, Kind.DIMENSION, Kind.TIME)]
+    items = clause.references.items
+    for first, second in pairwise(columns):
+        places = [n for n, item in enumerate(items) if item is first or item is second]
+        between = [item.text.lower() for item in items[places[0] + 1 : places[-1]]]
+        if "of" in between and set(between) <= {"of", "the", "its", "their"}:
+            raise NotUnderstood("a column of another column")
 
 
 def _asked_first(clause: Clause, models: list[str]) -> list[str]:

@@ -4,6 +4,7 @@ A row of items is written as a string of their kinds' letters, and a way to ask 
 expression is not understood; nothing is dropped that was not read.
 """
 
+import re
 from dataclasses import dataclass, replace
 
 from agent.business.ask.meaning import (
@@ -77,6 +78,9 @@ class Reader(Clause):
         return self._filtered(_over_rows(question, self.references.lexicon))
 
     def _read(self, *, is_list: bool, is_asked: bool, is_all: bool) -> Question:
+        counted = self._periods_counted()
+        if counted is not None:
+            return counted
         order = self._order()
         first = top(self, is_list=is_list, is_asked=is_asked) or who(self)
         if first is not None:
@@ -97,6 +101,18 @@ class Reader(Clause):
         is_plain = is_list or is_asked or is_all or order[0] is not None
         things = by_figure(self, listed(self, is_plain=is_plain))
         return replace(things, order=order[0], is_ascending=order[1])
+
+    def _periods_counted(self) -> Question | None:
+        """“How many months had orders”: the months that have any; none of “how many monthly orders”. Raises NotUnderstood."""
+        found = re.search("CU?(?P<period>g)", self.row.letters)
+        period = self.row.items[found.start("period")] if found else None
+        if found is None or period is None or not period.text.lower().endswith("s"):
+            return None
+        rest = self.row.items[found.end() :]
+        if found.start() or len(rest) != 1 or rest[0].kind is not Kind.MODEL:
+            raise NotUnderstood("how many times of what")
+        rows = Rows(self.references.model(rest[0]))
+        return Question(figures=(rows,), groups=(self.group(period),), derived=CountOfGroups())
 
     def _in_order(self, first: Question, order: DimensionRef | None, is_ascending: bool) -> Question:
         """The first ones in the order that is said besides; only the one they are found by. Raises NotUnderstood."""

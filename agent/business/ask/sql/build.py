@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from agent.business.ask.meaning import NotUnderstood, Period, Question, Rows
+from agent.business.ask.meaning import Aggregate, NotUnderstood, Period, Question, Rows
 from agent.business.ask.sql.conditions import Conditions
 from agent.business.ask.sql.derived import derived_sql
 from agent.business.ask.sql.figures import (
@@ -35,8 +35,10 @@ def build_sql(question: Question, lexicon: Lexicon) -> str:
 
 
 def _require_several(question: Question) -> None:
-    """“Which genres are the songs of, and how many each”: genres by genre are one each. Raises NotUnderstood."""
-    if any(isinstance(figure, Rows) and ModelRef(figure.model) in question.groups for figure in question.figures):
+    """“Which genres are the songs of, and how many each”, “number of credits per course”: one each. Raises NotUnderstood."""
+    counted = [f.model for f in question.figures if isinstance(f, Rows)]
+    counted += [f.of.model for f in question.figures if isinstance(f, Aggregate) and f.agg == "count_distinct"]
+    if any(ModelRef(model) in question.groups for model in counted):
         raise NotUnderstood("a number of what in each")
 
 

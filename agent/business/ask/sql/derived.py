@@ -12,6 +12,7 @@ from agent.business.ask.meaning import (
     Existence,
     Group,
     NotUnderstood,
+    Period,
     Question,
     Ratio,
     Share,
@@ -45,7 +46,8 @@ def derived_sql(question: Question, lexicon: Lexicon, build: Build) -> str:
             figure = quoted(_only_figure(plain))
             text = f"SELECT avg({figure}) AS {quoted('average')} FROM ({sql(plain)}) AS {quoted('each')}"
         case CountOfGroups():
-            text = f"SELECT count(*) AS {quoted('count')} FROM ({sql(plain)}) AS {quoted('found')}"
+            period = next((quoted(name_of_group(group)) for group in plain.groups if isinstance(group, Period)), "*")
+            text = f"SELECT count({period}) AS {quoted('count')} FROM ({sql(plain)}) AS {quoted('found')}"
         case Existence():
             counted = f"count(*) > 0 AS {quoted('exists')}, count(*) AS {quoted('count')}"
             text = f"SELECT {counted} FROM ({sql(plain)}) AS {quoted('found')}"

@@ -112,14 +112,17 @@ def carrier_of(base: str, others: list[str], lexicon: Lexicon, joins: Joins) -> 
     """The one nearest table that points to `base` and to all the others. Raises NotUnderstood."""
     ways = []
     for model in lexicon.layer.semantic_models:
-        steps = [joins.up(model.name, name) for name in (base, *others)]
+        steps = [joins.distance(model.name, name) for name in (base, *others)]
         found = [step for step in steps if step is not None]
         if len(found) == len(steps) and model.name != base:
-            ways.append((sum(map(len, found)), model.name))
+            ways.append((sum(found), model.name))
     ways.sort()
     if not ways or (len(ways) > 1 and ways[0][0] == ways[1][0]):
         raise NotUnderstood(f"no one way leads from {base} to {', '.join(others)}")
-    return ways[0][1]
+    nearest = ways[0][1]
+    for name in (base, *others):
+        joins.up(nearest, name)  # in one way
+    return nearest
 
 
 def fixed_sql(filters: dict[str, tuple[str, ...]], alias: str) -> str:

@@ -34,14 +34,23 @@ class Joins:
 
         Raises NotUnderstood where two ways are equally short: which one is meant is not ours to guess.
         """
+        done = self._shortest(start, goal)
+        if len(done) > 1:
+            raise NotUnderstood(f"{start} and {goal} hang together in {len(done)} ways")
+        return done[0] if done else None
+
+    def distance(self, start: str, goal: str) -> int | None:
+        """How many steps a table is away from one it points to, in one way or several; None where there is no way."""
+        done = self._shortest(start, goal)
+        return len(done[0]) if done else None
+
+    def _shortest(self, start: str, goal: str) -> list[tuple[Step, ...]]:
         ways: list[tuple[Step, ...]] = [()]
         reached = {start}
         while ways:
             done = [way for way in ways if (way[-1].one if way else start) == goal]
-            if len(done) > 1:
-                raise NotUnderstood(f"{start} and {goal} hang together in {len(done)} ways")
             if done:
-                return done[0]
+                return done
             ways = [
                 (*way, step)
                 for way in ways
@@ -49,7 +58,7 @@ class Joins:
                 if step.many == (way[-1].one if way else start) and step.one not in reached
             ]
             reached |= {way[-1].one for way in ways}
-        return None
+        return []
 
     def bridge(self, one: str, other: str) -> str | None:
         """A table that points to both, directly: the only one, or None."""

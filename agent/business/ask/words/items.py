@@ -84,12 +84,20 @@ def read_items(question: str, lexicon: Lexicon, today: date) -> list[Item]:
     items: list[Item] = []
     position = 0
     for found in find_windows(text, today):
+        if _is_value(found.window.text, lexicon):
+            continue
         items += _match(units_of(question_part(question, text, position, found.begin)), lexicon)
         kind = Kind.WEEKDAY if found.window.days else Kind.WINDOW
         items.append(Item(kind, found.window.text, window=found.window))
         position = found.stop
     items += _match(units_of(question_part(question, text, position, len(text))), lexicon)
     return items
+
+
+def _is_value(said: str, lexicon: Lexicon) -> bool:
+    """Whether a time is said as a column has it: “in April”, where months are kept by their names."""
+    refs = lexicon.phrases.get(tuple(unit.text for unit in units_of(said)), ())
+    return any(isinstance(ref, ValueRef) for ref in refs)
 
 
 def require_known(items: list[Item]) -> None:
@@ -119,6 +127,8 @@ def _longest(units: Sequence[Unit], at: int, lexicon: Lexicon) -> tuple[Item, in
     """The item of the longest phrase that begins here, and how many units it takes."""
     if units[at].kind == "quoted":
         return Item(Kind.QUOTED, units[at].raw), 1
+    if _is_letter(units, at):
+        return Item(Kind.UNKNOWN, units[at].raw), 1
     for length in range(min(LONGEST, len(units) - at), 0, -1):
         item = _phrase(units[at : at + length], lexicon)
         if item is not None and _names_what_follows(units, at, length, item, lexicon):
@@ -126,6 +136,11 @@ def _longest(units: Sequence[Unit], at: int, lexicon: Lexicon) -> tuple[Item, in
         if item is not None:
             return item, length
     return _single(units[at]), 1
+
+
+def _is_letter(units: Sequence[Unit], at: int) -> bool:
+    """“An A”, “grade A”: a letter that is written large within a sentence of small ones is no article."""
+    return units[at].raw == "A" and at > 0 and all(unit.raw[:1].islower() for unit in units[at - 1 : at])
 
 
 def _names_what_follows(units: Sequence[Unit], at: int, length: int, item: Item, lexicon: Lexicon) -> bool:

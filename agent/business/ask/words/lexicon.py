@@ -182,7 +182,9 @@ def _after_discount(model: SemanticModel) -> list[tuple[str, Ref]]:
 
 
 def _say_dimension(say: Callable[[str, Ref], None], model: SemanticModel, dimension: Dimension) -> None:
-    for word in (*dimension.words(), *(_verbs(dimension) if dimension.type == "time" else ())):
+    flags = {word for value in dimension.values for word in value.synonyms}
+    words = [word for word in dimension.words() if word not in flags]  # “active” says which, not what is asked of
+    for word in (*words, *(_verbs(dimension) if dimension.type == "time" else ())):
         say(word, DimensionRef(model.name, dimension.name))
         for phrase in _with_owner(model, word):
             say(phrase, DimensionRef(model.name, dimension.name))
