@@ -16,7 +16,7 @@ from knowledge.models import DocumentVersion, KnowledgeBase, ParseStatus
 from knowledge.services.folders import root_folder
 from knowledge.services.uploads import upload_document
 
-SAMPLE_S = 2.0  # between two looks at the memory; each costs some milliseconds
+SAMPLE_S = 5.0  # between two looks at the memory; each costs tens of milliseconds
 UPLOAD_EVERY_S = 20.0
 POLL_S = 0.1
 TEXT = "# Upload {number}\n\nA note of a person who waits for it, number {number}.\n"

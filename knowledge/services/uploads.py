@@ -3,7 +3,8 @@
 import errno
 import hashlib
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import PurePath
 from uuid import UUID
@@ -84,9 +85,21 @@ def folder_to_fill(principal: Principal, folder_id: UUID) -> Folder:
     return folder
 
 
-def add_document(by: Principal | None, folder: Folder, incoming: IncomingFile) -> Upload:
-    """`upload_document` after its checks of rights; None as `by` sets a system up. Raises InvalidInput, StorageFull."""
+def documents_by_name(principal: Principal, folder: Folder) -> dict[str, Document]:
+    """What this person sees directly in the folder, for `add_document` of many files: the rights are read once."""
+    seen = Document.objects.visible_to(principal).filter(folder=folder).order_by("-created_at")
+    return {document.filename: document for document in seen}  # of two with one name the first
+
+
+def add_document(
+    by: Principal | None, folder: Folder, incoming: IncomingFile, *, known: Mapping[str, Document] | None = None
+) -> Upload:
+    """`upload_document` after its checks of rights; None as `by` sets a system up. known: from `documents_by_name`, else looked up.
+
+    Raises PermissionDenied (the document of this name has exceptions), InvalidInput, StorageFull.
+    """
     name = clean_filename(incoming.filename)
+    incoming = replace(incoming, filename=name)
     check_acceptable(name, incoming.file.size)
     version = DocumentVersion(
         sha256=_sha256(incoming.file),
@@ -96,7 +109,10 @@ def add_document(by: Principal | None, folder: Folder, incoming: IncomingFile) -
     )
     try:
         with transaction.atomic():
-            return _store(by, folder, name, incoming, version)
+            before = _known(by, folder, name) if known is None else known.get(name)
+            if by is not None and before is not None:
+                require(by, Right.ADD, before)
+            return _store(by, folder, incoming, version, before)
     except BaseException as error:
         if version.file:  # the rows are rolled back; the file must not stay behind
             version.file.storage.delete(version.file.name or "")
@@ -140,10 +156,12 @@ def check_acceptable(name: str, size_bytes: int) -> None:
         )
 
 
-def _store(by: Principal | None, folder: Folder, name: str, incoming: IncomingFile, version: DocumentVersion) -> Upload:
-    known = _known(by, folder, name)
+def _store(
+    by: Principal | None, folder: Folder, incoming: IncomingFile, version: DocumentVersion, known: Document | None
+) -> Upload:
+    name = incoming.filename
     locked = Document.unscoped.select_for_update()
-    document = locked.filter(pk=known.pk).first() if known else None
+    document = locked.filter(pk=known.pk, folder=folder).first() if known else None
     is_new = document is None
     if document is None:
         document, is_new = locked.get_or_create(
@@ -178,16 +196,9 @@ def _store(by: Principal | None, folder: Folder, name: str, incoming: IncomingFi
 
 
 def _known(by: Principal | None, folder: Folder, name: str) -> Document | None:
-    """The document of this name that this person sees in the folder; one that is hidden from them is not there for them.
-
-    Raises PermissionDenied when it has exceptions that keep them from adding a version.
-    """
-    if by is None:
-        return Document.unscoped.filter(folder=folder, filename=name).order_by("created_at").first()
-    known = Document.objects.visible_to(by).filter(folder=folder, filename=name).order_by("created_at").first()
-    if known is not None:
-        require(by, Right.ADD, known)
-    return known
+    """The document of this name that this person sees in the folder; one that is hidden from them is not there for them."""
+    seen = Document.unscoped.all() if by is None else Document.objects.visible_to(by)
+    return seen.filter(folder=folder, filename=name).order_by("created_at").first()
 
 
 def _sha256(file: "File[bytes]") -> str:

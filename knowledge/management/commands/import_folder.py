@@ -10,20 +10,21 @@ from uuid import UUID
 
 from django.core.files import File
 from django.core.management.base import BaseCommand, CommandParser
-from django.db import transaction
-from django.db.models import Count
+from django.db import connection, transaction
 from tqdm import tqdm
 
 from authz.checks import get_visible
 from authz.principal import Principal
 from copilot_site.lib.commands import one_sentence
 from copilot_site.lib.errors import CopilotError, InvalidInput
-from knowledge.models import DocumentVersion, Folder, KnowledgeBase, ParseStatus
+from copilot_site.lib.prepared import prepared_cursor
+from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
 from knowledge.services.folders import ensure_path
 from knowledge.services.paths import folder_at
-from knowledge.services.uploads import IncomingFile, add_document, clean_filename, folder_to_fill
+from knowledge.services.uploads import IncomingFile, add_document, clean_filename, documents_by_name, folder_to_fill
 
 POLL_S = 1.0
+FINISHED = frozenset((ParseStatus.COMPLETED.value, ParseStatus.FAILED.value))
 
 
 class Command(BaseCommand):
@@ -53,7 +54,7 @@ class Command(BaseCommand):
         refused: list[tuple[str, str]] = []
         names: dict[UUID, str] = {}
         # rights are read for each folder: for each file they would cost more than it
-        folders: dict[tuple[str, ...], Folder] = {}
+        folders: dict[tuple[str, ...], tuple[Folder, dict[str, Document]]] = {}
         taken: dict[tuple[UUID, str], str] = {}
         for file in tqdm(files, desc="upload", unit="file", disable=None):
             name = shown(file.relative_to(path))
@@ -61,13 +62,13 @@ class Command(BaseCommand):
                 *parts, filename = (in_unicode(part) for part in file.relative_to(path).parts)
                 way = tuple(parts)
                 with _opened(file) as content, transaction.atomic():  # no folder is made for a file that is refused
-                    folder = folders.get(way) or folder_to_fill(principal, ensure_path(principal, top, way).pk)
+                    folder, known = folders.get(way) or _to_fill(principal, ensure_path(principal, top, way))
                     _refuse_twin(taken.get((folder.pk, clean_filename(filename))))
-                    upload = add_document(principal, folder, IncomingFile(filename, content, queue="bulk"))
+                    upload = add_document(principal, folder, IncomingFile(filename, content, queue="bulk"), known=known)
             except CopilotError as problem:
                 refused.append((name, str(problem)))
             else:
-                folders[way] = folder
+                folders[way] = folder, known
                 taken[folder.pk, clean_filename(filename)] = name
                 outcomes[upload.outcome] += 1
                 names[upload.version.pk] = name
@@ -81,25 +82,29 @@ class Command(BaseCommand):
 
     def _wait(self, names: dict[UUID, str]) -> None:
         """Until every version is completed or failed; the workers do the work."""
-        ids = list(names)
-        with tqdm(total=len(ids), desc="ingest", unit="document", disable=None) as bar:
-            while True:
-                counts = dict(
-                    DocumentVersion.unscoped.filter(pk__in=ids)
-                    .order_by()
-                    .values_list("parse_status")
-                    .annotate(n=Count("pk"))
-                )
-                finished = counts.get(ParseStatus.COMPLETED, 0) + counts.get(ParseStatus.FAILED, 0)
-                bar.update(finished - bar.n)
-                if finished == sum(counts.values()):
-                    break
+        with tqdm(total=len(names), desc="ingest", unit="document", disable=None) as bar:
+            while (counts := _counted(list(names))).keys() - FINISHED:
+                bar.update(sum(counts[status] for status in FINISHED) - bar.n)
                 time.sleep(POLL_S)
-        self.stdout.write(
-            f"{counts.get(ParseStatus.COMPLETED, 0)} completed, {counts.get(ParseStatus.FAILED, 0)} failed."
-        )
-        for version in DocumentVersion.unscoped.filter(pk__in=ids, parse_status=ParseStatus.FAILED):
+            bar.update(sum(counts.values()) - bar.n)
+        self.stdout.write(f"{counts[ParseStatus.COMPLETED]} completed, {counts[ParseStatus.FAILED]} failed.")
+        for version in DocumentVersion.unscoped.filter(pk__in=names, parse_status=ParseStatus.FAILED):
             self.stdout.write(f"  failed {names[version.pk]}: {version.failure_reason}")
+
+
+def _to_fill(principal: Principal, folder: Folder) -> tuple[Folder, dict[str, Document]]:
+    """The folder, once this person may add to it, and what they see in it."""
+    folder = folder_to_fill(principal, folder.pk)
+    return folder, documents_by_name(principal, folder)
+
+
+def _counted(ids: list[UUID]) -> Counter[str]:
+    """How many of these versions are in which state. One array: thousands of parameters, each second, would slow the workers down."""
+    with prepared_cursor(connection, binary=True) as cursor:
+        cursor.execute(
+            "SELECT parse_status, count(*) FROM knowledge_documentversion WHERE id = ANY(%s::uuid[]) GROUP BY 1", [ids]
+        )
+        return Counter(dict(cursor.fetchall()))
 
 
 def _files_of(path: Path) -> tuple[list[Path], list[tuple[str, str]]]:

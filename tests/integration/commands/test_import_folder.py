@@ -197,3 +197,19 @@ def test_a_tree_that_is_too_deep_is_refused_before_it_makes_folders(editor: User
     assert "0 new, 0 changed, 0 unchanged, 1 refused" in said
     assert "Folders lie at most 40 deep" in said
     assert not Folder.unscoped.filter(name="level0").exists()
+
+
+def test_a_document_that_may_not_be_added_to_is_refused_and_the_others_are_brought(editor: User, tree: Path) -> None:
+    run(tree)
+    closed = Document.unscoped.get(filename="leave.md")
+    deny(None, (Right.ADD,), closed, to=editor)
+    (tree / "rules" / "leave.md").write_text("# Leave\n\nNo days at all.\n")
+    (tree / "rules" / "deep" / "差旅.md").write_text("# 差旅\n\n每日上限 400 元。\n")
+    said = run(tree)
+    assert "0 new, 1 changed, 0 unchanged, 2 refused." in said
+    assert "refused rules/leave.md:" in said
+    assert sorted(DocumentVersion.unscoped.values_list("document__filename", "number")) == [
+        ("leave.md", 1),
+        ("差旅.md", 1),
+        ("差旅.md", 2),
+    ]
