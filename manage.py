@@ -36,6 +36,9 @@ def main() -> None:
             except (DatabaseError, RedisError):
                 _name_what_is_missing()
                 raise
+            except UnicodeEncodeError:
+                _name_what_is_no_text()
+                raise
     except ServiceFailed as error:
         sys.exit(str(error))
 
@@ -47,6 +50,13 @@ def _name_what_is_missing() -> None:
     for found in (doctor.postgres(), doctor.migrations(), doctor.broker()):
         if not found.ok:
             sys.exit(f"{found.name}: {found.detail.rstrip('.')}. {found.mend} `manage.py doctor` looks at everything.")
+
+
+def _name_what_is_no_text() -> None:
+    """End with one sentence where a word of the command line is not UTF-8: a terminal set to another encoding sends such."""
+    for word in sys.argv:
+        if any("\udc80" <= char <= "\udcff" for char in word):
+            sys.exit(f"{word.encode(errors='replace').decode()!r} is not UTF-8: set the terminal to UTF-8.")
 
 
 def _services(stack: ExitStack) -> None:

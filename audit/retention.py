@@ -66,9 +66,13 @@ def purge(by: Actor | None, *, before: datetime) -> int:
     """Delete the entries at the beginning of the log that are older than `before`; returns how many.
 
     A checkpoint of kind "cut" is signed at the last of them, and the chain verifies from there. The log is verified first: a
-    purge must not remove what shows that somebody changed it. Raises InvalidInput (nothing is that old), Conflict (legal hold,
-    or the log does not verify), KeyUnusable, PermissionDenied.
+    purge must not remove what shows that somebody changed it. Raises InvalidInput (nothing is that old; a time to come), Conflict (legal
+    hold, or the log does not verify), KeyUnusable, PermissionDenied.
     """
+    if before > timezone.now():
+        raise InvalidInput(
+            _("%(before)s is still to come: all would be deleted. Name a day that is past.") % {"before": before.date()}
+        )
     key = signing_key()
     with owner_s_work(), transaction.atomic():
         first, cut = Link.objects.order_by("seq").first(), _last_before(before)

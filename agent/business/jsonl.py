@@ -16,6 +16,8 @@ def read_jsonl(lines: Iterable[str], *, keys: Iterable[str], name: str) -> Itera
             row = json.loads(line)
         except json.JSONDecodeError as error:
             raise InvalidInput(f"{name}, line {number}: this is not JSON: {error.msg}.") from error
+        except RecursionError as error:
+            raise InvalidInput(f"{name}, line {number}: this is nested too deeply.") from error
         missing = [key for key in keys if not isinstance(row, dict) or key not in row]
         if missing:
             raise InvalidInput(f"{name}, line {number}: the key {missing[0]} is missing.")

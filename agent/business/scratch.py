@@ -12,6 +12,7 @@ from psycopg import sql
 from agent.business.address import Address
 from agent.business.wall import views
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.named_files import read_text
 
 
 @contextmanager
@@ -61,7 +62,7 @@ END $$
 
 def _load(address: Address, seed: Path) -> None:
     """Fill the database; its statistics stay as they are from then on, so that a copy is planned like the original."""
-    text = _PSQL.sub("", seed.read_text())
+    text = _PSQL.sub("", read_text(seed))
     with psycopg.connect(**address.keywords()) as connection:
         try:
             connection.execute("SET search_path = public")  # not the account's own schema, which a seed may make

@@ -1,5 +1,6 @@
-"""What the management commands share: who asks, and errors as one sentence."""
+"""What the management commands share: errors as one sentence, and a reader that leaves early."""
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,8 @@ from django.core.management.base import CommandError, OutputWrapper
 
 from copilot_site.lib.errors import CopilotError
 
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
 
 @contextmanager
 def one_sentence() -> Iterator[None]:
@@ -17,6 +20,12 @@ def one_sentence() -> Iterator[None]:
         yield
     except CopilotError as error:
         raise CommandError(str(error)) from error
+    except OSError as error:
+        if error.errno in FULL:
+            raise CommandError("The disk is full: make room and repeat the command.") from error
+        if error.filename is None:  # no file that somebody named
+            raise
+        raise CommandError(f"{error.filename} cannot be used ({error.strerror}).") from error
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from tqdm import tqdm
 
 from authz.principal import Principal
 from copilot_site.lib.commands import one_sentence
+from copilot_site.lib.named_files import file_to_write
 from knowledge.evaluation.corpus import LoadedCorpus, load_corpus
 from knowledge.evaluation.datasets import Dataset, DatasetError, Query, load_dataset
 from knowledge.evaluation.runs import Languages
@@ -33,7 +34,7 @@ class EvaluationCommand(BaseCommand):
             default=Languages.OWN,
             help="do not keep to the question's language",
         )
-        parser.add_argument("--json", dest="report", type=Path, help="write the report to this file")
+        parser.add_argument("--json", dest="report", type=file_to_write, help="write the report to this file")
 
     def handle(self, *, folder: Path, split: str, username: str, corpus: Path | None, **options: Any) -> None:
         try:

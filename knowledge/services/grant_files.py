@@ -23,6 +23,7 @@ from authz.grants import denials_on, grants_on
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput
+from copilot_site.lib.named_files import read_text
 from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
 from knowledge.services import access
 from knowledge.services.access import Place, carrier_of
@@ -89,10 +90,7 @@ def export_grants(by: Principal | None, out: IO[str]) -> int:
 
 def _read(file: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
     """The lines of a file as {column: text}. Raises InvalidInput for what is no such file."""
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(_("“%(file)s” cannot be read as text: %(why)s.") % {"file": file, "why": error}) from error
+    text = read_text(file)
     if file.suffix.lower() == ".csv":
         yield from _read_csv(text)
     elif file.suffix.lower() in {".yaml", ".yml"}:
@@ -114,6 +112,8 @@ def _read_yaml(text: str) -> Iterator[tuple[int, Mapping[str, str]]]:
         rows = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise InvalidInput(_("The file is no YAML: %(why)s.") % {"why": " ".join(str(error).split())}) from error
+    except RecursionError as error:
+        raise InvalidInput(_("The file is no YAML: %(why)s.") % {"why": _("it is nested too deeply")}) from error
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise InvalidInput(
             _("A grant file in YAML is a list of mappings with the keys %(keys)s.") % {"keys": ", ".join(COLUMNS)}

@@ -30,7 +30,7 @@ from agent.business.layer.rights import policy_of
 from agent.business.scratch import copy_of, scratch_database
 from agent.business.session import reading
 from agent.business.wall.views import name_of
-from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.named_files import read_text
 
 NEEDLE_CHARS = 5  # shorter values occur by chance; what they would tell shows as interference
 
@@ -91,8 +91,6 @@ class Arena:
 @contextmanager
 def arena(seed: Path, unit: str) -> Iterator[Arena]:
     """Load the seed into scratch databases and draft its source for a person of `unit`. Raises InvalidInput without the seed."""
-    if not seed.is_file():
-        raise InvalidInput(f"There is no file {seed}.")
     with scratch_database(seed) as address:
         layer = draft_layer(address, "scratch")
         needles = forbidden_bytes(address, layer, unit)
@@ -249,10 +247,7 @@ def _spoken(value: object) -> str:
 
 def read_case_file(file: Path) -> list[Case]:
     """The cases of a file of JSON lines. Raises InvalidInput with the line."""
-    if not file.is_file():
-        raise InvalidInput(f"There is no file {file}.")
-    with file.open() as lines:
-        return read_cases(read_jsonl(lines, keys=("id", "sql", "expect"), name=file.name))
+    return read_cases(read_jsonl(read_text(file).splitlines(), keys=("id", "sql", "expect"), name=file.name))
 
 
 def read_cases(rows: Iterable[Mapping[str, Any]]) -> list[Case]:

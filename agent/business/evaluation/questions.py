@@ -31,6 +31,7 @@ from agent.business.session import reading
 from agent.business.ways.base import Way, run_written
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.named_files import read_text
 
 Value = str | float | None
 _PERIOD = re.compile(r"(?P<year>\d{4})(?:-(?P<month>0[1-9]|1[0-2])|[- ]?Q(?P<quarter>[1-4]))")
@@ -101,7 +102,7 @@ def loaded(name: str, folder: Path, seeds: Sequence[Path]) -> Iterator[tuple[Add
     written = folder / "layers" / f"{name}.yaml"
     with scratch_database(seed) as address:
         layer = (
-            fill_values(address, read_layer(written.read_text()))
+            fill_values(address, read_layer(read_text(written)))
             if written.is_file()
             else draft_layer(address, "scratch")
         )

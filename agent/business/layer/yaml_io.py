@@ -18,7 +18,9 @@ def read_layer(text: str) -> SemanticLayer:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise InvalidInput(f"Line {line}: this is not YAML: {error.problem}.") from error
     except yaml.YAMLError as error:
-        raise InvalidInput(f"This is not YAML: {error}.") from error
+        raise InvalidInput(f"This is not YAML: {' '.join(str(error).split())}.") from error
+    except RecursionError as error:
+        raise InvalidInput("This is nested too deeply.") from error
     if not isinstance(content, dict):
         raise InvalidInput("Line 1: the file must have the keys name and semantic_models.")
     try:

@@ -2,13 +2,13 @@
 
 import json
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from agent.evaluation import AnswerEvaluation, report_of
 from authz.principal import Principal
+from copilot_site.lib.named_files import file_to_write
 from knowledge.evaluation.command import EvaluationCommand
 from knowledge.evaluation.corpus import LoadedCorpus
 from knowledge.evaluation.datasets import Dataset
@@ -21,7 +21,9 @@ class Command(EvaluationCommand):
         super().add_arguments(parser)
         parser.add_argument("--hide-relevant", action="store_true", help="ask again without the documents that answer")
         parser.add_argument(
-            "--signals", type=Path, help="write what was judged of every question to this file, a JSON line each"
+            "--signals",
+            type=file_to_write,
+            help="write what was judged of every question to this file, a JSON line each",
         )
 
     def measure(

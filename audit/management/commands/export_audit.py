@@ -13,13 +13,14 @@ from audit.exports import FORMATS
 from audit.selectors import EntryFilter
 from copilot_site.lib.commands import one_sentence
 from copilot_site.lib.errors import Conflict
+from copilot_site.lib.named_files import file_to_write
 
 
 class Command(BaseCommand):
     help = "Export the audit log; recorded. jsonl holds all hashes and comes with its offline verifier."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", type=Path)
+        parser.add_argument("file", type=file_to_write)
         parser.add_argument("--format", dest="name", default="jsonl", help=f"one of {', '.join(FORMATS.names())}")
 
     def handle(self, *, file: Path, name: str, **options: Any) -> None:

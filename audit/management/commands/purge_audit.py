@@ -1,5 +1,6 @@
 """`manage.py purge_audit --days N`: delete old audit entries behind a signed cut."""
 
+from argparse import ArgumentTypeError
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,6 +10,15 @@ from django.utils import timezone
 from audit.retention import purge
 from copilot_site.lib.commands import one_sentence
 
+MOST_DAYS = 36_525  # a hundred years
+
+
+def days_kept(text: str) -> int:
+    days = int(text)
+    if not 0 <= days <= MOST_DAYS:
+        raise ArgumentTypeError(f"{text} is not a number of days from 0 to {MOST_DAYS}.")
+    return days
+
 
 class Command(BaseCommand):
     help = (
@@ -17,7 +27,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         age = parser.add_mutually_exclusive_group(required=True)
-        age.add_argument("--days", type=int, help="keep this many days")
+        age.add_argument("--days", type=days_kept, help="keep this many days")
         age.add_argument(
             "--before", type=datetime.fromisoformat, help="keep what is from this day (UTC) on, e.g. 2026-01-01"
         )

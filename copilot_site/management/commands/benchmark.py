@@ -4,11 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 from django.utils.module_loading import autodiscover_modules
 
 from copilot_site.lib.benchmarks import Report, benchmarks, this_machine
 from copilot_site.lib.commands import one_sentence
+from copilot_site.lib.named_files import file_to_write
 
 
 class Command(BaseCommand):
@@ -21,11 +22,9 @@ class Command(BaseCommand):
             benchmark = benchmarks.get(name)
             words = names.add_parser(name, help=benchmark.help, description=benchmark.help)
             benchmark.add_arguments(words)
-            words.add_argument("--json", dest="report", type=Path, help="write the report to this file, too")
+            words.add_argument("--json", dest="report", type=file_to_write, help="write the report to this file, too")
 
     def handle(self, *, name: str, report: Path | None, **options: Any) -> None:
-        if report and not report.parent.is_dir():  # before minutes of work
-            raise CommandError(f"{report.parent} is not a folder; name a file in one that exists.")
         machine = this_machine()
         with one_sentence():
             found = benchmarks.get(name).run(options)

@@ -173,6 +173,15 @@ def test_nothing_that_old_is_said(logbook: Logbook) -> None:
         call_command("purge_audit", "--before", "2020-01-01")
 
 
+@pytest.mark.parametrize(
+    "words", [("--before", "2999-01-01"), ("--days=-730",), ("--days", "99999999999"), ("--days", "two")]
+)
+def test_a_day_to_come_purges_nothing(logbook: Logbook, words: tuple[str, ...]) -> None:
+    with pytest.raises(CommandError, match=r"still to come|is not a number of days|invalid days_kept value"):
+        call_command("purge_audit", *words)
+    assert numbers() == list(range(1, 21))
+
+
 def test_without_a_key_nothing_is_purged(logbook: Logbook) -> None:
     (settings.AUDIT_KEYS / "signing.pem").unlink()
     with pytest.raises(CommandError, match="The key that signs audit checkpoints is not at"):

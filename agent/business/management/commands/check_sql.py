@@ -15,7 +15,7 @@ from agent.business.jsonl import read_jsonl
 from agent.business.sources import open_source
 from authz.principal import Principal
 from copilot_site.lib.commands import one_sentence
-from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.named_files import read_text
 
 
 class Command(BaseCommand):
@@ -32,9 +32,7 @@ class Command(BaseCommand):
         with one_sentence():
             principal = Principal.named(options["username"])
             opened = open_source(principal, options["datasource"])
-            if options["file"] is not None and not options["file"].is_file():
-                raise InvalidInput(f"There is no file {options['file']}.")
-            lines = options["file"].read_text().splitlines() if options["file"] else sys.stdin
+            lines = read_text(options["file"]).splitlines() if options["file"] else sys.stdin
             name = options["file"].name if options["file"] else "standard input"
             for row in read_jsonl(lines, keys=("id", "sql"), name=name):
                 found = async_to_sync(verdict)(

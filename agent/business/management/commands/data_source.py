@@ -12,7 +12,8 @@ from agent.business.layer.yaml_io import read_layer, write_layer
 from agent.business.models import DataSource
 from agent.business.sources import failure_recorded, save_layer
 from copilot_site.lib.commands import one_sentence
-from copilot_site.lib.errors import InvalidInput, NotFound
+from copilot_site.lib.errors import NotFound
+from copilot_site.lib.named_files import read_text
 
 
 class Command(BaseCommand):
@@ -42,10 +43,9 @@ class Command(BaseCommand):
                     self.stdout.write(json.dumps(case, ensure_ascii=False))
                 return
             path = options["file"]
-            if not path.is_file():
-                raise InvalidInput(f"There is no file {path}.")
+            text = read_text(path)
             with failure_recorded(None, path.name):
-                layer = read_layer(path.read_text())
+                layer = read_layer(text)
                 if options["database"]:
                     DataSource.unscoped.get_or_create(name=layer.name, defaults={"database": options["database"]})
                 save_layer(None, _source(layer.name), layer)

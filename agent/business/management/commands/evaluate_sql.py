@@ -24,6 +24,7 @@ from agent.providers.configured import connect, served_model
 from authz.principal import Principal
 from copilot_site.lib.commands import one_sentence
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.named_files import file_to_write, read_text
 from knowledge.ingestion.normalise import normalise
 
 
@@ -49,18 +50,19 @@ class Command(BaseCommand):
         parser.add_argument(
             "--model", default="", help="name of the language model; default: the one that is configured"
         )
-        parser.add_argument("--json", type=Path, help="write the report, with every question, to this file")
+        parser.add_argument("--json", type=file_to_write, help="write the report, with every question, to this file")
 
     def handle(self, **options: Any) -> None:
         with one_sentence():
             folder = options["folder"]
-            files = sorted(folder.glob(options["questions"]))
-            if not files:
-                raise InvalidInput(f"There is no {options['questions']} in {folder}.")
+            files = _question_files(folder, options["questions"])
+            for further in options["databases"]:
+                if not further.is_dir():
+                    raise InvalidInput(f"{further} is not a folder; name one that holds <name>.sql files.")
             principal = Principal.named(options["username"])
             keys = ("id", "question", "db_name")
             asked = [
-                read_asked(row) for f in files for row in read_jsonl(f.read_text().splitlines(), keys=keys, name=f.name)
+                read_asked(row) for f in files for row in read_jsonl(read_text(f).splitlines(), keys=keys, name=f.name)
             ]
             seeds = [folder / "dbs", folder, *options["databases"]]
             report = Report()
@@ -73,6 +75,19 @@ class Command(BaseCommand):
         if options["json"]:
             options["json"].write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n")
         self.stdout.write(json.dumps({key: found[key] for key in ("total", "databases")}, ensure_ascii=False, indent=1))
+
+
+def _question_files(folder: Path, pattern: str) -> list[Path]:
+    """Raises InvalidInput where none is called so."""
+    try:
+        files = sorted(file for file in folder.glob(pattern) if file.is_file())
+    except (ValueError, NotImplementedError) as error:  # empty, or absolute
+        raise InvalidInput(
+            f"“{pattern}” names no files of a folder ({error}); write something like questions.*.jsonl."
+        ) from error
+    if not files:
+        raise InvalidInput(f"There is no {pattern} in {folder}.")
+    return files
 
 
 def _examples(principal: Principal, asked: Sequence[Asked]) -> list[Example]:

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand
 from agent.business.evaluation.guard_cases import arena, judge_all, read_case_file
 from agent.business.execute import Wall
 from copilot_site.lib.commands import one_sentence
+from copilot_site.lib.named_files import file_to_write
 
 
 class Command(BaseCommand):
@@ -20,7 +21,7 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=Path, required=True, help="SQL file that fills an empty database")
         parser.add_argument("--unit", required=True, help="org unit of the person, as the rows name it")
         parser.add_argument("--wall", choices=[wall.value for wall in Wall], default=Wall.BOTH.value)
-        parser.add_argument("--json", type=Path, help="write the report to this file, too")
+        parser.add_argument("--json", type=file_to_write, help="write the report to this file, too")
 
     def handle(self, **options: Any) -> None:
         with one_sentence():
