@@ -1,0 +1,70 @@
+"""Two starts of the demo that fill one empty database at once: a killed one may have left its seeding at work."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+
+import psycopg
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection, connections, transaction
+from psycopg import sql
+
+from agent.business.address import Address
+from agent.business.models import DataSource
+from copilot_site.embedded.process import wait_until
+from demo import seed
+from demo.business_data import business_database
+from demo.company import documents, load_company
+from demo.logins import logins
+from knowledge.models import Document
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def no_business_data_left() -> Iterator[None]:
+    yield
+    with psycopg.connect(**Address.of_django().keywords(), autocommit=True) as admin:
+        name = sql.Identifier(business_database().database)
+        admin.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(name))
+
+
+def problems_of_two() -> list[BaseException]:
+    """What went wrong when two seed: both look before either has made anything; reading the documents is left out."""
+    with ThreadPoolExecutor(2) as threads:
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("LOCK TABLE auth_group IN EXCLUSIVE MODE")  # nobody makes the first group meanwhile
+            both = [threads.submit(_seeded) for _each in range(2)]
+            wait_until(lambda: _waiting() == 2 or any(one.done() for one in both), timeout_s=60)
+        return [problem for one in both if (problem := one.exception(60))]
+
+
+def _seeded() -> None:
+    try:
+        seed.seed(lambda _version_ids: ())
+    finally:
+        connections.close_all()
+
+
+def _waiting() -> int:
+    """Connections to this database that wait for a lock."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(DISTINCT pid) FROM pg_locks JOIN pg_database d ON d.oid = database"
+            " WHERE NOT granted AND datname = current_database()"
+        )
+        return int(cursor.fetchone()[0])
+
+
+def test_the_second_waits_and_finds_the_company_there() -> None:
+    assert problems_of_two() == []
+    assert User.objects.count() == len(logins())
+    assert Document.unscoped.count() == len(documents(load_company()))
+    assert DataSource.unscoped.count() == 1
+
+
+def test_without_its_lock_the_second_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seed, "_alone", nullcontext)
+    assert problems_of_two()
