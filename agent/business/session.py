@@ -37,6 +37,7 @@ LIMITS = {
     "standard_conforming_strings": "on",
     "TimeZone": "UTC",
 }
+TOGETHER_MS = STATEMENT_TIMEOUT_MS  # plan, all fetches and the count; PostgreSQL arms it when the transaction begins
 
 
 class SourceUnavailable(CopilotError):
@@ -65,6 +66,7 @@ async def reading(address: Address, *, time_zone: str = "UTC") -> AsyncIterator[
         raise unavailable(address, error) from error
     try:
         connection.adapters.register_loader("record", TextLoader)  # a whole row as PostgreSQL writes it
+        await connection.execute(sql.SQL("SET transaction_timeout = {}").format(TOGETHER_MS))
         await connection.execute(_begin(time_zone))
         bound_memory(connection)
         yield connection
@@ -178,7 +180,8 @@ def _begin(time_zone: str) -> sql.Composed:
 
 
 def _refused(error: psycopg.Error) -> SqlRefused:
-    if isinstance(error, psycopg.errors.QueryCanceled) or (error.sqlstate or "").startswith(INSUFFICIENT_RESOURCES):
+    is_late = isinstance(error, psycopg.errors.QueryCanceled | psycopg.errors.TransactionTimeout)
+    if is_late or (error.sqlstate or "").startswith(INSUFFICIENT_RESOURCES):
         return SqlRefused(
             Reason.COST,
             _("The query took longer than %(s)g s, or too much space, and was stopped: add a time window or a filter.")

@@ -74,7 +74,7 @@ def doublings(tree: Tree) -> int:
 def _once_in_a_query(tree: Tree) -> Iterator[int]:
     known = set()
     for query, node in by_query(tree):
-        if doubled := _of(node):
+        if doubled := doublings_of(node):
             key = (query, node.DESCRIPTOR.name, content(node))
             if key not in known:
                 known.add(key)
@@ -99,7 +99,7 @@ def require_foreseeable(tree: Tree) -> None:
             query = node.ctequery.select_stmt
             if query.op == pg_query_pb2.SETOP_UNION and not query.all:
                 raise SqlRefused(Reason.COST, _("A recursive query must use UNION ALL."))
-            if sum(map(_of, nodes(query))):
+            if sum(map(doublings_of, nodes(query))):
                 raise SqlRefused(Reason.COST, _("A recursive query may not join values into a longer one."))
     guessed = {
         name_of(node) for node in calls(tree) if name_of(node) in SET_FUNCTIONS and not _is_written_out(node.args)
@@ -126,7 +126,8 @@ def _is_written_out(args: Tree) -> bool:
     return all(node.DESCRIPTOR.name not in _VARIABLE for arg in args for node in nodes(arg))
 
 
-def _of(node: Tree) -> int:
+def doublings_of(node: Tree) -> int:
+    """Of one operation: how often it may double its longest argument."""
     kind = node.DESCRIPTOR.name
     if kind == "A_Expr":
         return _of_operator(node)

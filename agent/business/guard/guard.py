@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
+from agent.business.guard.comparing import require_short_side
 from agent.business.guard.gathering import Gathering, gathering
 from agent.business.guard.grammar import parse_query, same, text_of
 from agent.business.guard.growth import doublings, require_foreseeable
@@ -38,7 +39,9 @@ def guard(text: str, policy: Policy, target: Target) -> GuardedSql:
     require_foreseeable(tree)
     rewriter = Rewriter(policy, target)
     rewriter.rewrite(tree)
-    gathered = gathering(tree, longer=2 ** doublings(tree))
+    longer = 2 ** doublings(tree)
+    require_short_side(tree, longer=longer)
+    gathered = gathering(tree, longer=longer)
     uncapped = text_of(tree)
     was_capped = cap_rows(tree.stmts[0].stmt.select_stmt)
     sql = text_of(tree)

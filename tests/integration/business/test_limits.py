@@ -62,6 +62,14 @@ def test_a_slow_query_ends_in_one_sentence_and_is_recorded(
     assert entry.reason == Reason.COST
 
 
+def test_plan_pages_and_count_of_a_question_share_one_time(
+    access: Access, northerner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert session.TOGETHER_MS < 5_000
+    monkeypatch.setattr(session, "TOGETHER_MS", 1)
+    assert "was stopped: add a time window or a filter" in asked(northerner, SLOW).result.error
+
+
 def asked(person: User, statement: str) -> Called:
     ctx = ToolContext(Principal.of(person), Scope(), "en")
     arguments = json.dumps({"question": "slow", "sql": statement})
