@@ -11,8 +11,8 @@ from typing import Any
 from uuid import UUID
 
 from agent.evidence import text_hash
-from agent.query_result import Meaning, QueryShown, ResultTable, TableReach
-from agent.query_sources import Queried
+from agent.query.result import Meaning, QueryShown, ResultTable, TableReach
+from agent.query.sources import Queried
 from agent.state import EvidenceItem, Finding, Source
 from authz.principal import Principal
 from knowledge.lookups import Facts, documents_within

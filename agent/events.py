@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agent.query_result import QueryShown
+from agent.query.result import QueryShown
 
 
 class KnowledgeReference(BaseModel):

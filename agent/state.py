@@ -15,8 +15,8 @@ from agent.models import StopReason
 from agent.profiles import Profile
 from agent.prompting import Prompt
 from agent.providers.base import ChatModel
-from agent.query_result import QueryShown
-from agent.query_sources import Queried
+from agent.query.result import QueryShown
+from agent.query.sources import Queried
 from audit.record import record
 from audit.withheld import Recorder
 from authz.principal import Principal

@@ -1,6 +1,7 @@
 from django.urls import path
 
-from agent import query_views, views
+from agent import views
+from agent.query import views as query_views
 
 QUERY = "chat/<uuid:session_id>/messages/<uuid:message_id>/queries/<int:number>"
 

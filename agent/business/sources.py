@@ -16,8 +16,8 @@ from agent.business.layer.model import SemanticLayer, SemanticModel
 from agent.business.layer.rights import may_read, policy_of
 from agent.business.layer.yaml_io import read_layer
 from agent.business.models import DataSource, SourceGrant
-from agent.query_result import TableReach
-from agent.query_sources import Queried
+from agent.query.result import TableReach
+from agent.query.sources import Queried
 from audit.actions import Action, Outcome
 from audit.record import record
 from authz.permissions import Right

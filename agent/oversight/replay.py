@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from agent.models import Message, Role
 from agent.oversight.trial import Trial, try_question
-from agent.query_result import QueryShown
+from agent.query.result import QueryShown
 from agent.runs.report import RunReport, run_report
 from agent.state import EvidenceItem
 from audit.withheld import Withheld

@@ -25,7 +25,7 @@ from agent.events import (
     Reflection,
 )
 from agent.models import Message, Role, Session, StopReason
-from agent.query_sources import Queried
+from agent.query.sources import Queried
 from agent.revocation import Grounds, changed, may_read
 from agent.runs.log import Entry, RunLog, connected
 from agent.runs.threads import reading

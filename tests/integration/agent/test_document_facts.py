@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from agent import query_sources
 from agent.models import Message
+from agent.query import sources
 from agent.runs.following import told_anew
 from authz.grants import take_back
 from authz.permissions import Right
@@ -86,7 +86,7 @@ def test_the_test_above_turns_red_when_everything_is_vouched_for(
 ) -> None:
     everybody: Registry[Any] = Registry("kind")
     everybody.add("all", lambda _principal, queried: set(queried))
-    monkeypatch.setattr(query_sources, "query_sources", everybody)
+    monkeypatch.setattr(sources, "query_sources", everybody)
     answered.lose_one()
     assert TITLE in answered.pages()
 
