@@ -34,7 +34,7 @@ def understand(text: str, lexicon: Lexicon, *, today: date | None = None, named_
     today: the company's date; None for now in the layer's time zone. named_in: a text that names which rows are meant.
     """
     day = today or datetime.now(ZoneInfo(lexicon.layer.time_zone)).date()
-    question = _read(text, lexicon, day)
+    question = _read_somehow(text, lexicon, day)
     _require_happened(question, day)
     if named_in:
         question = among_named(question, named_in, lexicon)
@@ -46,6 +46,18 @@ def _require_happened(question: Question, day: date) -> None:
     is_ahead = any(time.window and time.window.start and time.window.start > day for time in question.times)
     if is_ahead and any(isinstance(figure, MeasureRef) for figure in question.figures):
         raise NotUnderstood("a time that has not come")
+
+
+def _read_somehow(text: str, lexicon: Lexicon, day: date) -> Question:
+    """The question as it is put; else, where all its words are known, as its pieces alone say it."""
+    try:
+        return _read(text, lexicon, day)
+    except NotUnderstood as error:
+        if error.unknown or error.choices or error.figures or asks_twice(prepared(text)):
+            raise
+        with suppress(NotUnderstood):
+            return _read_whole(text, lexicon, day, is_free=True)
+        raise
 
 
 def _read(text: str, lexicon: Lexicon, day: date) -> Question:
@@ -87,10 +99,10 @@ def _read_in_two(text: str, lexicon: Lexicon, day: date) -> Question | None:
     return None
 
 
-def _read_whole(text: str, lexicon: Lexicon, day: date) -> Question:
+def _read_whole(text: str, lexicon: Lexicon, day: date, *, is_free: bool = False) -> Question:
     items = rephrased(read_items(text, lexicon, day), lexicon)
     require_known(items)
-    return read_question(items, lexicon)
+    return read_question(items, lexicon, is_free=is_free)
 
 
 def _going_on(before: list[Item], text: str, *, lexicon: Lexicon, day: date) -> list[Item]:

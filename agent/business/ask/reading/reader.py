@@ -22,6 +22,7 @@ from agent.business.ask.reading.derived import DerivedReader
 from agent.business.ask.reading.figure_phrases import figure_of, figures_in, thing_of_value
 from agent.business.ask.reading.filters import take_filters
 from agent.business.ask.reading.list_phrases import by_figure, listed
+from agent.business.ask.reading.otherwise import otherwise
 from agent.business.ask.reading.people import are_people, is_named, with_names
 from agent.business.ask.reading.picked import require_picked, sums_of_groups
 from agent.business.ask.reading.references import References
@@ -35,6 +36,7 @@ from agent.business.ask.words.lexicon import DimensionRef, Lexicon, ModelRef
 
 _SEVERALLY = ("both", "respectively", "分别")
 _HOW_LONG = frozenset(("多长", "多大", "多久", "多高", "是多少", "有多长", "有多大"))
+_TWO_NUMBERS = {Kind.SHARE, Kind.RATIO, Kind.OUT_OF, Kind.CHANGE, Kind.PREVIOUS, Kind.THAN}  # told apart by their order
 _FIGURES = (Kind.COUNT, Kind.MEASURE, Kind.SUM, Kind.AVG)
 
 
@@ -43,6 +45,7 @@ class Reader(Clause):
     """One question being read."""
 
     rank: Figure | None = None  # what a list is sorted by
+    is_free: bool = False  # whether what is no known way to ask is read otherwise
 
     def read(self) -> Question:
         is_list = any(item.kind is Kind.LIST for item in self.row.items)
@@ -57,7 +60,7 @@ class Reader(Clause):
         self.filters = take_filters(self.row, self.references, is_chinese=self.is_chinese)
         self._take_each()
         drop_what_is_said_again(self)
-        question = ranked(self) or self._read(is_list=is_list, is_asked=is_asked, is_all=is_all)
+        question = self._asked(is_list=is_list, is_asked=is_asked, is_all=is_all)
         if is_which:
             question = self._the_one(question)
         if is_which and question.figures and not question.groups:
@@ -76,6 +79,23 @@ class Reader(Clause):
         if how_much or (is_long and not is_which):
             question = replace(question, is_any=True)
         return self._filtered(_over_rows(question, self.references.lexicon))
+
+    def _asked(self, *, is_list: bool, is_asked: bool, is_all: bool) -> Question:
+        """What the row asks, as it stands; freely only where that is no known way to ask."""
+
+        def read(row: Row) -> Question:
+            clause = replace(self, row=row, groups=list(self.groups))
+            question = ranked(clause) or clause._read(is_list=is_list, is_asked=is_asked, is_all=is_all)
+            self.rank = clause.rank
+            return question
+
+        whole = list(self.row.items)
+        try:
+            return read(Row(list(whole)))
+        except NotUnderstood as error:
+            if not self.is_free or self.filters.having or error.choices or error.figures:
+                raise
+            return otherwise(Row(whole), read)
 
     def _read(self, *, is_list: bool, is_asked: bool, is_all: bool) -> Question:
         counted = self._periods_counted()
@@ -316,12 +336,14 @@ def _asks_which(item: Item) -> bool:
     )
 
 
-def read_question(items: list[Item], lexicon: Lexicon) -> Question:
-    """The one reading of a question's items. Raises NotUnderstood."""
+def read_question(items: list[Item], lexicon: Lexicon, *, is_free: bool = False) -> Question:
+    """The one reading of a question's items. is_free: though they are no known way to ask. Raises NotUnderstood."""
     is_chinese = any("\u3400" <= character <= "\u9fff" for item in items for character in item.text)
+    if is_free and {item.kind for item in items} & _TWO_NUMBERS:
+        raise NotUnderstood("which of two numbers")
 
     def read(some: list[Item]) -> Question:
-        return Reader(Row(list(some)), References(lexicon, items), is_chinese).read()
+        return Reader(Row(list(some)), References(lexicon, items), is_chinese, is_free=is_free).read()
 
     question = DerivedReader(lexicon, is_chinese, read).reading(items)
     return replace(question, accounted=tuple(item.text for item in items))

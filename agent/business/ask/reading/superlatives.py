@@ -17,6 +17,8 @@ _MOST = frozenset(
 )
 _RANKING = "(?:CM|MC|m)"
 
+_TIMELY = re.compile("(?:most |least )?recent(?:ly)?|newest|latest|earliest|oldest|last|lately|最(?:近|新|早|晚|后).*")
+
 
 def ranked(clause: Clause) -> Question | None:
     """“Rank customers by revenue”, “customers ranked by revenue”: everyone with their figure."""
@@ -142,6 +144,8 @@ def _superlative(clause: Clause, found: re.Match[str]) -> Question:
     way = clause.row.items[found.start("way")].text.lower().removeprefix("the ") if part.get("way") else ""
     if part["figure"] == "M" and way not in _MOST:
         raise NotUnderstood("the highest of what")  # “the customer with the highest order”: not the most orders
+    if part["figure"] not in ("n", "t") and _TIMELY.fullmatch(way):
+        raise NotUnderstood("the newest by another figure")
     figure_items = clause.row.items[found.start("figure") : found.end("figure")]
     is_ascending = part.get("way") == Kind.MIN.value
     limit = int(number) if number else 1

@@ -234,7 +234,7 @@ def _each_aggregate(items: list[Item]) -> list[Item]:
         )
         is_one = item.kind in (Kind.MAX, Kind.MIN) and [i.kind in aggregates for i in content].count(True) == 2
         is_one = is_one and place > 0 and content[place - 1].kind in (Kind.DIMENSION, Kind.MODEL, Kind.PERIOD)
-        if is_one and content[place + 1].kind in (Kind.AVG, Kind.SUM):
+        if is_one and any(other.kind in (Kind.AVG, Kind.SUM) for other in content[place + 1 : place + 2]):
             continue
         column = next((other for other in after if other.kind not in aggregates), None)
         if is_next and column is not None and column.kind is Kind.QUANTITY:
