@@ -5,6 +5,7 @@ import hmac
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+import psycopg
 from django.conf import settings
 from django.db import connection
 
@@ -55,3 +56,12 @@ class Address:
             user=str(params.get("user", "")),
             password=str(params.get("password", "")),
         )
+
+
+# Settings that older servers do not have, and the version they came with; what they limit, others limit less closely.
+_SINCE = {"scram_iterations": 160_000, "transaction_timeout": 170_000}
+
+
+def has_setting(connection: psycopg.Connection | psycopg.AsyncConnection, name: str) -> bool:
+    """Whether the server behind a connection is new enough for a setting."""
+    return connection.info.server_version >= _SINCE.get(name, 0)

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from psycopg import sql
 from psycopg.types.string import TextLoader
 
-from agent.business.address import Address
+from agent.business.address import Address, has_setting
 from agent.business.guard.gathering import Gathering
 from agent.business.guard.refusal import Reason, SqlRefused
 from agent.business.guard.rewrite import MAX_ROWS
@@ -66,7 +66,8 @@ async def reading(address: Address, *, time_zone: str = "UTC") -> AsyncIterator[
         raise unavailable(address, error) from error
     try:
         connection.adapters.register_loader("record", TextLoader)  # a whole row as PostgreSQL writes it
-        await connection.execute(sql.SQL("SET transaction_timeout = {}").format(TOGETHER_MS))
+        if has_setting(connection, "transaction_timeout"):
+            await connection.execute(sql.SQL("SET transaction_timeout = {}").format(TOGETHER_MS))
         await connection.execute(_begin(time_zone))
         bound_memory(connection)
         yield connection

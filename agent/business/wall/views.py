@@ -11,7 +11,7 @@ import psycopg
 from django.utils.translation import gettext as _
 from psycopg import sql
 
-from agent.business.address import Address
+from agent.business.address import Address, has_setting
 from agent.business.guard.policy import Policy
 from agent.business.guard.rewrite import row_filter
 from agent.business.session import connected
@@ -112,9 +112,8 @@ def drop(connection: psycopg.Connection, name: str) -> None:
 
 def _build(connection: psycopg.Connection, admin: Address, policy: Policy, name: str) -> None:
     schema = sql.Identifier(name)
-    connection.execute(
-        "SET LOCAL scram_iterations = 1"
-    )  # 256 random bits need no stretching, and each question connects
+    if has_setting(connection, "scram_iterations"):  # 256 random bits need no stretching, and each question connects
+        connection.execute("SET LOCAL scram_iterations = 1")
     connection.execute(
         sql.SQL(
             "CREATE ROLE {} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT NOREPLICATION NOBYPASSRLS "
@@ -125,9 +124,10 @@ def _build(connection: psycopg.Connection, admin: Address, policy: Policy, name:
     if connection.info.parameter_status("is_superuser") == "on":
         settings |= dict([TEMP_FILES])
     for setting, value in settings.items():
-        connection.execute(
-            sql.SQL("ALTER ROLE {} SET {} = {}").format(schema, sql.Identifier(setting), sql.Literal(value))
-        )
+        if has_setting(connection, setting):
+            connection.execute(
+                sql.SQL("ALTER ROLE {} SET {} = {}").format(schema, sql.Identifier(setting), sql.Literal(value))
+            )
     connection.execute(sql.SQL("CREATE SCHEMA {}").format(schema))
     for table in policy.tables:
         statement = sql.SQL("CREATE VIEW {}.{} WITH (security_barrier) AS SELECT {} FROM {}.{} WHERE {}").format(

@@ -1,0 +1,51 @@
+"""A company's own database is often older than ours: what its server does not know is left out, the walls stand."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from asgiref.sync import async_to_sync
+
+from agent.business.address import Address
+from agent.business.execute import Access, run_sql
+from agent.business.guard.refusal import SqlRefused
+from copilot_site.embedded.process import free_port
+
+# The one of Debian 12, which has neither transaction_timeout nor scram_iterations.
+PROGRAMS = Path("/usr/lib/postgresql/15/bin")
+AS_NOBODY = ["unshare", "--user", "--map-user=65534", "--map-group=65534"]  # PostgreSQL refuses root
+
+pytestmark = pytest.mark.skipif(not PROGRAMS.exists(), reason=f"no older PostgreSQL in {PROGRAMS}")
+
+
+@pytest.fixture(scope="module")
+def older(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
+    folder, port = tmp_path_factory.mktemp("older"), free_port()
+    before = AS_NOBODY if os.geteuid() == 0 else []
+
+    def run(program: str, *words: str) -> None:
+        with (folder / "said").open("ab") as said:
+            subprocess.run([*before, PROGRAMS / program, *words], check=True, stdout=said, stderr=said, cwd=folder)
+
+    run("initdb", "--auth=trust", "--username=owner", "-D", "data")
+    run("pg_ctl", "-D", "data", "-w", "-l", "log", "-o", f"-p {port} -k {folder} -c fsync=off", "start")
+    yield Address("127.0.0.1", port, "postgres", "owner", "")
+    run("pg_ctl", "-D", "data", "-m", "immediate", "stop")
+
+
+def test_both_walls_stand_on_an_older_server(older: Address, access: Access) -> None:
+    seed = (Path(__file__).parent / "shop.sql").read_text()
+    with psycopg.connect(**older.keywords(), autocommit=True) as connection:
+        assert connection.info.server_version < 160_000
+        connection.execute(seed)
+    there = Access(older, access.policy, is_dedicated=True)
+    statement = "SELECT count(*), sum(amount) FROM sale"
+    ours, theirs = (async_to_sync(run_sql)(one, statement) for one in (access, there))
+    assert theirs.rows is not None
+    assert ours.rows is not None
+    assert theirs.rows.rows == ours.rows.rows
+    with pytest.raises(SqlRefused):
+        async_to_sync(run_sql)(there, "SELECT count(*) FROM pg_roles")
