@@ -43,6 +43,7 @@ def test_read_strictly(question: str, parts: list[str]) -> None:
 @pytest.mark.parametrize(
     "question",
     [
+        "how many orders are open to paid",  # from one value to another
         "customers whose orders are all paid",  # not those who have a paid one
         "所有订单都已付款的客户",
         "customers that bought software and gateways",  # of both, not of one

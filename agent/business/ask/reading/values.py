@@ -11,6 +11,7 @@ from agent.business.ask.words.lexicon import DimensionRef, ValueRef
 from agent.business.ask.words.units import key_of
 
 _PREPOSITIONS = frozenset(("from", "in", "of", "at"))
+_SPANNING = frozenset(("to", "through", "thru", "till", "until", "up to", "至", "到"))
 
 
 @dataclass
@@ -45,6 +46,7 @@ class ValueTaker:
         refs = [
             self.references.value(item, near=near, column=column if _is_in(item, column) else None) for item in values
         ]
+        self._require_no_span(values, refs)
         by_column: dict[DimensionRef, list[str]] = {}
         for ref in refs:
             by_column.setdefault(DimensionRef(ref.model, ref.dimension), []).append(ref.value)
@@ -62,6 +64,19 @@ class ValueTaker:
         if not is_not and any(item.kind is Kind.AND for item in taken):
             self.filters.both |= {column for column, found in by_column.items() if len(found) > 1}
         self.filters.values += [ValueFilter(column, tuple(found), is_not) for column, found in by_column.items()]
+
+    def _require_no_span(self, values: list[Item], refs: list[ValueRef]) -> None:
+        """“July to December” is six months, and a column of names knows no order. Raises NotUnderstood."""
+        items = self.references.items
+        places = [next((n for n, item in enumerate(items) if item is value), 0) for value in values]
+        for first, second, ref, other in zip(places, places[1:], refs, refs[1:], strict=False):
+            between = [item.text.lower() for item in items[first + 1 : second]]
+            if (
+                len(between) == 1
+                and between[0] in _SPANNING
+                and (ref.model, ref.dimension) == (other.model, other.dimension)
+            ):
+                raise NotUnderstood("from one value to another")
 
     def _is_of(self, owner: Item, value: Item) -> bool:
         """“Customers from France bought …”: a preposition says whose the value is, before what stands after it does."""
