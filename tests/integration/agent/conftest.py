@@ -1,5 +1,3 @@
-"""Django is not loaded yet when pytest reads this file: what needs it is imported where it is used."""
-
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,8 +7,5 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(autouse=True)
-def judged(monkeypatch: pytest.MonkeyPatch) -> "Judged":
-    """What is found confirms what is asked, until a test says otherwise."""
-    from tests.integration.agent.conversations import judging
-
-    return judging(monkeypatch)
+def always_judged(judged: "Judged") -> None:
+    """Every test here has what is found confirm what is asked."""

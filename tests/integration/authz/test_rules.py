@@ -33,11 +33,6 @@ def company() -> Company:
     return Company.make()
 
 
-@pytest.fixture
-def anna() -> User:
-    return make_user("anna")
-
-
 def who(user: User) -> Principal:
     return Principal.of(User.objects.get(pk=user.pk))
 

@@ -26,11 +26,6 @@ from tests.tokens import client_with
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def anna() -> User:
-    return make_user("anna")
-
-
 def secret_for(user: User, *scopes: str, **options: Any) -> str:
     return issue_token(Principal.of(user), name="script", scopes=scopes or TokenScope.values, **options)[1]
 

@@ -18,11 +18,6 @@ from tests.tokens import owner_of
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def anna() -> User:
-    return make_user("anna")
-
-
 def issue(user: User, days: int = 1) -> tuple[ApiToken, str]:
     return issue_token(Principal.of(user), name="script", days=days)
 

@@ -6,7 +6,6 @@ import re
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
 
 from agent.business.layer.yaml_io import write_layer
 from agent.business.models import ConfirmedPair, DataSource, SourceGrant
@@ -16,21 +15,9 @@ from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
 from tests.factories import make_user
+from tests.integration.governance.world import client_of, staff
 
 CHECK = "/admin/data-sources/check/"
-
-
-def client_of(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
-
-
-def staff(username: str) -> User:
-    person = make_user(username)
-    person.is_staff = True
-    person.save()
-    return person
 
 
 @pytest.fixture

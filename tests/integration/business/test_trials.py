@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.db import InternalError
 from django.urls import reverse
 
@@ -36,13 +36,6 @@ RECORDED = {
     Action.QUESTION_ASKED,
     Action.QUESTION_ANSWERED,
 }
-
-
-@pytest.fixture
-def overseer(db: None) -> User:
-    user = staff("olga")
-    user.user_permissions.add(Permission.objects.get(codename="oversee", content_type__app_label="authz"))
-    return User.objects.get(pk=user.pk)
 
 
 @contextmanager

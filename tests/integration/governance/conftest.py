@@ -7,6 +7,9 @@ import pytest
 from pytest_django import DjangoDbBlocker
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from knowledge.models import KnowledgeBase
     from tests.integration.governance.world import World
 
 
@@ -17,6 +20,15 @@ def worlds(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> "Iterat
 
     with shared(django_db_blocker, World) as copied:
         yield copied
+
+
+@pytest.fixture
+def library(db: None) -> "tuple[KnowledgeBase, User]":
+    """A base with a manual, and somebody who may read it."""
+    from tests.integration.agent.conversations import make_library, make_reader
+
+    base, _manual, _secret = make_library()
+    return base, make_reader(base)
 
 
 @pytest.fixture

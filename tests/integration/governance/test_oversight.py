@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.db import InternalError
 from django.urls import reverse
 
@@ -19,18 +19,11 @@ from knowledge.models import Chunk, KnowledgeBase
 from knowledge.services import access
 from knowledge.services.folders import root_folder
 from tests.factories import make_base, make_folder, make_user
-from tests.integration.agent.conversations import LEAVE, SALARY, asked, make_library, make_reader, stored
+from tests.integration.agent.conversations import LEAVE, SALARY, asked, make_reader, stored
 from tests.integration.governance.world import client_of, staff, text_of
 from tests.snapshots import folder_ids_in
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def overseer() -> User:
-    user = staff("olga")
-    user.user_permissions.add(Permission.objects.get(codename="oversee", content_type__app_label="authz"))
-    return User.objects.get(pk=user.pk)
 
 
 @pytest.fixture
@@ -44,12 +37,6 @@ def answered(reader: User) -> Message:
     session = Session.objects.create(user=reader)
     Message.objects.create(session=session, role=Role.USER, content=LEAVE)
     return Message.objects.create(session=session, role=Role.ASSISTANT, content="30 days.", stop_reason=StopReason.OK)
-
-
-@pytest.fixture
-def library() -> tuple[KnowledgeBase, User]:
-    base, _manual, _secret = make_library()
-    return base, make_reader(base)
 
 
 def test_the_answer_shown_is_the_one_they_get_and_nothing_of_it_is_stored(

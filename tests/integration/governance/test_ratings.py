@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
@@ -16,13 +16,6 @@ from tests.integration.governance.world import client_of, staff, text_of
 
 pytestmark = pytest.mark.django_db
 QUESTION, ANSWER = "How many days of leave are there?", "There are 30 days of leave."
-
-
-@pytest.fixture
-def overseer() -> User:
-    user = staff("olga")
-    user.user_permissions.add(Permission.objects.get(codename="oversee", content_type__app_label="authz"))
-    return User.objects.get(pk=user.pk)
 
 
 def rated(user: User, rating: str, comment: str = "", *, days_ago: int = 0) -> Message:

@@ -4,7 +4,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.db import InternalError
 from rest_framework.test import APIClient
 
@@ -21,8 +21,8 @@ from authz.tokens import issue_token
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.services import access
 from tests.factories import allow, make_base, make_document, make_folder, make_user
-from tests.integration.agent.conversations import LEAVE, SALARY, asked, make_library, make_reader, stored
-from tests.integration.governance.world import World, staff
+from tests.integration.agent.conversations import LEAVE, SALARY, asked, make_reader, stored
+from tests.integration.governance.world import World, make_overseer, staff
 from tests.integration.rest.world import signed_in
 from tests.tokens import client_with
 
@@ -40,12 +40,6 @@ DOORS = (*LISTS, *ASKS)
 def world() -> World:
     """Not shared: other tests here have people of their own with the same names."""
     return World()
-
-
-def overseer(username: str = "olga") -> User:
-    user = staff(username)
-    user.user_permissions.add(Permission.objects.get(codename="oversee", content_type__app_label="authz"))
-    return User.objects.get(pk=user.pk)
 
 
 def call(client: APIClient, door: str, user: str, **more: Any) -> Any:
@@ -69,16 +63,10 @@ def stored_rows() -> tuple[int, ...]:
     return Session.objects.count(), Message.objects.count()
 
 
-@pytest.fixture
-def library() -> tuple[KnowledgeBase, User]:
-    base, _manual, _secret = make_library()
-    return base, make_reader(base)
-
-
 def test_the_lists_are_exactly_theirs(world: World) -> None:
     access.deny(None, [Right.VIEW], world.travel, to=world.anna)
     access.give(None, [Right.VIEW], world.salaries, to=world.ben)
-    client = signed_in(overseer())
+    client = signed_in(make_overseer())
     visible: dict[str, tuple[User, set[str], set[str], set[str]]] = {
         "anna": (world.anna, {"Handbook"}, {"Rules"}, {"house.md"}),
         "ben": (world.ben, {"Handbook"}, set(), {"pay.md"}),
@@ -96,7 +84,7 @@ def test_the_lists_are_exactly_theirs(world: World) -> None:
 
 
 def test_filters_narrow_and_never_widen(world: World) -> None:
-    client = signed_in(overseer())
+    client = signed_in(make_overseer())
     assert seen(client, world.anna, "folders") == {"Rules", "Travel"}
     assert seen(client, world.anna, "folders", parent=world.rules.pk) == {"Travel"}
     assert seen(client, world.anna, "documents", folder=world.travel.pk) == {"travel.md"}
@@ -107,7 +95,7 @@ def test_filters_narrow_and_never_widen(world: World) -> None:
 
 
 def test_pages_follow_each_other_and_each_says_whose_eyes(world: World) -> None:
-    client, found = signed_in(overseer()), []
+    client, found = signed_in(make_overseer()), []
     for number in (1, 2):
         body = call(client, "documents", "anna", page=number, page_size=1).json()
         assert (body["as"]["username"], body["count"], len(body["results"])) == ("anna", 2, 1)
@@ -121,13 +109,13 @@ def test_with_the_guard_of_the_rows_off_the_lists_show_more(world: World, monkey
     """The control of the two above."""
     monkeypatch.setattr(Principal, "of", classmethod(lambda cls, user: cls(world.boss.pk, "boss", frozenset())))
     allow(world.boss, world.base)
-    assert seen(signed_in(overseer()), world.anna, "documents") == {"house.md", "pay.md", "travel.md"}
+    assert seen(signed_in(make_overseer()), world.anna, "documents") == {"house.md", "pay.md", "travel.md"}
 
 
 def test_a_search_and_an_answer_are_theirs_and_nothing_is_stored(library: tuple[KnowledgeBase, User]) -> None:
     _base, reader = library
     theirs = stored(asked(reader, LEAVE)).content
-    client, before = signed_in(overseer()), stored_rows()
+    client, before = signed_in(make_overseer()), stored_rows()
     found = call(client, "knowledge-search", reader.username).json()
     assert found["as"]["username"] == reader.username
     assert {hit["title"] for hit in found["hits"]} == {"Leave"}
@@ -146,7 +134,7 @@ def test_a_search_and_an_answer_are_theirs_and_nothing_is_stored(library: tuple[
 
 def test_a_search_narrows_to_a_scope(library: tuple[KnowledgeBase, User]) -> None:
     base, reader = library
-    client = signed_in(overseer())
+    client = signed_in(make_overseer())
     inside = call(client, "knowledge-search", reader.username, knowledge_base_ids=[str(base.pk)], top_k=1).json()
     assert len(inside["hits"]) == 1
     outside = call(client, "knowledge-search", reader.username, knowledge_base_ids=[str(make_base().pk)]).json()
@@ -156,7 +144,7 @@ def test_a_search_narrows_to_a_scope(library: tuple[KnowledgeBase, User]) -> Non
 @pytest.mark.parametrize("door", DOORS)
 def test_who_looked_as_whom_is_recorded_without_the_words(door: str) -> None:
     reader = make_reader(make_base("Handbook"))
-    body = call(signed_in(overseer()), door, reader.username).json()
+    body = call(signed_in(make_overseer()), door, reader.username).json()
     entry = Entry.objects.get(action=Action.ACCESS_PREVIEWED)
     what = {"knowledge-search": "search", "answer": "ask"}.get(door, "tree")
     assert (entry.actor_name, entry.on_behalf_of_name, entry.target_id) == ("olga", reader.username, str(reader.pk))
@@ -181,15 +169,15 @@ def test_a_write_on_the_way_is_refused_by_the_database(door: str, monkeypatch: p
     if door in LISTS:  # their rows are read within the block, `as` is said after it
         monkeypatch.setattr(see_as_module._SeenList, "paginate_queryset", writes)
     with pytest.raises(InternalError, match="read-only transaction"):
-        call(signed_in(overseer()), door, reader.username)
+        call(signed_in(make_overseer()), door, reader.username)
 
 
 @pytest.mark.parametrize("door", DOORS)
 def test_exactly_those_of_the_page_look_and_others_are_told_nothing(door: str) -> None:
     """Nobody else learns whether there is such a person either."""
     reader = make_reader(make_base("Handbook"))
-    root, olga = make_user("root", is_superuser=True), overseer()
-    without_staff = overseer("without_staff")
+    root, olga = make_user("root", is_superuser=True), make_overseer()
+    without_staff = make_overseer("without_staff")
     User.objects.filter(pk=without_staff.pk).update(is_staff=False)
     may = {"olga": olga, "root": root}
     may_not = {"staff": staff("sam"), "without_staff": without_staff, "reader": reader}
@@ -221,7 +209,7 @@ NEEDED = {
 
 @pytest.mark.parametrize("door", DOORS)
 def test_a_token_needs_audit_and_what_the_same_takes_for_oneself(door: str) -> None:
-    reader, olga = make_reader(make_base("Handbook")), Principal.of(overseer())
+    reader, olga = make_reader(make_base("Handbook")), Principal.of(make_overseer())
     for one in TokenScope.values:
         for other in TokenScope.values:
             secret = issue_token(olga, name="script", scopes={one, other})[1]
@@ -232,7 +220,7 @@ def test_a_token_needs_audit_and_what_the_same_takes_for_oneself(door: str) -> N
 
 
 def test_a_token_for_one_folder_looks_as_nobody() -> None:
-    folder, olga = make_folder(make_base("Handbook")), overseer()
+    folder, olga = make_folder(make_base("Handbook")), make_overseer()
     allow(olga, folder)
     reader = make_reader(folder.knowledge_base)
     secret = issue_token(Principal.of(olga), name="script", scopes=TokenScope.values, folder_id=folder.pk)[1]
@@ -244,7 +232,7 @@ def test_a_token_for_one_folder_looks_as_nobody() -> None:
 @pytest.mark.parametrize("door", DOORS)
 def test_bad_input_is_one_sentence_and_nobody_looked(door: str) -> None:
     make_user("anna")
-    client = signed_in(overseer())
+    client = signed_in(make_overseer())
     said = {
         "There is no person called “ana”. Did you mean “anna”?": call(client, door, "ana"),
         "usr: There is no field “usr”. Did you mean “user”?": call(client, door, "anna", usr="anna"),
@@ -258,7 +246,7 @@ def test_bad_input_is_one_sentence_and_nobody_looked(door: str) -> None:
 
 def test_a_disabled_person_sees_nothing_and_is_said_to_be_disabled(world: World) -> None:
     User.objects.filter(pk=world.anna.pk).update(is_active=False)
-    client = signed_in(overseer())
+    client = signed_in(make_overseer())
     for door in LISTS:
         body = call(client, door, "anna").json()
         assert body["as"] == {"username": "anna", "is_active": False, "perm_snapshot_id": ""}
@@ -271,5 +259,5 @@ def test_a_disabled_person_sees_nothing_and_is_said_to_be_disabled(world: World)
 def test_documents_of_a_list_are_as_the_person_would_get_them(world: World) -> None:
     make_document(world.rules, "house.md", "# House\n\nNew.")
     theirs = signed_in(world.anna).get("/api/v1/documents").json()
-    seen_by_olga = call(signed_in(overseer()), "documents", "anna").json()
+    seen_by_olga = call(signed_in(make_overseer()), "documents", "anna").json()
     assert seen_by_olga["results"] == theirs["results"]

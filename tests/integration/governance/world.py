@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
@@ -46,6 +46,13 @@ def staff(username: str) -> User:
     """A person who may enter the admin."""
     user = make_user(username)
     User.objects.filter(pk=user.pk).update(is_staff=True)
+    return User.objects.get(pk=user.pk)
+
+
+def make_overseer(username: str = "olga") -> User:
+    """Staff that may look through other people's eyes."""
+    user = staff(username)
+    user.user_permissions.add(Permission.objects.get(codename="oversee", content_type__app_label="authz"))
     return User.objects.get(pk=user.pk)
 
 

@@ -7,7 +7,6 @@ import pytest
 from pytest_django import DjangoDbBlocker
 
 if TYPE_CHECKING:
-    from tests.integration.agent.conversations import Judged
     from tests.integration.rest.world import World
 
 
@@ -23,11 +22,3 @@ def worlds(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> "Iterat
 @pytest.fixture
 def world(db: None, worlds: "Callable[[], World]") -> "World":
     return worlds()
-
-
-@pytest.fixture
-def judged(monkeypatch: pytest.MonkeyPatch) -> "Judged":
-    """What is found confirms what is asked, until a test says otherwise."""
-    from tests.integration.agent.conversations import judging
-
-    return judging(monkeypatch)

@@ -78,11 +78,6 @@ MINUTES = Passage(
 )
 
 
-@pytest.fixture(scope="module")
-def embedder() -> Embedder:
-    return bundled()
-
-
 def test_the_quote_is_cut_from_the_passage_it_names(embedder: Embedder) -> None:
     passages = [DEPLOYMENT, TRAVEL]
     reading = read("Deployment 默认最大不可用比例是多少？", passages, embedder)

@@ -7,7 +7,6 @@ from agent.extractive.reader import Reading, read
 from agent.grounding import judgement
 from agent.grounding.judgement import Doubt, judge, standing, threshold_among
 from knowledge.embedding.base import Embedder
-from tests.embedders import bundled
 
 SITE = Passage(
     "site",
@@ -36,11 +35,6 @@ SMALL = 60  # passages searched
 
 def reading_of(question: str, embedder: Embedder) -> Reading:
     return read(question, [SITE, RIGHTS, LEAVE], embedder, among=SMALL)
-
-
-@pytest.fixture(scope="module")
-def embedder() -> Embedder:
-    return bundled()
 
 
 @pytest.mark.parametrize(

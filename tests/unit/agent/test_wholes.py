@@ -8,7 +8,6 @@ import pytest
 from agent.extractive.passages import Passage
 from agent.extractive.reader import read
 from knowledge.embedding.base import Embedder
-from tests.embedders import bundled
 
 PUMP = Passage(
     "pump",
@@ -51,11 +50,6 @@ NEWS = Passage(
     lexical=0.6,
 )
 OTHER = Passage("other", "The canteen opens at noon. Soup is free on Fridays.", title="Canteen", dense=0.75)
-
-
-@pytest.fixture(scope="module")
-def embedder() -> Embedder:
-    return bundled()
 
 
 def shown(question: str, passages: list[Passage], embedder: Embedder) -> list[str]:
