@@ -13,6 +13,7 @@ from authz.admin import GuardedModelAdmin
 from authz.principal import Principal
 from knowledge.governance import rehearsed_admin  # noqa: F401  # Django looks for admin pages in this file alone
 from knowledge.models import Document, DocumentVersion, Folder, FolderKind, KnowledgeBase
+from knowledge.services.access import transfer
 from knowledge.services.folders import add_folder, change_knowledge_base, create_knowledge_base, govern_folder
 
 M = TypeVar("M", bound=Model)
@@ -43,7 +44,7 @@ class KnowledgeBaseAdmin(WithRights[KnowledgeBase]):
     list_display = ("name", "description", "org_unit", "rights", "created_at")
     list_select_related = ("org_unit",)
     search_fields = ("name",)
-    fields = ("name", "description")
+    fields = ("name", "description", "org_unit")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.is_superuser
@@ -52,12 +53,15 @@ class KnowledgeBaseAdmin(WithRights[KnowledgeBase]):
         return False  # a knowledge base goes with its documents; emptied first, on the library pages
 
     def save_model(self, request: HttpRequest, obj: KnowledgeBase, form: Any, change: bool) -> None:
-        if change:
-            change_knowledge_base(Principal.of(request.user), obj)
-            return
-        made = create_knowledge_base(Principal.of(request.user), name=obj.name, description=obj.description)
-        obj.pk = made.pk
-        obj._state.adding = False
+        by = Principal.of(request.user)
+        if not change:
+            made = create_knowledge_base(by, name=obj.name, description=obj.description)
+            obj.pk = made.pk
+            obj._state.adding = False
+        elif {"name", "description"} & set(form.changed_data):
+            change_knowledge_base(by, obj)
+        if "org_unit" in form.changed_data:
+            transfer(by, obj, to=obj.org_unit)
 
 
 @admin.register(Folder)

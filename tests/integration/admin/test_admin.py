@@ -11,6 +11,7 @@ from authz.models import ApiToken
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.tokens import issue_token
+from authz.units import create_unit, join
 from knowledge.models import Folder, KnowledgeBase
 from tests.factories import allow, make_base, make_document, make_folder, make_user
 
@@ -73,6 +74,31 @@ def test_a_foreign_folder_cannot_be_changed_by_its_address(base: KnowledgeBase, 
     assert answer.status_code in {302, 403}
     folder.refresh_from_db()
     assert folder.name == "Rules"
+
+
+def test_a_base_is_given_to_a_unit_and_taken_from_it_and_no_right_changes(base: KnowledgeBase) -> None:
+    unit, member = create_unit(None, name="Sales"), make_user("sam")
+    join(None, unit, user=member)
+    manager = staff(rows=(base,))
+    client, address = client_of(manager), reverse("admin:knowledge_knowledgebase_change", args=[base.pk])
+    form = {"name": base.name, "description": ""}
+    for to, owner in ((str(unit.pk), unit), ("", None)):
+        assert client.post(address, form | {"org_unit": to}).status_code == 302
+        assert KnowledgeBase.unscoped.get(pk=base.pk).org_unit == owner
+        assert not KnowledgeBase.objects.visible_to(Principal.of(member)).exists()
+    entries = Entry.objects.filter(action=Action.KNOWLEDGE_BASE_CHANGED).order_by("pk")
+    assert [(entry.actor_name, entry.detail) for entry in entries] == [
+        (manager.username, {"org_unit": unit.pk}),
+        (manager.username, {"org_unit": None}),
+    ]
+
+
+def test_a_new_base_may_belong_to_a_unit_at_once() -> None:
+    unit = create_unit(None, name="Sales")
+    form = {"name": "Prices", "description": "", "org_unit": str(unit.pk)}
+    answer = client_of(make_user("root", is_superuser=True)).post(reverse("admin:knowledge_knowledgebase_add"), form)
+    assert answer.status_code == 302
+    assert KnowledgeBase.unscoped.get(name="Prices").org_unit == unit
 
 
 def test_an_administrator_revokes_the_token_of_somebody_else_and_it_is_recorded() -> None:
