@@ -5,8 +5,13 @@ from collections.abc import Callable
 import pytest
 
 from agent.business.ask.meaning import NotUnderstood
-from tests.unit.business.test_ask import sql
-from tests.unit.business.test_ask_typed import food, music
+from agent.business.ask.reading.reader import read_question
+from agent.business.ask.rewording.wording import rephrased
+from agent.business.ask.sql.build import build_sql
+from agent.business.ask.words.items import Item, read_items
+from agent.business.ask.words.lexicon import Lexicon
+from tests.unit.business.test_ask import LEXICON, TODAY, sql
+from tests.unit.business.test_ask_typed import FOOD, MUSIC, food, music
 
 Ask = Callable[[str], str]
 
@@ -33,8 +38,41 @@ def test_what_is_said_in_another_order_or_twice_is_read(ask: Ask, question: str,
         (sql, "budget highest, project lowest budget"),
         (sql, "who is our newest customer by revenue?"),
         (sql, "our newest customer by revenue is who?"),
+        (sql, "10月的客户销售额比9月的销售额，客户"),
     ],
 )
 def test_what_order_alone_would_tell_is_handed_on(ask: Ask, question: str) -> None:
     with pytest.raises(NotUnderstood):
         ask(question)
+
+
+@pytest.mark.parametrize(
+    ("lexicon", "question"),
+    [
+        (FOOD, "how many products does each supplier have?"),
+        (FOOD, "average freight by ship country in 1997"),
+        (FOOD, "the 5 cheapest products"),
+        (MUSIC, "how many invoices were for less than 1 dollar?"),
+        (MUSIC, "which genre has the most tracks?"),
+        (MUSIC, "list the name and the e-mail of the customers"),
+        (LEXICON, "how many different customers placed an order in October 2026"),
+        (LEXICON, "top 3 products by revenue this year"),
+        (LEXICON, "各国家有多少客户？"),
+        (LEXICON, "杭州办公室现在有多少人？"),
+        (LEXICON, "今年每个月的销售额"),
+        (LEXICON, "销售额最高的3个产品是哪些"),
+    ],
+)
+def test_a_part_said_elsewhere_changes_nothing_or_is_not_read(lexicon: Lexicon, question: str) -> None:
+    items = rephrased(read_items(question, lexicon, TODAY), lexicon)
+    places = range(len(items) + 1)
+    turned = [items[:a] + items[c:] + items[a:c] for a in places for c in places if a < c < len(items)]
+    said = {_statement(order, lexicon) for order in turned if _statement(order, lexicon, is_free=False) is None}
+    assert said <= {None, _statement(items, lexicon)}
+
+
+def _statement(items: list[Item], lexicon: Lexicon, *, is_free: bool = True) -> str | None:
+    try:
+        return build_sql(read_question(items, lexicon, is_free=is_free), lexicon)
+    except NotUnderstood:
+        return None
