@@ -12,6 +12,7 @@ from psycopg import sql
 
 from agent.business.address import Address
 from agent.business.ask.words.units import key_of
+from agent.business.drafting.besides import with_besides, with_nouns, with_states
 from agent.business.drafting.catalog import Column, Table, declared_references, tables_of
 from agent.business.drafting.codes import spelled_out
 from agent.business.drafting.dated import date_of_text, dated, default_time
@@ -59,23 +60,21 @@ def draft_layer(address: Address, name: str, *, time_zone: str = "UTC") -> Seman
         references = references_in(connection, tables, declared_references(connection), names.prefix)
         models = []
         for table in tables:
-            pointing = {r.column: r.to[1] for r in references if r.table == (table.schema, table.name)}
+            pointing = [(r.column, r.to[1]) for r in references if r.table == (table.schema, table.name)]
             models.append(_model(connection, table, pointing, names))
     models = [model.model_copy(update={"synonyms": _shorter(model, models, names)}) for model in models]
     return SemanticLayer(name=name, time_zone=time_zone, semantic_models=tuple(models))
 
 
 def _model(
-    connection: psycopg.Connection, table: Table, references: dict[str, str], names: Identifiers
+    connection: psycopg.Connection, table: Table, references: list[tuple[str, str]], names: Identifiers
 ) -> SemanticModel:
-    """references: by column, the table it points to."""
+    """references: columns, and the table each points to."""
     forbidden = tuple(column.name for column in table.columns if SENSITIVE.search(column.name))
     columns = [column for column in table.columns if column.name not in forbidden]
     open_names = {column.name for column in columns}
     entities = [Entity(name=table.name, type="primary", expr=table.key)] if table.key in open_names else []
-    entities += [
-        Entity(name=to, type="foreign", expr=column) for column, to in references.items() if column in open_names
-    ]
+    entities += [Entity(name=to, type="foreign", expr=column) for column, to in references if column in open_names]
     org = next((column for column in ORG_COLUMNS if column in {c.name for c in table.columns}), None)
     dimensions = tuple(_dimensions(connection, table, columns, {entity.expr for entity in entities}, names))
     made = dated(table, dimensions)
@@ -98,7 +97,11 @@ def _dimensions(
     connection: psycopg.Connection, table: Table, columns: list[Column], keys: set[str], names: Identifiers
 ) -> Iterator[Dimension]:
     prefix = names.prefix_of(column.name for column in table.columns)
-    said = {column.name: names.column(column.name, table.name, prefix) for column in columns}
+    dates = {column.name: date_of_text(connection, table, column) for column in columns}
+    said = with_besides(
+        {column.name: names.column(column.name, table.name, prefix) for column in columns},
+        {c.name for c in columns if dates[c.name] or (c.category == "D" and c.type not in _CLOCKS)},
+    )
     whole = {key_of(phrases[0]) for phrases in said.values() if phrases}
     title = title_of(connection, table, said, names)
     person = None if title else person_of(table, said)
@@ -106,7 +109,12 @@ def _dimensions(
         yield _person(connection, table, person)
     for column in columns:
         is_key, is_title = column.name in keys, column.name == title
-        yield _dimension(connection, table, column, said[column.name], whole, is_key=is_key, is_title=is_title)
+        one = _dimension(connection, table, column, said[column.name], whole, is_key=is_key, is_title=is_title)
+        if dates[column.name]:
+            yield one.model_copy(update={"expr": dates[column.name], "type": "time", "values": ()})
+            continue
+        values = with_states(with_nouns(one.values, said[column.name], names.things), column.name)
+        yield one.model_copy(update={"values": values})
 
 
 def _dimension(
@@ -127,18 +135,17 @@ def _dimension(
     others = [phrase for phrase in rest if key_of(phrase) not in whole - {key_of(first)}]
     plain = column.name.replace("_", " ")
     plain_expr = expression_of(column.name) if is_key else _exact(column)
-    date = date_of_text(connection, table, column)
     if any(value.value != value.value.strip() for value in values):  # "April" and "April    " are one
         plain_expr = f"btrim({plain_expr})"
         values = tuple({value.value.strip(): Value(value=value.value.strip()) for value in values}.values())
     return Dimension(
         name=column.name,
-        expr=date or plain_expr,
-        type="time" if date else "categorical" if is_flag and column.category == "N" else _kind(column),
+        expr=plain_expr,
+        type="categorical" if is_flag and column.category == "N" else _kind(column),
         description=Words(en=column.comment),
         unit=UNITS.get(column.name.lower().rpartition("_")[2], "") if column.category == "N" else "",
         synonyms=() if is_flag else tuple(dict.fromkeys(phrase for phrase in (first, *others) if phrase != plain)),
-        values=() if date else values,
+        values=values,
         is_name=is_title,
     )
 
@@ -147,16 +154,17 @@ def _values_of(
     connection: psycopg.Connection, table: Table, column: Column, said: tuple[str, ...], *, is_title: bool
 ) -> tuple[tuple[Value, ...], bool]:
     """The values of a column, and whether they are a yes and a no."""
+    flagged = tuple(dict.fromkeys((*said, column.name.replace("_", " "))))
     if column.category == "B":
-        return flag_values(said, "true", "false"), True
+        return flag_values(flagged, "true", "false"), True
     if is_numbered_flag(connection, table, column):
-        return flag_values(said, "1", "0"), True
+        return flag_values(flagged, "1", "0"), True
     if column.category not in "SE":
         return (), False
     values = _values(connection, (table.schema, table.name), expression_of(column.name), is_name=is_title)
     written = written_flag(values) if not is_title else None
     if written:
-        return flag_values(said, *written), True
+        return flag_values(flagged, *written), True
     return spelled_out(column.name, values), False
 
 

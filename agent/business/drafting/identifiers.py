@@ -44,16 +44,20 @@ _OF_NAMES = ("first", "last", "middle", "full", "sur", "user")
 _OF_WHAT = ("type", "kind", "category", "status", "date", "name", "number", "code")
 _COUNTS = ("num", "count", "cnt", "number")
 _OF_TIMES = ("date", "dt", "at", "on", "time", "ts")
+_DONE = ("made", "received", "paid", "sent")
+_JOINING = ("by", "of", "per", "to", "from")  # no name of things ends so
 _LONGEST_WHOLE = 5  # a part of a name that is shorter is one word
+_PLURAL = re.compile(r"(?<=gno|aly|the|cri)ses$")  # diagnoses, analyses
 _PREFIX = 3  # letters that the columns of a table begin with, at the least, to be no part of their names
 
 
-def _expansions() -> dict[str, str]:
-    pairs = (line.split(None, 1) for line in _SHORT.replace("\n", " ").split(";"))
-    return dict(pair for pair in pairs if len(pair) == 2)
+def pairs_of(text: str) -> dict[str, str]:
+    """What is written as “word meaning; word meaning”."""
+    pairs = (line.split(None, 1) for line in text.replace("\n", " ").split(";"))
+    return {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
 
 
-_EXPANSIONS = _expansions()
+_EXPANSIONS = pairs_of(_SHORT)
 
 
 class Identifiers:
@@ -75,12 +79,19 @@ class Identifiers:
         whole = [part for part in own if len(part) <= _LONGEST_WHOLE and len(part) > 2]
         return frozenset([*_COMMON.split(), *_EXPANSIONS, *tables, *map(stem, tables), *map(stem, whole)])
 
+    @cached_property
+    def things(self) -> set[str]:
+        """The last words of what tables are called, by stem."""
+        return {stem(phrase.split()[-1]) for name in self._tables for phrase in self.table(name)}
+
     def table(self, name: str) -> tuple[str, ...]:
         """What a table is called, the fullest first: `wallet_transactions_daily` → “wallet transactions”."""
         bare = name[len(self.prefix) :] if len(name) > len(self.prefix) else name
         words = self._words(bare, is_table=True)
         while len(words) > 1 and words[-1] in ("daily", "log", "table", "data", "history", "hist", "tbl"):
             words = words[:-1]
+        if _PLURAL.search(words[-1]):
+            words = [*words[:-1], _PLURAL.sub("sis", words[-1])]
         while len(words) > 1 and words[0] in ("dim", "fact", "tbl", "t", "tb", "stg"):
             words = words[1:]
         return _said(words)
@@ -94,6 +105,9 @@ class Identifiers:
             words = words[1:]
         said = list(_said(words))
         owners = {tuple(stem(word) for word in phrase.split()) for phrase in self.table(table)}
+        owners |= {
+            owner[-1:] if owner[-1] not in _DONE else owner[:1] for owner in owners
+        }  # payments_made.payment_amount
         for owner in owners | {(stem(table.lower()),)}:
             if len(words) > len(owner) and tuple(map(stem, words[: len(owner)])) == owner:
                 said += _said(words[len(owner) :])
@@ -142,7 +156,8 @@ class Identifiers:
                 and (part[begin:stop] in self._known or stem(part[begin:stop]) in self._known)
             ]
             ways.append(min(found, key=len, default=None))
-        return ways[-1] or [part]
+        shortest = ways[-1] or [part]
+        return [part] if is_table and stem(shortest[-1]) in _JOINING else shortest
 
 
 def _parts(name: str) -> list[str]:

@@ -41,7 +41,26 @@ def references_in(
             ]
             if len(fits) == 1:
                 found.append(Reference((table.schema, table.name), column.name, (fits[0].schema, fits[0].name)))
-    return found
+    return [*found, *_by_type(connection, tables, found)]
+
+
+def _by_type(connection: psycopg.Connection, tables: list[Table], found: list[Reference]) -> Iterator[Reference]:
+    """What `sender_id` points to beside a `sender_type`: any of the tables that point to no other and have such keys.
+
+    Which one it is depends on the row: a column with several references leads nowhere, and no farther way is taken instead.
+    """
+    pointing = {(*one.table, one.column) for one in found}
+    roots = [table for table in tables if table.key and (table.schema, table.name) not in {one.table for one in found}]
+    for table in tables:
+        names = {column.name.lower() for column in table.columns}
+        for column in table.columns:
+            role = column.name.lower().removesuffix("_id")
+            is_typed = role != column.name.lower() and f"{role}_type" in names and column.name != table.key
+            if not is_typed or (table.schema, table.name, column.name) in pointing:
+                continue
+            others = [root for root in roots if root is not table and _shares(connection, table, column, root)]
+            if len(others) > 1:
+                yield from (Reference((table.schema, table.name), column.name, (o.schema, o.name)) for o in others)
 
 
 def _own_key(connection: psycopg.Connection, table: Table, prefix: str, tables: set[str]) -> str:
@@ -100,6 +119,20 @@ def differs(connection: psycopg.Connection, table: Table, column: Column) -> boo
     query = sql.SQL(
         "SELECT count(*) > 0 AND count(*) = count(DISTINCT c) FROM (SELECT {c} AS c FROM {t} LIMIT {n}) s"
     ).format(c=sql.Identifier(column.name), t=sql.Identifier(table.schema, table.name), n=sql.Literal(SAMPLED_ROWS))
+    row = connection.execute(query).fetchone()
+    return bool(row and row[0])
+
+
+def _shares(connection: psycopg.Connection, table: Table, column: Column, other: Table) -> bool:
+    """Whether some values of the column are keys of the other table."""
+    if next(c for c in other.columns if c.name == other.key).category != column.category:
+        return False
+    query = sql.SQL("SELECT EXISTS (SELECT 1 FROM {t} t JOIN {o} o ON o.{k} = t.{c})").format(
+        c=sql.Identifier(column.name),
+        t=sql.Identifier(table.schema, table.name),
+        o=sql.Identifier(other.schema, other.name),
+        k=sql.Identifier(other.key),
+    )
     row = connection.execute(query).fetchone()
     return bool(row and row[0])
 

@@ -28,3 +28,11 @@ INSERT INTO vehicle VALUES (1, 1, 2019, '2023-01-01', 'red'), (2, 2, 2020, '2023
 INSERT INTO feedback VALUES (1, 1, 'A', 5, 2021, 'April'), (2, 2, 'B', 3, 2021, 'April   '), (3, 2, 'A', 4, 2020, 'April'),
                             (4, 2, 'B', 1, 2021, 'May');
 INSERT INTO citation VALUES (2, 1), (3, 1);
+-- Who sent a message depends on its type; places, kinds, statuses and times by short names; days of the week without a date.
+CREATE TABLE visitor (visitor_id int PRIMARY KEY, nickname text, join_date date, loc_city text, pass_type text, status text);
+CREATE TABLE message (message_id int PRIMARY KEY, sender_id int, sender_type int, vehicle_id int);
+CREATE TABLE entry (entry_id int PRIMARY KEY, visitor_id int, day text, count int);
+INSERT INTO visitor VALUES (1, 'kiki', '2024-05-01', 'Rome', 'guest', 'fail'), (2, 'lolo', '2025-05-01', 'Oslo', 'family', 'ok'),
+                           (3, 'mimi', '2025-06-01', 'Oslo', 'guest', 'ok');
+INSERT INTO message VALUES (1, 1, 0, 1), (2, 2, 1, 2), (3, 1, 1, NULL);
+INSERT INTO entry VALUES (1, 1, 'Monday', 4), (2, 2, 'Monday', 1), (3, 2, 'Friday', 2);

@@ -18,6 +18,7 @@ from agent.business.ask.meaning import (
     Rows,
 )
 from agent.business.ask.reading.clause import Clause
+from agent.business.ask.reading.counted_beside import counted_beside
 from agent.business.ask.reading.derived import DerivedReader
 from agent.business.ask.reading.figure_phrases import figure_of, figures_in, thing_of_value
 from agent.business.ask.reading.filters import take_filters
@@ -107,7 +108,7 @@ class Reader(Clause):
             return self._in_order(first, *order)
         self.take_groups()
         self.row.drop(Kind.LIST)
-        figures = thing_of_value(self) or figures_in(self, is_list=is_list)
+        figures = thing_of_value(self) or counted_beside(self) or figures_in(self, is_list=is_list)
         if figures:
             if self.rank is not None and self.rank not in figures.figures[:1]:
                 raise NotUnderstood("an order by a figure that is not shown")
@@ -249,8 +250,17 @@ class Reader(Clause):
         """“Customers who bought software and gateways”: of both, not of one of them. Raises NotUnderstood."""
         joins = Joins(self.references.lexicon.layer)
         for column in self.filters.both:
-            if any(name and joins.up(name, column.model) is None for name in asked):
+            if any(name and joins.up(name, column.model) is None for name in asked) or self._is_had():
                 raise NotUnderstood("one of them, or both")
+
+    def _is_had(self) -> bool:
+        """“Cities that have an Italian and a Mexican restaurant”: a column’s value that has both, not rows of either."""
+        items = [i for i in self.references.items if i.kind not in (Kind.LIST, Kind.ASK, Kind.COUNT, Kind.DISTINCT)]
+        return (
+            items[:1] != []
+            and items[0].kind is Kind.DIMENSION
+            and any(item.text.lower() in ("have", "has", "with") for item in items[1:3])
+        )
 
     def _require_own_values(self, asked: set[str | None]) -> None:
         """“来自英国的乐队”: the country of who bought their songs is none of theirs. Raises NotUnderstood."""
@@ -269,7 +279,8 @@ class Reader(Clause):
             owner = time.dimension.model if time.dimension else ""
             if not owner or owner in asked or owner in self.references.mentioned:
                 continue
-            if any(name and joins.up(name, owner) is not None for name in asked):
+            leads = [(joins.up(name, owner), joins.up(owner, name)) for name in asked if name]
+            if any(to is not None or back is None for to, back in leads):  # or one that does not even belong to it
                 raise NotUnderstood("a time of another thing")
 
     def _groups_counted(self, question: Question) -> Question:

@@ -10,6 +10,7 @@ from itertools import pairwise
 from agent.business.ask.chinese.items import said_in_chinese
 from agent.business.ask.rewording.absence import absent
 from agent.business.ask.rewording.asking import asked
+from agent.business.ask.rewording.called_so import columns_of_periods
 from agent.business.ask.rewording.charge import in_charge
 from agent.business.ask.rewording.doubts import require_own_news, require_plain
 from agent.business.ask.rewording.kept import kept
@@ -31,6 +32,7 @@ from agent.business.ask.words.units import key_of
 
 def rephrased(items: list[Item], lexicon: Lexicon) -> list[Item]:
     """The items with adjectives, verbs of trade and negated times as what they mean."""
+    items = columns_of_periods(items, lexicon)
     items = kept(spanned(partly(items, lexicon), lexicon), lexicon)
     items = said_in_chinese(items, lexicon)
     items = asked(framed(_named(lightened(items, lexicon), lexicon)), lexicon)

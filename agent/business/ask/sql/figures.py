@@ -114,7 +114,8 @@ def carrier_of(base: str, others: list[str], lexicon: Lexicon, joins: Joins) -> 
     for model in lexicon.layer.semantic_models:
         steps = [joins.distance(model.name, name) for name in (base, *others)]
         found = [step for step in steps if step is not None]
-        if len(found) == len(steps) and model.name != base:
+        is_between = len(found) == len(steps) and model.name != base
+        if is_between and not joins.is_either(model.name, (base, *others)):
             ways.append((sum(found), model.name))
     ways.sort()
     if not ways or (len(ways) > 1 and ways[0][0] == ways[1][0]):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import combinations
 
 from agent.business.ask.meaning import NotUnderstood
 from agent.business.layer.model import SemanticLayer
@@ -37,7 +38,22 @@ class Joins:
         done = self._shortest(start, goal)
         if len(done) > 1:
             raise NotUnderstood(f"{start} and {goal} hang together in {len(done)} ways")
+        if done and any(self._is_of_several(step) for step in done[0]):
+            raise NotUnderstood(f"what {start} points to depends on the row")
         return done[0] if done else None
+
+    def _is_of_several(self, step: Step) -> bool:
+        """Whether the column points to keys of several tables: a sender is a user or a merchant."""
+        ways = {other.one for other in self.steps if (other.many, other.column) == (step.many, step.column)}
+        return len(ways) > 1
+
+    def is_either(self, start: str, goals: Iterable[str]) -> bool:
+        """Whether one column would have to point to two of several tables at once."""
+        columns = [
+            {way[0].column for way in self._shortest(start, goal) if way and self._is_of_several(way[0])}
+            for goal in goals
+        ]
+        return any(one & other for one, other in combinations(columns, 2))
 
     def distance(self, start: str, goal: str) -> int | None:
         """How many steps a table is away from one it points to, in one way or several; None where there is no way."""

@@ -116,7 +116,7 @@ class Lexicon:
     def is_amount(self, ref: DimensionRef) -> bool:
         """Whether a number is of the kind that is added up: amounts, charges, quantities, and no prices or sizes."""
         words = [word.lower() for word in self.dimension(ref).words()]
-        return any(word.endswith(_ADDED) for word in words)
+        return any(word.endswith(_ADDED) or word.startswith("number of ") for word in words)
 
     def measure(self, ref: MeasureRef) -> Measure:
         return next(m for m in self.model(ref.model).measures if m.name == ref.measure)
