@@ -283,6 +283,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "GET_LIB_DOC_EXCLUDES": "copilot_site.api.undescribed",
     "ENUM_NAME_OVERRIDES": {
         "DocumentLanguageEnum": "knowledge.rest.serializers.LANGUAGES",
         "InterfaceLanguageEnum": "agent.rest.sessions.INTERFACE_LANGUAGES",

@@ -7,6 +7,7 @@ import yaml
 from django.core.management import call_command
 from django.test import Client
 
+from authz.rest.views import PrincipalView
 from tests.goldens import assert_golden
 
 
@@ -31,6 +32,14 @@ def test_every_operation_has_a_summary_of_its_own(description: str) -> None:
     summaries = [operation.get("summary", "") for operation in operations(description)]
     assert all(summaries)
     assert len(set(summaries)) == len(summaries)
+
+
+def test_no_operation_repeats_what_is_said_to_whoever_writes_a_view(description: str) -> None:
+    assert PrincipalView.__doc__
+    said = PrincipalView.__doc__.splitlines()[0]
+    assert [
+        operation["summary"] for operation in operations(description) if said in operation.get("description", "")
+    ] == []
 
 
 def test_every_operation_names_its_errors_as_problem_documents(description: str) -> None:
