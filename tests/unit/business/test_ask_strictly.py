@@ -14,6 +14,8 @@ from tests.unit.business.test_ask import LEXICON, TODAY, sql
         ("我们的客户分布在哪几个国家？", ["SELECT DISTINCT t0.country"]),
         ("我们的客户来自哪些国家", ["SELECT DISTINCT t0.country"]),
         ("which countries do our customers come from", ["SELECT DISTINCT t0.country"]),
+        # one year, as far as it has come
+        ("total sales for the year so far", ["SELECT sum(t0.amount)", ">= '2026-01-01'"]),
         # money is no key
         ("List the order numbers above 80,000 CNY", ["t0.amount > 80000"]),
         ("超过8万元的订单号有哪些", ["t0.amount > 80000"]),
@@ -44,6 +46,10 @@ def test_read_strictly(question: str, parts: list[str]) -> None:
     "question",
     [
         "how many orders are open to paid",  # from one value to another
+        "total sales for the year",  # this one, or each
+        "how many orders in the month with the highest revenue",
+        "revenue by region, all years",  # each, or all together
+        "各地区所有年份的销售额",
         "customers whose orders are all paid",  # not those who have a paid one
         "所有订单都已付款的客户",
         "customers that bought software and gateways",  # of both, not of one

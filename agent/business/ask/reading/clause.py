@@ -10,6 +10,8 @@ from agent.business.ask.words.function_words import Kind
 from agent.business.ask.words.items import Item, Row
 from agent.business.ask.words.lexicon import ModelRef
 
+_OF_ONE = frozenset(("for", "in", "of", "over", "during", "within", "through"))
+
 
 @dataclass
 class Clause:
@@ -32,7 +34,19 @@ class Clause:
                 self.groups = list(dict.fromkeys(self.groups))  # “一个月一个月的，分别”
                 self._date_periods()
                 return
+            if taken[0].kind is Kind.PERIOD and len(taken) == 1:
+                self._require_each(taken[0])
             self._add_groups([item for item in taken if item.kind not in (Kind.GROUP, Kind.AND)])
+
+    def _require_each(self, period: Item) -> None:
+        """“Sales for the year” is of one year, and “by category, all years” may be of all together. Raises NotUnderstood."""
+        items = self.references.items
+        place = next((n for n, item in enumerate(items) if item is period), 0)
+        before = items[max(0, place - 2) : place]
+        is_of_one = [item.text.lower() for item in before[1:]] == ["the"] and before[0].text.lower() in _OF_ONE
+        is_of_all = bool(self.groups) and any(item.kind is Kind.ALL for item in before[-1:])
+        if is_of_one or is_of_all:
+            raise NotUnderstood("one of them, or each")
 
     def _date_periods(self) -> None:
         """“Customers who ordered each month”, “projects started per quarter”: the periods are of the time that is named."""

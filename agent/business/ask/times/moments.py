@@ -271,6 +271,7 @@ _FORMS: tuple[tuple[str, Reader], ...] = (
     (rf"{_E}(?P<unit>[yqm])td{_Z}", _to_date),
     (rf"{_E}since the (?:beginning|start) of (?:the|this) (?P<unit>year|quarter|month|week){_Z}", _to_date),
     (rf"{_E}so far this (?P<unit>year|quarter|month|week){_Z}", _to_date),
+    (rf"{_E}the (?P<unit>year|quarter|month|week) so far{_Z}", _to_date),
     (r"(?:自从?|从)?(?:今年|本年|本月|这个月)?(?<![去前明后上下])[年月]初(?:至今|到现在|以来|到今天|到目前为止|起)", _to_date_zh),
     (rf"(?:今年|本年)(?:年初)?{_SO_FAR}", _to_date_zh),
     (rf"(?:本月|这个月|本季度|这个季度|本周|这周){_SO_FAR}", _to_date_zh),
