@@ -35,6 +35,7 @@ from tests.unit.business.test_ask_typed import food, music
         ("今年被取消的订单有多少笔、金额合计多少", ["count(*)", "sum(t0.amount)"]),
         ("今年业绩最好的是哪个月", ["date_trunc('month'", "FIRST 1 ROWS"]),
         ("今年3月、4月、5月的销售额合计", ["'2026-03-01'", "'2026-06-01'"]),
+        ("11月1号到15号一共来了几个订单？", [">= '2026-11-01'", "< '2026-11-16'"]),
     ],
 )
 def test_families(question: str, parts: list[str]) -> None:

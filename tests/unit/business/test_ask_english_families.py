@@ -29,6 +29,12 @@ from tests.unit.business.test_ask_typed import food, music
         ("our most recent hire", "most recently hired employee"),
         ("How many of our people joined more than 3 years ago?", "How many people joined before today 3 years ago?"),
         ("names of all Analysts in the Rotterdam office", "names of all Analysts in Rotterdam"),
+        # from one day to another, and from one on
+        ("how many orders from 1 to 15 November", "how many orders from 1 November 2026 to 15 November 2026"),
+        ("how many orders November 3-9, 2025", "how many orders from 3 November 2025 to 9 November 2025"),
+        ("revenue month by month from June 2026 onwards", "revenue per month since June 2026"),
+        ("revenue by month from June 2026", "revenue per month since June 2026"),
+        ("revenue per month from March 2026 to June 2026", "revenue per month between March 2026 and June 2026"),
         # money
         ("What's the value of all open orders?", "total amount of open orders"),
         ("mean value per order in 2025", "average worth of orders in 2025"),

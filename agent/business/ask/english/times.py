@@ -84,7 +84,20 @@ TIMES: Forms = (
     (r"^(?:on |at )?(?:what|which) (?:exact )?(?:date|day) (?=(?:was|were|did|is)\b)", "when "),
     # from one on
     (rf"\bstarting (?:from|in|with) (?=(?:{MONTH} )?{YEAR})", "since "),
-    (rf"\b(?:from )?({YEAR}) (?:on|onward|onwards)\b(?! the| average)", r"since \1"),
+    (rf"\b(?:from )?((?:{MONTH} )?{YEAR}) (?:on|onward|onwards)\b(?! the| average)", r"since \1"),
+    (
+        rf"\b((?:by|per|each|every) (?:day|week|month|quarter)\b.*) from (?=(?:{MONTH} )?{YEAR}\b(?! ?(?:to|through|un?till?|-)))",
+        r"\1 since ",
+    ),
+    # from one day of a month to another
+    (
+        rf"\b([1-3]?\d)(?:st|nd|rd|th)? ?(?:to|through|until|-) ?([1-3]?\d)(?:st|nd|rd|th)? (?:of )?({MONTH})\b",
+        r"\1 \3 to \2 \3",
+    ),
+    (
+        rf"\b({MONTH}) ([1-3]?\d)(?:st|nd|rd|th)? ?(?:to|through|until|-) ?([1-3]?\d)(?:st|nd|rd|th)?\b(?! ?(?:{MONTH}|\d|%))",
+        r"\1 \2 to \1 \3",
+    ),
     (rf"\bsince (?:the )?(?:beginning|start|first) of (?={MONTH}|{YEAR}|last |q[1-4])", "since "),
     # a quarter or month beside its year
     (
