@@ -12,6 +12,7 @@ from agent.business.ask.english.asides import ASIDES
 from agent.business.ask.english.averages import AVERAGES
 from agent.business.ask.english.breakdowns import BREAKDOWNS
 from agent.business.ask.english.changes import CHANGES
+from agent.business.ask.english.comments import COMMENTS
 from agent.business.ask.english.comparisons import COMPARISONS
 from agent.business.ask.english.conditions import CONDITIONS
 from agent.business.ask.english.courtesies import COURTESIES
@@ -38,6 +39,7 @@ _STOP_INSIDE = re.compile(  # “the album "Ten."”: the stop of the sentence, 
 _IN_ORDER = (
     *SPELLING,
     *COURTESIES,
+    *COMMENTS,
     *ASIDES,
     *REQUESTS,
     *TIMES,
