@@ -20,6 +20,7 @@ def main() -> None:
     """Run one management command."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
     from django.db import DatabaseError
+    from psycopg.errors import DiskFull
     from redis import RedisError
 
     from copilot_site.embedded.process import ServiceFailed
@@ -33,7 +34,9 @@ def main() -> None:
 
             try:
                 execute_from_command_line(sys.argv)
-            except (DatabaseError, RedisError):
+            except (DatabaseError, RedisError) as error:
+                if isinstance(error.__cause__, DiskFull):
+                    sys.exit("The disk of the database is full: make room and repeat the command.")
                 _name_what_is_missing()
                 raise
             except UnicodeEncodeError:

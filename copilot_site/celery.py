@@ -1,4 +1,4 @@
-"""The Celery app. Queues: interactive (a person waits), bulk (imports), maintenance (reaper, statistics, heartbeat)."""
+"""The Celery app. Queues: interactive (a person waits), bulk (imports), maintenance (indexes), watch (reapers, signing, heartbeat)."""
 
 import gc
 import os
@@ -29,7 +29,7 @@ app.steps["worker"].add(DjangoStructLogInitStep)
 
 @app.task(name="copilot_site.heartbeat")
 def heartbeat() -> None:
-    """Sent by beat, run by the maintenance worker: a fresh mark says that beat, broker and worker are all alive."""
+    """Sent by beat, run by a worker that serves `watch`: a fresh mark says that beat, broker and worker are all alive."""
     from django.core.cache import cache
 
     cache.set(HEARTBEAT_KEY, time.time(), HEARTBEAT_TTL_S)

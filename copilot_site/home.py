@@ -53,13 +53,23 @@ class Home:
         return self
 
     def secret(self, name: str) -> str:
-        """A random secret of this home, made on first use and kept (file mode 600). name: what it is for."""
+        """A random secret of this home, made on first use and kept (file mode 600). name: what it is for.
+
+        Raises ConfigError where the file is damaged, or is gone and the database that was made with it is not.
+        """
         try:
             path = self.create().root / "secrets.json"
         except OSError as error:
             raise unusable(self, error) from error
-        known: dict[str, str] = json.loads(path.read_text()) if path.exists() else {}
+        try:
+            known: dict[str, str] = json.loads(path.read_text()) if path.exists() else {}
+        except ValueError as error:
+            raise ConfigError(f"{path} is damaged: restore it from your backup.") from error
         if name not in known:
+            if name == "postgres" and (self.postgres / "PG_VERSION").exists():
+                raise ConfigError(
+                    f"{path} does not hold the password of the database in {self.postgres}: restore it from your backup."
+                )
             known[name] = secrets.token_urlsafe(48)
             fresh = path.with_suffix(f".{secrets.token_hex(4)}")
             fresh.touch(mode=0o600)

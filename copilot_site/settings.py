@@ -119,6 +119,7 @@ CELERY_DB_REUSE_MAX = 100  # tasks on one connection: a new one costs as much as
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CHANNEL_ERROR_RETRY = True  # a Valkey whose disk is full refuses every write: wait for it, do not end
 # s; only the last resort: leases and the reaper in the database bring work back within seconds
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600} if not config.broker_url else {}
 CELERY_TASK_DEFAULT_QUEUE = "interactive"
@@ -138,7 +139,11 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "reap ingestion": {"task": "knowledge.reap_ingestion", "schedule": 15.0, "options": {"expires": 15}},
     "tend indexes": {"task": "knowledge.tend_indexes", "schedule": 600.0, "options": {"expires": 600}},
 }
-CELERY_TASK_ROUTES = {entry["task"]: {"queue": "maintenance"} for entry in CELERY_BEAT_SCHEDULE.values()}
+# What must not wait behind a worker's long documents goes to `watch`, which every worker serves; the rest may take minutes.
+CELERY_TASK_ROUTES = {
+    entry["task"]: {"queue": "watch" if entry["schedule"] <= AUDIT_SIGNED_EVERY_S else "maintenance"}
+    for entry in CELERY_BEAT_SCHEDULE.values()
+}
 
 # --- files ------------------------------------------------------------------------------------------------------------
 MEDIA_ROOT = HOME.files

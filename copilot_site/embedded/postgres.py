@@ -134,19 +134,27 @@ def _lives_in(folder: Path) -> bool:
 
 
 def _initdb(home: Home, as_server: list[str]) -> None:
-    """Create the data directory in one move, so that an interrupted first start leaves no half of one."""
-    shutil.rmtree(home.postgres, ignore_errors=True)
+    """Create the data directory in one move, so that an interrupted first start leaves no half of one.
+
+    Raises ServiceFailed where there is something in its place: damaged data may still be rescued.
+    """
+    if home.postgres.exists() and any(home.postgres.iterdir()):
+        raise ServiceFailed(
+            f"{home.postgres} holds files but no PG_VERSION: restore it from your backup, or move it away for an empty database."
+        )
+    fresh = home.postgres.with_suffix(".new")
+    shutil.rmtree(fresh, ignore_errors=True)
     with tempfile.NamedTemporaryFile("w", dir=home.root, prefix="pw-") as password:
         password.write(home.secret("postgres"))
         password.flush()
         if as_server and as_server[0] == "setpriv":
             shutil.chown(password.name, NOBODY, NOBODY)
-            home.postgres.mkdir(mode=0o700)
-            shutil.chown(home.postgres, NOBODY, NOBODY)
+            fresh.mkdir(mode=0o700)
+            shutil.chown(fresh, NOBODY, NOBODY)
         # C.UTF-8: with plain C pg_trgm is blind to Chinese.
         made = subprocess.run(
             [
-                *as_server, str(binary("initdb")), "-D", str(home.postgres), "-U", USER,
+                *as_server, str(binary("initdb")), "-D", str(fresh), "-U", USER,
                 "-E", "UTF8", "--locale=C.UTF-8", "--auth=scram-sha-256", f"--pwfile={password.name}",
                 "--no-instructions", "--no-sync",
             ],
@@ -155,8 +163,9 @@ def _initdb(home: Home, as_server: list[str]) -> None:
             check=False,
         )  # fmt: skip
     if made.returncode != 0:
-        shutil.rmtree(home.postgres, ignore_errors=True)
-        raise ServiceFailed(f"PostgreSQL could not create its data in {home.postgres}: {made.stderr.strip()}")
+        shutil.rmtree(fresh, ignore_errors=True)
+        raise ServiceFailed(f"PostgreSQL could not create its data in {fresh}: {made.stderr.strip()}")
+    fresh.replace(home.postgres)  # over an empty folder, too
 
 
 def _create_database_and_role(home: Home, port: int) -> None:

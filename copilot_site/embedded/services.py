@@ -74,7 +74,10 @@ def running(
     with (home.root / "services.users").open("a") as users:
         with _alone(home.root / "services.lock"):
             fcntl.flock(users, fcntl.LOCK_SH)
-            services = _start_missing(home, want_postgres=want_postgres, want_valkey=want_valkey, durable=durable)
+            try:
+                services = _start_missing(home, want_postgres=want_postgres, want_valkey=want_valkey, durable=durable)
+            except OSError as error:
+                raise unusable(home, error) from error
         try:
             yield _wanted(services, want_postgres=want_postgres, want_valkey=want_valkey)
         finally:
@@ -121,9 +124,10 @@ def _start_missing(home: Home, *, want_postgres: bool, want_valkey: bool, durabl
     services = Services(
         postgres_port=postgres_port, postgres_pid=postgres_pid, valkey_port=valkey_port, valkey_pid=valkey_pid
     )
-    fresh = home.state.with_suffix(".new")
-    fresh.write_text(json.dumps(asdict(services), indent=1))
-    fresh.replace(home.state)
+    if services != kept:
+        fresh = home.state.with_suffix(".new")
+        fresh.write_text(json.dumps(asdict(services), indent=1))
+        fresh.replace(home.state)
     return services
 
 
@@ -135,8 +139,11 @@ def _wanted(services: Services, *, want_postgres: bool, want_valkey: bool) -> Se
 
 
 def _kept(home: Home) -> Services:
-    """What the last start wrote: ports are kept for the next start."""
-    return Services(**json.loads(home.state.read_text())) if home.state.exists() else Services(None, None)
+    """What the last start wrote: ports are kept for the next start. A damaged file is as good as none."""
+    try:
+        return Services(**json.loads(home.state.read_text()))
+    except (FileNotFoundError, ValueError, TypeError):
+        return Services(None, None)
 
 
 @contextmanager

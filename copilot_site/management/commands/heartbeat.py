@@ -12,11 +12,13 @@ from copilot_site.celery import HEARTBEAT_KEY, HEARTBEAT_TTL_S
 class Command(BaseCommand):
     """`manage.py heartbeat`."""
 
-    help = "Tell whether beat and the maintenance worker were alive within the last two minutes."
+    help = "Tell whether beat and a worker were alive within the last two minutes."
     requires_system_checks: list[str] = []
 
     def handle(self, **_: Any) -> None:
         """Print one sentence; exit code 1 without a heartbeat."""
         if cache.get(HEARTBEAT_KEY) is None:
-            sys.exit(f"No heartbeat within {HEARTBEAT_TTL_S} s: beat or the maintenance worker does not run.")
-        self.stdout.write("Beat and the maintenance worker are alive.")
+            sys.exit(
+                f"No heartbeat within {HEARTBEAT_TTL_S} s: beat does not run, or no worker serves the queue `watch`."
+            )
+        self.stdout.write("Beat and a worker are alive.")

@@ -28,7 +28,7 @@ from copilot_site.lib.errors import CopilotError
 READY_TIMEOUT_S = 120.0
 # A person who uploads one file must not wait behind an import of thousands, and has one document: all cores read its passages
 # side by side. An import has many: a process for each reads them one by one, and none waits for another's last passage.
-WORKERS = {"interactive": "interactive", "bulk": "bulk,maintenance"}
+WORKERS = {"interactive": "interactive,watch", "bulk": "bulk,maintenance,watch"}
 # As root, Celery warns in eight lines at every start.
 QUIET = {"PYTHONUNBUFFERED": "1", "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges"}
 

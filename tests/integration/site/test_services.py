@@ -214,3 +214,63 @@ def test_a_home_that_cannot_be_made_is_one_sentence() -> None:
         assert done.returncode == 1
         assert done.stderr.startswith("The state folder /proc/nowhere cannot be used"), done.stderr
         assert done.stderr.count("\n") == 1
+
+
+def test_a_damaged_database_is_left_as_it_is_and_named(checkout: Checkout) -> None:
+    assert checkout.manage(*QUICK).stdout == "works\n"
+    (checkout.home.postgres / "PG_VERSION").unlink()
+    kept = sorted(path.name for path in checkout.home.postgres.iterdir())
+    done = checkout.manage(*QUICK)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "holds files but no PG_VERSION: restore it from your backup" in done.stderr
+    assert sorted(path.name for path in checkout.home.postgres.iterdir()) == kept
+
+
+def test_half_of_a_first_start_is_made_anew(tmp_path: Path) -> None:
+    checkout = Checkout(tmp_path / "home")
+    half = checkout.home.create().root / "postgres.new"
+    half.mkdir()
+    (half / "PG_VERSION").write_text("18\n")
+    assert checkout.manage(*QUICK).stdout == "works\n"
+    assert not half.exists()
+
+
+def test_the_password_of_a_database_is_not_invented(checkout: Checkout) -> None:
+    assert checkout.manage(*QUICK).stdout == "works\n"
+    secrets = checkout.home.root / "secrets.json"
+    for left, said in ((None, "does not hold the password of the database"), ('{"postgres": ', "is damaged: restore")):
+        secrets.unlink()
+        if left:
+            secrets.write_text(left)
+        done = checkout.manage(*QUICK)
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
+        assert said in done.stderr
+        secrets.touch()
+
+
+def test_ports_that_cannot_be_read_are_chosen_anew(checkout: Checkout) -> None:
+    for damaged in ("", '{"postgres_port": ', "[]"):
+        checkout.home.state.write_text(damaged)
+        assert checkout.manage(*QUICK).stdout == "works\n"
+
+
+def test_a_word_that_is_no_text_is_one_sentence(checkout: Checkout) -> None:
+    done = checkout.manage("ask", "x", "--as", "\udce9")
+    assert done.returncode == 1
+    assert done.stderr == "'?' is not UTF-8: set the terminal to UTF-8.\n"
+
+
+def test_a_command_beside_a_running_system_writes_nothing_of_its_own(checkout: Checkout) -> None:
+    """On a full disk it could not, and every command ended with a traceback, the doctor too."""
+    with checkout.started(*SERVICES, until=ANSWER):
+        written = checkout.home.state.stat().st_mtime_ns
+        (checkout.home.state.with_suffix(".new")).mkdir()  # nobody can write there
+        assert checkout.manage(*QUICK).stdout == "works\n"
+        assert checkout.home.state.stat().st_mtime_ns == written
+
+
+def test_a_full_disk_of_the_database_is_one_sentence(checkout: Checkout) -> None:
+    full = "from django.db import connection as c; c.cursor().execute(\"DO $$ BEGIN RAISE SQLSTATE '53100'; END $$\")"
+    done = checkout.manage("shell", "-v0", "-c", full)
+    assert done.returncode == 1
+    assert done.stderr == "The disk of the database is full: make room and repeat the command.\n"
