@@ -77,7 +77,7 @@ async def _measure(access: Access, text: str, measured: Measured) -> None:
     checked = guard(text, access.policy, Target(schema))
     measured.guard.append((time.process_time_ns() - began) / 1e6)
     async with reading(access.admin.as_role(schema)) as connection:
-        measured.plan.append(await _ms(require_affordable(connection, checked.sql, gathering=checked.gathering)))
+        measured.plan.append(await _ms(require_affordable(connection, checked)))
     measured.ours.append(await _ms(run_sql(access, text)))
     measured.owner.append(await _ms(as_owner(access.admin, text)))
 

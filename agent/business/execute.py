@@ -69,7 +69,7 @@ async def _behind_wall(access: Access, text: str, wall: Wall, *, execute: bool) 
 async def _guarded(access: Access, address: Address, checked: GuardedSql, *, execute: bool) -> Answer:
     names = tuple(table.full_name for table in checked.tables)
     async with reading(address, time_zone=access.time_zone) as connection:
-        await require_affordable(connection, checked.sql, gathering=checked.gathering)
+        await require_affordable(connection, checked)
         if not execute:
             return Answer(checked.sql, None, None, names)
         rows = await fetch(connection, checked.sql)

@@ -7,7 +7,7 @@ statement nor a command fits, whatever the text is. Each statement has a connect
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from psycopg import sql
 from psycopg.types.string import TextLoader
 
 from agent.business.address import Address, has_setting
-from agent.business.guard.gathering import Gathering
+from agent.business.guard.guard import GuardedSql
 from agent.business.guard.refusal import Reason, SqlRefused
 from agent.business.guard.rewrite import MAX_ROWS
 from agent.business.memory import bound_memory
@@ -27,6 +27,7 @@ STATEMENT_TIMEOUT_MS = 4_000  # the promise is 5 s of wall time, connection incl
 MAX_COST = 500_000.0  # of PostgreSQL's planner, where reading 8 kB in sequence costs 1: about 4 GB
 MAX_COLLECTED_BYTES = 64_000_000  # into one value, as the planner estimates; the server copies it a few times
 MAX_BYTES = 1_000_000  # of one answer, as text
+GENERIC_PLANS_SINCE = 160_000  # server_version
 INSUFFICIENT_RESOURCES = "53"  # class of SQLSTATE: temporary files, memory, disk; whichever a flood of rows meets first
 LIMITS = {
     "statement_timeout": str(STATEMENT_TIMEOUT_MS),
@@ -64,6 +65,7 @@ async def reading(address: Address, *, time_zone: str = "UTC") -> AsyncIterator[
         connection = await psycopg.AsyncConnection.connect(**address.keywords(), autocommit=True)
     except psycopg.OperationalError as error:
         raise unavailable(address, error) from error
+    began = time.monotonic()
     try:
         connection.adapters.register_loader("record", TextLoader)  # a whole row as PostgreSQL writes it
         if has_setting(connection, "transaction_timeout"):
@@ -72,11 +74,13 @@ async def reading(address: Address, *, time_zone: str = "UTC") -> AsyncIterator[
         bound_memory(connection)
         yield connection
     except psycopg.Error as error:
-        raise _refused(error) from error
+        is_ended = error.sqlstate is None and (time.monotonic() - began) * 1000 >= TOGETHER_MS  # between two statements
+        raise _too_late() if is_ended else _refused(error) from error
     except (UnicodeError, OverflowError) as error:  # half a surrogate pair going in, a year past 9999 coming out
         raise SqlRefused(Reason.DATABASE, _("The text or a value in the answer cannot be written here.")) from error
     except asyncio.CancelledError:  # what still runs there must end, too
-        await connection.cancel_safe(timeout=2.0)
+        if not connection.closed:  # as it is where it did not end in time
+            await connection.cancel_safe(timeout=2.0)
         raise
     finally:
         await connection.close()
@@ -90,21 +94,34 @@ def connected(address: Address) -> psycopg.Connection:
         raise unavailable(address, error) from error
 
 
-async def require_affordable(
-    connection: psycopg.AsyncConnection, statement: str, *, gathering: Gathering | None = None
-) -> None:
-    """Raises SqlRefused when the plan costs more than MAX_COST, or gathers more than MAX_COLLECTED_BYTES into one value.
-
-    statement: re-serialised by the guard. gathering: what the guard says of what it gathers.
-    """
-    query = sql.SQL("EXPLAIN (FORMAT JSON) ") + sql.SQL(statement)
-    row = await (await connection.execute(query, prepare=True)).fetchone()
-    plan: dict[str, Any] = row[0][0]["Plan"] if row else {"Total Cost": 0.0}
+async def require_affordable(connection: psycopg.AsyncConnection, checked: GuardedSql) -> None:
+    """Raises SqlRefused when the plan costs more than MAX_COST, or gathers more than MAX_COLLECTED_BYTES into one value."""
+    plan = await _plan_of(connection, checked)
+    gathering = checked.gathering
     collected = _gathered(plan, gathering.row_bytes) * gathering.times if gathering else 0.0
     if plan["Total Cost"] > MAX_COST or collected > MAX_COLLECTED_BYTES:
         raise SqlRefused(
             Reason.COST, _("This would read too much: add a time window or a filter, or ask for fewer tables.")
         )
+
+
+async def _plan_of(connection: psycopg.AsyncConnection, checked: GuardedSql) -> dict[str, Any]:
+    """The plan for whatever values: a refusal tells nothing of how often one occurs. Older servers plan for these values."""
+    if connection.info.server_version >= GENERIC_PLANS_SINCE:
+        for text in checked.unseen:
+            with suppress(psycopg.ProgrammingError, psycopg.DataError, psycopg.NotSupportedError):
+                async with connection.transaction():
+                    return await _explained(connection, "EXPLAIN (GENERIC_PLAN, FORMAT JSON) ", text)
+    plan = await _explained(connection, "EXPLAIN (FORMAT JSON) ", checked.sql)  # says what is wrong with the statement
+    if connection.info.server_version >= GENERIC_PLANS_SINCE:
+        raise SqlRefused(Reason.COST, _("Nobody can tell what this would read: give its values their types."))
+    return plan
+
+
+async def _explained(connection: psycopg.AsyncConnection, how: str, statement: str) -> dict[str, Any]:
+    row = await (await connection.execute(sql.SQL(how) + sql.SQL(statement), prepare="GENERIC" not in how)).fetchone()
+    plan: dict[str, Any] = row[0][0]["Plan"] if row else {"Total Cost": 0.0}
+    return plan
 
 
 def _gathered(plan: dict[str, Any], row_bytes: int) -> float:
@@ -180,14 +197,18 @@ def _begin(time_zone: str) -> sql.Composed:
     return sql.SQL("; ").join(statements)
 
 
+def _too_late() -> SqlRefused:
+    return SqlRefused(
+        Reason.COST,
+        _("The query took longer than %(s)g s, or too much space, and was stopped: add a time window or a filter.")
+        % {"s": STATEMENT_TIMEOUT_MS / 1000},
+    )
+
+
 def _refused(error: psycopg.Error) -> SqlRefused:
     is_late = isinstance(error, psycopg.errors.QueryCanceled | psycopg.errors.TransactionTimeout)
     if is_late or (error.sqlstate or "").startswith(INSUFFICIENT_RESOURCES):
-        return SqlRefused(
-            Reason.COST,
-            _("The query took longer than %(s)g s, or too much space, and was stopped: add a time window or a filter.")
-            % {"s": STATEMENT_TIMEOUT_MS / 1000},
-        )
+        return _too_late()
     if isinstance(error, psycopg.errors.LockNotAvailable):
         return SqlRefused(
             Reason.DATABASE, _("A table of this question is being changed right now: ask again in a moment.")

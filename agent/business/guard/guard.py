@@ -15,6 +15,7 @@ from agent.business.guard.rules import require_known
 from agent.business.guard.second_grammar import require_agreement
 from agent.business.guard.spelled_out import spell_out
 from agent.business.guard.text import clean
+from agent.business.guard.unseen import without_values
 
 
 @dataclass(frozen=True)
@@ -22,13 +23,15 @@ class GuardedSql:
     """A statement that may run: re-serialised, filtered, at most 50 rows.
 
     tables: what it reads, in order of appearance. uncapped: the same without our limit, for counting its rows; None where
-    the statement itself asks for no more. gathering: what it gathers into one value; None where it does not.
+    the statement itself asks for no more. gathering: what it gathers into one value; None where it does not. unseen: the
+    same with its values hidden, in two ways, for judging its plan.
     """
 
     sql: str
     tables: tuple[AllowedTable, ...]
     uncapped: str | None
     gathering: Gathering | None = None
+    unseen: tuple[str, ...] = ()
 
 
 def guard(text: str, policy: Policy, target: Target) -> GuardedSql:
@@ -53,4 +56,4 @@ def guard(text: str, policy: Policy, target: Target) -> GuardedSql:
     require_known(again)
     require_agreement(sql, again)
     tables = tuple(dict.fromkeys(rewriter.tables))
-    return GuardedSql(sql, tables, uncapped if was_capped else None, gathered)
+    return GuardedSql(sql, tables, uncapped if was_capped else None, gathered, without_values(tree))

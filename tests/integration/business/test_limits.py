@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 
 from agent.business import session
 from agent.business.address import Address
-from agent.business.execute import Access, run_sql
+from agent.business.execute import Access, Wall, run_sql
 from agent.business.guard.refusal import Reason, SqlRefused
 from agent.business.wall import views
 from agent.tools.base import ToolContext
@@ -96,6 +96,44 @@ def test_stopping_a_question_stops_it_in_the_database_and_is_recorded(access: Ac
     assert running(access.admin, FETCHING) == 0
     entry = Entry.objects.filter(action=Action.SQL_REFUSED).latest("pk")
     assert (entry.reason, entry.outcome) == ("cancelled", Outcome.ERROR)
+
+
+@pytest.mark.parametrize("wall", [Wall.AST, Wall.BOTH])
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "c.segment = '{}'",
+        "c.segment IN ('{}', 'none')",
+        "c.segment = (SELECT '{}' AS x)",
+        "EXISTS (SELECT 1 FROM (VALUES ('{}')) v (x) WHERE v.x = c.segment)",
+        "c.segment = lower('{}') AND CURRENT_DATE > '2026-01-01'",
+    ],
+)
+def test_a_refusal_for_cost_tells_nothing_of_other_units_values(access: Access, wall: Wall, condition: str) -> None:
+    """Half of all customers are large, none of North's."""
+    for rows in (10**5, 10**6, 10**7):
+        statement = f"SELECT count(*) FROM customer c, generate_series(1, {rows}) g WHERE c.id + g > 0 AND {condition}"
+        seen = {refusal(access, statement.format(value), wall) for value in ("large", "huge")}
+        assert len(seen) == 1
+
+
+def refusal(access: Access, statement: str, wall: Wall) -> str:
+    """Why a statement is not run; empty where it would be."""
+    try:
+        async_to_sync(run_sql)(access, statement, wall=wall, execute=False)
+    except SqlRefused as refused:
+        return str(refused)
+    return ""
+
+
+def test_stopping_what_ended_by_itself_is_still_stopping(access: Access) -> None:
+    async def stopped() -> None:
+        async with session.reading(access.admin) as connection:
+            await connection.close()
+            raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        async_to_sync(stopped)()
 
 
 SORTED = (

@@ -24,6 +24,7 @@ BOTH_LONG = [
     f"SELECT t LIKE ANY (SELECT t || 'b') FROM {TEXT}",
     f"SELECT t LIKE ALL (ARRAY[t || 'b']) FROM {TEXT}",
     f"SELECT t LIKE '%{'a' * 90}b' FROM {TEXT}",
+    f"SELECT t LIKE '%{'a' * 9}b%' FROM {TEXT}",
     f"SELECT a && a FROM {LIST}",
     f"SELECT a <@ a FROM {LIST}",
     f"SELECT a @> a FROM {LIST}",

@@ -1,0 +1,104 @@
+"""A statement with its values hidden: PostgreSQL's planner counts how often a value occurs in whole tables, other units' rows included.
+
+Whether a plan is too dear must not depend on that: a refusal would tell whether somebody else's row has this value. So the
+plan is asked for with parameters in the place of values; what is left is how large tables are, and how many values they have.
+"""
+
+from postgast import pg_query_pb2
+
+from agent.business.guard.grammar import Tree, children, content, nodes, parse_query, text_of
+from agent.business.guard.growth import name_of
+from agent.business.guard.rules import strings
+from agent.business.guard.vocabulary import SET_FUNCTIONS
+
+# Fields where a number is a place in the list of what is selected, and where a value is no value of a row's.
+_PLACES = frozenset({"node", "group_clause", "distinct_clause", "content", "quals"})
+_KEPT = frozenset({"limit_count", "limit_offset", "typmods"})
+_TYPES = {"ival": "int4", "boolval": "bool"}
+_CLOCKS = {"pi": "float8"} | dict.fromkeys(
+    ["now", "transaction_timestamp", "statement_timestamp", "clock_timestamp"], "timestamptz"
+)
+_KEYWORDS = ("date", "timetz", "timetz", "timestamptz", "timestamptz", "time", "time", "timestamp", "timestamp")
+_OTHER_SIDE = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def without_values(tree: Tree) -> tuple[str, str]:
+    """Two texts: equal values as one parameter, as GROUP BY needs it, and each as its own, as values of two types need it."""
+    return _hidden(tree, is_shared=True), _hidden(tree, is_shared=False)
+
+
+def _hidden(tree: Tree, *, is_shared: bool) -> str:
+    copy = type(tree)()
+    copy.CopyFrom(tree)
+    numbers: dict[bytes | int, int] = {}
+
+    def hide(node: Tree) -> None:
+        is_extract = node.DESCRIPTOR.name == "FuncCall" and name_of(node) == "extract"
+        word = node.args[0] if is_extract else None  # `extract(year FROM x)`
+        for field, child in list(children(node)):
+            if field in _KEPT or child == word or _is_ours(child) or _makes_rows(child):
+                continue
+            kind = _type_of_value(child)
+            if kind is None:
+                hide(child)
+                _narrow(child)
+            elif field not in _PLACES or child.WhichOneof("node") != "a_const":
+                key = content(child) if is_shared else len(numbers)
+                child.CopyFrom(_parameter(numbers.setdefault(key, len(numbers) + 1), kind))
+
+    hide(copy)
+    return text_of(copy)
+
+
+def _parameter(number: int, kind: str) -> Tree:
+    cast = f"::{kind}" if kind else ""
+    return parse_query(f"SELECT ${number}{cast}").stmts[0].stmt.select_stmt.target_list[0].res_target.val
+
+
+def _type_of_value(node: Tree) -> str | None:
+    """The type of a part that is the same for every row, empty where only its use tells; None for every other part."""
+    kind = node.WhichOneof("node") if node.DESCRIPTOR.name == "Node" else None
+    if kind == "a_const":
+        written = node.a_const.WhichOneof("val") or ""
+        if written == "fval":
+            return "int8" if node.a_const.fval.fval.isdigit() and len(node.a_const.fval.fval) < 19 else "numeric"
+        return _TYPES.get(written, "")
+    if kind == "sqlvalue_function":
+        return _KEYWORDS[node.sqlvalue_function.op - 1]
+    if kind == "func_call" and not node.func_call.args:
+        return _CLOCKS.get(name_of(node.func_call))
+    return "" if kind == "a_array_expr" and not node.a_array_expr.elements else None
+
+
+def _is_ours(node: Tree) -> bool:
+    """A projection of a table: its values are the person's own org units."""
+    if node.DESCRIPTOR.name != "Node" or node.WhichOneof("node") != "range_subselect":
+        return False
+    tables = node.range_subselect.subquery.select_stmt.from_clause
+    return bool(tables and tables[0].range_var.schemaname)
+
+
+def _makes_rows(node: Tree) -> bool:
+    """`generate_series(1, 12)`: the planner counts its rows, which are nobody's."""
+    is_call = node.DESCRIPTOR.name == "Node" and node.WhichOneof("node") == "func_call"
+    if not is_call or name_of(node.func_call) not in SET_FUNCTIONS:
+        return False
+    return not any(part.DESCRIPTOR.name in ("SubLink", "ColumnRef") for part in nodes(node))
+
+
+def _narrow(node: Tree) -> None:
+    """`x > 5` as `x > 5 AND x < 5`: of a hidden window's one side the planner thinks a third of the table, of both 1 in 200."""
+    if node.DESCRIPTOR.name != "Node" or node.WhichOneof("node") != "a_expr":
+        return
+    sign = strings(node.a_expr.name)[-1]
+    has_columns = [
+        any(part.DESCRIPTOR.name in ("ColumnRef", "SubLink") for part in nodes(side))
+        for side in (node.a_expr.lexpr, node.a_expr.rexpr)
+    ]
+    if sign not in _OTHER_SIDE or node.a_expr.kind != pg_query_pb2.AEXPR_OP or all(has_columns):
+        return
+    both = parse_query("SELECT a AND b").stmts[0].stmt.select_stmt.target_list[0].res_target.val
+    for place, arg in enumerate(both.bool_expr.args):
+        arg.CopyFrom(node)
+        arg.a_expr.name[0].string.sval = sign if place == 0 else _OTHER_SIDE[sign]
+    node.CopyFrom(both)
