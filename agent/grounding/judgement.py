@@ -29,7 +29,15 @@ from agent.extractive.candidates import (
 from agent.extractive.codes import is_row_of, names
 from agent.extractive.questions import asks_whether, is_of_other_days, lacks_amount
 from agent.extractive.reader import Reading, are_covered
-from agent.grounding.matter import core_of, is_word_left_out, matter_in, said_of, says_all, unsaid_word
+from agent.grounding.matter import (
+    core_of,
+    is_value_of_something_else,
+    is_word_left_out,
+    matter_in,
+    said_of,
+    says_all,
+    unsaid_word,
+)
 from agent.grounding.weights import THRESHOLD, VERIFIED, VERIFYING, WEIGHTS
 from agent.grounding.wording import DETAILS, details
 
@@ -175,9 +183,11 @@ def standing(reading: Reading, best: Candidate) -> float:
 
 def _is_unsaid(reading: Reading, best: Candidate, score: float) -> bool:
     """Whether a word of the question is written nowhere, or left out by the sentence: then it may speak of something else."""
-    question = reading.question
-    return unsaid_word(question, reading.matter, best.context) is not None or (
-        score < SURE and is_word_left_out(question, best.context, best.terms)
+    question, passage = reading.question, reading.passages[best.passage]
+    return (
+        unsaid_word(question, reading.matter, best.context) is not None
+        or (score < SURE and is_word_left_out(question, best.context, best.terms))
+        or is_value_of_something_else(question, term_ids(f"{passage.heading}\n{passage.text}"), best.terms)
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 
 from agent.extractive.amounts import amount_asked, asks_amount
 from agent.extractive.candidates import TermShares, covered, named_terms
-from agent.extractive.questions import Question, asks_only
+from agent.extractive.questions import AnswerKind, Question, asks_only
 from knowledge.retrieval.everyday import is_of_words, share_of_passages
 from knowledge.retrieval.terms import is_han, term_id, terms
 
@@ -27,6 +27,7 @@ _DIGIT = re.compile(r"\d")
 RARE = 0.002  # … below which it is hardly said in other words
 UNUSUAL = 0.005  # share of ordinary passages below which a Chinese word is of some matter; by hand
 USUAL = 0.05  # share of ordinary passages from which a word tells nothing of the matter (a, for, much); by hand
+VALUES = frozenset({AnswerKind.NUMBER, AnswerKind.PERSON})  # answers that do not say themselves what they are
 _OF_TALK = frozenset("这那哪几多少后前上下时候能会可不没我你他她们给还有是在就也都很么谁说想要让把被")
 
 
@@ -70,6 +71,23 @@ def is_word_left_out(question: Question, around: Collection[int], said: Collecti
     return any(
         term_id(word) not in around and not _is_hinted_at(word, said) for word in _words_of_matter(question, RARE)
     )
+
+
+def is_value_of_something_else(question: Question, passage: Collection[int], said: Collection[int]) -> bool:
+    """Whether a Chinese question asks for a number or a person, and leaves a word that tells of what (密度, 馆长) unsaid: a bare number or
+    name says by itself nothing of what it is. passage: the terms it says with its headings, said: the sentence.
+    """
+    if question.kind not in VALUES or question.is_keywords:
+        return False
+    return any(
+        term_id(word) not in passage and not _is_hinted_at(_only_in(word, question.text), said)
+        for word in _words_of_matter(question, USUAL)
+    )
+
+
+def _only_in(word: str, question: str) -> str:
+    """The characters of a word that no other word of the question has: 馆 in 博物馆 says nothing of a 馆长."""
+    return "".join(character for character in word if question.count(character) == word.count(character))
 
 
 def _words_of_matter(question: Question, most: float) -> Iterator[str]:

@@ -43,6 +43,13 @@ HOLIDAYS = Passage(
     dense=0.88,
     lexical=0.9,
 )
+BANK = Passage(
+    "bank",
+    "商信银行成立于 1991 年，是越南第二大私营银行。商信银行的总经理为陈光明。商信银行的注册资本为 4,449 亿越南盾。",
+    title="商信银行",
+    dense=0.88,
+    lexical=0.9,
+)
 WINS = Passage(
     "wins",
     "| Date | Customer | Product |\n|---|---|---|\n| 2026-07-08 | Fjordline Reefer AS | Tracker |\n| 2026-09-02 | Jinze | Dock |",
@@ -209,6 +216,7 @@ def test_a_word_that_is_written_nowhere_is_not_answered_by_what_stands_beside_it
     embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agent.grounding.judgement.THRESHOLD", 0.0)
+    monkeypatch.setattr("agent.grounding.matter.VALUES", frozenset())
     asked, known = "员工搬家可以请几天带薪假？", shares_of("员工可以请带薪假")
     assert judge(read(asked, [HOLIDAYS], embedder, matter=known)).doubt is Doubt.ANOTHER_MATTER
     assert judge(read("员工每年可以请几天带薪假？", [HOLIDAYS], embedder, matter=known)).ok
@@ -216,6 +224,22 @@ def test_a_word_that_is_written_nowhere_is_not_answered_by_what_stands_beside_it
     assert judge(read(asked, [HOLIDAYS], embedder)).ok, "another document speaks of it"
     monkeypatch.setattr("agent.grounding.matter.UNUSUAL", 0.0)
     assert judge(read(asked, [HOLIDAYS], embedder, matter=known)).ok
+
+
+@pytest.mark.parametrize(
+    ("left_out", "said"),
+    [("商信银行的董事长是谁？", "商信银行的总经理是谁？"), ("商信银行的净利润是多少？", "商信银行的注册资本是多少？")],
+)
+def test_a_number_or_a_name_answers_only_where_it_is_said_of_what(
+    embedder: Embedder, monkeypatch: pytest.MonkeyPatch, left_out: str, said: str
+) -> None:
+    for rule, without in (("judgement.THRESHOLD", 0.0), ("judgement.STANDS_OUT", 1.0), ("matter.RARE", 0.0)):
+        monkeypatch.setattr(f"agent.grounding.{rule}", without)
+    assert judge(read(left_out, [BANK], embedder)).doubt is Doubt.ANOTHER_MATTER
+    assert judge(read(said, [BANK], embedder)).ok
+    assert judge(read(left_out.rstrip("？是谁多少"), [BANK], embedder)).ok, "words to look up want a place to read"
+    monkeypatch.setattr("agent.grounding.matter.VALUES", frozenset())
+    assert judge(read(left_out, [BANK], embedder)).ok
 
 
 def test_a_row_answers_for_no_column_that_its_table_does_not_have(
@@ -349,6 +373,7 @@ def test_a_rare_word_that_the_sentence_leaves_out_is_held_against_it(
 ) -> None:
     monkeypatch.setattr("agent.grounding.judgement.THRESHOLD", 0.0)
     monkeypatch.setattr("agent.grounding.judgement.SURE", 1.0)
+    monkeypatch.setattr("agent.grounding.matter.VALUES", frozenset())
     drill = Passage("drill", "主库连续 60 秒无法写入时，执行主从切换。", title="故障手册", dense=0.88, lexical=0.9)
     reading = read("主从切换多长时间必须演练一次？", [drill], embedder)
     assert judge(reading).doubt is Doubt.ANOTHER_MATTER
