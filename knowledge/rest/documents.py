@@ -28,7 +28,7 @@ from knowledge.rest.serializers import (
     UploadSerializer,
     VersionSerializer,
 )
-from knowledge.services.documents import delete_document, open_original, retry_document
+from knowledge.services.documents import delete_document, move_document, open_original, retry_document
 from knowledge.services.uploads import UploadOutcome, upload_document
 
 UPLOAD_STATUS = {
@@ -53,6 +53,10 @@ class ChunkFilters(OffsetFilters):
         source="number",
         help_text="A version's number; else the one that answers.",
     )
+
+
+class DocumentPlace(Input):
+    folder = serializers.UUIDField(help_text="The folder it comes to lie in, in the same knowledge base.")
 
 
 class NewDocument(Input):
@@ -142,6 +146,22 @@ class DocumentDetail(PrincipalView):
     def delete(self, request: Request, pk: UUID) -> Response:
         delete_document(self.principal, document_id=pk)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class DocumentMove(PrincipalView):
+    token_scopes = {"post": (TokenScope.INGEST,)}
+    serializer_class = DocumentSerializer
+
+    @operation(
+        "Move a document, with the rights of its own, into another folder",
+        body=DocumentPlace,
+        answer=DocumentSerializer,
+        problems=(400, 401, 403, 404, 409),
+    )
+    def post(self, request: Request, pk: UUID) -> Response:
+        folder_id = DocumentPlace.checked(request.data)["folder"]
+        move_document(self.principal, document_id=pk, folder_id=folder_id)
+        return Response(self.get_serializer(shown_document(self.principal, pk)).data)
 
 
 class DocumentStatus(PrincipalView):

@@ -12,6 +12,7 @@ urlpatterns = [
     path("folders/<uuid:pk>/documents", documents.FolderDocuments.as_view(), name="folder-documents"),
     path("documents", documents.Documents.as_view(), name="documents"),
     path("documents/<uuid:pk>", documents.DocumentDetail.as_view(), name="document"),
+    path("documents/<uuid:pk>/move", documents.DocumentMove.as_view(), name="document-move"),
     path("documents/<uuid:pk>/status", documents.DocumentStatus.as_view(), name="document-status"),
     path("documents/<uuid:pk>/versions", documents.DocumentVersions.as_view(), name="document-versions"),
     path("documents/<uuid:pk>/chunks", documents.DocumentChunks.as_view(), name="document-chunks"),

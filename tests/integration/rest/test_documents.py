@@ -11,9 +11,10 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from audit.actions import Action
 from audit.models import Entry
+from authz.permissions import Right
 from knowledge.ingestion.stages import load_parsed
-from knowledge.models import Document
-from tests.factories import make_document, newest_version
+from knowledge.models import Document, Folder
+from tests.factories import allow, make_base, make_document, make_folder, newest_version
 from tests.integration.rest.world import Answer, World
 
 
@@ -206,6 +207,31 @@ def test_a_retry_queues_a_failed_document_once(world: World) -> None:
     answer = world.client("change").post(path)
     assert (answer.status_code, answer.json()["parse_status"], answer.json()["attempts"]) == (202, "pending", 0)
     assert "has not failed" in problem(world.client("change").post(path), 400)
+
+
+def move(world: World, role: str, folder: Folder) -> Answer:
+    return world.client(role).post(f"/api/v1/documents/{world.document.pk}/move", {"folder": str(folder.pk)})
+
+
+def test_a_document_is_moved_into_another_folder_and_it_is_recorded(world: World) -> None:
+    answer = move(world, "all", world.empty)
+    assert (answer.status_code, answer.json()["folder"]) == (200, str(world.empty.pk))
+    entry = Entry.objects.get(action=Action.DOCUMENT_MOVED)
+    assert (entry.target_id, entry.detail) == (str(world.document.pk), {"folder": str(world.empty.pk)})
+
+
+def test_a_document_is_not_moved_where_it_may_not_or_cannot_be(world: World) -> None:
+    problem(move(world, "change", world.empty), 403)  # may not add there
+    problem(move(world, "add", world.empty), 403)  # may not change it
+    unseen = make_folder(world.base, "Unseen")
+    problem(move(world, "all", unseen), 404)
+    elsewhere = make_folder(make_base("Other"), "Rules")
+    allow(world.people["all"], elsewhere, *Right)
+    assert "is in another one" in problem(move(world, "all", elsewhere), 400)
+    make_document(world.empty, world.document.filename)
+    assert "already" in problem(move(world, "all", world.empty), 409)
+    assert Document.unscoped.get(pk=world.document.pk).folder_id == world.folder.pk
+    assert not Entry.objects.filter(action=Action.DOCUMENT_MOVED).exists()
 
 
 def test_a_deleted_document_is_gone_with_its_files(

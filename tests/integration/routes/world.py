@@ -160,6 +160,7 @@ BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
     "/api/v1/folders/<pk>/rename": lambda world: {"name": "New"},
     "/api/v1/folders/<pk>/move": lambda world: {"parent": str(world.folder.pk)},
     "/api/v1/folders/<pk>/documents": _file,
+    "/api/v1/documents/<pk>/move": lambda world: {"folder": str(world.folder.pk)},
     "/api/v1/knowledge-search": lambda world: {"query": "pods"},
     "/api/v1/sessions/<pk>/messages": lambda world: {"query": "How many pods may be unavailable?"},
     "/api/v1/knowledge-chat/<session_id>": lambda world: {"query": "How many pods may be unavailable?"},
