@@ -7,8 +7,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
+import redis
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.db import connection
@@ -20,7 +22,7 @@ from knowledge.services.folders import root_folder
 from knowledge.services.uploads import IncomingFile, add_document
 from knowledge.tasks import reap_ingestion
 from tests.factories import make_base, make_document, newest_version, prepare_embedder
-from tests.homes import ROOT
+from tests.homes import ROOT, Checkout
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -123,3 +125,36 @@ def test_a_worker_whose_connection_was_cut_between_two_documents_takes_a_new_one
         second = newest_version(make_document(base))
         wait_until(lambda: status(second) in {ParseStatus.COMPLETED, ParseStatus.FAILED}, timeout_s=300)
     assert (status(second), second.attempts) == (ParseStatus.COMPLETED, 1)
+
+
+def test_a_valkey_that_refuses_to_write_is_waited_for(tmp_path: Path) -> None:
+    """As one whose disk is full does; workers that ended of it took the whole system along."""
+    checkout = Checkout(tmp_path / "home")
+    with checkout.started("up", "--services-only", until="Ctrl-C stops them"):
+        addresses = dict(
+            line.removeprefix("export ").split("=", 1) for line in checkout.said().splitlines() if "=" in line
+        )
+        log = tmp_path / "worker.log"
+        with log.open("wb") as output, redis.Redis.from_url(addresses["REDIS_URL"], protocol=2) as valkey:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "celery", "-A", "copilot_site", "worker", "-Q", "watch", "-c", "1"],
+                cwd=ROOT,
+                env=checkout.environment() | addresses,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            try:
+                wait_until(lambda: b"ready." in log.read_bytes() or process.poll() is not None, timeout_s=120)
+                valkey.config_set("min-replicas-to-write", 1)
+                wait_until(lambda: b"NOREPLICAS" in log.read_bytes() or process.poll() is not None, timeout_s=120)
+                assert b"NOREPLICAS" in log.read_bytes()
+                valkey.config_set("min-replicas-to-write", 0)
+                heard = log.read_bytes().count(b"Connected to")
+                back = lambda: log.read_bytes().count(b"Connected to") > heard  # noqa: E731
+                assert wait_until(lambda: back() or process.poll() is not None, timeout_s=120)
+                assert process.poll() is None, log.read_text()[-2000:]
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait(30)
