@@ -4,6 +4,7 @@ import pytest
 
 from agent.business.ask.meaning import NotUnderstood
 from agent.business.ask.understand import understand
+from agent.business.ask.words.lexicon import Lexicon
 from tests.unit.business.test_ask import LEXICON, TODAY, sql
 
 
@@ -68,3 +69,14 @@ def test_read_strictly(question: str, parts: list[str]) -> None:
 def test_handed_on(question: str) -> None:
     with pytest.raises(NotUnderstood):
         understand(question, LEXICON, today=TODAY)
+
+
+def test_nobody_ordered_where_no_table_keeps_sums() -> None:
+    """As in a draft, which counts every table's rows: the table of the person is none of orders."""
+    models = tuple(
+        model.model_copy(update={"measures": tuple(one for one in model.measures if one.agg == "count")})
+        for model in LEXICON.layer.semantic_models
+    )
+    drafted = Lexicon.of(LEXICON.layer.model_copy(update={"semantic_models": models}))
+    with pytest.raises(NotUnderstood):
+        understand("Which customers in East China placed an order last month?", drafted, today=TODAY)

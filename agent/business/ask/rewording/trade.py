@@ -11,6 +11,7 @@ from agent.business.ask.words.items import Item
 from agent.business.ask.words.lexicon import DimensionRef, Lexicon, MeasureRef, ModelRef, ValueRef
 from agent.business.ask.words.spoken import found
 from agent.business.ask.words.units import key_of
+from agent.business.layer.model import SemanticModel
 
 _COMING = frozenset(
     (
@@ -133,9 +134,14 @@ def _bought(items: list[Item], lexicon: Lexicon) -> list[Item]:
         for item in items
     )
     needs_rows = any(item.kind in (Kind.WINDOW, Kind.NOT, Kind.WEEKDAY) for item in items) or verbs[0].kind is Kind.BUY
-    trade = _trade_between(named, lexicon) if named and not has_figure and needs_rows else ""
+    is_of_rows = bool(named) and not has_figure and needs_rows
+    trade = _trade_between(named, lexicon) if is_of_rows else ""
     if not trade or trade in named:
-        return [replace(item, kind=Kind.STOP) if item.kind is Kind.BUY else item for item in items]
+        is_lost = (
+            is_of_rows and not trade and len(named) == 1
+        )  # “when did Fjordline last order”, and no table of orders is known
+        kind = Kind.UNKNOWN if is_lost else Kind.STOP
+        return [replace(item, kind=kind) if item.kind is Kind.BUY else item for item in items]
     row = Item(Kind.MODEL, verbs[0].text, (ModelRef(trade),))
     return [row if item is verbs[0] else item for item in items if item is verbs[0] or item not in verbs[1:]]
 
@@ -150,7 +156,7 @@ def _trade_between(named: set[str], lexicon: Lexicon) -> str:
     traded_in = [
         model.name
         for model in lexicon.layer.semantic_models
-        if model.measures and all(joins.up(model.name, name) is not None for name in named)
+        if _has_sums(model) and all(joins.up(model.name, name) is not None for name in named)
     ]
     return traded_in[0] if len(traded_in) == 1 else ""
 
@@ -258,13 +264,20 @@ def _never_ordered(items: list[Item], verb: Item, named: set[str], lexicon: Lexi
     return [Item(Kind.MODEL, verb.text, orders) if item is verb else item for item in items]
 
 
+def _has_sums(model: SemanticModel) -> bool:
+    return any(measure.agg != "count" for measure in model.measures)
+
+
 def trade_of(model: str, lexicon: Lexicon) -> str:
-    """The nearest table of sums that points to a table: what was bought; "" where there is none, or two are as near."""
+    """The nearest table of sums that points to a table: what was bought; "" where there is none, or two are as near.
+
+    Every table of a draft counts its rows: that is no sum.
+    """
     joins = Joins(lexicon.layer)
     ways = sorted(
         (len(way), other.name)
         for other in lexicon.layer.semantic_models
-        if other.measures and (way := joins.up(other.name, model)) is not None
+        if _has_sums(other) and (way := joins.up(other.name, model)) is not None
     )
     if not ways or ways[0][0] == 0:
         return ways[0][1] if ways else ""
