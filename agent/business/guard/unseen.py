@@ -15,9 +15,18 @@ from agent.business.guard.vocabulary import SET_FUNCTIONS
 _PLACES = frozenset({"node", "group_clause", "distinct_clause", "content", "quals"})
 _KEPT = frozenset({"limit_count", "limit_offset", "typmods"})
 _TYPES = {"ival": "int4", "boolval": "bool"}
-_CLOCKS = {"pi": "float8"} | dict.fromkeys(
-    ["now", "transaction_timestamp", "statement_timestamp", "clock_timestamp"], "timestamptz"
-)
+_WITHOUT_ARGUMENTS = {
+    "pi": "float8",
+    "now": "timestamptz",
+    "transaction_timestamp": "timestamptz",
+    "statement_timestamp": "timestamptz",
+    "clock_timestamp": "timestamptz",
+    "make_interval": "interval",
+    "json_build_array": "json",
+    "json_build_object": "json",
+    "jsonb_build_array": "jsonb",
+    "jsonb_build_object": "jsonb",
+}  # as good as a value: numbers and texts can be made of them
 _KEYWORDS = ("date", "timetz", "timetz", "timestamptz", "timestamptz", "time", "time", "timestamp", "timestamp")
 _OTHER_SIDE = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -66,7 +75,7 @@ def _type_of_value(node: Tree) -> str | None:
     if kind == "sqlvalue_function":
         return _KEYWORDS[node.sqlvalue_function.op - 1]
     if kind == "func_call" and not node.func_call.args:
-        return _CLOCKS.get(name_of(node.func_call))
+        return _WITHOUT_ARGUMENTS.get(name_of(node.func_call))
     return "" if kind == "a_array_expr" and not node.a_array_expr.elements else None
 
 

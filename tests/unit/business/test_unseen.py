@@ -13,6 +13,10 @@ OURS = "(SELECT id, name, at FROM public.t WHERE name::text IN ('a') OFFSET 0) t
 @pytest.mark.parametrize(
     ("text", "hidden"),
     [
+        (
+            "SELECT pi(), ARRAY[]::int[], length(json_build_array()::text)",
+            "SELECT $1::float8, $2::int[], length($3::pg_catalog.json::text) LIMIT 50",
+        ),
         ("SELECT id FROM t WHERE name = 'x' LIMIT 7", f"SELECT id FROM {OURS} WHERE name = $1 LIMIT 7"),
         ("SELECT id FROM t WHERE id IN (1, 2)", f"SELECT id FROM {OURS} WHERE id IN ($1::int4, $2::int4) LIMIT 50"),
         ("SELECT 1.5, true, NULL, '2026-01-01'::date", "SELECT $1::numeric, $2::bool, $3, $4::date LIMIT 50"),
