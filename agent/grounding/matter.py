@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 
 from agent.extractive.amounts import amount_asked, asks_amount
 from agent.extractive.candidates import TermShares, covered, named_terms
-from agent.extractive.questions import AnswerKind, Question, asks_only
+from agent.extractive.questions import AnswerKind, Question, asks_for_all, asks_only
 from knowledge.retrieval.everyday import is_of_words, share_of_passages
 from knowledge.retrieval.terms import is_han, term_id, terms
 
@@ -77,7 +77,7 @@ def is_value_of_something_else(question: Question, passage: Collection[int], sai
     """Whether a Chinese question asks for a number or a person, and leaves a word that tells of what (密度, 馆长) unsaid: a bare number or
     name says by itself nothing of what it is. passage: the terms it says with its headings, said: the sentence.
     """
-    if question.kind not in VALUES or question.is_keywords:
+    if question.kind not in VALUES or question.is_keywords or asks_for_all(question):
         return False
     return any(
         term_id(word) not in passage and not _is_hinted_at(_only_in(word, question.text), said)

@@ -59,6 +59,7 @@ def test_what_holds_in_general_does_not_say_what_holds_these_days(question: str,
         ("乙二醛是谁合成的？", False),  # elsewhere in the passage
         ("乙二醛有什么用途？", False),  # no bare number or name would answer it
         ("乙二醛多少钱？", False),
+        ("乙二醛有哪些熔点？有多少已测定？", False),  # a list names itself
     ],
 )
 def test_a_bare_number_or_name_needs_the_word_that_tells_of_what(question: str, is_other: bool) -> None:
