@@ -77,7 +77,7 @@ class _Taker:
     def _far_time(self) -> list[Item] | None:
         """“In the last year, how many people were hired”: the only time column named, though not beside the window."""
         letters = self.row.letters
-        is_apart = set(letters) & set("SVXN") or re.search("Gt|gt|tg|!t", letters)
+        is_apart = set(letters) & set("SVXN") or re.search("Gt|gt|tg|!t|&t|t[dnM]*&[dnM]", letters)
         if letters.count("t") != 1 or letters.count("w") != 1 or is_apart:
             return None
         return [*(self.row.take("t") or []), *(self.row.take("w") or [])]

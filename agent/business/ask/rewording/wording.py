@@ -14,6 +14,7 @@ from agent.business.ask.rewording.called_so import columns_of_periods
 from agent.business.ask.rewording.charge import in_charge
 from agent.business.ask.rewording.doubts import require_own_news, require_plain
 from agent.business.ask.rewording.kept import kept
+from agent.business.ask.rewording.listed import listed_columns
 from agent.business.ask.rewording.money import of_money, spent_by_us
 from agent.business.ask.rewording.occasions import by_default_time, lasting, without_default_time
 from agent.business.ask.rewording.spans import spanned
@@ -36,7 +37,7 @@ def rephrased(items: list[Item], lexicon: Lexicon) -> list[Item]:
     items = kept(spanned(partly(items, lexicon), lexicon), lexicon)
     items = said_in_chinese(items, lexicon)
     items = asked(framed(_named(lightened(items, lexicon), lexicon)), lexicon)
-    items = in_charge(items, lexicon)
+    items = listed_columns(in_charge(items, lexicon), lexicon)
     items = absent(_opened(spent_by_us(items)), lexicon)
     items = [part for item in items for part in _spelled(item, lexicon)]
     items = _without_repetition(items)
