@@ -2,6 +2,9 @@
 
 from http import HTTPStatus
 
+from django.utils.translation import gettext as _
+from psycopg.errors import DiskFull
+
 
 class CopilotError(Exception):
     """Root of the errors whose text is meant for people."""
@@ -34,6 +37,15 @@ STATUS: dict[type[CopilotError], HTTPStatus] = {
     InvalidInput: HTTPStatus.BAD_REQUEST,
     StorageFull: HTTPStatus.INSUFFICIENT_STORAGE,
 }
+
+
+def as_ours(error: Exception) -> Exception:
+    """The error itself; where the database has no room left, what that means for people."""
+    if not isinstance(error.__cause__, DiskFull):
+        return error
+    return StorageFull(
+        _("The disk of the server is full; nothing was kept of this. Tell its administrator, then try again.")
+    )
 
 
 def status_of(error: Exception) -> HTTPStatus | None:

@@ -4,13 +4,14 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.deprecation import MiddlewareMixin
 
-from copilot_site.lib.errors import status_of
+from copilot_site.lib.errors import as_ours, status_of
 
 
 class ErrorPages(MiddlewareMixin):
     """Answers what a view raises with one clear sentence; other errors are bugs and stay Django's to log."""
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        error = as_ours(error)
         status = status_of(error)
         return None if status is None else error_page(request, status, str(error))
 

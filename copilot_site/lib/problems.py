@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import exception_handler
 
-from copilot_site.lib.errors import CopilotError, status_of
+from copilot_site.lib.errors import CopilotError, as_ours, status_of
 
 CODES = {
     HTTPStatus.NOT_FOUND: "not_found",
@@ -51,6 +51,7 @@ def problem(
 
 def problem_handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """The EXCEPTION_HANDLER of the API. None for errors it does not know: they are bugs and become a logged 500."""
+    error = as_ours(error)
     if isinstance(error, CopilotError):
         return _of_ours(error)
     plain = exception_handler(error, context)

@@ -14,6 +14,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import FileSystemStorage, default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
+from django.db import connection
 from django.test import override_settings
 from django.urls import reverse
 from rest_framework.test import APIClient
@@ -70,6 +71,23 @@ def test_a_page_says_it_and_nothing_is_kept(house: House) -> None:
         answer = client.post(url, {"file": file, "path": ""}, headers={"Accept": "application/json"})
     assert (answer.status_code, "the disk of the server is full" in answer.json()["detail"]) == (507, True)
     assert rows(house.base) == before
+
+
+def test_a_page_says_it_of_the_database(house: House) -> None:
+    """A trigger raises what PostgreSQL does where it cannot extend a file."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE SQLSTATE '53100'; END $$;"
+            "CREATE TRIGGER full_disk BEFORE INSERT ON knowledge_documentversion EXECUTE FUNCTION full_disk()"
+        )
+    url = reverse("folder-upload", args=[house.folder.pk])
+    before = rows(house.base)
+    for accepted in ("application/json", "text/html"):
+        sent = {"file": SimpleUploadedFile("a.md", b"# A"), "path": ""}
+        answer = client_of(house.keeper).post(url, sent, headers={"Accept": accepted})
+        assert answer.status_code == 507
+        assert rows(house.base) == before
+        assert "The disk of the server is full; nothing was kept of this." in answer.content.decode()
 
 
 def test_the_api_says_it_and_nothing_is_kept(house: House) -> None:

@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from django.db import DatabaseError
+from psycopg.errors import DiskFull
 from rest_framework import exceptions, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -66,3 +68,11 @@ def test_throttled_says_when_to_come_back() -> None:
 def test_a_bug_is_not_dressed_up() -> None:
     with pytest.raises(ZeroDivisionError):
         answer_to(ZeroDivisionError())
+
+
+def test_a_database_without_room_is_a_full_storage() -> None:
+    error = DatabaseError("could not extend file")
+    error.__cause__ = DiskFull("could not extend file")
+    response, body = answer_to(error)
+    assert (response.status_code, body["code"]) == (507, "storage_full")
+    assert "The disk of the server is full; nothing was kept of this." in body["detail"]
