@@ -209,7 +209,7 @@ atexit.register(_servers.stop)
 
 
 def server_pids() -> list[int]:
-    """The process ids of the running servers of this process, for monitoring."""
+    """The process ids of the running servers of this process."""
     return _servers.pids()
 
 

@@ -1,19 +1,14 @@
 """A process is killed in the middle of a run: nothing spins, and whoever reads is told."""
 
-import os
 import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
 from asgiref.sync import async_to_sync
 from django.conf import settings
-from django.db import connection
 from django.utils import timezone
 from redis import Redis
 
@@ -25,29 +20,15 @@ from authz.principal import Principal
 from tests.integration.agent.conversations import LEAVE, kinds, make_library, make_reader
 from tests.integration.agent.live import Live, events_of
 from tests.modelserver import says, serving
+from tests.processes import running
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ROOT = Path(__file__).resolve().parents[3]
 
 
-@contextmanager
-def answering(live: Live, user_id: int, model_url: str) -> Iterator["subprocess.Popen[str]"]:
+def answering(live: Live, user_id: int, model_url: str) -> AbstractContextManager["subprocess.Popen[str]"]:
     """A process on the database of this test that answers the question."""
-    found = connection.settings_dict
-    url = f"postgresql://{found['USER']}:{found['PASSWORD']}@{found['HOST']}:{found['PORT']}/{found['NAME']}"
     model = {"COPILOT_LLM_BASE_URL": model_url, "COPILOT_LLM_MODEL": "scripted"}
-    words = [str(user_id), str(live.session_id), LEAVE]
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.integration.agent.runner", *words],
-        env=os.environ | {"DATABASE_URL": url} | model,
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+    return running("tests.integration.agent.runner", str(user_id), str(live.session_id), LEAVE, env=model)
 
 
 def test_a_killed_process_leaves_a_run_that_ends_as_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

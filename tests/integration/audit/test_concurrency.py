@@ -1,12 +1,8 @@
 """Fifty writers at once, with rolled-back transactions and killed processes: no gap, no broken link, nothing lost."""
 
-import os
 import subprocess
-import sys
 import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from contextlib import ExitStack
 
 import pytest
 from django.db import connection, transaction
@@ -16,32 +12,13 @@ from audit.models import Entry, Head, Link
 from audit.record import record
 from audit.verification import verify
 from tests.integration.audit.writers import WRITERS
+from tests.processes import running
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-ROOT = Path(__file__).resolve().parents[3]
 PROCESSES = 5
 KILLED = 2
 ENOUGH = 150  # committed entries that each process has reported before anything is killed
-
-
-@contextmanager
-def writing(seed: int) -> Iterator[subprocess.Popen[str]]:
-    """A process with ten writers on the database of this test."""
-    found = connection.settings_dict
-    url = f"postgresql://{found['USER']}:{found['PASSWORD']}@{found['HOST']}:{found['PORT']}/{found['NAME']}"
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.integration.audit.writers", str(seed)],
-        env=os.environ | {"DATABASE_URL": url},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
 
 
 def committed(processes: list[subprocess.Popen[str]]) -> set[str]:
@@ -76,7 +53,9 @@ def committed(processes: list[subprocess.Popen[str]]) -> set[str]:
 def test_fifty_writers_with_rollbacks_and_kills_leave_a_whole_chain() -> None:
     assert PROCESSES * WRITERS == 50
     with ExitStack() as stack:
-        reported = committed([stack.enter_context(writing(seed)) for seed in range(PROCESSES)])
+        reported = committed(
+            [stack.enter_context(running("tests.integration.audit.writers", str(seed))) for seed in range(PROCESSES)]
+        )
     assert len(reported) >= PROCESSES * ENOUGH
     written = set(Entry.objects.values_list("run_id", flat=True))
     assert reported - written == set()
