@@ -16,6 +16,7 @@ from agent.tools.base import current_name, in_order
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
+from copilot_site.lib.read_only import ReadOnlyAdmin
 
 
 class LanguageModelForm(forms.ModelForm[LanguageModel]):
@@ -111,19 +112,8 @@ class AgentProfileAdmin(SettingsAdmin):
 
 
 @admin.register(DayOfUse)
-class DayOfUseAdmin(admin.ModelAdmin[DayOfUse]):
-    """A list to look at."""
-
+class DayOfUseAdmin(ReadOnlyAdmin):
     list_display = ("day", "user", "runs", "input_tokens", "output_tokens", "cost")
     list_filter = ("day",)
     search_fields = ("user__username",)
     list_select_related = ("user",)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False

@@ -26,6 +26,7 @@ from audit.retention import check_hold, place_hold, release_hold
 from audit.selectors import EntryFilter, signing, timeline
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.files import StreamedPieces
+from copilot_site.lib.read_only import ReadOnlyAdmin
 
 
 @dataclass(frozen=True)
@@ -56,17 +57,6 @@ class TimelineStep:
         lists = [(name, value) for name, value in detail if isinstance(value, list)]
         facts = [(name, value) for name, value in detail if value is not None and not isinstance(value, list)]
         return cls(entry, (entry.at - began).total_seconds(), lists, facts)
-
-
-class ReadOnlyAdmin(admin.ModelAdmin[Any]):
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
 
 class ExportForm(forms.Form):

@@ -18,6 +18,7 @@ from audit.actions import Action
 from audit.record import record
 from authz.models import ClaimMapping, ClaimMembership, UnmappedClaim
 from authz.principal import Principal
+from copilot_site.lib.read_only import ReadOnlyAdmin
 
 for model in (EmailAddress, SocialAccount, SocialApp, SocialToken, Authenticator):
     admin.site.unregister(model)  # allauth's own pages show secrets, and record nothing
@@ -29,19 +30,6 @@ FACTORS = {
     Authenticator.Type.RECOVERY_CODES: _("recovery codes"),
     Authenticator.Type.WEBAUTHN: _("security key"),
 }
-
-
-class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]
-    """A list to look at."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
 
 
 @admin.register(ClaimMapping)
@@ -69,14 +57,14 @@ class ClaimMappingAdmin(admin.ModelAdmin[ClaimMapping]):
 
 
 @admin.register(ClaimMembership)
-class ClaimMembershipAdmin(ReadOnly):
+class ClaimMembershipAdmin(ReadOnlyAdmin):
     list_display = ("user", "group", "provider", "given_at")
     list_select_related = ("user", "group")
     search_fields = ("user__username", "group__name")
 
 
 @admin.register(UnmappedClaim)
-class UnmappedClaimAdmin(ReadOnly):
+class UnmappedClaimAdmin(ReadOnlyAdmin):
     """Values that came and mean nothing yet; each with a way to give it a meaning."""
 
     list_display = ("value", "provider", "seen_at", "map_it")
@@ -176,7 +164,7 @@ class LinkAdmin(admin.ModelAdmin[SocialAccount]):
 
 
 @admin.register(Authenticator)
-class SecondFactorAdmin(ReadOnly):
+class SecondFactorAdmin(ReadOnlyAdmin):
     """Who has a second factor. Removing one lets its owner set up another: for a lost phone. Secrets are not shown."""
 
     fields = readonly_fields = list_display = ("owner", "kind", "made_at", "used_at")
