@@ -4,6 +4,8 @@ Whether a plan is too dear must not depend on that: a refusal would tell whether
 plan is asked for with parameters in the place of values; what is left is how large tables are, and how many values they have.
 """
 
+from functools import cache
+
 from postgast import pg_query_pb2
 
 from agent.business.guard.grammar import Tree, children, content, nodes, parse_query, text_of
@@ -53,15 +55,20 @@ def _hidden(tree: Tree, *, is_shared: bool) -> str:
                 _narrow(child)
             elif field not in _PLACES or child.WhichOneof("node") != "a_const":
                 key = content(child) if is_shared else len(numbers)
-                child.CopyFrom(_parameter(numbers.setdefault(key, len(numbers) + 1), kind))
+                _put_parameter(child, numbers.setdefault(key, len(numbers) + 1), kind)
 
     hide(copy)
     return text_of(copy)
 
 
-def _parameter(number: int, kind: str) -> Tree:
-    cast = f"::{kind}" if kind else ""
-    return parse_query(f"SELECT ${number}{cast}").stmts[0].stmt.select_stmt.target_list[0].res_target.val
+@cache
+def _expression(text: str) -> Tree:
+    return parse_query(f"SELECT {text}").stmts[0].stmt.select_stmt.target_list[0].res_target.val
+
+
+def _put_parameter(node: Tree, number: int, kind: str) -> None:
+    node.CopyFrom(_expression(f"$1::{kind}" if kind else "$1"))
+    (node.type_cast.arg if kind else node).param_ref.number = number
 
 
 def _type_of_value(node: Tree) -> str | None:
@@ -106,7 +113,8 @@ def _narrow(node: Tree) -> None:
     ]
     if sign not in _OTHER_SIDE or node.a_expr.kind != pg_query_pb2.AEXPR_OP or all(has_columns):
         return
-    both = parse_query("SELECT a AND b").stmts[0].stmt.select_stmt.target_list[0].res_target.val
+    both = type(node)()
+    both.CopyFrom(_expression("a AND b"))
     for place, arg in enumerate(both.bool_expr.args):
         arg.CopyFrom(node)
         arg.a_expr.name[0].string.sval = sign if place == 0 else _OTHER_SIDE[sign]
