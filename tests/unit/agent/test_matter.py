@@ -4,7 +4,7 @@ import pytest
 
 from agent.extractive.candidates import shares_of, term_ids
 from agent.extractive.questions import analyse, is_of_other_days
-from agent.grounding.matter import core_of, is_value_of_something_else, matter_in, said_of
+from agent.grounding.matter import core_of, matter_in, said_of
 
 CASH = "What was the cash position at the end of the third quarter of 2026?"
 
@@ -48,27 +48,3 @@ def test_a_question_of_names_alone_has_no_matter() -> None:
 )
 def test_what_holds_in_general_does_not_say_what_holds_these_days(question: str, sentence: str, is_other: bool) -> None:
     assert is_of_other_days(analyse(question), sentence) is is_other
-
-
-@pytest.mark.parametrize(
-    ("question", "is_other"),
-    [
-        ("乙二醛的熔点是多少？", True),
-        ("乙二醛的分子量是多少？", False),  # a character of it is said
-        ("乙二醛是谁命名的？", True),
-        ("乙二醛是谁合成的？", False),  # elsewhere in the passage
-        ("乙二醛有什么用途？", False),  # no bare number or name would answer it
-        ("乙二醛多少钱？", False),
-        ("乙二醛有哪些熔点？有多少已测定？", False),  # a list names itself
-    ],
-)
-def test_a_bare_number_or_name_needs_the_word_that_tells_of_what(question: str, is_other: bool) -> None:
-    sentence = "乙二醛的分子式为 C2H2O2。"
-    passage = term_ids(f"{sentence}它由硝酸氧化乙醛合成。")
-    assert is_value_of_something_else(analyse(question), passage, term_ids(sentence)) is is_other
-
-
-@pytest.mark.parametrize(("question", "is_other"), [("分子馆的馆长是谁？", True), ("展厅的馆长是谁？", False)])
-def test_a_character_of_a_name_hints_at_no_other_word(question: str, is_other: bool) -> None:
-    said = term_ids("分子馆的展厅位于北京。")
-    assert is_value_of_something_else(analyse(question), said, said) is is_other

@@ -43,13 +43,6 @@ HOLIDAYS = Passage(
     dense=0.88,
     lexical=0.9,
 )
-BANK = Passage(
-    "bank",
-    "商信银行成立于 1991 年，是越南第二大私营银行。商信银行的总经理为陈光明。商信银行的注册资本为 4,449 亿越南盾。",
-    title="商信银行",
-    dense=0.88,
-    lexical=0.9,
-)
 WINS = Passage(
     "wins",
     "| Date | Customer | Product |\n|---|---|---|\n| 2026-07-08 | Fjordline Reefer AS | Tracker |\n| 2026-09-02 | Jinze | Dock |",
@@ -224,22 +217,6 @@ def test_a_word_that_is_written_nowhere_is_not_answered_by_what_stands_beside_it
     assert judge(read(asked, [HOLIDAYS], embedder)).ok, "another document speaks of it"
     monkeypatch.setattr("agent.grounding.matter.UNUSUAL", 0.0)
     assert judge(read(asked, [HOLIDAYS], embedder, matter=known)).ok
-
-
-@pytest.mark.parametrize(
-    ("left_out", "said"),
-    [("商信银行的董事长是谁？", "商信银行的总经理是谁？"), ("商信银行的净利润是多少？", "商信银行的注册资本是多少？")],
-)
-def test_a_number_or_a_name_answers_only_where_it_is_said_of_what(
-    embedder: Embedder, monkeypatch: pytest.MonkeyPatch, left_out: str, said: str
-) -> None:
-    for rule, without in (("judgement.THRESHOLD", 0.0), ("judgement.STANDS_OUT", 1.0), ("matter.RARE", 0.0)):
-        monkeypatch.setattr(f"agent.grounding.{rule}", without)
-    assert judge(read(left_out, [BANK], embedder)).doubt is Doubt.ANOTHER_MATTER
-    assert judge(read(said, [BANK], embedder)).ok
-    assert judge(read(left_out.rstrip("？是谁多少"), [BANK], embedder)).ok, "words to look up want a place to read"
-    monkeypatch.setattr("agent.grounding.matter.VALUES", frozenset())
-    assert judge(read(left_out, [BANK], embedder)).ok
 
 
 def test_a_row_answers_for_no_column_that_its_table_does_not_have(
