@@ -44,6 +44,9 @@ def main() -> None:
                 raise
     except ServiceFailed as error:
         sys.exit(str(error))
+    except KeyboardInterrupt:
+        sys.stderr.write("\nInterrupted; what was finished stays.\n")
+        sys.exit(130)
 
 
 def _name_what_is_missing() -> None:

@@ -274,3 +274,12 @@ def test_a_full_disk_of_the_database_is_one_sentence(checkout: Checkout) -> None
     done = checkout.manage("shell", "-v0", "-c", full)
     assert done.returncode == 1
     assert done.stderr == "The disk of the database is full: make room and repeat the command.\n"
+
+
+def test_an_interrupted_command_says_so_and_lets_its_services_go(checkout: Checkout) -> None:
+    wait = "import signal; print('begun', flush=True); signal.pause()"
+    with checkout.started("shell", "-v0", "-c", wait, until="begun") as command:
+        command.send_signal(signal.SIGINT)
+        assert command.wait(60) == 130
+    assert checkout.said() == "begun\n\nInterrupted; what was finished stays.\n"
+    assert checkout.processes() == []
