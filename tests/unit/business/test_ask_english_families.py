@@ -35,6 +35,20 @@ from tests.unit.business.test_ask_typed import food, music
         ("revenue month by month from June 2026 onwards", "revenue per month since June 2026"),
         ("revenue by month from June 2026", "revenue per month since June 2026"),
         ("revenue per month from March 2026 to June 2026", "revenue per month between March 2026 and June 2026"),
+        (
+            "how many orders between 2026-10-01 and 2026-10-15, both days inclusive?",
+            "how many orders between 2026-10-01 and 2026-10-15?",
+        ),
+        # in which order
+        (
+            "Which projects are active? Sort the names in alphabetical order.",
+            "Which projects are active, in alphabetical order?",
+        ),
+        (
+            "Which projects have a budget below 500000? Order the results from the lowest to the highest budget.",
+            "Which projects have a budget below 500000, sorted by budget ascending?",
+        ),
+        ("list the projects, starting with the highest budget", "list the projects, sorted by budget descending"),
         # money
         ("What's the value of all open orders?", "total amount of open orders"),
         ("mean value per order in 2025", "average worth of orders in 2025"),

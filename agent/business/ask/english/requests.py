@@ -2,7 +2,29 @@
 
 from agent.business.ask.english.blocks import CAPITAL, END, ME, OUR, THEIR, WHICH, Forms
 
+_LOW, _HIGH = (
+    "(?:lowest|smallest|least|fewest|cheapest|shortest|oldest|earliest)",
+    "(?:highest|largest|biggest|greatest|most|longest|newest|latest)",
+)
+_RESULTS = r"(?: (?:the |these |them|it|this )?(?:results?|rows|output|list|answers?|titles?|names?)?)?"
+
 REQUESTS: Forms = (
+    # in which order
+    (
+        rf"\b(?:sort|order|arrange)(?:ed|d)?{_RESULTS},? (?:in |by )?alphabetical(?:ly| order)\b",
+        "in alphabetical order",
+    ),
+    (rf"[.;]\s*(?:please )?(?:sort|order|arrange){_RESULTS} by (?=\w)", ", sorted by "),
+    (
+        rf"[,.;]?\s*(?:and )?(?:sort|order|arrange)(?:ed|d)?{_RESULTS} from (?:the )?{_LOW} to (?:the )?{_HIGH} (\w+(?: \w+)?){END}",
+        r", sorted by \1 ascending",
+    ),
+    (
+        rf"[,.;]?\s*(?:and )?(?:sort|order|arrange)(?:ed|d)?{_RESULTS} from (?:the )?{_HIGH} to (?:the )?{_LOW} (\w+(?: \w+)?){END}",
+        r", sorted by \1 descending",
+    ),
+    (rf",? (?:starting|beginning) (?:from|with) the {_LOW} (\w+(?: \w+)?){END}", r", sorted by \1 ascending"),
+    (rf",? (?:starting|beginning) (?:from|with) the {_HIGH} (\w+(?: \w+)?){END}", r", sorted by \1 descending"),
     # whether there are any, and which
     (
         (

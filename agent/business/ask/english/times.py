@@ -89,6 +89,11 @@ TIMES: Forms = (
         rf"\b((?:by|per|each|every) (?:day|week|month|quarter)\b.*) from (?=(?:{MONTH} )?{YEAR}\b(?! ?(?:to|through|un?till?|-)))",
         r"\1 since ",
     ),
+    # to the end of the last, as every span is read
+    (
+        r"(?<=\d),? ?\(?(?:both (?:(?:days|dates|months|years|ends) )?)?(?:inclusive(?:ly)?|included)(?! of)\)?(?!\w)",
+        "",
+    ),
     # from one day of a month to another
     (
         rf"\b([1-3]?\d)(?:st|nd|rd|th)? ?(?:to|through|until|-) ?([1-3]?\d)(?:st|nd|rd|th)? (?:of )?({MONTH})\b",
