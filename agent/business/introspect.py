@@ -133,6 +133,7 @@ def _dimension(
     if column.name == table.key and column.name.lower().endswith("id"):
         rest.append("id")
     others = [phrase for phrase in rest if key_of(phrase) not in whole - {key_of(first)}]
+    others = [phrase for phrase in others if _may_be(phrase, column)]
     plain = column.name.replace("_", " ")
     plain_expr = expression_of(column.name) if is_key else _exact(column)
     if any(value.value != value.value.strip() for value in values):  # "April" and "April    " are one
@@ -148,6 +149,13 @@ def _dimension(
         values=values,
         is_name=is_title,
     )
+
+
+def _may_be(phrase: str, column: Column) -> bool:
+    """Whether a text is no number of things, and the number of a thing (`meal_number`) no thing."""
+    if column.category != "N":
+        return not phrase.startswith("number of ")
+    return not column.name.lower().endswith("number") or phrase.endswith(("number", "id"))
 
 
 def _values_of(

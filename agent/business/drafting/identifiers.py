@@ -90,11 +90,10 @@ class Identifiers:
         words = self._words(bare, is_table=True)
         while len(words) > 1 and words[-1] in ("daily", "log", "table", "data", "history", "hist", "tbl"):
             words = words[:-1]
-        if _PLURAL.search(words[-1]):
-            words = [*words[:-1], _PLURAL.sub("sis", words[-1])]
         while len(words) > 1 and words[0] in ("dim", "fact", "tbl", "t", "tb", "stg"):
             words = words[1:]
-        return _said(words)
+        other = _PLURAL.sub("sis", words[-1]) if _PLURAL.search(words[-1]) else re.sub("sis$", "ses", words[-1])
+        return tuple(dict.fromkeys([*_said(words), *_said([*words[:-1], other])]))
 
     def column(self, name: str, table: str, prefix: str = "") -> tuple[str, ...]:
         """What a column is called, the fullest first. prefix: that all columns of the table have."""
@@ -116,7 +115,9 @@ class Identifiers:
         if len(words) > 1 and words[-1] in _OF_TIMES and words[-2].endswith("ed"):
             said += _said(words[:-1])  # reported_dt
         said += self._without_kind(words)
-        if len(words) == 2 and words[-1] in _OF_WHAT:
+        if (
+            len(words) == 2 and words[-1] in _OF_WHAT and words[-1] != "number"
+        ):  # that of a house is no number of houses
             said += [f"{words[1]} of {words[0]}"]
         if unit:
             said += [f"{phrase} in {_SPOKEN_UNITS.get(unit, unit)}" for phrase in said]
@@ -129,6 +130,8 @@ class Identifiers:
         if words[0] == "total":
             return [" ".join(words[1:])]
         noun = words[1:] if words[0] in _COUNTS else words[:-1] if words[-1] in _COUNTS else []
+        if words[-1] == "number":
+            return [] if words[0] in _COUNTS else [" ".join(noun)]
         tables = {tuple(map(stem, phrase.split())) for name in self._tables for phrase in self.table(name)}
         if not noun or tuple(map(stem, noun)) in tables:
             return []

@@ -17,14 +17,14 @@ CREATE TABLE clerk (clerk_id int PRIMARY KEY, first_name text, last_name text, t
 CREATE TABLE supplier (supplier_id int PRIMARY KEY, company_name text, contact_name text, discontinued int);
 CREATE TABLE genre (gid int PRIMARY KEY, genre text);
 CREATE TABLE locker (locker_id int PRIMARY KEY, clerk int, locked text, fitted_on text);
-CREATE TABLE vehicle (vehicle_id int PRIMARY KEY, clerk_id int, year int, crtd_ts timestamp, colour text);
+CREATE TABLE vehicle (vehicle_id int PRIMARY KEY, clerk_id int, year int, crtd_ts timestamp, colour text, wheels int, plate_number int);
 CREATE TABLE feedback (feedback_id int PRIMARY KEY, clerk_id int, grade text, stars int, year int, month text);
 CREATE TABLE citation (citing_paperid int, cited_paperid int);
 INSERT INTO clerk VALUES (1, 'Kim', 'Low', 'Head clerk'), (2, 'Lou', 'Orr', 'Clerk'), (3, 'May', 'Poe', 'Clerk');
 INSERT INTO supplier VALUES (1, 'Paper Ltd', 'Ann Lee', 0), (2, 'Ink & Co', 'Bob Ray', 1);
 INSERT INTO genre VALUES (1, 'Poems'), (2, 'Plays');
 INSERT INTO locker VALUES (1, 2, 'Yes', '2020-05-01'), (2, 2, 'No', '2021-06-02'), (3, 3, 'No', NULL);
-INSERT INTO vehicle VALUES (1, 1, 2019, '2023-01-01', 'red'), (2, 2, 2020, '2023-01-01', 'red');
+INSERT INTO vehicle VALUES (1, 1, 2019, '2023-01-01', 'red', 4, 17), (2, 2, 2020, '2023-01-01', 'red', 2, 0);
 INSERT INTO feedback VALUES (1, 1, 'A', 5, 2021, 'April'), (2, 2, 'B', 3, 2021, 'April   '), (3, 2, 'A', 4, 2020, 'April'),
                             (4, 2, 'B', 1, 2021, 'May');
 INSERT INTO citation VALUES (2, 1), (3, 1);

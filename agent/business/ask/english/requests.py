@@ -71,6 +71,20 @@ REQUESTS: Forms = (
         r"\2 of all \1s",
     ),
     (rf"^((?:list|give me|show|show me)?{OUR} ?names?\b.*?) of (?:every|each) ", r"\1 of all "),
+    # who has how many, and in which order
+    (
+        (
+            r"\b((?:how many|number of) [^?.,]+? (?:did|does|do) (?:each|every) [^?.,]+?) (?:make|have|get|receive)\b"
+            r"(?= *(?:[?.,]|$)| (?:in|on|during|last|this|per|with|over) )"
+        ),
+        r"\1",
+    ),
+    (
+        r"\b((?:the|their) number of [^?.,]+?) (?:that )?(?:each of them|they each|they)(?: have| has)? [a-z]+(?=[?.,]|$)",
+        r"\1",
+    ),
+    (rf",? in (descending|ascending) order (?:of|by) (?:the |their )?([^,.?]+?){END}", r", ordered by \2 \1"),
+    (r"\b(?:is|are|was|were) used (?:in|by|for) (?=(?:more|less|fewer|at least|at most|exactly) )", "have "),
     # its columns
     (
         r"\b(contact)(?: person)?(?:'s)? (names?),? (and|&|with|plus) (?:their |the )?(?:job )?titles?\b",

@@ -9,28 +9,35 @@ from agent.business.ask.sql.figures import model_of_figure
 from agent.business.ask.words.function_words import Kind
 from agent.business.ask.words.lexicon import DimensionRef, ModelRef
 
+_COLUMNS = (Kind.DIMENSION, Kind.QUANTITY)
+
 
 def counted_beside(clause: Clause) -> Question | None:
     """Every one of the things, by its key, with the number; None for another kind of question.
 
     A column that is neither the name nor the key of the thing is grouped by alone: “states and number of customers”.
     """
-    found = re.fullmatch("(?P<columns>[dn](?:&?[dn])*)(?P<of>M?)&(?P<figure>CM|C?m)", clause.row.letters)
+    letters = clause.row.letters
+    found = re.fullmatch(
+        "(?:(?P<columns>[dn](?:&?[dn])*)(?P<of>M?)&?|(?P<thing>M)&)(?P<figure>CM|C?m)(?P<again>M?)", letters
+    )
     if found is None or clause.is_chinese or clause.groups:
         return None
     items = clause.row.items
-    columns = [clause.references.dimension(i) for i in items[: found.end("columns")] if i.kind is not Kind.AND]
+    columns = [clause.references.dimension(i) for i in items[: found.start("figure")] if i.kind in _COLUMNS]
     figure = figure_of(clause.references, items[found.start("figure") : found.end("figure")])
     owners = {column.model for column in columns}
-    owners |= {clause.references.model(item) for item in items[found.start("of") : found.end("of")]}
-    if len(owners) != 1 or model_of_figure(figure) in owners:
-        raise NotUnderstood("a number of what beside what")
-    model = clause.references.lexicon.model(owners.pop())
+    for place in ("of", "thing", "again"):
+        if found[place]:
+            owners.add(clause.references.model(items[found.start(place)]))
     known = {ref for ref in columns if _tells_apart(clause, ref)}
-    if not known:
+    is_of_things = bool(known or found["thing"])
+    if len(owners) != 1 or (is_of_things and model_of_figure(figure) in owners):
+        raise NotUnderstood("a number of what beside what")
+    if not is_of_things:
         return Question(figures=(figure,), groups=tuple(dict.fromkeys(columns)))
     shown = [ref for ref in columns if not clause.references.lexicon.dimension(ref).is_name]
-    return Question(figures=(figure,), groups=(ModelRef(model.name), *dict.fromkeys(shown)))
+    return Question(figures=(figure,), groups=(ModelRef(owners.pop()), *dict.fromkeys(shown)))
 
 
 def _tells_apart(clause: Clause, ref: DimensionRef) -> bool:

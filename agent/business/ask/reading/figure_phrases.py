@@ -1,6 +1,7 @@
 """Phrases that ask for numbers: “how many customers”, “total freight”, “revenue and units sold”."""
 
 import re
+from itertools import pairwise
 
 from agent.business.ask.meaning import Aggregate, Figure, NotUnderstood, Question, Related, Rows
 from agent.business.ask.reading.clause import Clause
@@ -10,7 +11,7 @@ from agent.business.ask.sql.figures import counted, model_of_figure
 from agent.business.ask.sql.joins import Joins
 from agent.business.ask.words.function_words import Kind
 from agent.business.ask.words.items import Item
-from agent.business.ask.words.lexicon import MeasureRef, ModelRef
+from agent.business.ask.words.lexicon import DimensionRef, MeasureRef, ModelRef
 from agent.business.ask.words.units import key_of, stem
 
 _DATES = frozenset(("date", "time", "day", "timestamp", "birthday"))
@@ -53,8 +54,19 @@ def figures_in(clause: Clause, *, is_list: bool) -> Question | None:
         for item in clause.row.items[found.start(group) : found.end(group)]
     ]
     _require_what_is_found(clause, named, figures)
+    _require_apart(clause)
     related = [Related(name) for name in named if all(name != model_of_figure(figure) for figure in figures)]
     return Question(figures=tuple(figures), groups=tuple(clause.groups), related=tuple(related))
+
+
+def _require_apart(clause: Clause) -> None:
+    """“The number of enrolled students” is no column and students besides. Raises NotUnderstood."""
+    left = [id(item) for item in clause.row.items]
+    for column, thing in pairwise(clause.references.items):
+        if clause.is_chinese or (column.kind, thing.kind) != (Kind.QUANTITY, Kind.MODEL) or id(thing) not in left:
+            continue
+        if clause.references.model(thing) not in {r.model for r in column.refs if isinstance(r, DimensionRef)}:
+            raise NotUnderstood("a column, and a thing beside it")
 
 
 def _require_what_is_found(clause: Clause, named: list[str], figures: list[Figure]) -> None:
@@ -105,6 +117,7 @@ def _require_said_of(clause: Clause, before: list[Item], counted: Item) -> None:
 
 def _drop_how_much(clause: Clause) -> None:
     """“预算合计多少”, “各月的开票金额”: how much of what is added; an amount of groups, or of all, is added up."""
+    _add_up_numbers(clause)
     items = clause.row.items
     letters = clause.row.letters
     if re.search("[SVXN]nC|n[SVXN]C|[SV]mC", letters):
@@ -114,6 +127,17 @@ def _drop_how_much(clause: Clause) -> None:
         if clause.references.lexicon.is_amount(clause.references.dimension(column)):
             clause.row.drop(Kind.COUNT)
             clause.row.items.insert(clause.row.items.index(column), Item(Kind.SUM, column.text))
+
+
+def _add_up_numbers(clause: Clause) -> None:
+    """“The number of likes”, “how many engines”: a column that holds how many there are is added up."""
+    while not clause.is_chinese and (found := re.search("(?P<by>[SVXN])?(?P<count>C)n", clause.row.letters)):
+        column = clause.row.items[found.end() - 1]
+        last = column.text.lower().split()[-1]
+        if stem(last) == last:
+            raise NotUnderstood("how many of a number")
+        added = [] if found["by"] else [Item(Kind.SUM, column.text)]
+        clause.row.items[found.start("count") : found.end("count")] = added
 
 
 def _only_filtered(clause: Clause) -> str:

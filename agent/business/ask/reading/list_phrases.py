@@ -23,7 +23,8 @@ def listed(clause: Clause, *, is_plain: bool) -> Question:
         return Question(
             of=clause.filters.models().pop()
         )  # “which products' prices are above 50”: named with its column
-    if re.fullmatch("M&M", letters):
+    is_beside = letters == "MM" and any(i.text.lower() in ("and their", "and its") for i in clause.references.items)
+    if re.fullmatch("M&M", letters) or is_beside:
         return _beside_one_another(clause)
     if re.fullmatch("M+", letters):
         models = [clause.references.model(item) for item in clause.row.items]
