@@ -36,7 +36,6 @@ def test_a_number_or_a_name_answers_only_where_it_is_said_of_what(
         monkeypatch.setattr(f"agent.grounding.{rule}", without)
     assert judge(read(left_out, [BANK], embedder)).doubt is Doubt.ANOTHER_MATTER
     assert judge(read(said, [BANK], embedder)).ok
-    assert judge(read(left_out.rstrip("？是谁多少"), [BANK], embedder)).ok, "words to look up want a place to read"
     monkeypatch.setattr("agent.grounding.matter.VALUES", frozenset())
     assert judge(read(left_out, [BANK], embedder)).ok
 
@@ -50,6 +49,7 @@ def test_a_number_or_a_name_answers_only_where_it_is_said_of_what(
         ("乙二醛是谁合成的？", False),  # elsewhere in the passage
         ("乙二醛有什么用途？", False),  # no bare number or name would answer it
         ("乙二醛多少钱？", False),
+        ("乙二醛的杂质数量", False),  # words to look up want a place to read
         ("乙二醛有哪些熔点？有多少已测定？", False),  # a list names itself
     ],
 )
