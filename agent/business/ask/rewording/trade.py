@@ -161,6 +161,13 @@ def _trade_between(named: set[str], lexicon: Lexicon) -> str:
     return traded_in[0] if len(traded_in) == 1 else ""
 
 
+def untraded(items: list[Item], lexicon: Lexicon) -> list[Item]:
+    """“Tracks sold per genre”: where no table keeps sums, as in a draft, nothing is known to be bought or sold."""
+    if any(map(_has_sums, lexicon.layer.semantic_models)):
+        return items
+    return [replace(item, kind=Kind.UNKNOWN) if item.kind in (Kind.BUY, Kind.SELL) else item for item in items]
+
+
 def sorts_sold(items: list[Item]) -> list[Item]:
     """“How many different products were sold”, “卖过多少种产品”: products, not pieces."""
     kinds = {item.kind for item in items}

@@ -20,7 +20,7 @@ from agent.business.ask.rewording.occasions import by_default_time, lasting, wit
 from agent.business.ask.rewording.spans import spanned
 from agent.business.ask.rewording.stocks import in_pieces
 from agent.business.ask.rewording.texts import partly
-from agent.business.ask.rewording.trade import most_sold, never, sold, sorts_sold, traded
+from agent.business.ask.rewording.trade import most_sold, never, sold, sorts_sold, traded, untraded
 from agent.business.ask.words.adjectives import ADJECTIVES, Adjective
 from agent.business.ask.words.frames import framed
 from agent.business.ask.words.function_words import Kind
@@ -47,6 +47,7 @@ def rephrased(items: list[Item], lexicon: Lexicon) -> list[Item]:
     items = _compared(items)
     items = _spread(items)
     items = never(items, lexicon)
+    items = untraded(items, lexicon)
     items = sold(most_sold(sorts_sold(items), lexicon), lexicon)
     items = traded(items, lexicon)
     items = _outside(items)
