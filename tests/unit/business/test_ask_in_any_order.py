@@ -23,6 +23,8 @@ Ask = Callable[[str], str]
         (food, "by country, how many do we have: suppliers", "number of suppliers by country"),
         (music, "Our single best customer by money spent", "the best customer by revenue"),
         (music, "longest track length, shortest", "longest and shortest track length"),
+        (music, "一首歌平均多长？", "歌曲平均时长"),
+        (sql, "On average, how many units does one order contain?", "average units per order"),
     ],
 )
 def test_what_is_said_in_another_order_or_twice_is_read(ask: Ask, question: str, plain: str) -> None:
@@ -39,11 +41,17 @@ def test_what_is_said_in_another_order_or_twice_is_read(ask: Ask, question: str,
         (sql, "who is our newest customer by revenue?"),
         (sql, "our newest customer by revenue is who?"),
         (sql, "10月的客户销售额比9月的销售额，客户"),
+        (music, "average length by genre of one album"),
     ],
 )
 def test_what_order_alone_would_tell_is_handed_on(ask: Ask, question: str) -> None:
     with pytest.raises(NotUnderstood):
         ask(question)
+
+
+def test_one_that_is_compared_is_a_number_beside_an_average_too() -> None:
+    with pytest.raises(NotUnderstood, match="a condition on a figure"):
+        sql("average amount of orders of customers with exactly one order")
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,8 @@ from agent.business.ask.words.light_words import lightened
 from agent.business.ask.words.spoken import found
 from agent.business.ask.words.units import key_of
 
+_COUNTING = {Kind.COMPARE, Kind.GROUP}  # “more than one order”, “by region, one order”: a number of things
+
 
 def rephrased(items: list[Item], lexicon: Lexicon) -> list[Item]:
     """The items with adjectives, verbs of trade and negated times as what they mean."""
@@ -55,7 +57,7 @@ def rephrased(items: list[Item], lexicon: Lexicon) -> list[Item]:
     if any(item.kind is Kind.WINDOW for item in items):
         require_own_news(items)
         items = [item for item in items if item.kind is not Kind.NEW]
-    return _asked_for(_without_fillers(items))
+    return _asked_for(_without_fillers(_over_each(items)))
 
 
 def _opened(items: list[Item]) -> list[Item]:
@@ -81,6 +83,20 @@ def _opened(items: list[Item]) -> list[Item]:
         if item.kind is Kind.GROUP and item.text.lower() in ("各", "各自", "each") and is_last:
             return [Item(Kind.EACH, "分别") if other is item else other for other in items]
     return items
+
+
+def _over_each(items: list[Item]) -> list[Item]:
+    """“On average, how many units does one order contain?”, “一首歌平均多长”: an average of one thing is over each of them."""
+    kinds = {item.kind for item in items}
+    if Kind.AVG not in kinds or kinds & _COUNTING:
+        return items
+    content = [item for item in items if item.kind is not Kind.STOP]
+    ones = [
+        one
+        for one, thing in pairwise(content)
+        if one.kind is Kind.NUMBER and one.number == 1 and thing.kind is Kind.MODEL
+    ]
+    return [Item(Kind.GROUP, "per") if any(item is one for one in ones) else item for item in items]
 
 
 def _asked_for(items: list[Item]) -> list[Item]:
