@@ -107,11 +107,10 @@ def _narrow(node: Tree) -> None:
     if node.DESCRIPTOR.name != "Node" or node.WhichOneof("node") != "a_expr":
         return
     sign = strings(node.a_expr.name)[-1]
-    has_columns = [
-        any(part.DESCRIPTOR.name in ("ColumnRef", "SubLink") for part in nodes(side))
-        for side in (node.a_expr.lexpr, node.a_expr.rexpr)
-    ]
-    if sign not in _OTHER_SIDE or node.a_expr.kind != pg_query_pb2.AEXPR_OP or all(has_columns):
+    kinds = [{part.DESCRIPTOR.name for part in nodes(side)} for side in (node.a_expr.lexpr, node.a_expr.rexpr)]
+    is_of_value = any(not kind & {"ColumnRef", "SubLink"} for kind in kinds)
+    is_of_condition = any("BoolExpr" in kind for kind in kinds)  # one that was narrowed is not doubled again
+    if sign not in _OTHER_SIDE or node.a_expr.kind != pg_query_pb2.AEXPR_OP or not is_of_value or is_of_condition:
         return
     both = type(node)()
     both.CopyFrom(_expression("a AND b"))

@@ -43,3 +43,10 @@ def test_values_are_hidden(text: str, hidden: str | None) -> None:
     shared, apart = guard(text, POLICY, Target()).unseen
     assert hidden is None or shared == hidden
     assert ("$" in apart) == ("$" in shared)
+
+
+def test_a_condition_of_conditions_grows_no_more_than_once() -> None:
+    condition = "id > 1"
+    for _level in range(20):
+        condition = f"({condition}) > true"
+    assert len(guard(f"SELECT id FROM t WHERE {condition}", POLICY, Target()).unseen[0]) < 1_000
