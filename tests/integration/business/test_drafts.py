@@ -114,6 +114,7 @@ def test_keys_are_found_by_name_and_by_rows(layer: SemanticLayer) -> None:
             "List the title, year and the number of authors of each paper",
             [("On keys", 2021, 2), ("On joins", 2021, 1), ("On names", 2022, 1)],
         ),
+        ("Which members are in California and how many loans do they have?", None),  # one of them has none
         ("Return the state and number of members", [("CA", 2), ("NY", 1)]),
         ("How many vehicles of each colour year are there?", None),  # two groups, or one column
         ("number of wheels per clerk", [("Kim Low", 4), ("Lou Orr", 2)]),

@@ -23,6 +23,8 @@ def counted_beside(clause: Clause) -> Question | None:
     )
     if found is None or clause.is_chinese or clause.groups:
         return None
+    if found["thing"] and any(item.text.lower() in ("which", "who") for item in clause.references.items):
+        return None  # those that have none would be missing
     items = clause.row.items
     columns = [clause.references.dimension(i) for i in items[: found.start("figure")] if i.kind in _COLUMNS]
     figure = figure_of(clause.references, items[found.start("figure") : found.end("figure")])
