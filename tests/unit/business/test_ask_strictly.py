@@ -82,3 +82,4 @@ def test_nobody_ordered_where_no_table_keeps_sums() -> None:
     for question in ("Which customers in East China placed an order last month?", "How many projects did we sell?"):
         with pytest.raises(NotUnderstood):
             understand(question, drafted, today=TODAY)
+    assert "sales_order" in understand("Which customers bought a product?", drafted, today=TODAY).sql  # it keeps both

@@ -162,8 +162,16 @@ def _trade_between(named: set[str], lexicon: Lexicon) -> str:
 
 
 def untraded(items: list[Item], lexicon: Lexicon) -> list[Item]:
-    """“Tracks sold per genre”: where no table keeps sums, as in a draft, nothing is known to be bought or sold."""
+    """“Tracks sold per genre”: where no table keeps sums, as in a draft, nothing is known to be bought or sold.
+
+    But “customers who bought a car” are joined by what keeps both, and “quantity ordered” is a column.
+    """
     if any(map(_has_sums, lexicon.layer.semantic_models)):
+        return items
+    items = _kinds_of_trade(items, lexicon)
+    named = {ref.model for item in items if item.kind is Kind.MODEL for ref in item.refs}
+    is_joined = len(named) > 1 and Joins(lexicon.layer).base_for(named) is None
+    if is_joined or any(item.kind is Kind.QUANTITY for item in items):
         return items
     return [replace(item, kind=Kind.UNKNOWN) if item.kind in (Kind.BUY, Kind.SELL) else item for item in items]
 
