@@ -116,6 +116,7 @@ def test_doctor_of_a_fresh_home_says_what_to_run(checkout: Checkout) -> None:
 
 
 def test_doctor_reports_a_database_that_cannot_start(checkout: Checkout) -> None:
+    checkout.home.secret("postgres")
     checkout.home.postgres.mkdir(parents=True)
     (checkout.home.postgres / "PG_VERSION").write_text("9\n")
     done = checkout.manage("doctor")
