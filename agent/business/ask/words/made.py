@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from agent.business.layer.model import Dimension, SemanticLayer, SemanticModel, Words
+from agent.business.layer.model import Dimension, SemanticModel, Words
 
 DAYS = "days"
 _MOST_TIMES = 4  # of a table, that spans are made of
@@ -42,9 +42,3 @@ def _days(first: Dimension, last: Dimension) -> Dimension:
 def _only(model: SemanticModel, words: frozenset[str]) -> Dimension | None:
     found = [one for one in model.dimensions if one.type == "number" and words & {word.lower() for word in one.words()}]
     return found[0] if len(found) == 1 else None
-
-
-def labels_of(layer: SemanticLayer) -> Iterator[Dimension]:
-    """All of them, to say what a column of a result is called."""
-    for model in layer.semantic_models:
-        yield from made_of(model)
