@@ -1,6 +1,5 @@
 """What the management commands share: errors as one sentence, and a reader that leaves early."""
 
-import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,9 +7,7 @@ from typing import TextIO
 
 from django.core.management.base import CommandError, OutputWrapper
 
-from copilot_site.lib.errors import CopilotError
-
-FULL = (errno.ENOSPC, errno.EDQUOT)
+from copilot_site.lib.errors import NO_SPACE, CopilotError
 
 
 @contextmanager
@@ -21,7 +18,7 @@ def one_sentence() -> Iterator[None]:
     except CopilotError as error:
         raise CommandError(str(error)) from error
     except OSError as error:
-        if error.errno in FULL:
+        if error.errno in NO_SPACE:
             raise CommandError("The disk is full: make room and repeat the command.") from error
         if error.filename is None:  # no file that somebody named
             raise

@@ -1,9 +1,12 @@
 """The errors a person can act on; every edge (page, API, command, admin) turns them into one clear sentence."""
 
+import errno
 from http import HTTPStatus
 
 from django.utils.translation import gettext as _
 from psycopg.errors import DiskFull
+
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)  # of an OSError: the disk is full, or this account's share of it
 
 
 class CopilotError(Exception):

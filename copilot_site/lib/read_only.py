@@ -1,3 +1,5 @@
+"""Rows that the admin shows and never changes."""
+
 from typing import Any
 
 from django.contrib import admin

@@ -1,6 +1,5 @@
 """One way in for files, whether a page, the API or a command brings them."""
 
-import errno
 import hashlib
 import unicodedata
 from collections.abc import Mapping
@@ -20,13 +19,12 @@ from audit.record import record
 from authz.checks import get_visible, require
 from authz.permissions import Right
 from authz.principal import Principal
-from copilot_site.lib.errors import InvalidInput, StorageFull
+from copilot_site.lib.errors import NO_SPACE, InvalidInput, StorageFull
 from knowledge.models import Document, DocumentVersion, Folder, Stage, StageName
 from knowledge.parsers.base import accepted_extensions, load
 from knowledge.tasks import send_on_commit
 from knowledge.titles import title_of
 
-FULL = (errno.ENOSPC, errno.EDQUOT)
 FILENAME_BYTES = 200  # stays below every file system's 255 with room for a suffix
 
 
@@ -116,7 +114,7 @@ def add_document(
     except BaseException as error:
         if version.file:  # the rows are rolled back; the file must not stay behind
             version.file.storage.delete(version.file.name or "")
-        if isinstance(error, OSError) and error.errno in FULL:
+        if isinstance(error, OSError) and error.errno in NO_SPACE:
             raise StorageFull(
                 _(
                     "“%(name)s” was not stored: the disk of the server is full. Tell its administrator, then add it again."
