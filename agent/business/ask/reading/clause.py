@@ -41,7 +41,7 @@ class Clause:
     def _require_each(self, period: Item) -> None:
         """“Sales for the year” is of one year, and “by category, all years” may be of all together. Raises NotUnderstood."""
         items = self.references.items
-        place = next((n for n, item in enumerate(items) if item is period), 0)
+        place = self.references.place(period)
         before = items[max(0, place - 2) : place]
         is_of_one = [item.text.lower() for item in before[1:]] == ["the"] and before[0].text.lower() in _OF_ONE
         is_of_all = bool(self.groups) and any(item.kind is Kind.ALL for item in before[-1:])

@@ -104,7 +104,7 @@ def _require_said_of(clause: Clause, before: list[Item], counted: Item) -> None:
     if not clause.is_chinese or not before or counted.kind not in (Kind.MODEL, Kind.MEASURE) or clause.groups:
         return
     items = clause.references.items
-    at = next((n for n, item in enumerate(items) if item is counted), 0)
+    at = clause.references.place(counted)
     of = clause.references.model(before[-1])
     about = clause.references.model(counted) if counted.kind is Kind.MODEL else clause.references.measure(counted).model
     said = next((item for item in reversed(items[: max(0, at - 1)]) if item.kind is not Kind.STOP), None)

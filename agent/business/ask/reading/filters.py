@@ -134,7 +134,7 @@ class _Taker:
     def _without(self, taken: list[Item]) -> None:
         """Without rows of another table; values said after “without” may be those rows’."""
         items = self.references.items
-        place = next((n for n, item in enumerate(items) if item is taken[0]), 0)
+        place = self.references.place(taken[0])
         model = self.references.model(taken[1])
         is_narrowed = all(item.kind not in (Kind.VALUE, Kind.QUOTED) for item in items[:place])
         self.filters.related.append(Related(model, is_not=True, is_narrowed=is_narrowed))

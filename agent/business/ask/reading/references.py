@@ -23,6 +23,10 @@ class References:
         self.mentioned = frozenset(ref.model for ref in direct)
         self.hinted = self.mentioned | {ref.model for ref in sole}
 
+    def place(self, item: Item) -> int:
+        """Where an item stands in the question as it was put; 0 for one that was made of others."""
+        return next((place for place, other in enumerate(self.items) if other is item), 0)
+
     def model(self, item: Item) -> str:
         return self._one(item, [ref for ref in item.refs if isinstance(ref, ModelRef)]).model
 

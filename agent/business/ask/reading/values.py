@@ -68,7 +68,7 @@ class ValueTaker:
     def _require_no_span(self, values: list[Item], refs: list[ValueRef]) -> None:
         """“July to December” is six months, and a column of names knows no order. Raises NotUnderstood."""
         items = self.references.items
-        places = [next((n for n, item in enumerate(items) if item is value), 0) for value in values]
+        places = [self.references.place(value) for value in values]
         for first, second, ref, other in zip(places, places[1:], refs, refs[1:], strict=False):
             between = [item.text.lower() for item in items[first + 1 : second]]
             if (
@@ -81,7 +81,7 @@ class ValueTaker:
     def _is_of(self, owner: Item, value: Item) -> bool:
         """“Customers from France bought …”: a preposition says whose the value is, before what stands after it does."""
         items = self.references.items
-        place = next((n for n, item in enumerate(items) if item is value), 0)
+        place = self.references.place(value)
         is_joined = place > 1 and items[place - 1].text.lower() in _PREPOSITIONS and items[place - 2] is owner
         return is_joined and bool({ref.model for ref in owner.refs} & {ref.model for ref in value.refs})  # type: ignore[attr-defined,unused-ignore]
 
@@ -110,7 +110,7 @@ class ValueTaker:
     def _columns_before(self, columns: list[Item], values: list[Item]) -> list[DimensionRef]:
         """The columns that stand before the first of several values."""
         items = self.references.items
-        place = next((n for n, item in enumerate(items) if item is values[0]), 0)
+        place = self.references.place(values[0])
         return [
             ref
             for item in columns
