@@ -83,7 +83,7 @@ def outside() -> Iterator[Outside]:
         try:
             found = json.loads(path.read_bytes())
             yield Outside(path, dict(found["checkpoint"]), str(found["signature"]))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             yield Outside(path, {}, "")
 
 

@@ -230,7 +230,7 @@ class Export:
         elif self.line == 1:
             self._header(found)
         elif "seq" in found:
-            self._entry(_shaped(found, ENTRY))
+            self._entry(shaped(found, ENTRY))
         elif "checkpoint" in found:
             self._checkpoint(found)
         elif "trailer" in found:
@@ -243,7 +243,7 @@ class Export:
         version = found["header"]["v"]
         if version not in {1, FORMAT}:
             raise ValueError("another version made it: take the verify_export.py that came with it")
-        self.header = _shaped(found["header"], HEADER if version == FORMAT else OLD_HEADER)
+        self.header = shaped(found["header"], HEADER if version == FORMAT else OLD_HEADER)
         self.is_complete = not self.header["filter"]
         if version == FORMAT:
             self._signed(None, "the header", found, "header")
@@ -252,7 +252,7 @@ class Export:
         seq, before = found["seq"], bytes.fromhex(found["previous_hash"])
         if not 0 < seq < 2**63:
             raise ValueError("it is no sequence number")
-        entry = _shaped(found["entry"], dict.fromkeys(CONTENT, object) | {"personal": dict})
+        entry = shaped(found["entry"], dict.fromkeys(CONTENT, object) | {"personal": dict})
         self.entries += 1
         self._place(seq, found["previous_hash"])
         if seq == self.last + 1 and self.last and before != self.before:
@@ -283,12 +283,12 @@ class Export:
             self.bad(seq, f"{field!a} is no name or address that is recorded")
         elif given is None:
             self.erased += 1
-        elif commitment(**_shaped(given, {"text": str, "salt": str})) != digest:
+        elif commitment(**shaped(given, {"text": str, "salt": str})) != digest:
             self.bad(seq, f"{field} is not what was recorded")
 
     def _signed(self, seq: int | None, what: str, found: dict[str, Any], name: str) -> None:
         """Whether the statement `name` of this line is signed, and by whom."""
-        signature = _shaped(found, {name: dict, "signature": str | None})["signature"]
+        signature = shaped(found, {name: dict, "signature": str | None})["signature"]
         key = found[name].get("key")
         if signature is None or key is None:
             if self.trusted:
@@ -304,7 +304,7 @@ class Export:
             self.bad(seq, f"the signature of {what} is wrong")
 
     def _checkpoint(self, found: dict[str, Any]) -> None:
-        checkpoint = _shaped(found["checkpoint"], CHECKPOINT)
+        checkpoint = shaped(found["checkpoint"], CHECKPOINT)
         seq = checkpoint["seq"]
         self._signed(seq, f"the checkpoint at {seq}", found, "checkpoint")
         self.signed[seq] = checkpoint["hash"]
@@ -313,7 +313,7 @@ class Export:
 
     def _trailer(self, found: dict[str, Any]) -> None:
         self.closed = True
-        trailer = _shaped({"key": None} | found["trailer"], TRAILER)  # format 1 named no key where it had none
+        trailer = shaped({"key": None} | found["trailer"], TRAILER)  # format 1 named no key where it had none
         self._signed(None, "the last line", found, "trailer")
         if trailer["key"] != self.header.get("key", trailer["key"]):
             self.bad(None, "the last line and the header are not signed by the same key")
@@ -333,7 +333,7 @@ class Export:
             self.bad(None, f"the header names {self.header['entries']} entries, and {self.entries} are here")
 
 
-def _shaped(found: Any, shape: Shape) -> dict[str, Any]:
+def shaped(found: Any, shape: Shape) -> dict[str, Any]:
     """An object with exactly these names and types. Raises ValueError."""
     if not isinstance(found, dict) or found.keys() != shape.keys():
         raise ValueError(f"it should have exactly {', '.join(shape)}")
