@@ -8,15 +8,17 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from audit.keys import public_key, signing_key
+from audit.keys import is_signed, public_key, signing_key, trusted_keys
 from audit.models import Checkpoint, Head, Kind
 from audit.verify_export import canonical
 from copilot_site.lib.errors import Conflict
@@ -42,7 +44,7 @@ def sign_checkpoint() -> Checkpoint | None:
     key = signing_key()
     with transaction.atomic():
         head = Head.objects.first()
-        last = Checkpoint.objects.order_by("seq").last()
+        last = next(genuine(Checkpoint.objects.order_by("-seq")), None)
         made = (
             None
             if head is None or (last and last.seq >= head.seq)
@@ -50,6 +52,14 @@ def sign_checkpoint() -> Checkpoint | None:
         )
     copy_outside()
     return made
+
+
+def genuine(checkpoints: QuerySet[Checkpoint]) -> Iterator[Checkpoint]:
+    """Those that a key of ours signed: whoever may add a row must not stop the signing with one that names a number to come."""
+    trusted = trusted_keys()
+    for each in checkpoints.iterator(HEALED):
+        if each.key in trusted and is_signed(canonical(each.statement()), each.signature, each.key):
+            yield each
 
 
 def signed(seq: int, digest: bytes, kind: Kind, key: Any) -> Checkpoint:
@@ -62,7 +72,7 @@ def signed(seq: int, digest: bytes, kind: Kind, key: Any) -> Checkpoint:
 
 def copy_outside() -> None:
     """Write the files that are missing of the newest checkpoints. Raises Conflict."""
-    for checkpoint in reversed(Checkpoint.objects.order_by("-id")[:HEALED]):
+    for checkpoint in reversed([*islice(genuine(Checkpoint.objects.order_by("-id")), HEALED)]):
         path = _path(checkpoint)
         content = canonical({"checkpoint": checkpoint.statement(), "signature": checkpoint.signature}) + b"\n"
         if not path.exists():
@@ -83,7 +93,7 @@ def outside() -> Iterator[Outside]:
         try:
             found = json.loads(path.read_bytes())
             yield Outside(path, dict(found["checkpoint"]), str(found["signature"]))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             yield Outside(path, {}, "")
 
 

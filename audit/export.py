@@ -50,6 +50,8 @@ def export_entries(by: Actor | None, *, chosen: EntryFilter, form: ExportFormat)
         exported_at=timezone.now(),
         chosen=chosen.stored(),
         first_seq=first.seq if first else 1,
+        last_seq=end,
+        count=links(chosen).filter(seq__lte=end).count(),
         checkpoints=_checkpoints(first.seq if first else 1, end),
         entries=_placed(chosen, end),
     )

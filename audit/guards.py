@@ -1,7 +1,8 @@
-"""The triggers that link entries and refuse changes: are they what the migrations installed?
+"""The triggers that link entries and refuse changes: are they what the migrations installed, and is nothing beside them?
 
 Whoever owns the tables can switch a trigger off, hang its name on another table or put a condition before it, and can let its
-function do something else. Only what is on, stands where it belongs and runs the text that was installed is a guard.
+function do something else. Only what is on, stands where it belongs and runs the text that was installed is a guard. They can
+also add what changes, drops or hides entries, or runs their code in the transaction of whoever records.
 """
 
 import hashlib
@@ -22,6 +23,12 @@ TRIGGERS = {
     "audit_checkpoint_append_only": ("audit_checkpoint", CHANGE, "audit_refuse_change"),
     "audit_checkpoint_no_truncate": ("audit_checkpoint", EMPTYING, "audit_refuse_change"),
 }
+TABLES = ("audit_entry", "audit_link", "audit_head", "audit_checkpoint", "audit_hold")
+DEFINERS = {
+    "audit_link_entry",
+    "audit_guard_entry",
+    "audit_guard_link",
+}  # run as their owner, on a search path of their own
 FUNCTIONS = {  # SHA-256 of the text, as a migration wrote it
     "audit_link_entry": "6817fc2ce62eb13ffff7bf04a2eaf097ff981bb43aab93756a7541da1c36c97a",
     "audit_refuse_change": "de62c2dac9a469e02b1d23444d44902488c5863aa1120d99e1edf2ab5dcdbb17",
@@ -32,20 +39,86 @@ FUNCTIONS = {  # SHA-256 of the text, as a migration wrote it
 HUNG = """
 SELECT tgname, relname, tgtype, proname
 FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid JOIN pg_proc ON pg_proc.oid = tgfoid
-WHERE tgenabled IN ('O', 'A') AND tgqual IS NULL AND tgattr = ''
-    AND relnamespace = 'public'::regnamespace AND pronamespace = 'public'::regnamespace
+WHERE tgenabled IN ('O', 'A') AND tgqual IS NULL AND tgattr = '' AND pronargs = 0
+    AND relname = ANY(%(tables)s) AND relnamespace = 'public'::regnamespace AND pronamespace = 'public'::regnamespace
 """
-TEXTS = "SELECT proname, prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND proname = ANY(%s)"
+TEXTS = """
+SELECT proname, prosrc, prosecdef, coalesce(array_to_string(proconfig, ';'), '')
+FROM pg_proc JOIN pg_language ON pg_language.oid = prolang
+WHERE pronamespace = 'public'::regnamespace AND pronargs = 0 AND lanname = 'plpgsql' AND proname = ANY(%(functions)s)
+"""
+OURS = """
+WITH ours AS (
+    SELECT * FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relname = ANY(%(tables)s)
+)
+"""
+# Each finds what should not be there, as values for the sentence that names it.
+FINDS = {
+    "{} is no ordinary table any more": """
+        SELECT name FROM unnest(%(tables)s::text[]) AS name
+        WHERE NOT EXISTS (SELECT FROM ours WHERE relname = name AND relkind = 'r' AND relpersistence = 'p')""",
+    "a second {} stands in the schema {}: entries may be written to it": """
+        SELECT relname, nspname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+        WHERE relname = ANY(%(tables)s) AND nspname <> 'public'""",
+    "{} inherits from {}: rows of one appear in the other": """
+        SELECT inhrelid::regclass, inhparent::regclass FROM pg_inherits JOIN ours ON oid IN (inhrelid, inhparent)""",
+    "the trigger {} was added to {}: it can change or drop what is recorded": """
+        SELECT tgname, relname FROM pg_trigger JOIN ours ON ours.oid = tgrelid
+        WHERE NOT tgisinternal AND NOT (relname || '.' || tgname) = ANY(%(triggers)s)""",
+    "the rule {} was added to {}: it can change or drop what is recorded": """
+        SELECT rulename, relname FROM pg_rewrite JOIN ours ON ours.oid = ev_class""",
+    "the policy {} was added to {}: it can hide entries": """
+        SELECT polname, relname FROM pg_policy JOIN ours ON ours.oid = polrelid""",
+    "row security is on for {}: it can hide entries": """
+        SELECT relname FROM ours WHERE relrowsecurity OR relforcerowsecurity""",
+    "the constraint {} was added to {}: it can refuse entries": """
+        SELECT conname, relname FROM pg_constraint JOIN ours ON ours.oid = conrelid WHERE contype IN ('c', 'f', 'x')""",
+    "the index {} on {} calls a function: it runs whenever something is recorded": """
+        SELECT indexrelid::regclass, relname FROM pg_index JOIN ours ON ours.oid = indrelid
+        WHERE indexprs IS NOT NULL OR indpred IS NOT NULL""",
+    "{}.{} may hold the same twice: its unique index is gone": """
+        SELECT name, field
+        FROM (VALUES ('audit_entry', 'id'), ('audit_link', 'seq'), ('audit_link', 'entry_id'), ('audit_head', 'only_one'),
+            ('audit_checkpoint', 'id')) AS it (name, field)
+        WHERE NOT EXISTS (
+            SELECT FROM ours JOIN pg_index ON indrelid = ours.oid JOIN pg_attribute ON attrelid = ours.oid AND attnum = indkey[0]
+            WHERE relname = name AND attname = field AND indisunique AND indisvalid AND indnatts = 1)""",
+    "{} may {} in {}: nobody but its owner should": """
+        SELECT coalesce(rolname, 'everybody'), lower(privilege_type), relname
+        FROM ours CROSS JOIN aclexplode(relacl) AS may LEFT JOIN pg_roles ON pg_roles.oid = grantee
+        WHERE grantee <> relowner AND (privilege_type IN ('UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER')
+            OR (privilege_type = 'INSERT' AND relname IN ('audit_link', 'audit_head')))""",
+    "the event trigger {} is in this database: it runs when guards are altered": """
+        SELECT evtname FROM pg_event_trigger WHERE evtenabled <> 'D' AND NOT EXISTS (
+            SELECT FROM pg_depend WHERE classid = 'pg_event_trigger'::regclass AND objid = pg_event_trigger.oid AND deptype = 'e')""",
+    "a setting of {} is {}: no trigger fires in such a session": """
+        SELECT coalesce(rolname, 'every role'), setting
+        FROM pg_db_role_setting CROSS JOIN unnest(setconfig) AS setting LEFT JOIN pg_roles ON pg_roles.oid = setrole
+        WHERE setting LIKE 'session_replication_role=%%' AND setting NOT LIKE '%%=origin'
+            AND setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))""",
+}
 
 
 def unguarded() -> Iterator[str]:
-    """A sentence for each trigger and each function that is not what was installed."""
+    """A sentence for each trigger and each function that is not what was installed, and for whatever was added."""
+    names = {
+        "tables": list(TABLES),
+        "functions": list(FUNCTIONS),
+        "triggers": [f"{table}.{name}" for name, (table, *_) in TRIGGERS.items()],
+    }
     with connection.cursor() as cursor:
-        cursor.execute(HUNG)
-        present = {name: tuple(place) for name, *place in cursor.fetchall()}
-        cursor.execute(TEXTS, [list(FUNCTIONS)])
-        texts = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in cursor.fetchall()}
-    for name in sorted(name for name, place in TRIGGERS.items() if present.get(name) != place):
-        yield f"the trigger {name} is missing or disabled: changes are not refused"
-    for name in sorted(name for name, digest in FUNCTIONS.items() if texts.get(name) != digest):
-        yield f"the function {name} is not the one that was installed: changes may not be refused"
+        cursor.execute(HUNG, names)
+        present = {tuple(row) for row in cursor.fetchall()}
+        cursor.execute(TEXTS, names)
+        texts = {(name, hashlib.sha256(text.encode()).hexdigest(), *how) for name, text, *how in cursor.fetchall()}
+    for name, (table, kind, function) in sorted(TRIGGERS.items()):
+        if (name, table, kind, function) not in present:
+            yield f"the trigger {name} is missing or disabled: changes are not refused"
+    for name, digest in sorted(FUNCTIONS.items()):
+        path = "search_path=pg_catalog, pg_temp" if name in DEFINERS else ""
+        if (name, digest, name in DEFINERS, path) not in texts:
+            yield f"the function {name} is not the one that was installed: changes may not be refused"
+    for sentence, statement in FINDS.items():
+        with connection.cursor() as cursor:
+            cursor.execute(OURS + statement, names)
+            yield from sorted(sentence.format(*row) for row in cursor.fetchall())

@@ -29,5 +29,6 @@ def insert(entry: "Entry") -> None:
 @cache
 def _insert_of(model: "type[Entry]") -> tuple[str, list[Any]]:
     fields = [field for field in model._meta.concrete_fields if not field.primary_key]
+    # with its schema: a temporary table of the same name would come first
     names, places = ", ".join(str(field.column) for field in fields), ", ".join(["%s"] * len(fields))
-    return f"INSERT INTO {model._meta.db_table} ({names}) VALUES ({places}) RETURNING id", fields  # noqa: S608 - names of our own
+    return f"INSERT INTO public.{model._meta.db_table} ({names}) VALUES ({places}) RETURNING id", fields  # noqa: S608 - names of our own

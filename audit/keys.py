@@ -90,7 +90,7 @@ def is_signed(message: bytes, signature: str, key: str) -> bool:
     """As `verify_export.is_signed`, thirty times faster."""
     try:
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(bytes.fromhex(signature), message)
-    except (InvalidSignature, ValueError):
+    except (InvalidSignature, TypeError, ValueError):
         return False
     return True
 

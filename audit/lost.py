@@ -1,10 +1,10 @@
-"""Names and addresses that are not there any more: whose they were, and whether their erasure was recorded."""
+"""Names and addresses that are not there any more, and whose they were."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from audit.actions import Action
 from audit.models import Entry
+from audit.verify_export import PERSONAL
 
 
 @dataclass(frozen=True)
@@ -18,15 +18,9 @@ class Lost:
 
 def lost_in(seq: int, entry: Entry) -> Iterator[Lost]:
     """What the chain has a hash of and the row has no salt for."""
-    for field in entry.personal:
-        if field not in entry.salts:
+    for field in PERSONAL:
+        if field in entry.personal and entry.salts.get(field) is None:
             yield Lost(seq, field, _whose(entry, field))
-
-
-def erasures() -> dict[int, int]:
-    """By person: the sequence number of their last recorded erasure."""
-    recorded = Entry.objects.filter(action=Action.PERSON_ERASED).order_by("link__seq")
-    return {person: seq for person, seq in recorded.values_list("detail__person", "link__seq") if seq is not None}
 
 
 def _whose(entry: Entry, field: str) -> int | None:

@@ -5,18 +5,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, models, transaction
 
+from audit.actions import Action
 from audit.checkpoints import outside
 from audit.content import content_of
 from audit.guards import unguarded
 from audit.keys import is_signed, trusted_keys
-from audit.lost import erasures, lost_in
+from audit.lost import Lost, lost_in
 from audit.models import Checkpoint, Entry, Head, Kind, Link
-from audit.verify_export import GENESIS, PERSONAL, canonical, commitment, content_hash, link_hash
+from audit.verify_export import CHECKPOINT, GENESIS, PERSONAL, canonical, commitment, content_hash, link_hash, shaped
 
 BATCH = 2000  # links read at a time
 MOST_FAULTS = 100  # kept of a kind; a rewritten log would name every entry
+# What reading a row raises in which somebody wrote anything whatever: a time beyond Python's, a number without an end, a list for
+# an object, nesting that has no bottom. None of it ends the verification.
+ODD = (ArithmeticError, AttributeError, DatabaseError, LookupError, RecursionError, TypeError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,9 @@ class Report:
             self.faults.append(Fault(seq, kind, sentence))
 
 
+Losses = dict[int | None, list[Lost]]  # by person
+
+
 @dataclass
 class Marks:
     """What signatures by our keys say: hash by sequence number, and where the log was cut."""
@@ -68,7 +75,10 @@ class Marks:
 
 
 def verify() -> Report:
-    """Check contents, links, head, checkpoints inside and outside, and that the triggers are on. One consistent snapshot."""
+    """Check contents, links, head, checkpoints inside and outside, and the guards. One consistent snapshot.
+
+    Whatever the rows hold, it ends in a report.
+    """
     report = Report()
     with _snapshot():
         marks = _marks(report)
@@ -76,7 +86,7 @@ def verify() -> Report:
         _end(report, marks)
         _strays(report)
         for sentence in unguarded():
-            report.bad(None, "trigger", sentence)
+            report.bad(None, "guard", sentence)
     report.faults.sort(key=lambda fault: (fault.seq is None, fault.seq or 0))
     return report
 
@@ -95,17 +105,25 @@ def _snapshot() -> Iterator[None]:
 def _marks(report: Report) -> Marks:
     """Read the signatures; only right ones count."""
     marks = Marks(trusted_keys())
-    rows = {(row.seq, str(row.kind)): row for row in Checkpoint.objects.all()}
-    for row in rows.values():
+    rows: dict[tuple[int, str], Checkpoint] = {}
+    numbers = dict(Checkpoint.objects.order_by("seq").values_list("pk", "seq"))
+    for number, row in _read(Checkpoint, list(numbers)).items():
         report.checkpoints += 1
-        _take(report, marks, row.statement(), row.signature, f"checkpoint {row.seq} in the database")
+        name = f"checkpoint {numbers[number]} in the database"
+        try:
+            statement = row.statement()
+        except ODD:
+            report.bad(numbers[number], "checkpoint", f"{name} cannot be read")
+            continue
+        rows[row.seq, str(row.kind)] = row
+        _take(report, marks, statement, row.signature, name)
     seen = set()
     for file in outside():
         report.outside += 1
         if not file.statement:
             report.bad(None, "checkpoint", f"{file.path} cannot be read")
         elif _take(report, marks, file.statement, file.signature, str(file.path)):
-            place = (int(file.statement["seq"]), str(file.statement["kind"]))
+            place = (file.statement["seq"], file.statement["kind"])
             seen.add(place)
             if place not in rows:
                 report.bad(place[0], "checkpoint", f"the database has lost the checkpoint at {place[0]} ({file.path})")
@@ -117,12 +135,12 @@ def _marks(report: Report) -> Marks:
 
 def _take(report: Report, marks: Marks, statement: dict[str, Any], signature: str, name: str) -> bool:
     """Count a checkpoint if its signature is right and ours."""
+    seq = statement["seq"] if isinstance(statement.get("seq"), int) else None
     try:
-        seq, key = int(statement["seq"]), str(statement["key"])
-        message = canonical(statement)
+        key, message = shaped(statement, CHECKPOINT)["key"], canonical(statement)
         bytes.fromhex(statement["hash"])
-    except (KeyError, TypeError, ValueError):
-        report.bad(None, "checkpoint", f"{name} is no checkpoint")
+    except ODD:
+        report.bad(seq, "checkpoint", f"{name} is no checkpoint")
         return False
     if key not in marks.trusted:
         report.bad(seq, "checkpoint", f"{name} is signed by a key that is not ours: {key[:16]}…")
@@ -137,22 +155,20 @@ def _take(report: Report, marks: Marks, statement: dict[str, Any], signature: st
 def _walk(report: Report, marks: Marks) -> None:
     """Every link in order, with its entry."""
     before, expected, good = marks.cut_hash, marks.cut_seq + 1, marks.cut_seq
-    rewritten, erased = False, erasures()
+    rewritten, lost = False, Losses()
+    for seq, entry_id in Link.objects.filter(seq__lte=marks.cut_seq).values_list("seq", "entry_id")[:MOST_FAULTS]:
+        report.bad(seq, "stray", f"entry {entry_id} stands as number {seq}, before the log begins")
     for link, entry in _linked(marks.cut_seq):
-        seq, digest = link.seq, bytes(link.hash)
+        seq, digest = link.seq, bytes(link.hash or b"")
         report.entries, report.first, report.last = report.entries + 1, report.first or seq, seq
         if seq != expected:
             report.bad(expected, "missing", _gone(expected, seq - 1))
-        if entry is None:
-            report.bad(seq, "missing", f"the entry with number {seq} is deleted")
-        else:
-            _content(report, seq, entry)
-            for gone in lost_in(seq, entry):
-                report.erased += 1
-                if gone.person_id is None or erased.get(gone.person_id, 0) < seq:
-                    report.bad(seq, "erased", f"{gone.field} of number {seq} is gone without a recorded erasure")
-            if seq == expected and link_hash(before, seq, bytes(entry.content_hash)) != digest:
+        try:
+            _entry(report, lost, seq, entry)
+            if entry and seq == expected and link_hash(before, seq, bytes(entry.content_hash)) != digest:
                 report.bad(seq, "link", f"number {seq} does not follow from the number before it")
+        except ODD:
+            report.bad(seq, "changed", f"number {seq} holds what no entry holds: it was changed")
         if seq in marks.hashes and not rewritten:
             rewritten = marks.hashes[seq] != {digest.hex()}
             if rewritten:
@@ -162,42 +178,66 @@ def _walk(report: Report, marks: Marks) -> None:
                 )
             good = seq
         before, expected = digest, seq + 1
+    for gone in (gone for of_one in lost.values() for gone in of_one):
+        report.bad(gone.seq, "erased", f"{gone.field} of number {gone.seq} is gone without a recorded erasure")
 
 
-def _content(report: Report, seq: int, entry: Entry) -> None:
-    """Does the row say what was hashed?"""
+def _entry(report: Report, lost: Losses, seq: int, entry: Entry | None) -> None:
+    """Does the row say what was hashed? lost: by person, what no erasure has accounted for yet. Raises any of ODD."""
+    if entry is None:
+        report.bad(seq, "missing", f"the entry with number {seq} is deleted")
+        return
+    for gone in lost_in(seq, entry):
+        report.erased += 1
+        lost.setdefault(gone.person_id, []).append(gone)
+    for name in entry.salts.keys() | set(PERSONAL):
+        text, salt = str(getattr(entry, name, "") or ""), entry.salts.get(name)
+        if name not in entry.personal and (text or name in entry.salts):
+            report.bad(seq, "changed", f"{name!a} of number {seq} was added")
+        elif (text and salt is None) or (salt is not None and commitment(text, salt) != entry.personal[name]):
+            report.bad(seq, "changed", f"{name} of number {seq} was changed")
     if content_hash(content_of(entry)) != bytes(entry.content_hash):
         report.bad(seq, "changed", f"the content of number {seq} was changed")
-    for name, digest in entry.personal.items():
-        text = str(getattr(entry, name) or "")
-        salt = entry.salts.get(name)
-        if (salt is None and text) or (salt is not None and commitment(text, salt) != digest):
-            report.bad(seq, "changed", f"{name} of number {seq} was changed")
-    for name in PERSONAL:
-        if name not in entry.personal and (getattr(entry, name) or name in entry.salts):
-            report.bad(seq, "changed", f"{name} of number {seq} was added")
+    elif entry.action == Action.PERSON_ERASED:
+        lost.pop(entry.detail["person"], None)
 
 
 def _linked(after: int) -> Iterator[tuple[Link, Entry | None]]:
     """Links with the entries they name, in order of their numbers."""
     while links := list(Link.objects.filter(seq__gt=after).order_by("seq")[:BATCH]):
-        entries = Entry.objects.in_bulk([link.entry_id for link in links])
+        entries = _read(Entry, [link.entry_id for link in links if link.entry_id is not None])
         yield from ((link, entries.get(link.entry_id)) for link in links)
         after = links[-1].seq
+
+
+def _read(model: type[models.Model], keys: list[int]) -> dict[int, Any]:
+    """The rows that are there, by key; one that cannot be read as an empty row, which nothing was hashed or signed of."""
+    try:
+        with transaction.atomic():
+            return model._default_manager.in_bulk(keys)
+    except ODD:
+        if len(keys) == 1:
+            return {keys[0]: model()}
+    half = len(keys) // 2
+    return _read(model, keys[:half]) | _read(model, keys[half:])
 
 
 def _end(report: Report, marks: Marks) -> None:
     """Does the log end where its head and its signatures say?"""
     last = max(report.last, marks.cut_seq)
-    head = Head.objects.first()
-    if head is None and last:
+    heads = list(Head.objects.all())
+    head = heads[0] if len(heads) == 1 else None
+    if len(heads) > 1:
+        report.bad(last + 1, "head", "more than one row names the end of the chain")
+    elif head is None and last:
         report.bad(last + 1, "head", "the row that names the end of the chain is deleted")
-    elif head is not None and head.seq > last:
+    elif head is not None and (head.seq or 0) > last:
         report.bad(last + 1, "missing", _gone(last + 1, head.seq))
     elif head is not None and report.last:
         newest = Link.objects.get(seq=report.last)
-        if head.seq < last or bytes(newest.hash) != bytes(head.hash):
-            report.bad(min(head.seq + 1, last), "head", f"the end of the chain is {last}, its head says otherwise")
+        seq = head.seq or 0
+        if seq < last or newest.hash is None or head.hash is None or bytes(newest.hash) != bytes(head.hash):
+            report.bad(min(seq + 1, last), "head", f"the end of the chain is {last}, its head says otherwise")
     ahead = max(marks.hashes, default=0)
     if ahead > last:
         report.bad(
@@ -209,10 +249,10 @@ def _end(report: Report, marks: Marks) -> None:
 
 def _strays(report: Report) -> None:
     """Entries that came in while linking was switched off."""
-    for entry in Entry.objects.filter(link=None).order_by("id")[:MOST_FAULTS]:
-        before = Link.objects.filter(entry_id__lt=entry.pk).order_by("-seq").first()
+    for number in Entry.objects.filter(link=None).order_by("id").values_list("pk", flat=True)[:MOST_FAULTS]:
+        before = Link.objects.filter(entry_id__lt=number).order_by("-seq").first()
         seq = before.seq + 1 if before else 1
-        report.bad(seq, "stray", f"entry {entry.pk} is in no place of the chain; it was put in where {seq} is")
+        report.bad(seq, "stray", f"entry {number} is in no place of the chain; it was put in where {seq} is")
 
 
 def _gone(first: int, last: int) -> str:

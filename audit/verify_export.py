@@ -1,27 +1,34 @@
 """The format of the audit chain, and its offline verifier for exports: one file, standard library only.
 
-    python3 verify_export.py EXPORT.jsonl [--key PUBLIC_KEY_HEX] [--json]
+    python3 verify_export.py EXPORT.jsonl --key PUBLIC_KEY_HEX [--key ANOTHER] [--json]
 
-Exit code 0: every line that is there is true. 1: something is not, and the first bad sequence number is named. 2: this is no
-export. The product hashes with the functions of this very file, so what an auditor reads here is the definition.
+Exit code 0: all of it is what the holder of the key signed. 1: something is not, and the first bad place is named. 2: this is no
+export. 3: nothing contradicts itself, but no key was named, or an older version made it, and what that cannot show is said. The
+product hashes with the functions of this very file, so what an auditor reads here is the definition.
 
 An entry's content is hashed as RFC 8785 canonical JSON: `content = SHA-256(canonical(entry))`. Names and addresses are in it
 only as `SHA-256(salt || text)`: without salt and text, which an erasure removes, nothing of them can be guessed. The chain is
 `hash[n] = SHA-256(hash[n-1] || n as 8 bytes, big endian || content[n])`, with 32 zero bytes before the first. A checkpoint is
 the Ed25519 signature (RFC 8032) of `canonical({"v", "kind", "seq", "hash", "at", "key"})`; kind "cut" says that everything up
-to `seq` was purged by rule. The last line of an export signs the SHA-256 of all bytes before it.
+to `seq` was purged by rule.
+
+Each line of an export is canonical JSON. The first, the header, is signed: the filter, the log's first and last number, how many
+entries follow. The last is signed and holds the SHA-256 of all bytes before it. Checkpoints may be by an older key: name both.
 """
 
+import argparse
 import hashlib
 import json
+import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from decimal import Decimal
 from json.encoder import encode_basestring
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-VERSION = 1
+VERSION = 1  # of the chain
+FORMAT = 2  # of an export; 1 signed its last line alone, and named neither its end nor how many entries
 GENESIS = bytes(32)
 PERSONAL = ("actor_name", "on_behalf_of_name", "target_name", "address")
 CONTENT = (
@@ -159,118 +166,192 @@ def is_signed(message: bytes, signature: str, key: str) -> bool:
 
 
 # --- an export --------------------------------------------------------------------------------------------------------
-class Export:
-    """What was found in one file. `faults` are (sequence number or None, sentence), in the order of the file."""
+Shape = Mapping[str, Any]  # the type of each name of an object
+OLD_HEADER: Shape = {"v": int, "format": str, "exported_at": str, "filter": dict, "first_seq": int}
+HEADER: Shape = {**OLD_HEADER, "last_seq": int, "entries": int, "key": str | None}
+CHECKPOINT: Shape = {"v": int, "kind": str, "seq": int, "hash": str, "at": str, "key": str}
+ENTRY: Shape = {"seq": int, "previous_hash": str, "hash": str, "entry": dict, "personal": dict}
+TRAILER: Shape = {"v": int, "sha256": str, "entries": int, "key": str | None}
+KEY = re.compile("[0-9a-f]{64}")
+SHOWN = 20  # faults that are printed; --json has all
+NO_KEY = "No key was named: that somebody changed the file and made all hashes anew is not ruled out. Use --key."
+OLD = "An older version made the file: its header is unsigned and names no end and no count; a gap is not ruled out."
 
-    def __init__(self, key: str | None) -> None:
-        self.key, self.keys = key, set[str]()
-        self.header: dict[str, Any] | None = None
-        self.entries, self.erased, self.signatures = 0, 0, 0
+
+class Fault(NamedTuple):
+    """One thing that is not true. line: from 1; seq: the number of the entry it begins at, None where it is no entry's."""
+
+    line: int
+    seq: int | None
+    what: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}{'' if self.seq is None else f', number {self.seq}'}: {self.what}."
+
+
+class Export:
+    """What was found in one file. trusted: the public keys you were given, hexadecimal; `faults` in the order of the file."""
+
+    def __init__(self, trusted: Collection[str] = ()) -> None:
+        self.trusted, self.keys = frozenset(trusted), set[str]()  # `keys`: those that signed something in the file
+        self.header: dict[str, Any] = {}
+        self.is_complete = True  # it says to be the whole log
+        self.line, self.entries, self.erased, self.signatures = 0, 0, 0, 0
         self.first = self.last = 0
         self.before = GENESIS
         self.signed: dict[int, str] = {}  # the hash that a checkpoint names, by sequence number
         self.cuts: dict[int, str] = {}  # the same of those behind which a purge began
-        self.faults: list[tuple[int | None, str]] = []
+        self.faults: list[Fault] = []
         self.running = hashlib.sha256()
         self.closed = False
 
     @property
     def first_bad(self) -> int | None:
         """The smallest sequence number with a fault."""
-        return min((seq for seq, _ in self.faults if seq is not None), default=None)
+        return min((seq for _line, seq, _what in self.faults if seq is not None), default=None)
+
+    @property
+    def unshown(self) -> str:
+        """What is not shown although nothing is wrong; "" for nothing."""
+        return NO_KEY if not self.trusted else OLD if self.header["v"] < FORMAT else ""
+
+    def bad(self, seq: int | None, what: str) -> None:
+        """Note a fault in the line that is read."""
+        self.faults.append(Fault(self.line, seq, what))
 
     def read(self, line: bytes) -> None:
-        """Take one line. Raises ValueError for what no export contains."""
+        """Take one line. Raises ValueError, RecursionError, for what no export contains."""
+        self.line += 1
         found = json.loads(line)
+        if canonical(found) + b"\n" != line:
+            self.bad(None, "it is not written as an export is written: it was changed")
         if self.closed:
-            self.faults.append((None, "there are lines after the last one"))
-        elif "header" in found:
-            self.header = found["header"]
-        elif self.header is None:
-            raise ValueError("the first line is not the header of an export")
-        elif "entry" in found:
-            self._entry(found)
+            self.bad(None, "there are lines after the last one")
+        elif self.line == 1:
+            self._header(found)
+        elif "seq" in found:
+            self._entry(shaped(found, ENTRY))
         elif "checkpoint" in found:
-            self._checkpoint(found["checkpoint"], found["signature"])
+            self._checkpoint(found)
         elif "trailer" in found:
-            self._trailer(found["trailer"], found["signature"])
+            self._trailer(found)
         else:
-            raise ValueError("a line is neither entry, checkpoint nor trailer")
+            raise ValueError("it is neither entry, checkpoint nor trailer")
         self.running.update(line)
 
+    def _header(self, found: dict[str, Any]) -> None:
+        version = found["header"]["v"]
+        if version not in {1, FORMAT}:
+            raise ValueError("another version made it: take the verify_export.py that came with it")
+        self.header = shaped(found["header"], HEADER if version == FORMAT else OLD_HEADER)
+        self.is_complete = not self.header["filter"]
+        if version == FORMAT:
+            self._signed(None, "the header", found, "header")
+
     def _entry(self, found: dict[str, Any]) -> None:
-        seq, before = int(found["seq"]), bytes.fromhex(found["previous_hash"])
-        header = self.header or {}
+        seq, before = found["seq"], bytes.fromhex(found["previous_hash"])
+        if not 0 < seq < 2**63:
+            raise ValueError("it is no sequence number")
+        entry = shaped(found["entry"], dict.fromkeys(CONTENT, object) | {"personal": dict})
         self.entries += 1
-        complete = not header.get("filter")
-        if self.last and seq <= self.last:
-            self.faults.append((seq, f"it stands behind number {self.last}"))
-        elif complete and seq != (expected := self.last + 1 if self.last else int(header.get("first_seq") or seq)):
-            self.faults.append((min(seq, expected), f"number {expected} is missing"))
+        self._place(seq, found["previous_hash"])
         if seq == self.last + 1 and self.last and before != self.before:
-            self.faults.append((seq, "it does not follow from the entry before it"))
+            self.bad(seq, "it does not follow from the entry before it")
         if seq == 1 and before != GENESIS:
-            self.faults.append((seq, "the chain does not begin with zeros"))
-        if complete and seq > 1 and not self.last and self.cuts.get(seq - 1) != found["previous_hash"]:
-            self.faults.append((seq, "the log begins here, and no signed cut says so: its beginning is missing"))
-        for field, digest in found["entry"]["personal"].items():
+            self.bad(seq, "the chain does not begin with zeros")
+        for field, digest in entry["personal"].items():
             self._personal(seq, field, digest, found["personal"].get(field))
-        for field in found["personal"].keys() - found["entry"]["personal"].keys():
-            self.faults.append((seq, f"{field} was added: nothing was recorded there"))
-        content = content_hash(found["entry"])
-        if link_hash(before, seq, content).hex() != found["hash"]:
-            self.faults.append((seq, "its content does not have the hash of the chain"))
+        for field in found["personal"].keys() - entry["personal"].keys():
+            self.bad(seq, f"{field!a} was added: nothing was recorded there")
+        if link_hash(before, seq, content_hash(entry)).hex() != found["hash"]:
+            self.bad(seq, "its content does not have the hash of the chain")
         if self.signed.get(seq, found["hash"]) != found["hash"]:
-            self.faults.append((seq, "the chain differs from a signed checkpoint: it was rewritten here or before"))
+            self.bad(seq, "the chain differs from a signed checkpoint: it was rewritten here or before")
         self.first, self.last, self.before = self.first or seq, seq, bytes.fromhex(found["hash"])
 
-    def _personal(self, seq: int, field: str, digest: str, given: dict[str, str] | None) -> None:
-        if given is None:
+    def _place(self, seq: int, before: str) -> None:
+        """Does this number stand where the header and the numbers before it say?"""
+        if self.last and seq <= self.last:
+            self.bad(seq, f"it stands behind number {self.last}")
+        elif self.is_complete and seq != (expected := self.last + 1 if self.last else self.header["first_seq"]):
+            self.bad(min(seq, expected), f"number {expected} is missing")
+        if self.is_complete and seq > 1 and not self.last and self.cuts.get(seq - 1) != before:
+            self.bad(seq, "the log begins here, and no signed cut says so: its beginning is missing")
+
+    def _personal(self, seq: int, field: str, digest: object, given: Any) -> None:
+        if field not in PERSONAL:
+            self.bad(seq, f"{field!a} is no name or address that is recorded")
+        elif given is None:
             self.erased += 1
-        elif commitment(given["text"], given["salt"]) != digest:
-            self.faults.append((seq, f"{field} is not what was recorded"))
+        elif commitment(**shaped(given, {"text": str, "salt": str})) != digest:
+            self.bad(seq, f"{field} is not what was recorded")
 
-    def _signed(self, seq: int | None, what: str, message: bytes, signature: str, key: str) -> None:
+    def _signed(self, seq: int | None, what: str, found: dict[str, Any], name: str) -> None:
+        """Whether the statement `name` of this line is signed, and by whom."""
+        signature = shaped(found, {name: dict, "signature": str | None})["signature"]
+        key = found[name].get("key")
+        if signature is None or key is None:
+            if self.trusted:
+                self.bad(seq, f"{what} is not signed")
+            return
+        if not KEY.fullmatch(key):
+            raise ValueError("it names no public key")
         self.keys.add(key)
-        if self.key is not None and key != self.key:
-            self.faults.append((seq, f"{what} is signed by another key than the one you gave"))
-        elif not is_signed(message, signature, key):
-            self.faults.append((seq, f"the signature of {what} is wrong"))
         self.signatures += 1
+        if self.trusted and key not in self.trusted:
+            self.bad(seq, f"{what} is signed by another key than the one you gave: {key}")
+        elif not is_signed(canonical(found[name]), signature, key):
+            self.bad(seq, f"the signature of {what} is wrong")
 
-    def _checkpoint(self, checkpoint: dict[str, Any], signature: str) -> None:
-        seq = int(checkpoint["seq"])
-        self._signed(seq, f"the checkpoint at {seq}", canonical(checkpoint), signature, checkpoint["key"])
+    def _checkpoint(self, found: dict[str, Any]) -> None:
+        checkpoint = shaped(found["checkpoint"], CHECKPOINT)
+        seq = checkpoint["seq"]
+        self._signed(seq, f"the checkpoint at {seq}", found, "checkpoint")
         self.signed[seq] = checkpoint["hash"]
         if checkpoint["kind"] == "cut":
             self.cuts[seq] = checkpoint["hash"]
 
-    def _trailer(self, trailer: dict[str, Any], signature: str | None) -> None:
+    def _trailer(self, found: dict[str, Any]) -> None:
         self.closed = True
+        trailer = shaped({"key": None} | found["trailer"], TRAILER)  # format 1 named no key where it had none
+        self._signed(None, "the last line", found, "trailer")
+        if trailer["key"] != self.header.get("key", trailer["key"]):
+            self.bad(None, "the last line and the header are not signed by the same key")
         if trailer["sha256"] != self.running.hexdigest() or trailer["entries"] != self.entries:
-            self.faults.append((None, "the file differs from the one that was exported"))
-        if signature is None:
-            return
-        self._signed(None, "the export", canonical(trailer), signature, trailer["key"])
+            self.bad(None, "the lines above are not those that were exported: something was removed, added or changed")
 
     def close(self) -> None:
         """Look at what only the end of the file shows."""
         if not self.closed:
-            self.faults.append((self.last + 1, "the end of the file is missing"))
+            self.bad(self.last + 1, "the end of the file is missing")
         ahead = max(self.signed, default=0)
-        if not (self.header or {}).get("filter") and ahead > self.last:
-            self.faults.append((self.last + 1, f"a signed checkpoint names {ahead}: the end of the log is missing"))
+        if self.is_complete and ahead > self.last:
+            self.bad(self.last + 1, f"a signed checkpoint names {ahead}: the end of the log is missing")
+        if self.is_complete and self.header.get("last_seq", self.last) != self.last:
+            self.bad(self.last + 1, f"the header says that the log ends at {self.header['last_seq']}")
+        if self.header.get("entries", self.entries) != self.entries:
+            self.bad(None, f"the header names {self.header['entries']} entries, and {self.entries} are here")
 
 
-def check(lines: Iterator[bytes], key: str | None = None) -> Export:
-    """Read a whole export. key: the public key you were given, in hexadecimal. Raises ValueError, naming the line."""
-    export, number = Export(key), 0
-    for number, line in enumerate(lines, 1):
+def shaped(found: Any, shape: Shape) -> dict[str, Any]:
+    """An object with exactly these names and types. Raises ValueError."""
+    if not isinstance(found, dict) or found.keys() != shape.keys():
+        raise ValueError(f"it should have exactly {', '.join(shape)}")
+    for name, wanted in shape.items():
+        if not isinstance(found[name], wanted) or (wanted is int and isinstance(found[name], bool)):
+            raise ValueError(f"{name} is of the wrong kind")
+    return found
+
+
+def check(lines: Iterator[bytes], trusted: Collection[str] = ()) -> Export:
+    """Read a whole export. trusted: the public keys you were given, in hexadecimal. Raises ValueError, naming the line."""
+    export = Export(trusted)
+    for line in lines:
         try:
             export.read(line)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ValueError(f"line {number} is not a line of an audit export: {error}") from error
-    if export.header is None:
+        except (KeyError, RecursionError, TypeError, ValueError) as error:
+            raise ValueError(f"line {export.line} is not a line of an audit export: {str(error)!a}") from error
+    if not export.line:
         raise ValueError("the file is empty")
     export.close()
     return export
@@ -278,47 +359,41 @@ def check(lines: Iterator[bytes], key: str | None = None) -> Export:
 
 def main(arguments: list[str]) -> int:
     """The command line; returns the exit code."""
-    key = arguments[arguments.index("--key") + 1] if "--key" in arguments[:-1] else None
-    names = [word for word in arguments if not word.startswith("--") and word != key]
-    if len(names) != 1:
-        print(__doc__, file=sys.stderr)
-        return 2
+    parser = argparse.ArgumentParser(usage=__doc__, allow_abbrev=False)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--key", type=str.lower, action="append", default=[])
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args(arguments)
+    if not all(map(KEY.fullmatch, given.key)):
+        parser.error("a public key is 64 hexadecimal digits, as `manage.py audit_key` prints it")
     try:
-        with Path(names[0]).open("rb") as file:
-            export = check(iter(file), key)
+        with given.file.open("rb") as file:
+            export = check(iter(file), given.key)
     except (OSError, ValueError) as error:
-        print(f"{names[0]}: {error}", file=sys.stderr)
+        print(f"{given.file}: {error}", file=sys.stderr)
         return 2
-    if "--json" in arguments:
-        faults = [{"seq": seq, "what": what} for seq, what in export.faults]
-        print(
-            json.dumps({"ok": not faults, "first_bad": export.first_bad, "entries": export.entries, "faults": faults})
-        )
+    ok = not export.faults and not export.unshown
+    if given.json:
+        header, faults = export.header, [fault._asdict() for fault in export.faults]
+        told = {"ok": ok, "first_bad": export.first_bad, "entries": export.entries, "header": header, "faults": faults}
+        print(json.dumps(told | {"signed_by": sorted(export.keys), "unshown": export.unshown}))
     else:
-        _tell(export)
-    return 1 if export.faults else 0
+        _print(export)
+    return 0 if ok else 1 if export.faults else 3
 
 
-def _tell(export: Export) -> None:
-    part = "a part of the log" if (export.header or {}).get("filter") else "the whole log, without a gap"
-    print(
-        f"{export.entries} entries, {export.first} to {export.last}; {part}; {export.erased} erased names or addresses."
-    )
-    for seq, what in export.faults[:20]:
-        print(f"BAD {'file' if seq is None else seq}: {what}.")
+def _print(export: Export) -> None:
+    """For people. What the file says is written in ASCII: it may be anybody's."""
+    header, erased, at = export.header, f"{export.erased} erased names or addresses", export.header["exported_at"]
+    part = f"a part of the log, {json.dumps(header['filter'])}" if header["filter"] else "the whole log, without a gap"
+    print(f"{export.entries} entries, {export.first} to {export.last}; {part}; {erased}; exported {at!a}.")
+    for fault in export.faults[:SHOWN]:
+        print(f"BAD {fault}")
     if export.faults:
-        print(
-            f"First bad sequence number: {export.first_bad if export.first_bad is not None else 'none; the file itself'}."
-        )
-        return
-    print("Every hash is right.")
-    for key in sorted(export.keys):
-        print(
-            f"{export.signatures} signatures by {key}"
-            + ("." if export.key else ": compare it with the key you were given.")
-        )
-    if not export.signatures:
-        print("Nothing is signed: somebody who changed the file could have made all hashes anew.")
+        print(f"First bad sequence number: {export.first_bad or 'none; the file itself'}.")
+    else:
+        print(f"Every hash is right. {export.signatures} signatures, by {', '.join(sorted(export.keys)) or 'nobody'}.")
+        print(export.unshown or "All of it is as the holder of the key you gave exported it.")
 
 
 if __name__ == "__main__":

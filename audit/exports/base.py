@@ -21,11 +21,16 @@ class Placed:
 
 @dataclass(frozen=True)
 class Extract:
-    """What is exported. chosen: the filter as stored, empty for the whole log, which begins at `first_seq`."""
+    """What is exported. chosen: the filter as stored, empty for the whole log.
+
+    first_seq, last_seq: of the whole log at that time, 1 and 0 for an empty one. count: how many entries are chosen.
+    """
 
     exported_at: datetime
     chosen: dict[str, str]
     first_seq: int
+    last_seq: int
+    count: int
     checkpoints: list[Checkpoint]
     entries: Iterable[Placed]
 

@@ -4,10 +4,14 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from django.utils.translation import gettext as _
+
 from audit.content import content_of, written_time
 from audit.exports.base import Extract, Placed
 from audit.keys import KeyUnusable, public_key, signing_key
-from audit.verify_export import canonical
+from audit.verify_export import FORMAT, canonical
+from copilot_site.lib.errors import Conflict
 
 
 class JSONL:
@@ -16,27 +20,50 @@ class JSONL:
     extension = "jsonl"
 
     def write(self, extract: Extract) -> Iterator[bytes]:
-        """Header, checkpoints, entries, and a last line that signs all of it where this host has the key."""
+        """Header, checkpoints, entries, and a last line that signs all of it, where this host has the key.
+
+        Without the last line the file is no export: it is left away, by Conflict, where other entries came than the header names.
+        """
+        key = _key()
         running, count = hashlib.sha256(), 0
-        for line in _before(extract):
+        for line in _before(extract, key):
             running.update(line)
             yield line
         for placed in extract.entries:
             line, count = canonical(_entry(placed)) + b"\n", count + 1
             running.update(line)
             yield line
-        yield canonical(_trailer(running.hexdigest(), count)) + b"\n"
+        if count != extract.count:
+            raise Conflict(_("Entries were purged while they were exported: export them again."))
+        yield _line("trailer", {"v": FORMAT, "sha256": running.hexdigest(), "entries": count}, key)
 
 
-def _before(extract: Extract) -> Iterator[bytes]:
+def _key() -> Ed25519PrivateKey | None:
+    """None on a host without the key: header and last line are unsigned there; the checkpoints inside are signed all the same."""
+    try:
+        return signing_key()
+    except KeyUnusable:
+        return None
+
+
+def _line(name: str, statement: dict[str, Any], key: Ed25519PrivateKey | None) -> bytes:
+    """A statement that names who signs it, and the signature."""
+    statement = statement | {"key": public_key(key) if key else None}
+    signature = key.sign(canonical(statement)).hex() if key else None
+    return canonical({name: statement, "signature": signature}) + b"\n"
+
+
+def _before(extract: Extract, key: Ed25519PrivateKey | None) -> Iterator[bytes]:
     header = {
-        "v": 1,
+        "v": FORMAT,
         "format": "audit-export",
         "exported_at": written_time(extract.exported_at),
         "filter": extract.chosen,
         "first_seq": extract.first_seq,
+        "last_seq": extract.last_seq,
+        "entries": extract.count,
     }
-    yield canonical({"header": header}) + b"\n"
+    yield _line("header", header, key)
     for checkpoint in extract.checkpoints:
         yield canonical({"checkpoint": checkpoint.statement(), "signature": checkpoint.signature}) + b"\n"
 
@@ -51,14 +78,3 @@ def _entry(placed: Placed) -> dict[str, Any]:
         "entry": content_of(entry),
         "personal": personal,
     }
-
-
-def _trailer(digest: str, count: int) -> dict[str, Any]:
-    """Unsigned on a host without the key; the checkpoints inside are signed all the same."""
-    trailer: dict[str, Any] = {"v": 1, "sha256": digest, "entries": count}
-    try:
-        key = signing_key()
-    except KeyUnusable:
-        return {"trailer": trailer, "signature": None}
-    trailer["key"] = public_key(key)
-    return {"trailer": trailer, "signature": key.sign(canonical(trailer)).hex()}

@@ -1,6 +1,7 @@
 """Exports: what they hold, that they verify without this system, and that a change in the file is located."""
 
 import csv
+import hashlib
 import io
 import json
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
@@ -17,11 +19,12 @@ from audit import verify_export
 from audit.actions import Action
 from audit.export import export_entries, format_named
 from audit.exports import FORMATS
-from audit.keys import public_key, signing_key
+from audit.keys import new_key, public_key, signing_key
 from audit.models import Entry
 from audit.record import record
+from audit.retention import purge
 from audit.selectors import EntryFilter
-from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.errors import Conflict, InvalidInput
 from copilot_site.lib.spreadsheets import safe_cell
 from tests.integration.audit.logbook import ANNA, BERT, Logbook, write
 
@@ -36,8 +39,13 @@ def lines_of(content: bytes) -> Lines:
     return [json.loads(line) for line in content.splitlines()]
 
 
-def checked(content: bytes, key: str | None = None) -> verify_export.Export:
-    return verify_export.check(iter(content.splitlines(keepends=True)), key)
+def checked(content: bytes, *trusted: str) -> verify_export.Export:
+    return verify_export.check(iter(content.splitlines(keepends=True)), trusted)
+
+
+def joined(lines: Lines) -> bytes:
+    """As an export is written."""
+    return b"".join(verify_export.canonical(line) + b"\n" for line in lines)
 
 
 def offline(tmp_path: Path, content: bytes, *words: str) -> subprocess.CompletedProcess[str]:
@@ -55,13 +63,78 @@ def test_the_whole_log_verifies_offline_and_without_this_system(logbook: Logbook
     done = offline(tmp_path, exported("jsonl"), "--key", key)
     assert (done.returncode, done.stderr) == (0, "")
     assert "21 entries, 1 to 21; the whole log, without a gap; 0 erased" in done.stdout
-    assert "Every hash is right." in done.stdout
+    assert f"Every hash is right. 3 signatures, by {key}." in done.stdout
+    assert done.stdout.endswith("All of it is as the holder of the key you gave exported it.\n")
+
+
+def test_the_header_says_what_is_exported_and_is_signed(logbook: Logbook) -> None:
+    key = public_key(signing_key())
+    whole, part = lines_of(exported("jsonl")), lines_of(exported("jsonl", actor="anna"))
+    assert {name: whole[0]["header"][name] for name in ("v", "filter", "first_seq", "last_seq", "entries", "key")} == {
+        "v": 2, "filter": {}, "first_seq": 1, "last_seq": 21, "entries": 21, "key": key,
+    }  # fmt: skip
+    assert {name: part[0]["header"][name] for name in ("filter", "first_seq", "last_seq", "entries")} == {
+        "filter": {"actor": "by name"}, "first_seq": 1, "last_seq": 22, "entries": 11,
+    }  # fmt: skip
+    for line, name in ((whole[0], "header"), (whole[-1], "trailer"), (part[0], "header"), (part[-1], "trailer")):
+        assert verify_export.is_signed(verify_export.canonical(line[name]), line["signature"], key)
+
+
+def test_without_a_key_it_says_what_was_not_checked_and_ends_otherwise(logbook: Logbook, tmp_path: Path) -> None:
+    done = offline(tmp_path, exported("jsonl"))
+    assert (done.returncode, done.stderr) == (3, "")
+    assert "No key was named: that somebody changed the file and made all hashes anew is not ruled out." in done.stdout
+    told = json.loads(offline(tmp_path, exported("jsonl"), "--json").stdout)
+    assert (told["ok"], told["faults"], told["unshown"]) == (False, [], verify_export.NO_KEY)
+
+
+@pytest.mark.parametrize(
+    "words", [["--key"], ["--key", ""], ["--key="], ["--key", "ab"], ["--ke", "ab" * 32], ["--keys=ab"]]
+)
+def test_a_key_that_is_none_is_refused_and_never_taken_for_no_key(
+    logbook: Logbook, tmp_path: Path, words: list[str]
+) -> None:
+    done = offline(tmp_path, exported("jsonl"), *words)
+    assert (done.returncode, done.stdout) == (2, "")
 
 
 def test_another_key_is_refused(logbook: Logbook, tmp_path: Path) -> None:
     done = offline(tmp_path, exported("jsonl"), "--key", "ab" * 32)
     assert done.returncode == 1
-    assert "signed by another key than the one you gave" in done.stdout
+    assert "BAD line 1: the header is signed by another key than the one you gave" in done.stdout
+
+
+def test_after_a_change_of_keys_both_are_named(logbook: Logbook, tmp_path: Path) -> None:
+    old, new = public_key(signing_key()), new_key()
+    content = exported("jsonl")
+    assert offline(tmp_path, content, "--key", old, "--key", new.upper()).returncode == 0
+    done = offline(tmp_path, content, "--key", old)
+    assert done.returncode == 1
+    assert f"BAD line 1: the header is signed by another key than the one you gave: {new}." in done.stdout
+
+
+def test_an_export_of_an_older_version_is_read_and_shows_less(logbook: Logbook, tmp_path: Path) -> None:
+    key = signing_key()
+    content = as_format_1(exported("jsonl"), key)
+    done = offline(tmp_path, content, "--key", public_key(key))
+    assert (done.returncode, done.stderr) == (3, "")
+    assert "Every hash is right." in done.stdout
+    assert "An older version made the file: its header is unsigned" in done.stdout
+    unsigned = offline(tmp_path, as_format_1(exported("jsonl"), None), "--key", public_key(key))
+    assert unsigned.returncode == 1
+    assert "the last line is not signed" in unsigned.stdout
+
+
+def as_format_1(content: bytes, key: Ed25519PrivateKey | None) -> bytes:
+    """The same as exported before the header was signed."""
+    lines = lines_of(content)
+    names = ("v", "format", "exported_at", "filter", "first_seq")
+    lines[0] = {"header": {name: lines[0]["header"][name] for name in names} | {"v": 1}}
+    digest = hashlib.sha256(joined(lines[:-1])).hexdigest()
+    trailer: dict[str, Any] = {"v": 1, "sha256": digest, "entries": lines[-1]["trailer"]["entries"]}
+    trailer |= {"key": public_key(key)} if key else {}
+    signature = key.sign(verify_export.canonical(trailer)).hex() if key else None
+    return joined([*lines[:-1], {"trailer": trailer, "signature": signature}])
 
 
 def entry_line(lines: Lines, seq: int) -> int:
@@ -137,7 +210,7 @@ def test_a_change_in_the_file_is_found_and_located(logbook: Logbook, tmp_path: P
     apply, seq = CHANGES[name]
     lines = lines_of(exported("jsonl"))
     apply(lines)
-    content = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    content = joined(lines)
     assert checked(content).first_bad == seq
     done = offline(tmp_path, content, "--json")
     assert (done.returncode, json.loads(done.stdout)["first_bad"]) == (1, seq)
@@ -146,28 +219,44 @@ def test_a_change_in_the_file_is_found_and_located(logbook: Logbook, tmp_path: P
 def test_a_file_that_ends_early_is_noticed(logbook: Logbook) -> None:
     content = exported("jsonl")
     cut = b"".join(content.splitlines(keepends=True)[:-1])
-    assert [what for _seq, what in checked(cut).faults] == ["the end of the file is missing"]
+    assert checked(cut).faults == [(23, 22, "the end of the file is missing")]
 
 
 def test_a_chosen_part_verifies_as_a_part(logbook: Logbook, tmp_path: Path) -> None:
-    done = offline(tmp_path, exported("jsonl", actor="anna"))
+    done = offline(tmp_path, exported("jsonl", actor="anna"), "--key", public_key(signing_key()))
     assert done.returncode == 0
-    assert "a part of the log" in done.stdout
-    assert "compare it with the key you were given" in done.stdout
+    assert 'a part of the log, {"actor": "by name"}' in done.stdout
 
 
 def test_a_file_made_without_a_key_says_that_it_is_not_signed(logbook: Logbook, tmp_path: Path) -> None:
+    key = public_key(signing_key())
     (settings.AUDIT_KEYS / "signing.pem").unlink()
-    lines = lines_of(exported("jsonl"))
-    assert lines[-1]["signature"] is None
-    assert checked(exported("jsonl")).faults == []
+    content = exported("jsonl")
+    lines = lines_of(content)
+    assert (lines[0]["signature"], lines[0]["header"]["key"], lines[-1]["signature"]) == (None, None, None)
+    assert checked(content).faults == []
+    assert [(fault.line, fault.what) for fault in checked(content, key).faults] == [
+        (1, "the header is not signed"), (len(lines), "the last line is not signed"),
+    ]  # fmt: skip
 
 
-@pytest.mark.parametrize("content", [b"", b"no json\n", b'{"seq": 1}\n', b"[]\n", b'{"header": {}}\n{"x": 1}\n'])
+HEADER = b'{"header":{"exported_at":"","filter":{},"first_seq":1,"format":"audit-export","v":1}}\n'
+NO_EXPORTS = [
+    b"", b"no json\n", b'{"seq": 1}\n', b"[]\n", b"null\n", b"1\n", b'{"header": {}}\n{"x": 1}\n', b'{"header":{"v":[]}}\n',
+    b'{"header":{"v":3,"format":"audit-export"}}\n', b"[" * 100_000 + b"\n", b'{"header":' * 50_000 + b"\n", b"\xff\xfe\n",
+    HEADER + b'"seq"\n', HEADER + b"[]\n", HEADER + b'{"seq":1e999}\n', HEADER + b'{"seq":' + b"9" * 5000 + b"}\n",
+    HEADER + b'{"trailer":null,"signature":null}\n', HEADER + b'{"checkpoint":[],"signature":1}\n', HEADER + HEADER,
+    HEADER + b'{"entry":{},"hash":"","personal":{},"previous_hash":"","seq":-1}\n',
+    HEADER + b'{"entry":{},"hash":"","personal":{},"previous_hash":"","seq":true}\n',
+    HEADER + b'{"entry":{},"hash":"","personal":{},"previous_hash":"zz","seq":1}\n',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("content", NO_EXPORTS)
 def test_what_is_no_export_is_said_in_one_sentence(tmp_path: Path, content: bytes) -> None:
     done = offline(tmp_path, content)
     assert done.returncode == 2
-    assert len(done.stderr.strip().splitlines()) == 1
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr[-300:]
     assert done.stdout == ""
 
 
@@ -259,3 +348,16 @@ def test_a_long_log_is_read_in_batches(logbook: Logbook, monkeypatch: pytest.Mon
     monkeypatch.setattr("audit.verification.BATCH", 4)
     write(21)
     assert checked(exported("jsonl")).faults == []
+
+
+def test_an_export_that_a_purge_overtakes_ends_without_its_last_line(
+    logbook: Logbook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("audit.export.BATCH", 4)
+    pieces = export_entries(ANNA, chosen=EntryFilter(), form=format_named("jsonl"))
+    begun = next(pieces)
+    purge(None, before=logbook.entry(16).at)
+    rest = []
+    with pytest.raises(Conflict, match="Entries were purged while they were exported"):
+        rest.extend(pieces)
+    assert "the end of the file is missing" in {fault.what for fault in checked(begun + b"".join(rest)).faults}

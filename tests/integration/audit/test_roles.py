@@ -71,7 +71,7 @@ def app(logbook: Logbook, settings: LazySettings) -> Logbook:
 def test_the_application_cannot_change_the_log_even_without_triggers(app: Logbook, statement: str) -> None:
     with role(ROLE), pytest.raises(ProgrammingError, match=r"permission denied|must be owner"), transaction.atomic():
         connection.cursor().execute(statement)
-    assert {kind for _seq, kind in verified()} == {"trigger"}
+    assert {kind for _seq, kind in verified()} == {"guard"}
 
 
 def test_the_owner_could(app: Logbook) -> None:
@@ -86,7 +86,7 @@ def test_the_application_records_signs_and_verifies(app: Logbook) -> None:
         write(21)
         made = sign_checkpoint()
         assert made is not None
-        assert (made.seq, {kind for _seq, kind in verified()}) == (21, {"trigger"})
+        assert (made.seq, {kind for _seq, kind in verified()}) == (21, {"guard"})
 
 
 def test_the_rest_of_the_database_is_the_application_s_own(app: Logbook) -> None:
