@@ -5,12 +5,11 @@ import os
 import signal
 import subprocess
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
 
@@ -32,17 +31,18 @@ class Site:
 
     def failing(self) -> list[str]:
         """What `/readyz` names."""
-        try:
-            with urllib.request.urlopen(f"{self.url}/readyz", timeout=PATIENCE_S) as answer:
-                assert answer.status == 200
-                return list(json.load(answer)["failing"])
-        except urllib.error.HTTPError as error:
-            assert error.code == 503
-            return list(json.load(error)["failing"])
+        answer = httpx.get(f"{self.url}/readyz", timeout=PATIENCE_S)
+        failing: list[str] = answer.json()["failing"]
+        assert answer.status_code == (503 if failing else 200)
+        return failing
+
+    def wait_sound(self) -> None:
+        """Until nothing fails but the model, which who runs these tests alone may not have."""
+        wait_until(lambda: set(self.failing()) <= {"model"}, timeout_s=60)
+        assert set(self.failing()) <= {"model"}, (self.checkout.said(), _log(self.checkout).read_text()[-2000:])
 
     def is_alive(self) -> bool:
-        with urllib.request.urlopen(f"{self.url}/healthz", timeout=PATIENCE_S) as answer:
-            return bool(answer.status == 200)
+        return httpx.get(f"{self.url}/healthz", timeout=PATIENCE_S).status_code == 200
 
     def state(self) -> dict[str, int]:
         """Ports and process ids of the services."""
@@ -81,17 +81,13 @@ def _log(checkout: Checkout) -> Path:
     return checkout.root.parent / "web.log"
 
 
-def sound(site: Site) -> bool:
-    return set(site.failing()) <= {"model"}  # who runs these tests alone may have none
-
-
 def test_the_limit_is_less_than_a_second() -> None:
     assert ANSWER_S < 1
 
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_service_that_hangs_is_named_and_found_again(site: Site, service: str) -> None:
-    assert wait_until(lambda: sound(site), timeout_s=60)
+    site.wait_sound()
     process = site.process(service)
     process.suspend()
     try:
@@ -100,12 +96,12 @@ def test_a_service_that_hangs_is_named_and_found_again(site: Site, service: str)
             assert site.is_alive()
     finally:
         process.resume()
-    assert wait_until(lambda: sound(site), timeout_s=60)
+    site.wait_sound()
 
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_service_that_is_gone_is_named_and_comes_back_where_it_was(site: Site, service: str) -> None:
-    assert wait_until(lambda: sound(site), timeout_s=60)
+    site.wait_sound()
     before, said = site.state(), site.checkout.said()
     site.up.send_signal(signal.SIGSTOP)  # nobody starts it again
     try:
@@ -114,7 +110,7 @@ def test_a_service_that_is_gone_is_named_and_comes_back_where_it_was(site: Site,
         assert site.is_alive()
     finally:
         site.up.send_signal(signal.SIGCONT)
-    assert wait_until(lambda: sound(site), timeout_s=60)
+    site.wait_sound()
     after = site.state()
     assert {name for name in before if before[name] != after[name]} == {f"{service}_pid"}
     assert site.checkout.said().removeprefix(said) == f"{service} ended by itself; it is started again.\n"
@@ -122,7 +118,7 @@ def test_a_service_that_is_gone_is_named_and_comes_back_where_it_was(site: Site,
 
 def test_what_a_killed_postgres_left_ends_before_the_next_begins(site: Site) -> None:
     """A statement that keeps a processor busy does not look whether its postmaster lives."""
-    assert wait_until(lambda: sound(site), timeout_s=60)
+    site.wait_sound()
     busy = "from django.db import connection as c; c.cursor().execute('SELECT count(*) FROM generate_series(1, 1e10::bigint)')"
     command = site.checkout.command("shell", "-v0", "-c", busy)
     server = site.process("postgres")
@@ -132,7 +128,7 @@ def test_what_a_killed_postgres_left_ends_before_the_next_begins(site: Site) -> 
             backends = _busy(server)
             server.kill()
             assert wait_until(lambda: site.process("postgres").pid != server.pid, timeout_s=60)
-            assert wait_until(lambda: sound(site), timeout_s=60)
+            site.wait_sound()
             assert not any(backend.is_running() for backend in backends)
         finally:
             asker.kill()
