@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -136,4 +137,8 @@ def test_what_a_killed_postgres_left_ends_before_the_next_begins(site: Site) -> 
 
 def _busy(server: psutil.Process) -> list[psutil.Process]:
     """Its children that have computed for a while."""
-    return [child for child in server.children() if child.cpu_times().user > 1]
+    found = []
+    for child in server.children():
+        with suppress(psutil.NoSuchProcess):
+            found += [child] if child.cpu_times().user > 1 else []
+    return found
