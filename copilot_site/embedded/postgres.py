@@ -5,6 +5,7 @@ COPILOT_HOME may be longer. The wheel's Python API is not used: as root it adds 
 every parent folder.
 """
 
+import errno
 import os
 import shutil
 import signal
@@ -88,6 +89,7 @@ def launch(home: Home, port: int, *, durable: bool = True) -> int:
             if pid != found:
                 end(pid, signal.SIGQUIT, timeout_s=5)
             log = home.logs / "postgres.log"
+            _raise_if_full(tail(log))
             raise ServiceFailed(f"PostgreSQL did not start; the end of {log}:\n{tail(log)}")
         time.sleep(0.3)
 
@@ -172,8 +174,15 @@ def _initdb(home: Home, as_server: list[str]) -> None:
         )  # fmt: skip
     if made.returncode != 0:
         shutil.rmtree(fresh, ignore_errors=True)
+        _raise_if_full(made.stderr)
         raise ServiceFailed(f"PostgreSQL could not create its data in {fresh}: {made.stderr.strip()}")
     fresh.replace(home.postgres)  # over an empty folder, too
+
+
+def _raise_if_full(said: str) -> None:
+    """Raises OSError where PostgreSQL says that its disk is full."""
+    if os.strerror(errno.ENOSPC) in said:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _create_database_and_role(home: Home, port: int) -> None:
