@@ -198,7 +198,10 @@ class Supervisor:
 
     def _write_ledger(self) -> None:
         running = [child.process.pid for child in self._children if not child.ended()]
-        self._ledger.write_text(json.dumps({pid: psutil.Process(pid).create_time() for pid in running}))
+        fresh = self._ledger.with_suffix(".new")
+        with suppress(OSError):  # a full disk: without it only a killed supervisor's children are not found
+            fresh.write_text(json.dumps({pid: psutil.Process(pid).create_time() for pid in running}))
+            fresh.replace(self._ledger)
 
 
 def _relay(name: str, child: "subprocess.Popen[str]") -> None:
