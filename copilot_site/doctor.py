@@ -120,7 +120,7 @@ def postgres(using: BaseDatabaseWrapper | None = None) -> Finding:
         (using or connection).ensure_connection()
     except DatabaseError as error:
         return Finding("PostgreSQL", False, str(error).splitlines()[0], mend)
-    version = (using or connection).pg_version  # type: ignore[union-attr]
+    version = (using or connection).pg_version  # type: ignore[attr-defined]  # of PostgreSQL's alone
     return Finding("PostgreSQL", version >= LEAST_POSTGRES, f"version {version // 10_000}.{version % 10_000}", mend)
 
 

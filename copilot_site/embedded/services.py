@@ -92,8 +92,8 @@ def stop(home: Home) -> None:
     kept = _kept(home)
     if kept.valkey_pid and lives(kept.valkey_pid, home.valkey):
         valkey.stop(home, kept.valkey_pid)
-    for pid in {kept.postgres_pid, postgres.running_pid(home)} - {None}:
-        if lives(pid, home.postgres):
+    for pid in {kept.postgres_pid, postgres.running_pid(home)}:
+        if pid and lives(pid, home.postgres):
             postgres.stop(home, pid)
 
 
@@ -162,8 +162,8 @@ def _start_missing(home: Home, *, want_postgres: bool, want_valkey: bool, durabl
     postgres_port, postgres_pid = found.postgres_port, found.postgres_pid
     valkey_port, valkey_pid = found.valkey_port, found.valkey_pid
     if want_postgres and postgres_port is None:
-        runs = kept.postgres_port and lives(postgres.running_pid(home), home.postgres)  # and does not answer yet
-        postgres_port = kept.postgres_port if runs else free_port(kept.postgres_port)
+        runs = lives(postgres.running_pid(home), home.postgres)  # and does not answer yet
+        postgres_port = kept.postgres_port if runs and kept.postgres_port else free_port(kept.postgres_port)
         postgres_pid = postgres.launch(home, postgres_port, durable=durable)
     if want_valkey and valkey_port is None:
         valkey_port = free_port(kept.valkey_port)

@@ -51,5 +51,5 @@ def progress(items: Collection[T] = (), *, desc: str, unit: str, total: int | No
 
     desc: what is done. unit: what is counted, in the singular.
     """
-    kind = tqdm if sys.stderr.isatty() else Lines
+    kind: type[tqdm[T] | Lines[T]] = tqdm if sys.stderr.isatty() else Lines
     return kind(items, total=len(items) if total is None else total, desc=desc, unit=unit)

@@ -88,7 +88,7 @@ class Lighthouse:
 
     def _successor(self, name: str, before: psutil.Process) -> bool:
         try:
-            return self.process(name).pid != before.pid
+            return bool(self.process(name).pid != before.pid)
         except (psutil.Error, StopIteration):
             return False
 

@@ -83,8 +83,9 @@ class Command(BaseCommand):
 
     def _wait(self, names: dict[UUID, str]) -> None:
         """Until every version is completed or failed."""
-        with progress(total=len(names), desc="read and index", unit="document") as bar:
-            counts = complete(list(names), queue="bulk", done=lambda count: bar.update(count - bar.n))
+        bar = progress(list(names), desc="read and index", unit="document")
+        with bar:
+            counts = complete(list(names), queue="bulk", done=lambda count: bar.update(count - int(bar.n)))
         self.stdout.write(f"{counts[ParseStatus.COMPLETED]} completed, {counts[ParseStatus.FAILED]} failed.")
         for version in DocumentVersion.unscoped.filter(pk__in=names, parse_status=ParseStatus.FAILED):
             self.stdout.write(f"  failed {names[version.pk]}: {version.failure_reason}")
