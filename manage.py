@@ -24,6 +24,7 @@ def main() -> None:
     from redis import RedisError
 
     from copilot_site.embedded.process import ServiceFailed
+    from copilot_site.lib.errors import NO_SPACE
 
     try:
         with ExitStack() as stack:
@@ -44,6 +45,10 @@ def main() -> None:
                 raise
     except ServiceFailed as error:
         sys.exit(str(error))
+    except OSError as error:
+        if error.errno not in NO_SPACE:
+            raise
+        sys.exit("The disk is full: make room and repeat the command.")
     except KeyboardInterrupt:
         sys.stderr.write("\nInterrupted; what was finished stays.\n")
         sys.exit(130)

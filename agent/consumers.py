@@ -8,8 +8,11 @@ import json
 from typing import Any, Final, Literal
 from uuid import UUID
 
+import structlog
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
+from django.db import InterfaceError, OperationalError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from redis.exceptions import RedisError
 
 from agent.events import Error
 from agent.profiles import Options
@@ -29,6 +32,9 @@ from knowledge.retrieval.search import Scope
 
 NOT_YOURS = 4404  # close code: no such conversation, or somebody else's
 SIGNED_OUT = 4401
+TRY_AGAIN = 1013  # the page connects again, and asks for what it has not seen
+
+log = structlog.get_logger(__name__)
 
 
 class Ask(BaseModel):
@@ -146,6 +152,9 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
                     await self.send(text_data=entry.body)
         except CopilotError as problem:
             await self._refuse(str(problem))
+        except (RedisError, OperationalError, InterfaceError):
+            log.warning("socket.cannot_follow", run=str(message_id), exc_info=True)
+            await self.close(TRY_AGAIN)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **kwargs: Any) -> None:
         """An empty or binary frame is a wrong message like others; Channels would end the socket with an exception."""

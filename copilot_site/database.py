@@ -24,6 +24,7 @@ def database(url: str | None, *, home: Home, pool: int, role: str | None) -> dic
         | dict(pair.split("=", 1) for pair in parts.query.split("&") if "=" in pair),
     }
     if pool:  # ASGI only: under Celery prefork a pool would be shared by forked children
+        entry["CONN_HEALTH_CHECKS"] = True  # a restarted PostgreSQL leaves the pool full of dead connections
         entry["OPTIONS"]["pool"] = {"min_size": 1, "max_size": pool, "timeout": 10}
     if role:  # not Django's assume_role: with a pool it never gets a connection
         entry["OPTIONS"]["options"] = f"{entry['OPTIONS'].get('options', '')} -c role={role}".strip()

@@ -5,7 +5,9 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,7 +17,11 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import InvalidStorageError, storages
 from django.db import DatabaseError, connection
-from django.db.migrations.executor import MigrationExecutor
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from audit.keys import KeyUnusable, public_key, signing_key, trusted_keys
 from audit.owner import as_owner
@@ -107,22 +113,22 @@ def embedded() -> Finding:
     return Finding("Embedded services", True, ", ".join(used) or "not used")
 
 
-def postgres() -> Finding:
-    """PostgreSQL answers and is new enough."""
+def postgres(using: BaseDatabaseWrapper | None = None) -> Finding:
+    """PostgreSQL answers and is new enough. using: another connection than Django's."""
     mend = "Start PostgreSQL 15 or newer and check DATABASE_URL; unset it to use the embedded one."
     try:
-        connection.ensure_connection()
+        (using or connection).ensure_connection()
     except DatabaseError as error:
         return Finding("PostgreSQL", False, str(error).splitlines()[0], mend)
-    version = connection.pg_version  # type: ignore[attr-defined]
+    version = (using or connection).pg_version  # type: ignore[attr-defined]  # of PostgreSQL's alone
     return Finding("PostgreSQL", version >= LEAST_POSTGRES, f"version {version // 10_000}.{version % 10_000}", mend)
 
 
-def pgvector() -> Finding:
-    """The extension vector is installed in the database, or at hand, and new enough."""
+def pgvector(using: BaseDatabaseWrapper | None = None) -> Finding:
+    """The extension vector is installed in the database, or at hand, and new enough. using: another connection than Django's."""
     mend = "Install pgvector 0.8 or newer on the database server, then run `manage.py migrate`."
     try:
-        with connection.cursor() as cursor:
+        with (using or connection).cursor() as cursor:
             cursor.execute(
                 "SELECT installed_version, default_version FROM pg_available_extensions WHERE name = 'vector'"
             )
@@ -136,17 +142,23 @@ def pgvector() -> Finding:
     return Finding("pgvector", new_enough, version if row[0] else f"{version}, not yet created", mend)
 
 
-def migrations() -> Finding:
-    """All migrations are applied."""
+def migrations(using: BaseDatabaseWrapper | None = None) -> Finding:
+    """All migrations are applied. using: another connection than Django's, of the tables' owner."""
     try:
-        with as_owner():  # the application's role reads nothing of a database that it did not know yet
-            executor = MigrationExecutor(connection)
-            missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        # the application's role reads nothing of a database that it did not know yet
+        with nullcontext() if using else as_owner():
+            missing = sorted(_known_migrations() - MigrationRecorder(using or connection).applied_migrations().keys())
     except DatabaseError as error:
         return Finding("Migrations", False, str(error).splitlines()[0], "Mend PostgreSQL first.")
-    names = ", ".join(str(migration) for migration, _backwards in missing[:3])
+    names = ", ".join(".".join(migration) for migration in missing[:3])
     detail = f"{len(missing)} missing: {names}" if missing else "all applied"
     return Finding("Migrations", not missing, detail, "Run `manage.py migrate`.")
+
+
+@cache
+def _known_migrations() -> frozenset[tuple[str, str]]:
+    """App and name of each; read once, since `/readyz` asks every few seconds."""
+    return frozenset(MigrationLoader(None, ignore_no_migrations=True).graph.nodes)
 
 
 def audit_key() -> Finding:
@@ -166,7 +178,8 @@ def broker() -> Finding:
     """Valkey or Redis answers, is new enough, and never throws queued work away."""
     mend = "Start Redis 6.2 or Valkey and check REDIS_URL; unset it to use the embedded one."
     try:
-        with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=5, protocol=2) as client:
+        once = Retry(NoBackoff(), 0)
+        with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=5, protocol=2, retry=once) as client:
             info = client.info()
     except (redis.RedisError, OSError) as error:
         return Finding("Valkey or Redis", False, str(error), mend)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from copilot_site.config import ConfigError
+from copilot_site.lib.errors import NO_SPACE
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,10 @@ class Home:
 
 def unusable(home: Home, error: OSError) -> ConfigError:
     """What to end with where the state folder cannot be made or written."""
+    if error.errno in NO_SPACE:
+        return ConfigError(
+            f"The disk of the state folder {home.root} is full: make room, or choose a folder elsewhere with COPILOT_HOME=."
+        )
     return ConfigError(
         f"The state folder {home.root} cannot be used ({error.strerror}). "
         "Choose a folder that this user may write with COPILOT_HOME=."

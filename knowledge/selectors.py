@@ -12,9 +12,22 @@ from authz.checks import get_visible
 from authz.folders import folder_ids_with
 from authz.permissions import Right
 from authz.principal import Principal
+from copilot_site.lib.errors import NotFound
 from copilot_site.lib.prepared import prepared_cursor
-from knowledge.models import Chunk, Document, Folder, FolderKind
+from knowledge.models import Chunk, Document, Folder, FolderKind, KnowledgeBase
 from knowledge.retrieval.terms import document_terms
+
+MOST_NAMED = 20  # bases in a sentence
+
+
+def base_named(principal: Principal, name: str) -> KnowledgeBase:
+    """The knowledge base of this name, for a command. Raises NotFound, which names those that this person may see."""
+    try:
+        return get_visible(KnowledgeBase, principal, name=name)
+    except NotFound:
+        names = KnowledgeBase.objects.visible_to(principal).order_by("name").values_list("name", flat=True)[:MOST_NAMED]
+        there = f"there are {', '.join(f'“{each}”' for each in names)}" if names else "there is none yet"
+        raise NotFound(f"There is no knowledge base “{name}” that {principal.username} may see; {there}.") from None
 
 
 @dataclass(frozen=True)

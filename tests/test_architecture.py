@@ -27,6 +27,7 @@ UNSCOPED = {
     "knowledge/models/chunks.py": MODELS,
     "knowledge/ingestion/lease.py": WORKER,
     "knowledge/ingestion/pipeline.py": WORKER,
+    "knowledge/ingestion/completion.py": WORKER,
     "knowledge/ingestion/publish.py": WORKER,
     "knowledge/ingestion/stages.py": WORKER,
     "knowledge/ingestion/statistics.py": WORKER,

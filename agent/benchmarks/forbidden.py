@@ -18,11 +18,11 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.test import Client
 from django.urls import reverse
-from tqdm import tqdm
 
 from agent.benchmarks.forbidden_world import Target, World, make_world
 from copilot_site.lib.benchmarks import Report, Row
 from copilot_site.lib.errors import Conflict
+from copilot_site.lib.progress import progress
 
 CONFIDENCE = 0.95  # that every interval holds its median; shared out among the routes (Bonferroni)
 TARGETS = 50  # rows of each kind that are asked for in turn
@@ -87,7 +87,7 @@ class ForbiddenBenchmark:
 def _measured(world: World, pairs: int, chance: random.Random) -> dict[str, Pairs]:
     client = _client(world.outsider)
     found = {name: Pairs() for name in (*ROUTES, CONTROL)}
-    for number in tqdm(range(-WARM_UP, pairs), desc="by turns", unit="pair", disable=None):
+    for number in progress(range(-WARM_UP, pairs), desc="by turns", unit="pair"):
         for name, times in found.items():
             rows = world.visible if name == CONTROL else world.forbidden
             address = ROUTES.get(name, ROUTES["document (API)"])

@@ -19,12 +19,12 @@ from django.db import connection
 
 from agent.model_settings import LanguageModel
 from agent.models import Session
-from authz.checks import get_visible
 from authz.principal import Principal
 from copilot_site.config import BASE_DIR
 from copilot_site.lib.benchmarks import Report, Row
 from copilot_site.lib.errors import CopilotError, InvalidInput
 from knowledge.models import Chunk, KnowledgeBase
+from knowledge.selectors import base_named
 
 WARM_UP = 3  # runs: the models and the pages are in memory
 MODEL_CALLS, MODEL_FRAMES = 4, 17  # of a run, as `agent.benchmarks.model_server` answers
@@ -63,7 +63,7 @@ class RunsBenchmark:
 
     def run(self, options: Mapping[str, Any]) -> Report:
         principal = Principal.named(options["username"])
-        base = get_visible(KnowledgeBase, principal, name=options["kb"])
+        base = base_named(principal, options["kb"])
         places, steady = options["at_once"], options["steady"]
         counts = {
             "warm": WARM_UP,

@@ -5,6 +5,7 @@ COPILOT_HOME may be longer. The wheel's Python API is not used: as root it adds 
 every parent folder.
 """
 
+import errno
 import os
 import shutil
 import signal
@@ -19,7 +20,7 @@ from pathlib import Path
 import psutil
 import psycopg
 
-from copilot_site.embedded.process import ServiceFailed, start, tail, wait_gone, wait_until
+from copilot_site.embedded.process import ServiceFailed, end, lives, start, tail, wait_until
 from copilot_site.home import Home
 
 USER = DATABASE = "copilot"
@@ -69,39 +70,45 @@ def answers(home: Home, port: int) -> bool:
 
 
 def launch(home: Home, port: int, *, durable: bool = True) -> int:
-    """Start the server, creating its data on first use, and wait until it answers. Returns its pid.
+    """Start the server, creating its data on first use, and wait until it answers; one that runs is waited for. Returns its pid.
 
     durable: False switches fsync off: several times faster and lost with the machine; for tests only.
     """
-    as_server = _unprivileged(home)
     if not (home.postgres / "PG_VERSION").exists():
-        _initdb(home, as_server)
-    settings = TUNING if durable else TUNING | NO_DURABILITY
-    _clear_remains(home)
-    fixed = {"port": str(port), "listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
-    options = [word for name, value in (settings | fixed).items() for word in ("-c", f"{name}={value}")]
-    log = home.logs / "postgres.log"
+        _initdb(home, _unprivileged(home))
     began = time.monotonic()
     while True:
-        process = start([*as_server, str(binary("postgres")), "-D", str(home.postgres), *options], log=log)
-        while process.poll() is None and time.monotonic() - began < START_TIMEOUT_S:
+        found = running_pid(home)
+        pid = found if found and lives(found, home.postgres) else spawn(home, port, durable=durable)
+        while lives(pid, home.postgres) and time.monotonic() - began < START_TIMEOUT_S:
             if answers(home, port):
                 _create_database_and_role(home, port)
-                return process.pid
+                return pid
             time.sleep(0.03)
-        if process.poll() is None or time.monotonic() - began > STALE_PID_FILE_S:
-            process.kill()
+        if time.monotonic() - began > STALE_PID_FILE_S:
+            if pid != found:
+                end(pid, signal.SIGQUIT, timeout_s=5)
+            log = home.logs / "postgres.log"
+            _raise_if_full(tail(log))
             raise ServiceFailed(f"PostgreSQL did not start; the end of {log}:\n{tail(log)}")
         time.sleep(0.3)
 
 
-def stop(home: Home) -> None:
+def spawn(home: Home, port: int, *, durable: bool = True) -> int:
+    """Start the server on the data that are there and return its pid at once: after a crash it reads its log before it answers."""
+    if not (home.postgres / "PG_VERSION").exists():
+        raise ServiceFailed(f"{home.postgres} holds no database any more: restore it from your backup.")
+    _clear_remains(home)
+    settings = TUNING if durable else TUNING | NO_DURABILITY
+    fixed = {"port": str(port), "listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
+    options = [word for name, value in (settings | fixed).items() for word in ("-c", f"{name}={value}")]
+    command = [*_unprivileged(home), str(binary("postgres")), "-D", str(home.postgres), *options]
+    return start(command, log=home.logs / "postgres.log").pid
+
+
+def stop(home: Home, pid: int) -> None:
     """Fast shutdown: running transactions are rolled back, everything committed is on disk."""
-    pid = running_pid(home)
-    if pid is None:
-        return
-    os.kill(pid, signal.SIGINT)
-    if not wait_gone(pid, timeout_s=20):
+    if not end(pid, signal.SIGINT, timeout_s=20):
         raise ServiceFailed(f"PostgreSQL (process {pid}) did not stop within 20 s.")
 
 
@@ -113,24 +120,27 @@ def running_pid(home: Home) -> int | None:
 
 
 def _clear_remains(home: Home) -> None:
-    """After a crash: wait for the last of the old server's processes, and drop its pid file where its pid is a zombie.
-
-    PostgreSQL drops stale pid files itself, but takes a zombie (whose parent has not looked yet) for a live server.
-    """
+    """End what a killed server left: its children work in memory that nobody will read again, and no new one starts beside them."""
     pid = running_pid(home)
-    if pid is None or not wait_until(lambda: not _lives_in(home.postgres), timeout_s=STALE_PID_FILE_S):
+    if pid is None or lives(pid, home.postgres):
         return  # PostgreSQL itself refuses to start beside a live one
-    if psutil.pid_exists(pid) and psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
-        (home.postgres / "postmaster.pid").unlink()
+    for orphan in _processes_in(home.postgres):
+        with suppress(psutil.Error):
+            orphan.kill()
+    if wait_until(lambda: not _processes_in(home.postgres), timeout_s=STALE_PID_FILE_S) and psutil.pid_exists(pid):
+        (
+            home.postgres / "postmaster.pid"
+        ).unlink()  # a zombie, or another process that was given its number: PostgreSQL would wait
 
 
-def _lives_in(folder: Path) -> bool:
-    """Whether a process has its working directory there, as every process of the server has."""
+def _processes_in(folder: Path) -> list[psutil.Process]:
+    """The server's processes: each has its working directory there."""
+    found = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):
-            if process.status() != psutil.STATUS_ZOMBIE and process.cwd() == str(folder):
-                return True
-    return False
+            if process.status() != psutil.STATUS_ZOMBIE and process.name() == "postgres":
+                found += [process] if Path(process.cwd()) == folder.resolve() else []
+    return found
 
 
 def _initdb(home: Home, as_server: list[str]) -> None:
@@ -164,8 +174,15 @@ def _initdb(home: Home, as_server: list[str]) -> None:
         )  # fmt: skip
     if made.returncode != 0:
         shutil.rmtree(fresh, ignore_errors=True)
+        _raise_if_full(made.stderr)
         raise ServiceFailed(f"PostgreSQL could not create its data in {fresh}: {made.stderr.strip()}")
     fresh.replace(home.postgres)  # over an empty folder, too
+
+
+def _raise_if_full(said: str) -> None:
+    """Raises OSError where PostgreSQL says that its disk is full."""
+    if os.strerror(errno.ENOSPC) in said:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _create_database_and_role(home: Home, port: int) -> None:

@@ -1,9 +1,12 @@
 """Starting a server program and waiting for it, whoever started it."""
 
+import os
+import signal
 import socket
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -38,6 +41,32 @@ def start(command: Sequence[str], *, log: Path) -> subprocess.Popen[bytes]:
         )
     _children[child.pid] = child
     return child
+
+
+def lives(pid: int | None, folder: Path) -> bool:
+    """Whether the server of this folder runs as that process, and not a later one that was given its number; a zombie is dead.
+
+    A server works in the folder of its data. One that we started and that has yet to go there is known as our child.
+    """
+    if pid is None:
+        return False
+    if pid in _children:
+        return _children[pid].poll() is None
+    try:
+        process = psutil.Process(pid)
+        return process.status() != psutil.STATUS_ZOMBIE and Path(process.cwd()) == folder.resolve()
+    except psutil.AccessDenied:
+        return True  # somebody else's that may not be looked at: better one that is not mended than two servers on one folder
+    except psutil.NoSuchProcess:
+        return False
+
+
+def end(pid: int, number: signal.Signals, *, timeout_s: float) -> bool:
+    """Send a signal that ends a server, to one that was halted, too; False when it still runs after `timeout_s` seconds."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, number)
+        os.kill(pid, signal.SIGCONT)
+    return wait_gone(pid, timeout_s=timeout_s)
 
 
 def wait_until(ready: Callable[[], bool], *, timeout_s: float, interval_s: float = 0.05) -> bool:

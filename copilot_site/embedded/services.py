@@ -1,7 +1,8 @@
 """The services of one COPILOT_HOME: find them running, start them where nobody did, and let the last user stop them.
 
 Every process that uses them holds a shared lock on `services.users`; who lets go last stops them. The kernel drops the
-lock of a killed process, and services that outlive their starter are found by the next one.
+lock of a killed process, and services that outlive their starter are found by the next one. While `manage.py up` runs, its
+supervisor starts again what died (`parts`), where it was: whoever knows the address goes on.
 """
 
 import fcntl
@@ -11,11 +12,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TextIO
+from typing import Literal, TextIO
 
 from copilot_site.config import load_config
 from copilot_site.embedded import postgres, valkey
-from copilot_site.embedded.process import free_port
+from copilot_site.embedded.process import ServiceFailed, free_port, lives
 from copilot_site.home import Home, unusable
 
 
@@ -87,12 +88,57 @@ def running(
 
 
 def stop(home: Home) -> None:
-    """Stop what runs of this home's services."""
-    services = discover(home)
-    if services.valkey_port and services.valkey_pid:
-        valkey.stop(home, services.valkey_port, services.valkey_pid)
-    if services.postgres_port:
-        postgres.stop(home)
+    """Stop what runs of this home's services, whether it answers or not."""
+    kept = _kept(home)
+    if kept.valkey_pid and lives(kept.valkey_pid, home.valkey):
+        valkey.stop(home, kept.valkey_pid)
+    for pid in {kept.postgres_pid, postgres.running_pid(home)}:
+        if pid and lives(pid, home.postgres):
+            postgres.stop(home, pid)
+
+
+@dataclass(frozen=True)
+class ServicePart:
+    """An embedded service as the supervisor keeps it alive (`copilot_site.embedded.supervisor.Part`)."""
+
+    home: Home
+    name: Literal["postgres", "valkey"]
+
+    def ended(self) -> str | None:
+        """None while its process lives; one that does not answer may be busy, and is left alone."""
+        return None if self._lives() else "ended by itself"
+
+    def start(self) -> None:
+        """Start it with the port and the password that it had, unless somebody else is at it. Raises ServiceFailed."""
+        with (self.home.root / "services.lock").open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return  # a command starts it just now
+            kept = _kept(self.home)
+            if self._lives():
+                return
+            port = kept.postgres_port if self.name == "postgres" else kept.valkey_port
+            if not port:
+                raise ServiceFailed(f"{self.home.state} does not name its port any more")
+            if self.name == "postgres":
+                kept = replace(kept, postgres_pid=postgres.spawn(self.home, port))
+            else:
+                kept = replace(kept, valkey_pid=valkey.spawn(self.home, port))
+            _keep(self.home, kept)
+
+    def _lives(self) -> bool:
+        kept = _kept(self.home)
+        if self.name == "valkey":
+            return lives(kept.valkey_pid, self.home.valkey)
+        return any(lives(pid, self.home.postgres) for pid in (kept.postgres_pid, postgres.running_pid(self.home)))
+
+
+def parts(home: Home) -> list[ServicePart]:
+    """Those that this process uses, by its environment, for a supervisor to keep."""
+    names: dict[str, Literal["postgres", "valkey"]] = {"DATABASE_URL": "postgres", "REDIS_URL": "valkey"}
+    ours = urls(home, _kept(home))
+    return [ServicePart(home, names[name]) for name, url in ours.items() if os.environ.get(name) == url]
 
 
 def announce() -> None:
@@ -116,7 +162,8 @@ def _start_missing(home: Home, *, want_postgres: bool, want_valkey: bool, durabl
     postgres_port, postgres_pid = found.postgres_port, found.postgres_pid
     valkey_port, valkey_pid = found.valkey_port, found.valkey_pid
     if want_postgres and postgres_port is None:
-        postgres_port = free_port(kept.postgres_port)
+        runs = lives(postgres.running_pid(home), home.postgres)  # and does not answer yet
+        postgres_port = kept.postgres_port if runs and kept.postgres_port else free_port(kept.postgres_port)
         postgres_pid = postgres.launch(home, postgres_port, durable=durable)
     if want_valkey and valkey_port is None:
         valkey_port = free_port(kept.valkey_port)
@@ -125,10 +172,14 @@ def _start_missing(home: Home, *, want_postgres: bool, want_valkey: bool, durabl
         postgres_port=postgres_port, postgres_pid=postgres_pid, valkey_port=valkey_port, valkey_pid=valkey_pid
     )
     if services != kept:
-        fresh = home.state.with_suffix(".new")
-        fresh.write_text(json.dumps(asdict(services), indent=1))
-        fresh.replace(home.state)
+        _keep(home, services)
     return services
+
+
+def _keep(home: Home, services: Services) -> None:
+    fresh = home.state.with_suffix(".new")
+    fresh.write_text(json.dumps(asdict(services), indent=1))
+    fresh.replace(home.state)
 
 
 def _wanted(services: Services, *, want_postgres: bool, want_valkey: bool) -> Services:

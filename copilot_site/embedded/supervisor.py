@@ -1,4 +1,4 @@
-"""Runs a few long-lived processes side by side, prints what they say under their names, and ends all of them together.
+"""Runs a few long-lived processes side by side: prints what they say, starts again what ends, and ends all of them together.
 
 Ours instead of honcho's: no extra process per child (each a fork of a loaded Django), and what outlived a killed
 supervisor is found and ended by the next one.
@@ -10,58 +10,149 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import psutil
 
+from copilot_site.embedded.process import ServiceFailed
+
+LOOK_S = 0.5  # between two looks at what runs
+WINDOW_S = 60.0
+MOST_ENDS = 5  # within that time: what ends more often is broken, and is tried only now and then
+PAUSES_S = (0.0, 1.0, 2.0, 4.0)  # before it is started again, after the first, second … end within that time
+SLOW_S = 30.0
 GRACE_S = 8.0  # a worker finishes its task or gives it back; leases bring the rest back later
 
 
-class Supervisor:
-    """Children of one `up`. Each runs in a session of its own: a Ctrl-C reaches them through us, in order, once."""
+class Part(Protocol):
+    """Something that shall go on as long as the system does."""
 
-    def __init__(self, ledger: Path) -> None:
-        """ledger: file with the running children, so that the next supervisor can end what a killed one left."""
-        self._ledger = ledger
-        self._children: dict[str, subprocess.Popen[str]] = {}
-        self._stopping = threading.Event()
+    @property
+    def name(self) -> str: ...
 
-    def start(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Start one child; its lines appear on our standard output as `name | line`."""
-        child = subprocess.Popen(
-            command,
+    def ended(self) -> str | None:
+        """How it ended, in words that follow its name; None while it lives."""
+
+    def start(self) -> None:
+        """Start it again. Raises ServiceFailed or OSError with the reason."""
+
+
+class Child:
+    """A process of ours in a session of its own: a Ctrl-C reaches it through us, in order, once."""
+
+    def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        self.name = name
+        self._command, self._environment = command, dict(environment)
+        self.process = self._started()
+
+    def ended(self) -> str | None:
+        code = self.process.poll()
+        if code is None:
+            return None
+        return f"was killed ({signal.Signals(-code).name})" if code < 0 else f"ended by itself (code {code})"
+
+    def start(self) -> None:
+        """Start it again, after the end of what it had started itself."""
+        self.end_pool()
+        self.process = self._started()
+
+    def end_pool(self) -> None:
+        """End what it started and left when it was killed, such as the processes of a worker."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+    def _started(self) -> "subprocess.Popen[str]":
+        process = subprocess.Popen(
+            self._command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            env=dict(environment),
+            env=self._environment,
             start_new_session=True,
         )
-        self._children[name] = child
-        threading.Thread(target=_relay, args=(name, child), daemon=True).start()
-        ledger = {child.pid: psutil.Process(child.pid).create_time() for child in self._children.values()}
-        self._ledger.write_text(json.dumps(ledger))
+        threading.Thread(target=_relay, args=(self.name, process), daemon=True).start()
+        return process
 
-    def pids(self) -> dict[str, int]:
-        """Process ids by name."""
-        return {name: child.pid for name, child in self._children.items()}
+
+@dataclass
+class _Kept:
+    """A part, and when it began, when it ended within the last WINDOW_S, and when it is tried again once it ended (monotonic, s)."""
+
+    part: Part
+    begun_at: float
+    ends: list[float] = field(default_factory=list)
+    next_at: float | None = None
+    is_slow: bool = False
+
+    def look(self, now: float) -> str:
+        """Start it again when its time has come; a sentence where something happened, "" otherwise."""
+        if self.next_at is None:
+            how = self.part.ended()
+            return self._ended(how, now) if how else ""
+        if now < self.next_at:
+            return ""
+        self.next_at, self.begun_at = None, now
+        try:
+            self.part.start()
+        except (ServiceFailed, OSError) as error:
+            return self._ended(f"could not be started: {error}", now)
+        return ""
+
+    def _ended(self, how: str, now: float) -> str:
+        if now - self.begun_at >= WINDOW_S:
+            self.is_slow = False
+        was_slow = self.is_slow
+        self.ends = [*(at for at in self.ends if now - at < WINDOW_S), now]
+        self.is_slow = was_slow or len(self.ends) >= MOST_ENDS
+        self.next_at = now + (SLOW_S if self.is_slow else PAUSES_S[len(self.ends) - 1])
+        if was_slow:
+            return ""
+        if self.is_slow:
+            return (
+                f"{self.part.name} ended {MOST_ENDS} times within a minute, at last it {how}: it is tried again every "
+                f"{SLOW_S:.0f} s, and everything else goes on without it."
+            )
+        return f"{self.part.name} {how}; it is started again."
+
+
+class Supervisor:
+    """Children of one `up`, and whatever else it keeps alive."""
+
+    def __init__(self, ledger: Path) -> None:
+        """ledger: file with the running children, so that the next supervisor can end what a killed one left."""
+        self._ledger = ledger
+        self._children: list[Child] = []
+        self._stopping = threading.Event()
+
+    def start(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        """Start one child; its lines appear on our standard output as `name | line`."""
+        self._children.append(Child(name, command, environment))
+        self._write_ledger()
 
     def ended(self) -> str | None:
-        """The first child that ended by itself, as a sentence; None while all run."""
-        for name, child in self._children.items():
-            if child.poll() is not None:
-                return f"{name} ended by itself (code {child.returncode}); its last lines above say why."
-        return None
+        """The first child that ended, as a sentence; None while all run."""
+        ends = ((child.name, child.ended()) for child in self._children)
+        return next((f"{name} {how}; its last lines above say why." for name, how in ends if how), None)
 
-    def wait(self) -> str | None:
-        """Wait for a signal (None) or for a child that ends by itself (a sentence that names it)."""
-        while not self._stopping.wait(0.5):
-            if sentence := self.ended():
-                return sentence
-        return None
+    def keep(self, others: Sequence[Part] = ()) -> None:
+        """Until a signal, start again what ends, children and others: at once, then ever later. What never lasts stops nothing else."""
+        now = time.monotonic()
+        kept = [_Kept(part, begun_at=now) for part in (*others, *self._children)]
+        while not self._stopping.wait(LOOK_S):
+            before = self._pids()
+            for each in kept:
+                if sentence := each.look(time.monotonic()):
+                    sys.stdout.write(f"{sentence}\n")
+                    sys.stdout.flush()
+            if self._pids() != before:
+                self._write_ledger()
 
     @property
     def stopping(self) -> bool:
@@ -70,7 +161,7 @@ class Supervisor:
 
     @contextmanager
     def until_signal(self) -> Iterator[None]:
-        """SIGINT and SIGTERM end `wait` instead of this process; all children are stopped at the end of the block."""
+        """SIGINT and SIGTERM end `keep` instead of this process; all children are stopped at the end of the block."""
         before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
         for number in before:
             signal.signal(number, lambda *_: self._stopping.set())
@@ -83,10 +174,10 @@ class Supervisor:
 
     def stop(self) -> None:
         """Ask every child to end, last started first; after GRACE_S kill it with everything it started."""
-        children = [psutil.Process(child.pid) for child in self._children.values() if child.poll() is None]
-        _end(children[::-1])
-        for child in self._children.values():
-            child.wait()
+        _end([psutil.Process(child.process.pid) for child in self._children[::-1] if not child.ended()])
+        for child in self._children:
+            child.end_pool()
+            child.process.wait()
         self._ledger.unlink(missing_ok=True)
 
     def end_leftovers(self) -> None:
@@ -102,12 +193,23 @@ class Supervisor:
         _end(leftovers)
         self._ledger.unlink()
 
+    def _pids(self) -> list[int]:
+        return [child.process.pid for child in self._children]
+
+    def _write_ledger(self) -> None:
+        running = [child.process.pid for child in self._children if not child.ended()]
+        fresh = self._ledger.with_suffix(".new")
+        with suppress(OSError):  # a full disk: without it only a killed supervisor's children are not found
+            fresh.write_text(json.dumps({pid: psutil.Process(pid).create_time() for pid in running}))
+            fresh.replace(self._ledger)
+
 
 def _relay(name: str, child: "subprocess.Popen[str]") -> None:
     assert child.stdout is not None
-    for line in child.stdout:
-        sys.stdout.write(f"{name:>11} | {line}")
-        sys.stdout.flush()
+    with child.stdout:
+        for line in child.stdout:
+            sys.stdout.write(f"{name:>11} | {line}")
+            sys.stdout.flush()
 
 
 def _end(processes: Sequence[psutil.Process]) -> None:

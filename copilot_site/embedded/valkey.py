@@ -4,13 +4,14 @@ Its append-only file is in COPILOT_HOME/valkey, so that queued work survives a r
 """
 
 import platform
+import signal
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import redis
 
-from copilot_site.embedded.process import ServiceFailed, start, tail, wait_gone, wait_until
+from copilot_site.embedded.process import ServiceFailed, end, lives, start, tail, wait_until
 from copilot_site.home import Home
 
 START_TIMEOUT_S = 20.0
@@ -47,24 +48,29 @@ def answers(home: Home, port: int) -> bool:
 def launch(home: Home, port: int, *, durable: bool = True) -> int:
     """Start the server and wait until it answers. Returns its pid. durable: False keeps nothing on disk; for tests."""
     log = home.logs / "valkey.log"
+    pid = spawn(home, port, durable=durable)
+    if not wait_until(lambda: not lives(pid, home.valkey) or answers(home, port), timeout_s=START_TIMEOUT_S):
+        end(pid, signal.SIGKILL, timeout_s=5)
+    if not lives(pid, home.valkey):
+        raise ServiceFailed(f"Valkey did not start; the end of {log}:\n{tail(log)}")
+    return pid
+
+
+def spawn(home: Home, port: int, *, durable: bool = True) -> int:
+    """Start the server and return its pid at once: it reads its append-only file before it answers."""
     configuration = home.root / "valkey.conf"
-    configuration.touch(mode=0o600)
     # In a file, not in the arguments: every user of a machine reads those.
-    configuration.write_text(
+    text = (
         f'requirepass {home.secret("valkey")}\nbind 127.0.0.1\nport {port}\ndir {home.valkey}\nsave ""\n'
         f"appendonly {'yes' if durable else 'no'}\nappendfsync everysec\ndatabases 64\n"
     )
-    process = start([str(binary()), str(configuration)], log=log)
-    if not wait_until(lambda: process.poll() is not None or answers(home, port), timeout_s=START_TIMEOUT_S):
-        process.kill()
-    if process.poll() is not None:
-        raise ServiceFailed(f"Valkey did not start; the end of {log}:\n{tail(log)}")
-    return process.pid
+    configuration.touch(mode=0o600)
+    if configuration.read_text() != text:  # written once: on a full disk half of it would be left, without its password
+        configuration.write_text(text)
+    return start([str(binary()), str(configuration)], log=home.logs / "valkey.log").pid
 
 
-def stop(home: Home, port: int, pid: int) -> None:
+def stop(home: Home, pid: int) -> None:
     """Write the append-only file to the end and stop."""
-    with redis.Redis.from_url(url(home, port), socket_timeout=10, protocol=2) as client:
-        client.shutdown()
-    if not wait_gone(pid, timeout_s=10):
+    if not end(pid, signal.SIGTERM, timeout_s=10):
         raise ServiceFailed(f"Valkey (process {pid}) did not stop within 10 s.")

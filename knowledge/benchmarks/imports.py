@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from celery import current_app
 from django.conf import settings
 from django.core.management import call_command
 
@@ -17,6 +16,7 @@ from copilot_site.lib.errors import InvalidInput
 from knowledge.benchmarks.bystanders import Bystanders
 from knowledge.benchmarks.processor_time import system_cpu_s
 from knowledge.engine import engine
+from knowledge.ingestion.completion import is_served
 from knowledge.models import Chunk, Document, KnowledgeBase
 from knowledge.selectors import passage_text
 from knowledge.services.folders import create_knowledge_base
@@ -78,8 +78,7 @@ def _waits(waits_s: Sequence[float]) -> list[Row]:
 
 
 def _require_workers() -> None:
-    queues = current_app.control.inspect(timeout=2).active_queues() or {}
-    if not any(queue["name"] == "bulk" for worker in queues.values() for queue in worker):
+    if not is_served("bulk"):
         raise InvalidInput(
             "No worker of the queue `bulk` answers: start the system first (`manage.py up`, or `make demo`)."
         )

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from django.db import transaction
-from tqdm import tqdm
 
 from authz.principal import Principal
+from copilot_site.lib.progress import progress
 from knowledge.engine import Engine, engine
 from knowledge.retrieval.candidates import Candidate, Question, find_candidates, rarest
 from knowledge.retrieval.fusion import fuse
@@ -27,7 +27,7 @@ def recall_of_indexes(people: Mapping[str, Principal], scope: Scope, questions: 
     shares: dict[str, list[float]] = {who: [] for who in people}
     with transaction.atomic():
         build_in_transaction(with_engine.space_id)
-        for text in tqdm(questions, desc="recall", unit="question", disable=None):
+        for text in progress(questions, desc="recall", unit="question"):
             for who, principal in people.items():
                 exact, indexed = (_first(principal, text, scope, with_engine, use) for use in (False, True))
                 if exact:

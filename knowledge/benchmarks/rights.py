@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from django.db import connection, transaction
 from pgvector import HalfVector
-from tqdm import tqdm
 
 from authz.folders import folder_ids_with
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.benchmarks import Report, Row
+from copilot_site.lib.progress import progress
 from knowledge.benchmarks.rights_world import DIMENSIONS, Collection, make_member, make_tree, share_out
 from knowledge.retrieval.candidates import Candidate, Question, find_candidates
 from knowledge.retrieval.plan import Scope, make_plan
@@ -88,7 +88,7 @@ def _search(collection: Collection, share: float, questions: int) -> list[Row]:
     ids = folder_ids_with(who, Right.VIEW)
     handed = [row[0] for row in _rows(ids.sql, ids.params)]
     ours, peer, recalls, fewest = [], [], [], DEPTH
-    for _question in tqdm(range(questions), desc=f"sees {share:.1%}", unit="question", disable=None):
+    for _question in progress(range(questions), desc=f"sees {share:.1%}", unit="question"):
         vector, term = collection.question()
         near = HalfVector(vector).to_text()
         space = collection.space.pk

@@ -13,19 +13,19 @@ import psutil
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 from pgvector import HalfVector
-from tqdm import tqdm
 
-from authz.checks import get_visible
 from authz.grants import give
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.benchmarks import Report, Row
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.progress import progress
 from knowledge.benchmarks.recall import recall_of_indexes
 from knowledge.engine import engine
 from knowledge.models import Chunk, Folder, KnowledgeBase
 from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.search import search
+from knowledge.selectors import base_named
 
 TOP_K = 10
 WARM_UP = 5  # questions: statements are planned, the model and the pages are in memory
@@ -53,7 +53,7 @@ class SearchBenchmark:
 
     def run(self, options: Mapping[str, Any]) -> Report:
         principal = Principal.named(options["username"])
-        base = get_visible(KnowledgeBase, principal, name=options["kb"])
+        base = base_named(principal, options["kb"])
         scope = Scope(knowledge_base_ids=(base.pk,))
         chance = random.Random(options["seed"])  # noqa: S311 - repeats a run, hides nothing
         questions = _questions(principal, base, options["questions"] + WARM_UP, chance)
@@ -135,7 +135,7 @@ def _timed(ask: Callable[[str], None], questions: Sequence[str]) -> dict[str, fl
     measured = questions[WARM_UP:]
     walls = []
     cpu = time.process_time(), _server_cpu_s()
-    for text in tqdm(measured, desc="ask", unit="question", disable=None):
+    for text in progress(measured, desc="ask", unit="question"):
         began = time.perf_counter()
         ask(text)
         walls.append((time.perf_counter() - began) * 1e3)

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from tqdm import tqdm
 
 from authz.principal import Principal
 from copilot_site.lib.commands import one_sentence
 from copilot_site.lib.named_files import file_to_write
+from copilot_site.lib.progress import progress
 from knowledge.evaluation.corpus import LoadedCorpus, load_corpus
 from knowledge.evaluation.datasets import Dataset, DatasetError, Query, load_dataset
 from knowledge.evaluation.runs import Languages
@@ -48,7 +48,7 @@ class EvaluationCommand(BaseCommand):
                 dataset,
                 reader,
                 name=name,
-                progress=lambda rows: tqdm(rows, desc="ingest", unit="document", disable=None),
+                progress=lambda rows: progress(rows, desc="read and index", unit="document"),
             )
             report = self.measure(dataset, loaded, reader, {**options, "split": split})
         self.print_report(report)
@@ -68,4 +68,4 @@ class EvaluationCommand(BaseCommand):
     @staticmethod
     def asking(queries: Sequence[Query]) -> Iterable[Query]:
         """The questions behind a progress bar."""
-        return tqdm(queries, desc="ask", unit="question", disable=None)
+        return progress(queries, desc="ask", unit="question")

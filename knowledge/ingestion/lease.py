@@ -11,6 +11,7 @@ from threading import Event, Thread
 from uuid import UUID, uuid4
 
 from django.db import connection, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from copilot_site.lib.prepared import prepared_cursor
@@ -88,6 +89,12 @@ def _renew(version: DocumentVersion, done: Event) -> None:
             )
     finally:
         connection.close()
+
+
+def hand_back(version: DocumentVersion) -> None:
+    """As `let_go`, where somebody interrupted the work: nothing is wrong with the file, so that attempt does not count."""
+    DocumentVersion.unscoped.filter(pk=version.pk, lease=version.lease).update(attempts=F("attempts") - 1)
+    let_go(version)
 
 
 def let_go(version: DocumentVersion) -> None:

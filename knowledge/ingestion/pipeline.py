@@ -19,7 +19,7 @@ from audit.record import record
 from copilot_site.lib.prepared import prepared_cursor
 from knowledge.embedding.base import EmbedderUnavailable
 from knowledge.ingestion import stages
-from knowledge.ingestion.lease import MAX_ATTEMPTS, LeaseLost, claim, fenced, kept, let_go
+from knowledge.ingestion.lease import MAX_ATTEMPTS, LeaseLost, claim, fenced, hand_back, kept, let_go
 from knowledge.ingestion.publish import publish
 from knowledge.ingestion.stages import Written
 from knowledge.models import DocumentVersion, ParseStatus, Stage, StageName, StageStatus
@@ -75,6 +75,9 @@ def _work(version: DocumentVersion) -> None:
     try:
         _run(version)
     except LeaseLost:
+        raise
+    except (KeyboardInterrupt, SystemExit):  # of a command: a worker ends what it has
+        hand_back(version)
         raise
     except UnreadableFile as problem:
         fail(version, problem.code, problem.params)

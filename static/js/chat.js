@@ -21,11 +21,14 @@ const FINAL_CODES = [4401, 4404]; // signed out; not this person's conversation
 let session = text.session;
 let socket = null;
 let tries = 0;
-let live = null; // the answer that is coming: {item, state, body, references, text, question, id, seq, isUnwanted}; id once it has one
+let retry = 0; // the timer of the next try
+let waiting = null; // the question that waits for an open socket: {resolve, reject}
+let live = null; // the answer that is coming: {item, state, body, references, text, question, isSent, id, seq, isUnwanted}; id once it has one
 
 // --- the socket ---
 
 function connect() {
+  clearTimeout(retry);
   const scheme = location.protocol === "https:" ? "wss" : "ws";
   socket = new WebSocket(`${scheme}://${location.host}/ws/chat/${session}/`);
   socket.addEventListener("open", () => {
@@ -33,21 +36,30 @@ function connect() {
     connection.hidden = true;
     if (live?.id) socket.send(JSON.stringify({ continue_message: live.id, after: live.seq }));
     if (live?.id && live.isUnwanted) tellToStop();
+    waiting?.resolve(socket);
+    waiting = null;
   });
   socket.addEventListener("message", (message) => receive(JSON.parse(message.data)));
   socket.addEventListener("close", (event) => {
     socket = null;
-    if (live && !live.id) fail(text.textBroken); // what has an id goes on without us, and is asked for again
-    if (FINAL_CODES.includes(event.code)) say(text.textGone);
-    else reconnect();
+    if (live?.isSent && !live.id) fail(text.textBroken); // what has an id goes on without us, and is asked for again
+    if (FINAL_CODES.includes(event.code)) {
+      say(text.textGone);
+      waiting?.reject(new Error(event.code));
+      waiting = null;
+    } else reconnect();
   });
 }
 
 function reconnect() {
   say(text.textOffline);
+  retry = setTimeout(connect, pause());
+}
+
+function pause() {
   const wait = RETRY_MS[Math.min(tries, RETRY_MS.length - 1)];
   tries += 1;
-  setTimeout(connect, wait);
+  return wait;
 }
 
 function say(sentence) {
@@ -59,18 +71,20 @@ function whenOpen() {
   if (!socket) connect();
   if (socket.readyState === WebSocket.OPEN) return Promise.resolve(socket);
   return new Promise((resolve, reject) => {
-    socket.addEventListener("open", (event) => resolve(event.target), { once: true });
-    socket.addEventListener("close", () => reject(new Error("closed")), { once: true });
+    waiting = { resolve, reject }; // however often it has to be tried
   });
 }
 
 // --- asking ---
 
 async function begin() {
-  const answer = await fetch(text.newUrl, {
-    method: "POST",
-    headers: { Accept: "application/json", "X-CSRFToken": token() },
-  });
+  const options = { method: "POST", headers: { Accept: "application/json", "X-CSRFToken": token() } };
+  let answer = await fetch(text.newUrl, options).catch(() => null);
+  while (!answer || answer.status === 503) {
+    say(text.textOffline);
+    await new Promise((resolve) => setTimeout(resolve, pause()));
+    answer = await fetch(text.newUrl, options).catch(() => null);
+  }
   if (!answer.ok) throw new Error(answer.status);
   const made = await answer.json();
   session = made.id;
@@ -91,6 +105,7 @@ async function ask(query) {
     if (!session) await begin();
     const open = await whenOpen();
     const scope = document.getElementById("scope")?.value;
+    live.isSent = true;
     open.send(JSON.stringify({ query, knowledge_base_ids: scope ? [scope] : [], language: text.language }));
   } catch {
     fail(text.textFailed);
@@ -191,7 +206,7 @@ function answerItem(query) {
   const state = element("p", "pending", text.textLooking);
   const body = element("p", "answer-text");
   item.append(state, body);
-  return { item, state, body, references: new Map(), text: "", question: query, id: "", seq: -1, isUnwanted: false };
+  return { item, state, body, references: new Map(), text: "", question: query, isSent: false, id: "", seq: -1, isUnwanted: false };
 }
 
 function unfinishedAnswer() {

@@ -10,12 +10,11 @@ from agent.business.report import markdown_table
 from agent.runs.launch import ask
 from agent.runs.records import check_question
 from agent.sessions import ShownMessage, create_session, get_message
-from authz.checks import get_visible
 from authz.principal import Principal
 from copilot_site.lib.commands import one_sentence, reader_may_leave
 from knowledge.ingestion.language import language_of
-from knowledge.models import KnowledgeBase
 from knowledge.retrieval.search import Scope
+from knowledge.selectors import base_named
 
 
 class Command(BaseCommand):
@@ -36,7 +35,7 @@ class Command(BaseCommand):
         with one_sentence():
             principal = Principal.named(username)
             check_question(question)  # before a conversation is begun for it
-            scope = Scope(knowledge_base_ids=(get_visible(KnowledgeBase, principal, name=kb).pk,)) if kb else Scope()
+            scope = Scope(knowledge_base_ids=(base_named(principal, kb).pk,)) if kb else Scope()
             language = language or ("zh-hans" if language_of(question) == "zh" else "en")
             session = create_session(principal)
             events = async_to_sync(_collect)(

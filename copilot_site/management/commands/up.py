@@ -21,6 +21,7 @@ from audit.keys import ensure_key
 from copilot_site import doctor
 from copilot_site.celery import HEARTBEAT_KEY, app
 from copilot_site.config import BASE_DIR, load_config
+from copilot_site.embedded import services
 from copilot_site.embedded.process import wait_until
 from copilot_site.embedded.supervisor import Supervisor
 from copilot_site.lib.errors import CopilotError
@@ -46,7 +47,7 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=load_config().port, help="Port of the web server (or PORT=).")
 
     def handle(self, *, services_only: bool, demo: bool, port: int, **_: Any) -> None:
-        """Run until a signal, or until a process ends by itself (exit code 1)."""
+        """Run until a signal. What ends meanwhile is started again; what ends before all are ready ends the start (exit code 1)."""
         supervisor = Supervisor(settings.HOME.root / "processes.json")
         if services_only:
             self._hold_services(supervisor)
@@ -58,12 +59,13 @@ class Command(BaseCommand):
             self._prepare(demo=demo)
             with supervisor.until_signal():
                 start_processes(supervisor, host, port)
-                if self._wait_ready(supervisor, f"http://{host}:{port}"):
+                failed = self._wait_ready(supervisor, f"http://{host}:{port}")
+                if not (failed or supervisor.stopping):
                     self._welcome(f"http://{host}:{port}", demo=demo)
-                failed = supervisor.wait()
-            self.stdout.write("Stopped.")
+                    supervisor.keep(services.parts(settings.HOME))
             if failed:
                 raise CommandError(failed)
+            self.stdout.write("Stopped.")
 
     def _hold_services(self, supervisor: Supervisor) -> None:
         with supervisor.until_signal():
@@ -71,7 +73,7 @@ class Command(BaseCommand):
                 self.stdout.write(f"export {name}={os.environ.get(name, '')}")
             self.stdout.write("PostgreSQL and Valkey answer. Ctrl-C stops them.")
             self.stdout.flush()
-            supervisor.wait()
+            supervisor.keep(services.parts(settings.HOME))
 
     def _prepare(self, *, demo: bool) -> None:
         """Everything that must be true before a process may start; each step is quick when it is already done."""
@@ -105,8 +107,8 @@ class Command(BaseCommand):
         if done.returncode:
             raise CommandError(f"`manage.py {command}` failed; the lines above say why.")
 
-    def _wait_ready(self, supervisor: Supervisor, url: str) -> bool:
-        """Wait until web, workers and beat answer. False when a signal or an ended process came first."""
+    def _wait_ready(self, supervisor: Supervisor, url: str) -> str | None:
+        """Wait until web, workers and beat answer, or a signal comes; a sentence where a process ended first, or none answers."""
         parts = {
             "The web server": lambda: status_of(f"{url}/readyz") == 200,
             "Beat": lambda: cache.get(HEARTBEAT_KEY) is not None,
@@ -118,10 +120,10 @@ class Command(BaseCommand):
                 return supervisor.stopping or supervisor.ended() is not None or answers()
 
             if not wait_until(over, timeout_s=READY_TIMEOUT_S, interval_s=0.25):
-                raise CommandError(f"{name} does not answer after {READY_TIMEOUT_S:.0f} s: see `manage.py doctor`.")
-            if supervisor.stopping or supervisor.ended():
-                return False
-        return True
+                return f"{name} does not answer after {READY_TIMEOUT_S:.0f} s: see `manage.py doctor`."
+            if failed := supervisor.ended():
+                return failed
+        return None
 
     def _welcome(self, url: str, *, demo: bool) -> None:
         self._say(f"\nReady: {url}/")

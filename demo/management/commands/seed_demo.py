@@ -3,8 +3,8 @@
 from typing import Any
 
 from django.core.management.base import BaseCommand
-from tqdm import tqdm
 
+from copilot_site.lib.progress import progress
 from demo.seed import seed
 from demo.unfinished import is_unfinished
 
@@ -16,4 +16,4 @@ class Command(BaseCommand):
         if not is_unfinished():
             self.stdout.write("There are people or knowledge bases already: nothing was added.")
             return
-        seed(lambda waiting: tqdm(waiting, desc="read and index", unit="document", disable=None))
+        seed(lambda waiting: progress(waiting, desc="read and index", unit="document"))

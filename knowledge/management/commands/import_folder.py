@@ -1,7 +1,6 @@
 """`manage.py import_folder PATH --kb NAME [--folder F] --as USER`: bring a folder of files in, keeping its tree."""
 
 import os
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,21 +9,18 @@ from uuid import UUID
 
 from django.core.files import File
 from django.core.management.base import BaseCommand, CommandParser
-from django.db import connection, transaction
-from tqdm import tqdm
+from django.db import transaction
 
-from authz.checks import get_visible
 from authz.principal import Principal
 from copilot_site.lib.commands import one_sentence
-from copilot_site.lib.errors import CopilotError, InvalidInput
-from copilot_site.lib.prepared import prepared_cursor
+from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound, PermissionDenied
+from copilot_site.lib.progress import progress
+from knowledge.ingestion.completion import complete
 from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
-from knowledge.services.folders import ensure_path
+from knowledge.selectors import base_named
+from knowledge.services.folders import create_knowledge_base, ensure_path
 from knowledge.services.paths import folder_at
 from knowledge.services.uploads import IncomingFile, add_document, clean_filename, documents_by_name, folder_to_fill
-
-POLL_S = 1.0
-FINISHED = frozenset((ParseStatus.COMPLETED.value, ParseStatus.FAILED.value))
 
 
 class Command(BaseCommand):
@@ -33,15 +29,20 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("path", type=Path)
         parser.add_argument("--kb", required=True, help="name of the knowledge base")
+        parser.add_argument(
+            "--create", action="store_true", help="make the knowledge base if it is missing; for superusers"
+        )
         parser.add_argument("--folder", default="", help="folder in it, like A/B; made when missing")
         parser.add_argument("--as", dest="username", required=True, help="who imports; needs the right to add there")
         parser.add_argument("--no-wait", action="store_true", help="return when all is queued")
 
-    def handle(self, *, path: Path, kb: str, folder: str, username: str, no_wait: bool, **options: Any) -> None:
+    def handle(
+        self, *, path: Path, kb: str, create: bool, folder: str, username: str, no_wait: bool, **options: Any
+    ) -> None:
         with one_sentence():
             principal = Principal.named(username)
             files, closed = _files_of(path)
-            base = get_visible(KnowledgeBase, principal, name=kb)
+            base = _base(principal, kb, create=create)
             names = self._bring(principal, path, files, folder_at(principal, base, folder))
             for below, why in closed:
                 self.stdout.write(f"  not entered {below}: {why}")
@@ -56,7 +57,7 @@ class Command(BaseCommand):
         # rights are read for each folder: for each file they would cost more than it
         folders: dict[tuple[str, ...], tuple[Folder, dict[str, Document]]] = {}
         taken: dict[tuple[UUID, str], str] = {}
-        for file in tqdm(files, desc="upload", unit="file", disable=None):
+        for file in progress(files, desc="upload", unit="file"):
             name = shown(file.relative_to(path))
             try:
                 *parts, filename = (in_unicode(part) for part in file.relative_to(path).parts)
@@ -81,30 +82,31 @@ class Command(BaseCommand):
         return names
 
     def _wait(self, names: dict[UUID, str]) -> None:
-        """Until every version is completed or failed; the workers do the work."""
-        with tqdm(total=len(names), desc="ingest", unit="document", disable=None) as bar:
-            while (counts := _counted(list(names))).keys() - FINISHED:
-                bar.update(sum(counts[status] for status in FINISHED) - bar.n)
-                time.sleep(POLL_S)
-            bar.update(sum(counts.values()) - bar.n)
+        """Until every version is completed or failed."""
+        bar = progress(list(names), desc="read and index", unit="document")
+        with bar:
+            counts = complete(list(names), queue="bulk", done=lambda count: bar.update(count - int(bar.n)))
         self.stdout.write(f"{counts[ParseStatus.COMPLETED]} completed, {counts[ParseStatus.FAILED]} failed.")
         for version in DocumentVersion.unscoped.filter(pk__in=names, parse_status=ParseStatus.FAILED):
             self.stdout.write(f"  failed {names[version.pk]}: {version.failure_reason}")
+
+
+def _base(principal: Principal, name: str, *, create: bool) -> KnowledgeBase:
+    """The knowledge base of this name, made if that is wanted. Raises NotFound, PermissionDenied (no superuser)."""
+    try:
+        return base_named(principal, name)
+    except NotFound as missing:
+        if not create:
+            raise NotFound(f"{missing} --create makes it, as a superuser.") from None
+    if not principal.is_superuser:
+        raise PermissionDenied(f"Only a superuser makes knowledge bases; {principal.username} is none.")
+    return create_knowledge_base(principal, name=name)
 
 
 def _to_fill(principal: Principal, folder: Folder) -> tuple[Folder, dict[str, Document]]:
     """The folder, once this person may add to it, and what they see in it."""
     folder = folder_to_fill(principal, folder.pk)
     return folder, documents_by_name(principal, folder)
-
-
-def _counted(ids: list[UUID]) -> Counter[str]:
-    """How many of these versions are in which state. One array: thousands of parameters, each second, would slow the workers down."""
-    with prepared_cursor(connection, binary=True) as cursor:
-        cursor.execute(
-            "SELECT parse_status, count(*) FROM knowledge_documentversion WHERE id = ANY(%s::uuid[]) GROUP BY 1", [ids]
-        )
-        return Counter(dict(cursor.fetchall()))
 
 
 def _files_of(path: Path) -> tuple[list[Path], list[tuple[str, str]]]:

@@ -3,8 +3,8 @@
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from tqdm import tqdm
 
+from copilot_site.lib.progress import progress
 from knowledge.embedding.base import EmbeddingError
 from knowledge.services.reindex import published_versions, reindex_version
 
@@ -14,7 +14,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         versions = published_versions()
-        bar = tqdm(versions, desc="index", unit="document", disable=None)
+        bar = progress(versions, desc="index", unit="document")
         try:
             rows = sum(reindex_version(version) for version in bar)
         except EmbeddingError as error:

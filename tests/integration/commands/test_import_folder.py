@@ -3,19 +3,25 @@
 import errno
 import os
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.storage import FileSystemStorage
 from django.core.management import CommandError, call_command
+from django.test import override_settings
+from django.utils import timezone
 
 from authz.permissions import Right
+from knowledge.ingestion.lease import MAX_ATTEMPTS
 from knowledge.ingestion.pipeline import ingest
-from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase
+from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
 from knowledge.services.access import deny
-from tests.factories import allow, make_base, make_folder, make_user
+from tests.factories import allow, make_base, make_folder, make_user, prepare_embedder
 
 pytestmark = pytest.mark.django_db
 
@@ -81,7 +87,26 @@ def test_a_repetition_changes_nothing_and_a_changed_file_is_a_new_version(editor
     [
         (["/nowhere", "--kb", "Handbook", "--as", "editor"], "/nowhere is not a folder"),
         ([".", "--kb", "Handbook", "--as", "nobody"], "no active user 'nobody'"),
-        ([".", "--kb", "Other", "--as", "editor"], "There is no such knowledge base, or you may not see it."),
+        (
+            [".", "--kb", "Other", "--as", "editor"],
+            "no knowledge base “Other” that editor may see; there are “Handbook”. --create makes it, as a superuser.",
+        ),
+        (
+            [".", "--kb", "Hidden", "--as", "editor"],
+            "no knowledge base “Hidden” that editor may see; there are “Handbook”",
+        ),
+        (
+            [".", "--kb", "Other", "--as", "stranger"],
+            "no knowledge base “Other” that stranger may see; there is none yet",
+        ),
+        (
+            [".", "--kb", "Other", "--as", "editor", "--create"],
+            "Only a superuser makes knowledge bases; editor is none.",
+        ),
+        (
+            [".", "--kb", "Hidden", "--as", "editor", "--create"],
+            "Only a superuser makes knowledge bases; editor is none.",
+        ),
         ([".", "--kb", "Handbook", "--as", "reader"], "but not add documents and folders here"),
         ([".", "--kb", "Handbook", "--as", "editor", "--folder", "A/../B"], "“A/../B” names no folder"),
     ],
@@ -90,11 +115,64 @@ def test_a_wrong_word_is_one_sentence_and_changes_nothing(
     base: KnowledgeBase, editor: User, tree: Path, words: list[str], said: str
 ) -> None:
     allow(make_user("reader"), base)
+    make_user("stranger")
+    make_base("Hidden")
     before = Folder.unscoped.count()
     with pytest.raises(CommandError, match=said) as caught:
         call_command("import_folder", *[str(tree) if word == "." else word for word in words])
     assert "\n" not in str(caught.value)
     assert (Folder.unscoped.count(), Document.unscoped.count()) == (before, 0)
+
+
+def test_a_missing_base_is_made_on_demand_and_found_the_next_time(tree: Path) -> None:
+    User.objects.create_superuser("root", "", "x")
+    words = [str(tree), "--kb", "New", "--as", "root", "--create"]
+    for said in ("2 new", "2 unchanged"):
+        out = StringIO()
+        call_command("import_folder", *words, no_wait=True, stdout=out)
+        assert said in out.getvalue()
+    assert KnowledgeBase.unscoped.filter(name="New").count() == 1
+
+
+def test_where_no_worker_runs_the_command_reads_by_itself_and_says_how_far_it_is(
+    editor: User, tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prepare_embedder()
+    assert "2 completed, 0 failed." in run(tree, wait=True)
+    said = capsys.readouterr().err.splitlines()
+    assert said[:2] == ["upload: 0 of 3 files", "upload: 3 of 3 files"]
+    assert (said[2], said[-1]) == ("read and index: 0 of 2 documents", "read and index: 2 of 2 documents")
+    assert set(DocumentVersion.unscoped.values_list("attempts", flat=True)) == {1}
+
+
+def test_what_a_killed_reader_left_is_taken_up(editor: User, tree: Path) -> None:
+    """Three times at most: what kills its readers fails, and the command ends."""
+    prepare_embedder()
+    run(tree)
+    gone = timezone.now() - timedelta(seconds=1)
+    left = {"parse_status": ParseStatus.PROCESSING, "lease": uuid4(), "lease_expires_at": gone}
+    for name, attempts in (("leave.md", 1), ("差旅.md", MAX_ATTEMPTS)):
+        DocumentVersion.unscoped.filter(document__filename=name).update(attempts=attempts, **left)
+    assert "1 completed, 1 failed." in run(tree, wait=True)
+
+
+class Interrupted(FileSystemStorage):
+    """Somebody presses Ctrl-C while a file is read."""
+
+    def _open(self, name: str, mode: str = "rb") -> Any:
+        raise KeyboardInterrupt
+
+
+def test_an_interrupted_import_gives_back_what_it_read_and_goes_on_the_next_time(editor: User, tree: Path) -> None:
+    prepare_embedder()
+    static = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    storages = {"staticfiles": static, "default": {"BACKEND": f"{__name__}.Interrupted"}}
+    for _again in range(MAX_ATTEMPTS + 1):
+        with override_settings(STORAGES=storages), pytest.raises(KeyboardInterrupt):
+            run(tree, wait=True)
+        states = DocumentVersion.unscoped.values_list("parse_status", "lease", "attempts")
+        assert set(states) == {(ParseStatus.PENDING, None, 0)}
+    assert "2 completed, 0 failed." in run(tree, wait=True)
 
 
 def test_a_folder_without_files_is_named(editor: User, tmp_path: Path) -> None:

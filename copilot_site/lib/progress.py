@@ -1,0 +1,55 @@
+"""How far a command is: a bar on a terminal, and lines where there is none, for whoever reads its output later."""
+
+import sys
+import time
+from collections.abc import Collection, Iterator
+from types import TracebackType
+from typing import Generic, Self, TypeVar
+
+from tqdm import tqdm
+
+T = TypeVar("T")
+LINE_S = 10.0  # between two lines
+
+
+class Lines(Generic[T]):
+    """As a bar of tqdm: the first line at once, then one each LINE_S, and one when all is done."""
+
+    def __init__(self, items: Collection[T], *, total: int, desc: str, unit: str) -> None:
+        self._items, self._total, self._desc, self._unit = items, total, desc, unit
+        self._said_at = 0.0
+        self.n = 0
+        self._say()
+
+    def __iter__(self) -> Iterator[T]:
+        for item in self._items:
+            yield item
+            self.update(1)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Nothing is left open."""
+
+    def update(self, more: int) -> None:
+        """So many more are done."""
+        self.n += more
+        if more and (self.n == self._total or time.monotonic() - self._said_at >= LINE_S):
+            self._say()
+
+    def _say(self) -> None:
+        self._said_at = time.monotonic()
+        sys.stderr.write(f"{self._desc}: {self.n} of {self._total} {self._unit}s\n")
+        sys.stderr.flush()
+
+
+def progress(items: Collection[T] = (), *, desc: str, unit: str, total: int | None = None) -> "tqdm[T] | Lines[T]":
+    """The items, while the standard error shows how many of them are done. Without items: a bar that `update` moves to `total`.
+
+    desc: what is done. unit: what is counted, in the singular.
+    """
+    kind: type[tqdm[T] | Lines[T]] = tqdm if sys.stderr.isatty() else Lines
+    return kind(items, total=len(items) if total is None else total, desc=desc, unit=unit)

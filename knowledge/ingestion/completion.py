@@ -1,0 +1,83 @@
+"""Wait until versions are read: by the workers of the running system, and where no worker serves their queue, here."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from uuid import UUID
+
+import structlog
+from celery import current_app
+from django.db import connection
+from django.db.models import Q
+from django.utils import timezone
+from kombu.exceptions import KombuError
+from redis.exceptions import RedisError
+
+from copilot_site.lib.prepared import prepared_cursor
+from knowledge.ingestion.lease import MAX_ATTEMPTS
+from knowledge.ingestion.pipeline import TEMPORARY, give_up, ingest
+from knowledge.models import DocumentVersion, ParseStatus
+
+POLL_S = 1.0
+ASK_S = 20.0  # between two looks for workers, while there are none
+PING_S = 2.0  # how long they may take to answer
+FINISHED = frozenset((ParseStatus.COMPLETED.value, ParseStatus.FAILED.value))
+
+log = structlog.get_logger(__name__)
+
+
+def complete(ids: Sequence[UUID], *, queue: str, done: Callable[[int], object]) -> Counter[str]:
+    """Until every version is completed or failed; how many are in which state then. A version that is gone counts nowhere.
+
+    queue: where they wait. done: told how many are finished, whenever that may have changed. Whoever starts or stops a system
+    meanwhile only changes who reads: a version has one reader at a time (`lease`), and what a killed one left is taken up here.
+    """
+    looked_at, has_workers = 0.0, False
+    while True:
+        counts = _counted(ids)
+        done(sum(counts[status] for status in FINISHED))
+        if not counts.keys() - FINISHED:
+            return counts
+        if time.monotonic() - looked_at >= ASK_S:
+            has_workers, looked_at = is_served(queue), time.monotonic()
+        version = None if has_workers else _waiting(ids)
+        if version is None:
+            time.sleep(POLL_S)
+        elif version.attempts >= MAX_ATTEMPTS:
+            give_up(version)
+        else:
+            _read(version)
+
+
+def is_served(queue: str) -> bool:
+    """Whether a worker of the running system answers that takes work from this queue."""
+    try:
+        workers = current_app.control.inspect(timeout=PING_S).active_queues() or {}
+    except (KombuError, RedisError, OSError):
+        return False
+    return any(each["name"] == queue for queues in workers.values() for each in queues)
+
+
+def _read(version: DocumentVersion) -> None:
+    try:
+        ingest(version.pk)
+    except TEMPORARY:  # it was given back, with its attempt counted
+        log.warning("ingestion.tried_again", version=str(version.pk))
+        time.sleep(POLL_S)
+
+
+def _waiting(ids: Sequence[UUID]) -> DocumentVersion | None:
+    """The next one that nobody reads, or that somebody left in its middle."""
+    left = Q(parse_status=ParseStatus.PROCESSING, lease_expires_at__lt=timezone.now())
+    free = DocumentVersion.unscoped.filter(Q(parse_status=ParseStatus.PENDING) | left)
+    return free.filter(pk__in=ids).order_by("created_at").first()
+
+
+def _counted(ids: Sequence[UUID]) -> Counter[str]:
+    """How many are in which state. One array: thousands of parameters, each second, would slow the workers down."""
+    with prepared_cursor(connection, binary=True) as cursor:
+        cursor.execute(
+            "SELECT parse_status, count(*) FROM knowledge_documentversion WHERE id = ANY(%s::uuid[]) GROUP BY 1",
+            [list(ids)],
+        )
+        return Counter(dict(cursor.fetchall()))

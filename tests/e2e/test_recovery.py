@@ -1,0 +1,145 @@
+"""Each process of a running system is killed in turn: it comes back, and so does everybody's work."""
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import httpx
+import psutil
+import pytest
+from playwright.sync_api import Page, expect
+
+from copilot_site.embedded.process import free_port, wait_until
+from tests.e2e.conftest import READY, START_TIMEOUT_S, System, share_models
+from tests.homes import Checkout
+
+PASSWORD = "rebuild-the-lighthouse"
+SET_UP = f"""
+import json
+from django.contrib.auth.models import User
+from authz.principal import Principal
+from authz.scopes import TokenScope
+from authz.tokens import issue_token
+from knowledge.services.folders import create_knowledge_base, root_folder
+keeper = Principal.of(User.objects.create_superuser("keeper", "", "{PASSWORD}"))
+folder = root_folder(create_knowledge_base(keeper, name="Lighthouse"))
+print(json.dumps([issue_token(keeper, name="test", scopes=TokenScope.values)[1], str(folder.pk)]))
+"""
+ANSWER_MS = 180_000
+# What each of them is called on the command line, or in services.json.
+PROCESSES = {
+    "web": "uvicorn",
+    "interactive": "interactive@",
+    "bulk": "bulk@",
+    "beat": "copilot_site.beat",
+    "postgres": "postgres_pid",
+    "valkey": "valkey_pid",
+}
+
+
+@dataclass(frozen=True)
+class Lighthouse:
+    """A running system with one knowledge base, and a program that may do everything there. client: of its API."""
+
+    system: System
+    client: httpx.Client
+    folder: str
+
+    def upload(self, name: str) -> str:
+        """Upload a page about a lamp of this name; the document's id."""
+        text = (
+            f"# Lamp {name}\n\nThe lamp {name} shines {len(name)} nights and is looked after by the keeper of {name}.\n"
+            * 40
+        )
+        answer = self.client.post(f"folders/{self.folder}/documents", files={"file": (f"{name}.md", text)})
+        assert answer.status_code in {201, 202}, answer.text
+        return str(answer.json()["document"]["id"])
+
+    def is_read(self, document: str) -> bool:
+        status: str = self.client.get(f"documents/{document}/status").raise_for_status().json()["parse_status"]
+        return status == "completed"
+
+    def ask(self, question: str) -> str:
+        """The answer to a question, in a conversation of its own."""
+        session = self.client.post("sessions").raise_for_status().json()["id"]
+        answer = self.client.post(f"sessions/{session}/messages", json={"query": question}).raise_for_status()
+        return str(answer.json()["content"])
+
+    def is_ready(self) -> bool:
+        try:
+            return httpx.get(f"{self.system.url}/readyz", timeout=10).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def kill(self, name: str) -> None:
+        """Kill a process as the kernel does where memory is short, and wait until its successor runs."""
+        before = self.process(name)
+        os.kill(before.pid, signal.SIGKILL)
+        assert wait_until(lambda: self._successor(name, before), timeout_s=120), self.system.checkout.said()
+
+    def process(self, name: str) -> psutil.Process:
+        home, word = self.system.checkout.home, PROCESSES[name]
+        if word.endswith("_pid"):
+            return psutil.Process(json.loads(home.state.read_text())[word])
+        pids = map(int, json.loads((home.root / "processes.json").read_text()))
+        return next(found for found in map(psutil.Process, pids) if word in " ".join(found.cmdline()))
+
+    def _successor(self, name: str, before: psutil.Process) -> bool:
+        try:
+            return bool(self.process(name).pid != before.pid)
+        except (psutil.Error, StopIteration):
+            return False
+
+
+@pytest.fixture(scope="module")
+def lighthouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lighthouse]:
+    checkout = Checkout(tmp_path_factory.mktemp("lighthouse") / "home", extra={"PORT": str(free_port())})
+    share_models(checkout)
+    with checkout.started("up", until=READY, timeout_s=START_TIMEOUT_S) as up:
+        done = checkout.manage("shell", "-v0", "-c", SET_UP)
+        assert done.returncode == 0, done.stderr
+        token, folder = json.loads(done.stdout)
+        system = System(checkout, f"http://127.0.0.1:{checkout.extra['PORT']}")
+        headers = {"Authorization": f"Bearer {token}"}
+        with httpx.Client(base_url=f"{system.url}/api/v1/", headers=headers, timeout=120) as client:
+            yield Lighthouse(system, client, folder)
+        up.send_signal(signal.SIGINT)
+        assert up.wait(30) == 0
+    assert checkout.processes() == []
+
+
+@pytest.mark.parametrize("name", PROCESSES)
+def test_a_killed_process_comes_back_and_nothing_is_lost(lighthouse: Lighthouse, name: str) -> None:
+    document = lighthouse.upload(name)
+    lighthouse.kill(name)
+    assert wait_until(lighthouse.is_ready, timeout_s=120)
+    assert wait_until(lambda: lighthouse.is_read(document), timeout_s=300, interval_s=1), (
+        lighthouse.system.checkout.said()
+    )
+    assert f"the keeper of {name}" in lighthouse.ask(f"Who looks after the lamp {name}?")
+
+
+@pytest.mark.browser
+def test_a_question_that_is_asked_while_the_server_is_away_is_kept_and_answered(
+    lighthouse: Lighthouse, page: Page
+) -> None:
+    document = lighthouse.upload("Pharos")
+    assert wait_until(lambda: lighthouse.is_read(document), timeout_s=300, interval_s=1)
+    page.goto(lighthouse.system.url)
+    page.locator("input[name=username]").fill("keeper")
+    page.locator("input[name=password]").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    box = page.get_by_role("textbox")
+    expect(box).to_be_visible()
+    page.wait_for_load_state()
+    for place in range(2):  # the first question begins the conversation, the second goes on with it
+        lighthouse.process("web").kill()
+        box.fill("Who looks after the lamp Pharos?")
+        box.press("Enter")
+        expect(page.locator("#connection")).to_contain_text("what you asked is kept")
+        answer = page.locator("li.message.answer[id^=m-]").nth(place)
+        expect(answer).to_contain_text("the keeper of Pharos", timeout=ANSWER_MS)
+        expect(page.locator("#connection")).to_be_hidden()
+    expect(page.locator("li.message.question")).to_have_count(2)
