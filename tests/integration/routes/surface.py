@@ -2,9 +2,8 @@
 
 import inspect
 import re
-from argparse import ArgumentParser
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import yaml
 from django import forms
 from django.contrib import admin
 from django.core.management import get_commands, load_command_class
+from django.core.management.base import CommandParser
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from agent.consumers import Ask, Continue, StopMessage
@@ -43,7 +43,7 @@ def page() -> str:
 def _addresses() -> Iterator[str]:
     bodies, views = _api_bodies(), dict(_views(get_resolver().url_patterns, ""))
     table = [(route, got) for route, got in rows().items() if not _is_of_a_model(route)]
-    sections = {
+    sections: dict[str, Callable[[str], bool]] = {
         "Pages": lambda path: not path.startswith(("api/", "admin/")),
         "Administration": lambda path: path.startswith("admin/"),
         "API": lambda path: path.startswith("api/"),
@@ -116,7 +116,7 @@ def _sent(view: Any) -> list[str]:
         name
         for form in named
         if inspect.isclass(form) and issubclass(form, forms.BaseForm)
-        for name in form.base_fields
+        for name in getattr(form, "base_fields", ())
     ]
     return [*fields, *SENT.findall(source)]
 
@@ -146,7 +146,7 @@ def _commands() -> Iterator[str]:
     yield "\n## Commands\n\nThe operator of the host runs them; `--as` names whose rights count.\n\n| command | takes in |\n|---|---|"
     for name, app in sorted(get_commands().items()):
         if app in OURS and _is_ours(app, name):
-            parser = ArgumentParser(add_help=False)
+            parser = CommandParser(add_help=False)
             load_command_class(str(app), name).add_arguments(parser)
             taken = [(action.option_strings or [action.dest])[0] for action in parser._actions]
             yield f"| `manage.py {name}` | {_names(taken)} |"
