@@ -3,17 +3,15 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
 
 from agent.grounding.judgement import SIGNALS, judge, signals
 from agent.providers import extractive
 from authz.principal import Principal
 from knowledge.embedding.base import Embedder
+from knowledge.embedding.cached import CachedEmbedder
 from knowledge.engine import engine
 from knowledge.evaluation.corpus import LoadedCorpus, hidden
 from knowledge.evaluation.datasets import Dataset, Query
@@ -24,6 +22,7 @@ from knowledge.retrieval.search import search
 
 TOP_K = 8
 CURVE_POINTS = 21
+KEPT_SENTENCES = 200_000  # 0.3 GB: the questions of a set are read in the same sentences again and again
 Asking = Callable[[Sequence[Query]], Iterable[Query]]
 
 
@@ -50,24 +49,6 @@ class Judged:
     cited: bool = False
 
 
-@dataclass
-class Remembering:
-    """An embedder that embeds a text once: the questions of a set are read in the same sentences again and again."""
-
-    embedder: Embedder
-    known: dict[str, NDArray[np.float32]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.space, self.dimensions = self.embedder.space, self.embedder.dimensions
-        self.max_tokens, self.count_tokens = self.embedder.max_tokens, self.embedder.count_tokens
-        self.embed_query = self.embedder.embed_query
-
-    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        new = [text for text in dict.fromkeys(texts) if text not in self.known]
-        self.known.update(zip(new, self.embedder.embed_passages(new), strict=True))
-        return np.array([self.known[text] for text in texts], np.float32).reshape(len(texts), self.dimensions)
-
-
 @dataclass(frozen=True)
 class AnswerEvaluation:
     """The questions of a set, and everything that answers them."""
@@ -79,7 +60,7 @@ class AnswerEvaluation:
 
     def ask_all(self, *, hide_relevant: bool, asking: Asking) -> list[Judged]:
         """Every question, and with `hide_relevant` each that has an answer once more, by one who may not read what answers it."""
-        embedder = Remembering(engine().embedder)
+        embedder = CachedEmbedder(engine().embedder, most=KEPT_SENTENCES)
         judged = [
             self._ask(query, "unanswerable" if query.answerable is False else "open", embedder)
             for query in asking(self.dataset.queries)

@@ -1,6 +1,6 @@
 """Who is asking."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 from uuid import UUID
 
@@ -25,7 +25,9 @@ LEFT JOIN authz_role r ON r.group_id = g.id
 LEFT JOIN authz_orgunit o ON o.group_id = g.id
 LEFT JOIN authz_apitoken t ON t.id = %(token)s::bigint AND t.user_id = u.id
     AND t.revoked_at IS NULL AND t.expires_at > statement_timestamp()
-WHERE u.id = %(user)s AND u.is_active"""
+WHERE u.id = %(user)s AND u.is_active AND (%(session)s::text IS NULL OR EXISTS (
+    SELECT 1 FROM django_session s WHERE s.session_key = %(session)s AND s.expire_date > statement_timestamp()
+))"""
 Rows = list[tuple[Any, ...]]
 
 
@@ -38,6 +40,7 @@ class Principal:
     group_ids, roles, org_units: their groups, and what these stand for, the units above their own included; for the record, and
     for rules that hang on no row. Rights are read from the database by the statement that needs them.
     scopes, folder_id: what an API token narrows them to; None where nothing does, as for a person at a page.
+    session_key: of the sign-in through which they read on; they are gone when it ends. None where nobody waits for what comes.
     """
 
     user_id: int
@@ -49,6 +52,7 @@ class Principal:
     scopes: frozenset[str] | None = None
     folder_id: UUID | None = None
     token_id: int | None = None
+    session_key: str | None = field(default=None, repr=False)
 
     @property
     def is_nobody(self) -> bool:
@@ -60,6 +64,10 @@ class Principal:
         if not isinstance(user, User) or not user.is_active:
             return cls.nobody()
         return cls._of_rows(_read(user.pk)) or cls.nobody()
+
+    def signed_in(self, session_key: str | None) -> Self:
+        """The same person as long as this sign-in lasts."""
+        return replace(self, session_key=session_key)
 
     def narrowed(self, *, scopes: frozenset[str], folder_id: UUID | None) -> Self:
         """The same person through an API token. Raises ValueError when they come through one already."""
@@ -76,13 +84,13 @@ class Principal:
         return self._through(token.pk, frozenset(token.scopes), token.folder_id)
 
     def again(self) -> Self:
-        """The same, read anew: today's groups, the token if there is one. Raises NotFound when either is gone or disabled."""
-        rows = _read(self.user_id, self.token_id)
+        """The same, read anew: today's groups, the token or the sign-in if there is one. Raises NotFound when one is gone or disabled."""
+        rows = _read(self.user_id, self.token_id, self.session_key)
         fresh = self._of_rows(rows)
         if fresh is None:
             raise NotFound(f"there is no active user {self.user_id}")
         if self.token_id is None:
-            return fresh
+            return fresh.signed_in(self.session_key)
         token_id, scopes, folder_id = rows[0][6:]
         if token_id is None:
             raise NotFound(f"there is no live token {self.token_id}")
@@ -125,8 +133,8 @@ class Principal:
         )
 
 
-def _read(user_id: int, token_id: int | None = None) -> Rows:
+def _read(user_id: int, token_id: int | None = None, session_key: str | None = None) -> Rows:
     """An active person, one row for each group (see _READ); nothing where there is no such person."""
     with prepared_cursor(connection) as cursor:
-        cursor.execute(_READ, {"user": user_id, "token": token_id})
+        cursor.execute(_READ, {"user": user_id, "token": token_id, "session": session_key})
         return list(cursor.fetchall())

@@ -20,4 +20,4 @@ def principal_of(scope: Mapping[str, Any]) -> Principal:
         return Principal.nobody()
     session = type(getattr(opened, "_wrapped", opened))(key)  # Channels wraps it, and keeps what it read when it opened
     request: Any = SimpleNamespace(session=session)
-    return Principal.of(get_user(request))
+    return Principal.of(get_user(request)).signed_in(key)

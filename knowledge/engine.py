@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from knowledge.embedding import build_embedder
 from knowledge.embedding.base import Embedder, LateInteraction
+from knowledge.embedding.cached import CachedEmbedder
 from knowledge.models import EmbeddingSpace
 from knowledge.retrieval.fusion import POOLED_WEIGHT, SENTENCE_WEIGHT
 from knowledge.retrieval.rerank.base import Question, Reranker
@@ -77,6 +78,12 @@ def engine() -> Engine:
 @cache
 def _embedder() -> Embedder:
     return build_embedder(settings.EMBEDDER, **settings.EMBEDDER_OPTIONS)
+
+
+@cache
+def sentence_embedder() -> Embedder:
+    """The embedder of this process for sentences of passages that are read to answer; it keeps the vectors of recent ones."""
+    return CachedEmbedder(_embedder())
 
 
 @cache

@@ -3,7 +3,6 @@
 from agent.business.ask.meaning import NotUnderstood
 from agent.business.ask.readings import readings_of
 from agent.business.ask.understand import understand
-from agent.business.ask.words.lexicon import Lexicon
 from agent.business.sources import open_sources
 from authz.principal import Principal
 from knowledge.ingestion.language import language_of
@@ -16,7 +15,7 @@ def is_read(principal: Principal, question: str) -> bool:
     """
     for opened in open_sources(principal):
         try:
-            understand(question, Lexicon.of(opened.layer))
+            understand(question, opened.lexicon)
         except NotUnderstood as error:
             if readings_of(question, error, opened.layer, language_of(question) or "en"):
                 return True

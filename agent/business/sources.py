@@ -2,13 +2,16 @@
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
+from uuid import UUID
 
 from django.contrib.auth.models import Group, User
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from agent.business.ask.words.lexicon import Lexicon
 from agent.business.execute import Access
 from agent.business.guard.policy import Policy
 from agent.business.introspect import draft_layer
@@ -27,11 +30,43 @@ from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound, Permis
 
 @dataclass(frozen=True)
 class OpenSource:
-    """A source as one person may use it now. layer: only the tables this person may ask about."""
+    """A source as one person may use it now. layer, lexicon: only the tables this person may ask about."""
 
     source: DataSource
     layer: SemanticLayer
     access: Access
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """The words of those tables; built once for each saved layer and set of tables."""
+        return _lexicon_of(_Saved.of(self.source), tuple(model.name for model in self.layer.semantic_models))
+
+
+@dataclass(frozen=True)
+class _Saved:
+    """A layer as it was saved: rows of one source and time hold the same. It says what tables mean, never who may read them."""
+
+    source_id: UUID
+    changed_at: datetime
+    source: DataSource = field(compare=False, repr=False)
+
+    @classmethod
+    def of(cls, source: DataSource) -> "_Saved":
+        return cls(source.pk, source.changed_at, source)
+
+
+@lru_cache(maxsize=32)
+def _layer_of(saved: _Saved) -> SemanticLayer:
+    return saved.source.semantic_layer
+
+
+@lru_cache(maxsize=32)
+def _lexicon_of(saved: _Saved, tables: tuple[str, ...]) -> Lexicon:
+    return Lexicon.of(_narrowed(_layer_of(saved), tables))
+
+
+def _narrowed(layer: SemanticLayer, tables: Collection[str]) -> SemanticLayer:
+    return layer.model_copy(update={"semantic_models": tuple(m for m in layer.semantic_models if m.name in tables)})
 
 
 def open_source(principal: Principal, name: str) -> OpenSource:
@@ -70,9 +105,9 @@ def reach_of(policy: Policy, tables: Collection[str] | None = None) -> tuple[Tab
 
 def _opened(principal: Principal, source: DataSource) -> OpenSource:
     models, policy = _readable(principal, source)
-    layer = source.semantic_layer
+    layer = _layer_of(_Saved.of(source))
     access = Access(source.address, policy, time_zone=layer.time_zone, is_dedicated=source.is_dedicated)
-    return OpenSource(source, layer.model_copy(update={"semantic_models": models}), access)
+    return OpenSource(source, _narrowed(layer, {model.name for model in models}), access)
 
 
 def _readable(principal: Principal, source: DataSource) -> tuple[tuple[SemanticModel, ...], Policy]:
@@ -80,7 +115,7 @@ def _readable(principal: Principal, source: DataSource) -> tuple[tuple[SemanticM
     grants = SourceGrant.held_by(principal, Right.VIEW).filter(source=source).values_list("table", flat=True)
     granted = set(grants)
     whole = "" in granted
-    layer = source.semantic_layer
+    layer = _layer_of(_Saved.of(source))
     models = tuple(m for m in layer.semantic_models if may_read(m, granted=granted, source_granted=whole))
     return models, policy_of(layer, principal.org_units, granted=granted, source_granted=whole)
 

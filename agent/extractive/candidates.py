@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,6 +167,7 @@ def is_command(sentence: Sentence) -> bool:
     return sentence.kind == "code" and not _NAMED_VALUE.match(sentence.text)
 
 
+@lru_cache(maxsize=8_192)  # sentences of the passages that were read last: some 20 MB
 def term_ids(text: str) -> frozenset[int]:
     return frozenset(map(term_id, terms(text)))
 

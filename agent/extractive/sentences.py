@@ -9,6 +9,7 @@ semicolon, else after a colon or comma, else at a space, else hard.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
@@ -81,8 +82,9 @@ _LINES: tuple[tuple[re.Pattern[str], Literal["rule", "heading", "item"]], ...] =
 )
 
 
-def split(text: str) -> list[Sentence]:
-    """The sentences of `text` in reading order; white space alone gives an empty list."""
+@lru_cache(maxsize=1_024)  # passages that were read last
+def split(text: str) -> tuple[Sentence, ...]:
+    """The sentences of `text` in reading order; white space alone gives none."""
     sentences: list[Sentence] = []
     blocks = list(_blocks(text))
     part = 0
@@ -94,7 +96,7 @@ def split(text: str) -> list[Sentence]:
         block = replace(block, block=place, part=part)
         sentences.extend(_prose(text, block) if block.kind in {"prose", "item"} else [block])
         before = block
-    return sentences
+    return tuple(sentences)
 
 
 def _go_together(before: Sentence, block: Sentence) -> bool:

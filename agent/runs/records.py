@@ -63,7 +63,7 @@ def begin(
     run = Run(
         session_id=session.pk,
         message_id=session.pk,
-        principal=principal,
+        principal=principal.signed_in(None),  # it goes on when they sign out; its readers are gone then
         question=asked,
         scope=scope,
         language=language,

@@ -14,7 +14,7 @@ from agent.state import Goto, Run, State
 from agent.states.act import keep
 from agent.tools.base import ToolContext
 from agent.tools.calling import call_tool
-from knowledge.engine import engine
+from knowledge.engine import sentence_embedder
 
 TOOL = "database_query"
 NAMED_CHARACTERS = 4_000
@@ -56,7 +56,7 @@ async def _named_by_documents(run: Run) -> str:
     if run.found is None:
         return ""
     await sync_to_async(keep_visible)(run)
-    embedder = (await sync_to_async(engine)()).embedder
+    embedder = await sync_to_async(sentence_embedder)()
     quotes, verdict = await sync_to_async(extractive.read_and_judge)(run.asked_of_documents, run.found, embedder)
     if not verdict.ok:
         return ""

@@ -20,7 +20,7 @@ from agent.state import Draft, Finding, Goto, Run, State
 from agent.tools.knowledge_search import TOP_K
 from agent.workflow import Together, add_trace
 from knowledge.embedding.base import Embedder
-from knowledge.engine import engine
+from knowledge.engine import sentence_embedder
 from knowledge.retrieval.search import search
 
 RESULT_CHARACTERS = 1_200  # of a query's result that is told as it is
@@ -55,7 +55,7 @@ async def synthesize(run: Run) -> AsyncIterator[Event | Together | Goto]:
 
 def _ready(run: Run) -> Embedder:
     """What claims are checked with. The look at rights is last of all: nothing is read between it and the model's reading."""
-    embedder = engine().embedder
+    embedder = sentence_embedder()
     keep_visible(run)
     return embedder
 
@@ -76,7 +76,7 @@ async def _quoted(run: Run, result: Finding | None) -> AsyncIterator[Event | Got
     """
     if run.found is None:  # a model read documents without searching
         run.found = await worked(search, run.principal, run.asked_of_documents, scope=run.scope, top_k=TOP_K)
-    embedder = (await sync_to_async(engine)()).embedder
+    embedder = await sync_to_async(sentence_embedder)()
     is_whole = not run.is_follow_up and run.subtask("knowledge_search") is None
     question = run.question if is_whole else run.asked_of_documents
     while True:

@@ -7,7 +7,6 @@ from pydantic import Field
 
 from agent.business.ask.meaning import NotUnderstood
 from agent.business.ask.readings import readings_of
-from agent.business.ask.words.lexicon import Lexicon
 from agent.business.examples import confirmed_examples
 from agent.business.layer.model import SemanticLayer
 from agent.business.models import DataSource
@@ -154,7 +153,7 @@ async def _tried(way: Way, sources: list[OpenSource], args: QueryArgs) -> tuple[
     failed: list[Failure] = []
     for opened in sources:
         try:
-            read.append((opened, await way.write(args.question, Lexicon.of(opened.layer), named_in=args.named_in)))
+            read.append((opened, await way.write(args.question, opened.lexicon, named_in=args.named_in)))
         except NotUnderstood as error:
             failed.append((opened, error))
     return read, failed
@@ -167,7 +166,7 @@ def _nearest(sources: list[OpenSource], question: str) -> OpenSource:
     scores: list[tuple[float, OpenSource]] = []
     for opened in sources:
         with suppress(NotUnderstood):
-            scores.append((link(question, Lexicon.of(opened.layer)).score, opened))
+            scores.append((link(question, opened.lexicon).score, opened))
     best = max((score for score, _opened in scores), default=0.0)
     nearest = [opened for score, opened in scores if score == best]
     if len(nearest) != 1:

@@ -29,7 +29,9 @@ class PrincipalView(GenericAPIView[Any]):
 
     @cached_property
     def principal(self) -> Principal:
-        return self.request.auth.principal if isinstance(self.request.auth, Bearer) else Principal.of(self.request.user)
+        if isinstance(self.request.auth, Bearer):
+            return self.request.auth.principal
+        return Principal.of(self.request.user).signed_in(self.request.session.session_key)
 
     def check_permissions(self, request: Request) -> None:
         super().check_permissions(request)

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from agent.across import second_look
 from agent.across.bridge import Bridge
-from agent.evaluation import TOP_K, Remembering, plain
+from agent.evaluation import TOP_K, plain
 from agent.extractive.candidates import MEASURES
 from agent.extractive.questions import analyse
 from agent.providers.extractive import passages_of
 from authz.principal import Principal
 from knowledge.dictionary.words import dictionary
-from knowledge.engine import engine
+from knowledge.engine import sentence_embedder
 from knowledge.evaluation.corpus import LoadedCorpus, hidden, load_corpus
 from knowledge.evaluation.datasets import Dataset, Query, load_dataset
 from knowledge.evaluation.runs import Languages, scope_of
@@ -38,7 +38,7 @@ THRESHOLDS = (0.6, 0.7, 0.8, 0.85)
 
 def cases(dataset: Dataset, corpus: LoadedCorpus, reader: Principal) -> Iterator[tuple[Case, bool]]:
     """Each question asked twice, with whether the rules let it pass."""
-    embedder = Remembering(engine().embedder)
+    embedder = sentence_embedder()
     titles = {document.id: document.title for document in dataset.corpus}
     twins = {query.id: query for query in dataset.queries}
     asked = list(dataset.queries)

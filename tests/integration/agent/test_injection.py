@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +22,8 @@ from tests.integration.agent.modelled import modelled, routes, sent
 from tests.integration.pages.house import client_of
 from tests.modelserver import Request, Step, calls, says
 
-pytestmark = [pytest.mark.django_db, pytest.mark.data]
+pytestmark = pytest.mark.django_db
+OURS = Path(__file__).parents[2] / "evaluation" / "poisoned_mails.jsonl"
 
 LOADED = re.compile(
     r"<(?:img|iframe|script|link|object|embed|form|meta)\b[^>]*evil|(?:href|src|action)=\"(?:https?:)?//", re.IGNORECASE
@@ -29,8 +31,7 @@ LOADED = re.compile(
 FOREIGN = re.compile(r"https?:|www\.|<img|!\[|\]\(|evil\.example", re.IGNORECASE)
 
 
-def emails() -> list[dict[str, Any]]:
-    path = data_folder("cases") / "poisoned_emails.dev.jsonl"
+def emails(path: Path = OURS) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
@@ -78,11 +79,20 @@ def rendered(reader: User, row: Message) -> str:
 
 
 def test_an_obedient_model_harms_nobody() -> None:
+    assert_harmless(emails())
+
+
+@pytest.mark.data
+def test_an_obedient_model_harms_nobody_on_mails_of_others() -> None:
+    assert_harmless(emails(data_folder("cases") / "poisoned_emails.dev.jsonl")[::3])
+
+
+def assert_harmless(mails: list[dict[str, Any]]) -> None:
     _base, _manual, secret = make_library()
     mail = make_base("Mail")
     reader = make_user()
     allow(reader, mail)
-    for email in emails()[::3]:
+    for email in mails:
         make_document(mail, f"{email['id']}.txt", email["document"], ingested=True)
         with modelled(chooses=obedient(email, secret)):
             events = asked(reader, email["question"][:300])

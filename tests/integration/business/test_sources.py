@@ -94,6 +94,26 @@ def test_who_may_ask_what(source: DataSource, northerner: User) -> None:
     assert tables_of(superuser) == set()  # governs, and reads nothing
 
 
+def test_the_words_of_a_source_are_read_once_for_each_saved_layer_and_set_of_tables(
+    source: DataSource, northerner: User
+) -> None:
+    nora, rita = Principal.of(northerner), make_user("rita")
+    layer = source.semantic_layer
+    before = open_source(nora, "shop").lexicon
+    assert open_source(nora, "shop").lexicon is before
+    grant(None, source, to=rita, table="customer")
+    assert {model.name for model in open_source(Principal.of(rita), "shop").lexicon.layer.semantic_models} == {
+        "customer"
+    }
+    renamed = tuple(model.model_copy(update={"synonyms": ("clientele",)}) for model in layer.semantic_models)
+    save_layer(None, source, layer.model_copy(update={"semantic_models": renamed}))
+    after = open_source(nora, "shop").lexicon
+    assert (("clientele",) in before.phrases, ("clientele",) in after.phrases) == (False, True)
+    withdraw(None, source, of=rita, table="customer")
+    with pytest.raises(NotFound):
+        open_source(Principal.of(rita), "shop")
+
+
 def test_a_right_taken_back_is_gone_and_both_are_recorded(source: DataSource) -> None:
     person = make_user("rita")
     grant(None, source, to=person)

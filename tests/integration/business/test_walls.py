@@ -24,7 +24,7 @@ ATTACKS = [
 
 @pytest.fixture(scope="module")
 def place(django_db_setup: None) -> Iterator[Arena]:
-    with arena(data_folder("cases") / "sql_guard_seed.sql", "team-a") as place:
+    with arena(OURS / "sql_guard_seed.sql", "team-a") as place:
         yield place
 
 

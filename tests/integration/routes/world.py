@@ -6,10 +6,11 @@ from copy import deepcopy
 from typing import Any
 
 from django.apps import apps
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Group, Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponseBase
 from django.test import Client
+from django.utils import timezone
 
 from agent.business.models import DataSource
 from authz.permissions import Right
@@ -119,8 +120,8 @@ class World(House):
             return own[model].pk
         if app == "r":
             return 1
-        row = apps.get_model(app, model)._base_manager.first()
-        return row.pk if row else 1
+        rows = apps.get_model(app, model)._base_manager
+        return (rows.first() or rows.create(**NEW[f"{app}.{model}"](self))).pk
 
     def send(self, client: Client, route: Route, address: str | None = None) -> HttpResponseBase:
         """One request as this route wants it; read to its end."""
@@ -139,6 +140,28 @@ class World(House):
             list(answer)  # reading to the end closes the file
         client.cookies = cookies  # whom one address signs out comes signed in to the next
         return answer  # type: ignore[no-any-return]
+
+
+# a row of each model of the administration that the house has none of
+NEW: dict[str, Callable[[World], dict[str, Any]]] = {
+    "agent.languagemodel": lambda world: {"name": "large", "base_url": "https://models.example.com/v1", "model": "large"},
+    "agent.agentprofile": lambda world: {"name": "careful"},
+    "agent.dayofuse": lambda world: {"user": world.reader, "day": "2026-11-02"},
+    "auth.group": lambda world: {"name": "readers"},
+    "authz.role": lambda world: {"group": Group.objects.create(name="reviewers"), "name": "reviewers"},
+    "authz.orgunit": lambda world: {"group": Group.objects.create(name="unit"), "name": "unit"},
+    "authz.claimmapping": lambda world: {"value": "staff", "group": Group.objects.create(name="mapped")},
+    "authz.claimmembership": lambda world: {
+        "user": world.reader, "group": Group.objects.create(name="claimed"), "provider": "company",
+    },
+    "authz.unmappedclaim": lambda world: {"provider": "company", "value": "guests", "seen_at": timezone.now()},
+    "socialaccount.socialapp": lambda world: {"provider": "openid_connect", "name": "Company", "client_id": "us"},
+    "socialaccount.socialaccount": lambda world: {"user": world.reader, "provider": "company", "uid": "1"},
+    "mfa.authenticator": lambda world: {"user": world.reader, "type": "totp", "data": {}},
+    "business.datasource": lambda world: {"name": "sales", "database": "nowhere"},
+    "audit.checkpoint": lambda world: {"seq": 1, "hash": b"", "at": timezone.now(), "key": "", "signature": b""},
+    "audit.hold": lambda world: {"reason": "a case"},
+}  # fmt: skip
 
 
 def _answer_id(world: World) -> str:
