@@ -89,6 +89,7 @@ class Action(models.TextChoices):
     EVIDENCE_FILTERED = "evidence.filtered", _("had evidence withheld")
     SQL_EXECUTED = "sql.executed", _("ran a query on business data")
     SQL_REFUSED = "sql.refused", _("was refused a query on business data")
+    SOURCE_CHECKED = "source.checked", _("checked the connection of a data source")
     SQL_CHECKED = "sql.checked", _("checked a statement with somebody's rights")
     SQL_CONFIRMED = "sql.confirmed", _("confirmed a query as the right one")
     SQL_UNCONFIRMED = "sql.unconfirmed", _("took back a confirmed query")

@@ -1,5 +1,6 @@
 """Everything a running system needs, looked at once: what is there, what is missing, how to mend it."""
 
+import asyncio
 import os
 import re
 import shutil
@@ -23,11 +24,15 @@ from django.db.migrations.recorder import MigrationRecorder
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from agent.business.source_checks import all_sources, faults_with
+from agent.providers.base import ModelError
+from agent.providers.configured import model_names, probe, served_model
 from audit.keys import KeyUnusable, public_key, signing_key, trusted_keys
 from audit.owner import as_owner
 from copilot_site.config import BASE_DIR, load_config
 from copilot_site.embedded import services
 from copilot_site.embedded.process import ServiceFailed
+from copilot_site.lib.errors import CopilotError
 from knowledge.dictionary.cedict import DictionaryMissing
 from knowledge.dictionary.words import dictionary
 from knowledge.embedding.base import EmbeddingError, ModelMissing
@@ -262,6 +267,52 @@ def files() -> Finding:
     return Finding("File storage", intact, kind, "What was written is not what is read: check the storage.")
 
 
+def data_sources() -> Iterator[Finding]:
+    """Each data source: its server answers, its account may do what it must and no more, its tables are there."""
+    try:
+        sources = all_sources()
+    except DatabaseError as error:
+        yield Finding("Data sources", False, str(error).strip().splitlines()[0], "Mend what is named above first.")
+        return
+    for source in sources:
+        name = f"Data source {source.name}"
+        if not source.is_active:
+            detail = "switched off" if source.is_embedded or source.host else "switched off: it has no host"
+            mend = "Enter the host of its server, then tick “may be asked”: docs/how-to/add-a-data-source.md."
+            yield Finding(name, False, detail, mend, optional=True)
+            continue
+        mend = "Mend it, or untick “may be asked”; see docs/how-to/add-a-data-source.md."
+        try:
+            faults = faults_with(source)
+        except CopilotError as error:
+            yield Finding(name, False, str(error), mend)
+            continue
+        tables = f"{source.database}, {len(source.semantic_layer.semantic_models)} tables"
+        detail = " ".join(fault.sentence for fault in faults) or tables
+        yield Finding(name, not faults, detail, " ".join(fault.statement for fault in faults))
+
+
+def language_models() -> Iterator[Finding]:
+    """Each language model: it answers a tiny request. The product answers without one, too."""
+    mend = "Check its address, name and key under “Language models”, or COPILOT_LLM_BASE_URL, _MODEL and _API_KEY."
+    try:
+        names = model_names()
+    except DatabaseError as error:
+        yield Finding("Language models", False, str(error).strip().splitlines()[0], "Mend what is named above first.")
+        return
+    if not names:
+        yield Finding("Language models", True, "none: answers are quoted from documents")
+    for name in names:
+        try:
+            served = served_model(name)
+            if served:
+                asyncio.run(probe(served))
+        except (ModelError, CopilotError) as error:
+            yield Finding(f"Language model {name}", False, str(error), mend, optional=True)
+            continue
+        yield Finding(f"Language model {name}", True, f"{served.model if served else ''} answers")
+
+
 def browser() -> Finding:
     """Chromium and CJK fonts: for the browser tests only."""
     fonts = any(Path("/usr/share/fonts").glob("**/*CJK*")) if Path("/usr/share/fonts").exists() else False
@@ -273,7 +324,6 @@ def browser() -> Finding:
 
 CHECKS: tuple[Callable[[], Finding], ...] = (
     python, packages, state_folder, embedded, postgres, pgvector, migrations, audit_key, broker, model, reranking, word_list, index, files,
-    browser,
 )  # fmt: skip
 
 
@@ -281,3 +331,6 @@ def examine() -> Iterator[Finding]:
     """Every finding, in the order in which things depend on each other."""
     for check in CHECKS:
         yield check()
+    yield from data_sources()
+    yield from language_models()
+    yield browser()

@@ -47,7 +47,7 @@ def load_business_data() -> Address:
 
 def describe_business_data(address: Address) -> DataSource:
     """The data source of this database, with its meaning; nobody may ask it yet."""
-    source = DataSource.unscoped.create(name="demo", database=address.database, is_dedicated=True)
+    source = DataSource.unscoped.create(name="demo", database=address.database, is_dedicated=True, is_embedded=True)
     save_layer(None, source, fill_values(address, read_layer((FILES / "demo.yaml").read_text())))
     return source
 

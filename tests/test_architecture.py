@@ -53,6 +53,8 @@ UNSCOPED = {
     "knowledge/governance/standing.py": "explains and compares rights for whoever governs the places",
     "knowledge/governance/evidence.py": "compares hashes of texts for a replay; no text of a row reaches anybody",
     "agent/business/models.py": MODELS,
+    "agent/business/connection_rights.py": "all of them for whoever may say where they are; their content stays where it is",
+    "agent/business/source_checks.py": "the operator's doctor",
     "agent/business/housekeeping.py": "a worker tidies the databases of all sources; no row reaches anybody",
     "agent/business/management/commands/data_source.py": "a command of the operator",
     "agent/business/management/commands/introspect_datasource.py": "a command of the operator",

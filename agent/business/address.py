@@ -14,13 +14,14 @@ CONNECT_TIMEOUT_S = 5
 
 @dataclass(frozen=True)
 class Address:
-    """A PostgreSQL database and the account to use there."""
+    """A PostgreSQL database and the account to use there. is_own: a database that the product made on its own server."""
 
     host: str
     port: int
     database: str
     user: str
     password: str = field(repr=False)
+    is_own: bool = False
 
     def keywords(self) -> dict[str, Any]:
         """Arguments of `psycopg.connect`."""
@@ -55,6 +56,7 @@ class Address:
             database=str(params["dbname"]),
             user=str(params.get("user", "")),
             password=str(params.get("password", "")),
+            is_own=True,
         )
 
 

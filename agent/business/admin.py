@@ -11,26 +11,31 @@ from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from agent.business.connection_rights import FIELDS, change_connection, may_connect, seen_sources
+from agent.business.guard.policy import is_system_schema
 from agent.business.layer.model import SemanticLayer
+from agent.business.layer.rights import require_schemas
 from agent.business.layer.yaml_io import read_layer, write_layer
 from agent.business.models import DataSource, SourceGrant
 from agent.business.session import SourceUnavailable
+from agent.business.source_checks import faults_with
 from agent.business.sources import grant, save_layer, withdraw
 from agent.business.wall.views import drop_all
 from authz.admin import GuardedModelAdmin
+from authz.governing import governed
 from authz.permissions import Right
 from authz.principal import Principal
-from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.errors import CopilotError, InvalidInput
 
 
 class DataSourceForm(forms.ModelForm[DataSource]):
-    password = forms.CharField(
+    password: forms.CharField | None = forms.CharField(
         label=_("Password"),
         required=False,
         widget=forms.PasswordInput(render_value=False),
         help_text=_("Stored encrypted. Empty: the stored one stays."),
     )
-    layer_yaml = forms.CharField(
+    layer_yaml: forms.CharField | None = forms.CharField(
         label=_("Semantic layer"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 12, "cols": 110, "spellcheck": "false"}),
@@ -39,7 +44,7 @@ class DataSourceForm(forms.ModelForm[DataSource]):
 
     class Meta:
         model = DataSource
-        fields = ("name", "host", "port", "database", "username", "is_dedicated", "is_active")
+        fields = FIELDS
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -54,9 +59,54 @@ class DataSourceForm(forms.ModelForm[DataSource]):
             layer = read_layer(text)
         except InvalidInput as error:
             raise ValidationError(str(error)) from error
-        if layer.name != self.data.get("name", self.instance.name):
+        if layer.name != self.cleaned_data.get("name", self.instance.name):
             raise ValidationError(_("The name in the semantic layer must be the name of the data source."))
+        try:
+            require_schemas(layer, self.cleaned_data.get("schemas", self.instance.schemas))
+        except InvalidInput as error:
+            raise ValidationError(str(error)) from error
         return layer
+
+    def clean_host(self) -> str:
+        host: str = self.cleaned_data["host"].strip()
+        if not host:
+            raise ValidationError(_("Enter the server's host: the product's own server is never a data source."))
+        return host
+
+    def clean_schemas(self) -> list[str]:
+        names = [name.strip() for name in self.cleaned_data["schemas"]]
+        for name in names:
+            if is_system_schema(name):
+                raise ValidationError(
+                    _("%(name)s is a schema of the system, which no data source has.") % {"name": name}
+                )
+        return names
+
+    def _post_clean(self) -> None:
+        """A source that may be asked is tried out before it is saved: its server, its account, its tables and a wall."""
+        super()._post_clean()  # type: ignore[misc]  # of Django's own forms
+        is_asked = self.cleaned_data.get("is_active", self.instance.is_active)
+        if self.errors or not is_asked or not {*FIELDS, "password"} & set(self.changed_data):
+            return
+        if self.cleaned_data.get("password"):
+            self.instance.set_password(self.cleaned_data["password"])
+        try:
+            for fault in faults_with(self.instance):
+                self.add_error(None, str(fault))
+        except CopilotError as error:
+            self.add_error(None, str(error))
+
+
+class LayerOnlyForm(DataSourceForm):
+    """For whoever manages a source, and says nothing of where it is."""
+
+    password = None
+
+
+class ConnectionOnlyForm(DataSourceForm):
+    """For whoever says where a source is, and does not manage it."""
+
+    layer_yaml = None
 
 
 class ReachChoice(forms.Select):
@@ -109,19 +159,38 @@ class DataSourceAdmin(GuardedModelAdmin[DataSource]):
     inlines = (SourceGrantInline,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[DataSource]:
-        return super().get_queryset(request).defer("encrypted_password")
+        return seen_sources(Principal.of(request.user), request.user).order_by("name").defer("encrypted_password")
+
+    def get_form(self, request: HttpRequest, obj: DataSource | None = None, change: bool = False, **kwargs: Any) -> Any:
+        """The connection is in the form of whoever may set it; of a database that the product made there is none."""
+        if not may_connect(request.user) or (obj and obj.is_embedded):
+            kwargs["form"] = LayerOnlyForm
+        elif obj and not self._keeps(request, obj):
+            kwargs["form"] = ConnectionOnlyForm
+        return super().get_form(request, obj, change, **kwargs)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: DataSource | None = None) -> Any:
+        if not may_connect(request.user):
+            return FIELDS
+        return [name for name in FIELDS if name != "is_active"] if obj and obj.is_embedded else ()
 
     def get_inlines(self, request: HttpRequest, obj: DataSource | None) -> Any:
-        return self.inlines if obj else ()
+        return self.inlines if obj and self._keeps(request, obj) else ()
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        return bool(request.user.is_superuser)
+        return bool(request.user.is_active and request.user.is_staff and may_connect(request.user))
+
+    def has_delete_permission(self, request: HttpRequest, obj: DataSource | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and (obj is None or self._keeps(request, obj))
+
+    def _keeps(self, request: HttpRequest, source: DataSource) -> bool:
+        """Whether this person keeps the layer, and says who may ask."""
+        return governed(DataSource, Principal.of(request.user)).filter(pk=source.pk).exists()
 
     def save_model(self, request: HttpRequest, obj: DataSource, form: Any, change: bool) -> None:
-        if form.cleaned_data["password"]:
-            obj.set_password(form.cleaned_data["password"])
-        obj.save()
-        layer = form.cleaned_data["layer_yaml"]
+        if may_connect(request.user):
+            change_connection(request.user, obj, password=form.cleaned_data.get("password", ""))
+        layer = form.cleaned_data.get("layer_yaml")
         if layer is not None:
             save_layer(Principal.of(request.user), obj, layer)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from agent.business.execute import Answer, Wall
+from agent.business.execute import Answer
 from agent.business.guard.refusal import SqlRefused
 from agent.business.queries import run_query
 from agent.business.sources import OpenSource
@@ -27,10 +27,10 @@ class Verdict:
         return found
 
 
-async def verdict(by: Principal, opened: OpenSource, sql: str, wall: Wall, *, execute: bool) -> Verdict:
+async def verdict(by: Principal, opened: OpenSource, sql: str, *, execute: bool) -> Verdict:
     """Judge a statement under the rights that the source was opened with. by: who the log names. Raises SourceUnavailable, WallRefused."""
     try:
-        result = await run_query(by, opened, sql, wall=wall, execute=execute)
+        result = await run_query(by, opened, sql, execute=execute)
     except SqlRefused as refused:
         return Verdict(None, str(refused.reason), str(refused))
     return Verdict(result.answer)

@@ -5,7 +5,7 @@ until a person writes one. Columns whose names speak of pay or secrets are draft
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import psycopg
 from psycopg import sql
@@ -50,11 +50,13 @@ _SHORTEST = 3  # letters of a word that a table is called by: `checkin` is no â€
 _COUNTS = ("count", "cnt")  # of rows that are sums already
 
 
-def draft_layer(address: Address, name: str, *, time_zone: str = "UTC") -> SemanticLayer:
-    """Read the database and describe it. Raises SourceUnavailable."""
+def draft_layer(
+    address: Address, name: str, *, time_zone: str = "UTC", schemas: Sequence[str] | None = None
+) -> SemanticLayer:
+    """Read the database, or these schemas of it, and describe it. Raises SourceUnavailable, SourceRefused."""
     with connected(address) as connection:
         connection.execute("SET TRANSACTION READ ONLY")
-        tables = tables_of(connection)
+        tables = tables_of(connection, schemas)
         names = Identifiers([t.name for t in tables], [column.name for t in tables for column in t.columns])
         tables = with_keys(connection, tables, names.prefix)
         references = references_in(connection, tables, declared_references(connection), names.prefix)

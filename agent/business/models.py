@@ -8,9 +8,11 @@ from functools import cached_property
 from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.contrib.auth.models import Group
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from agent.business.address import Address
@@ -22,21 +24,33 @@ from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 
 
-class DataSource(models.Model):
-    """A PostgreSQL database with business data. Without a host it is a database on the product's own server.
+def public_schema() -> list[str]:
+    return ["public"]
 
-    layer: the semantic layer as JSON; its `name` is the row's. is_dedicated: the database holds nothing else, so that rights
-    which PostgreSQL gives everybody on system functions may be taken away there.
+
+class DataSource(models.Model):
+    """A PostgreSQL database with business data, on another server than the product's.
+
+    layer: the semantic layer as JSON; its `name` is the row's. schemas: those that a layer may name tables of.
+    is_dedicated: the database holds nothing else, so that rights which PostgreSQL gives everybody on system functions are taken
+    away there. is_embedded: a database that the product made on its own server, as the demo's; no form, file or address sets it.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = models.SlugField(_("name"), max_length=50, unique=True)
-    host = models.CharField(_("host"), max_length=255, blank=True, help_text=_("Empty: the product's own server."))
+    host = models.CharField(_("host"), max_length=255, blank=True)
     port = models.PositiveIntegerField(_("port"), default=5432)
     database = models.CharField(_("database"), max_length=63)
     username = models.CharField(_("account"), max_length=63, blank=True)
     encrypted_password = models.BinaryField(default=b"", editable=False)
     is_dedicated = models.BooleanField(_("holds only business data"), default=False)
+    schemas = ArrayField(
+        models.CharField(max_length=63),
+        verbose_name=_("schemas"),
+        default=public_schema,
+        help_text=_("Names by comma. The semantic layer can only name tables and views of these."),
+    )
+    is_embedded = models.BooleanField(default=False, editable=False)
     is_active = models.BooleanField(_("may be asked"), default=True)
     layer = models.JSONField(default=dict, editable=False)
     changed_at = models.DateTimeField(_("changed"), auto_now=True)
@@ -49,6 +63,7 @@ class DataSource(models.Model):
         verbose_name_plural = _("data sources")
         ordering = ("name",)
         default_manager_name = base_manager_name = "unscoped"
+        permissions = [("change_connection", "Can set the address, account and schemas of data sources")]
 
     def __str__(self) -> str:
         return self.name
@@ -64,10 +79,23 @@ class DataSource(models.Model):
 
     @property
     def address(self) -> Address:
-        """Where the database is, with the source's own account. Raises InvalidInput when its password cannot be read."""
+        """Where the database is, with the source's own account. Raises InvalidInput without a host or a readable password."""
+        if self.is_embedded:
+            return self._embedded()
         if not self.host:
-            return Address.of_django().at(self.database)
+            raise InvalidInput(
+                gettext(
+                    "The data source %(name)s has no host: the product's own server is never one. Enter the server's."
+                )
+                % {"name": self.name}
+            )
         return Address(self.host, self.port, self.database, self.username, self._password())
+
+    def _embedded(self) -> Address:
+        own = Address.of_django()
+        if self.database == own.database:
+            raise InvalidInput(gettext("The product's own database is never a data source."))
+        return own.at(self.database)
 
     def set_password(self, password: str) -> None:
         self.encrypted_password = _cipher().encrypt(password.encode()) if password else b""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
-from agent.business.execute import Answer, Wall, run_sql
+from agent.business.execute import Answer, run_sql
 from agent.business.guard.refusal import SqlRefused
 from agent.business.sources import OpenSource
 from audit.actions import Action, Outcome
@@ -38,12 +38,11 @@ async def run_query(
     opened: OpenSource,
     text: str,
     *,
-    wall: Wall = Wall.BOTH,
     execute: bool = True,
     run_id: str = "",
     record: Recorder = record,
 ) -> QueryResult:
-    """Run a statement under this person's rights and record it by `record`.
+    """Run a statement behind both walls under this person's rights and record it by `record`.
 
     Raises SqlRefused, SourceUnavailable, WallRefused, recorded too.
     """
@@ -51,7 +50,7 @@ async def run_query(
     note = sync_to_async(record)
     detail: dict[str, object] = {"query_id": query_id, "sql_sha256": _sha256(text)}
     try:
-        answer = await run_sql(opened.access, text, wall=wall, execute=execute)
+        answer = await run_sql(opened.access, text, execute=execute)
     except CancelledError:
         await note(
             principal,

@@ -20,6 +20,7 @@ from agent.business.address import Address, has_setting
 from agent.business.guard.guard import GuardedSql
 from agent.business.guard.refusal import Reason, SqlRefused
 from agent.business.guard.rewrite import MAX_ROWS
+from agent.business.identity import SourceRefused, require_elsewhere, require_elsewhere_async
 from agent.business.memory import bound_memory
 from copilot_site.lib.errors import CopilotError
 
@@ -59,7 +60,8 @@ class Rows:
 async def reading(address: Address, *, time_zone: str = "UTC") -> AsyncIterator[psycopg.AsyncConnection]:
     """A connection inside a read-only transaction under the limits, rolled back at the end.
 
-    Raises SourceUnavailable when the database does not answer, SqlRefused for what the database refuses inside.
+    Raises SourceUnavailable when the database does not answer, SourceRefused for the product's own server, SqlRefused for what
+    the database refuses inside.
     """
     try:
         connection = await psycopg.AsyncConnection.connect(**address.keywords(), autocommit=True)
@@ -67,6 +69,8 @@ async def reading(address: Address, *, time_zone: str = "UTC") -> AsyncIterator[
         raise unavailable(address, error) from error
     began = time.monotonic()
     try:
+        if not address.is_own:
+            await require_elsewhere_async(connection)
         connection.adapters.register_loader("record", TextLoader)  # a whole row as PostgreSQL writes it
         if has_setting(connection, "transaction_timeout"):
             await connection.execute(sql.SQL("SET transaction_timeout = {}").format(TOGETHER_MS))
@@ -87,11 +91,19 @@ async def reading(address: Address, *, time_zone: str = "UTC") -> AsyncIterator[
 
 
 def connected(address: Address) -> psycopg.Connection:
-    """A connection for building and describing, as the source's own account. Raises SourceUnavailable."""
+    """A connection for building and describing, as the source's own account. Raises SourceUnavailable, SourceRefused."""
     try:
-        return psycopg.connect(**address.keywords())
+        connection = psycopg.connect(**address.keywords())
     except psycopg.OperationalError as error:
         raise unavailable(address, error) from error
+    if not address.is_own:
+        try:
+            require_elsewhere(connection)
+        except SourceRefused:
+            connection.close()
+            raise
+        connection.rollback()
+    return connection
 
 
 async def require_affordable(connection: psycopg.AsyncConnection, checked: GuardedSql) -> None:

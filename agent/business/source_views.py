@@ -14,11 +14,12 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods
 
 from agent.business.check import Verdict, verdict
+from agent.business.connection_rights import seen_sources
 from agent.business.examples import confirmed_pairs, evaluation_cases, withdraw_pair
-from agent.business.execute import Wall
 from agent.business.layer.model import SemanticLayer
 from agent.business.layer.yaml_io import write_layer
 from agent.business.models import DataSource
+from agent.business.source_checks import faults_with
 from agent.business.sources import draft, import_layer, open_source
 from audit.actions import Action
 from audit.record import record
@@ -30,15 +31,10 @@ from knowledge.governance.lookup import holder_names, user_named
 
 LAYER_BYTES = 1_000_000
 PAGE_SIZE = 50
-WALLS = (
-    (Wall.BOTH.value, gettext_lazy("both, as questions run")),
-    (Wall.AST.value, gettext_lazy("the statement only (ast)")),
-    (Wall.DB.value, gettext_lazy("the database only (db)")),
-)
 
 
 class CheckForm(forms.Form):
-    """What `manage.py check_sql` is given."""
+    """What `manage.py check_sql` is given. It stands before both walls, as every question does."""
 
     source = forms.ChoiceField(label=gettext_lazy("Data source"))
     person = forms.CharField(
@@ -50,7 +46,6 @@ class CheckForm(forms.Form):
     sql = forms.CharField(
         label=gettext_lazy("SQL"), max_length=20_000, widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false"})
     )
-    wall = forms.ChoiceField(label=gettext_lazy("Wall"), choices=WALLS, initial=Wall.BOTH.value)
     execute = forms.BooleanField(label=gettext_lazy("Run it and show the rows"), required=False)
 
     def __init__(self, data: object, *, names: list[str], person: str) -> None:
@@ -109,8 +104,26 @@ def check_sql(request: HttpRequest, by: Principal) -> HttpResponseBase:
 def _judged(by: Principal, given: dict[str, str]) -> Verdict:
     user = user_named(given["person"])
     opened = open_source(Principal.of(user), given["source"])
-    record(by, Action.SQL_CHECKED, opened.source, detail={"person": user.pk, "wall": given["wall"]})
-    return async_to_sync(verdict)(by, opened, given["sql"], Wall(given["wall"]), execute=bool(given["execute"]))
+    record(by, Action.SQL_CHECKED, opened.source, detail={"person": user.pk})
+    return async_to_sync(verdict)(by, opened, given["sql"], execute=bool(given["execute"]))
+
+
+@require_http_methods(["GET", "POST"])
+@admin_page
+def connection(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
+    """Whether a source can be asked, tried out on demand: its server, its account, its tables, and a wall."""
+    source = seen_sources(by, request.user).filter(pk=source_id).first()
+    if source is None:
+        raise NotFound(_("There is no data source that you manage."))
+    told: list[str] | None = None
+    if request.method == "POST":
+        try:
+            told = [str(fault) for fault in faults_with(source)]
+        except CopilotError as error:
+            told = [str(error)]
+        record(by, Action.SOURCE_CHECKED, source, detail={"faults": len(told)})
+    context = {"title": _("Connection of %(name)s") % {"name": source.name}, "source": source, "told": told}
+    return show(request, "admin/business/connection.html", context)
 
 
 @require_http_methods(["GET", "POST"])

@@ -16,7 +16,7 @@ from agent.business.execute import Access
 from agent.business.guard.policy import Policy
 from agent.business.introspect import draft_layer
 from agent.business.layer.model import SemanticLayer, SemanticModel
-from agent.business.layer.rights import may_read, policy_of
+from agent.business.layer.rights import is_within, may_read, policy_of, require_schemas
 from agent.business.layer.yaml_io import read_layer
 from agent.business.models import DataSource, SourceGrant
 from agent.query.result import TableReach
@@ -116,18 +116,21 @@ def _readable(principal: Principal, source: DataSource) -> tuple[tuple[SemanticM
     granted = set(grants)
     whole = "" in granted
     layer = _layer_of(_Saved.of(source))
-    models = tuple(m for m in layer.semantic_models if may_read(m, granted=granted, source_granted=whole))
+    within = tuple(m for m in layer.semantic_models if is_within(m, source.schemas))
+    models = tuple(m for m in within if may_read(m, granted=granted, source_granted=whole))
+    layer = layer.model_copy(update={"semantic_models": within})
     return models, policy_of(layer, principal.org_units, granted=granted, source_granted=whole)
 
 
 @transaction.atomic
 def save_layer(by: Principal | None, source: DataSource, layer: SemanticLayer) -> None:
-    """Give a source its semantic layer. Raises InvalidInput when the layer names another source."""
+    """Give a source its semantic layer. Raises InvalidInput when the layer names another source, or a table out of its schemas."""
     require_manage(by, source)
     if layer.name != source.name:
         raise InvalidInput(
             _("The file describes the source %(other)s, not %(name)s.") % {"other": layer.name, "name": source.name}
         )
+    require_schemas(layer, source.schemas)
     source.layer = layer.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     source.save(update_fields=["layer", "changed_at"])
     source.__dict__.pop("semantic_layer", None)
@@ -147,7 +150,9 @@ def draft(by: Principal | None, source: DataSource) -> SemanticLayer:
     require_manage(by, source)
     known = {(m.table_schema, m.table): m for m in source.semantic_layer.semantic_models}
     with failure_recorded(by, source.name):
-        fresh = draft_layer(source.address, source.name, time_zone=source.semantic_layer.time_zone)
+        fresh = draft_layer(
+            source.address, source.name, time_zone=source.semantic_layer.time_zone, schemas=source.schemas
+        )
     models: list[SemanticModel] = [known.get((m.table_schema, m.table), m) for m in fresh.semantic_models]
     return source.semantic_layer.model_copy(update={"semantic_models": tuple(models)})
 

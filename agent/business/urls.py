@@ -4,6 +4,7 @@ from agent.business import source_views
 
 urlpatterns = [
     path("admin/data-sources/check/", source_views.check_sql, name="check-sql"),
+    path("admin/data-sources/<uuid:source_id>/connection/", source_views.connection, name="source-connection"),
     path("admin/data-sources/<uuid:source_id>/layer/", source_views.layer, name="source-layer"),
     path("admin/data-sources/<uuid:source_id>/layer.yaml", source_views.layer_file, name="source-layer-file"),
     path("admin/data-sources/<uuid:source_id>/examples.jsonl", source_views.examples_file, name="source-examples-file"),

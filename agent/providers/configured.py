@@ -1,5 +1,6 @@
 """From settings and rows to a model that can be spoken to."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 from django.conf import settings
@@ -35,6 +36,17 @@ def model_names() -> list[str]:
     """What people may choose from."""
     names = list(LanguageModel.objects.filter(is_enabled=True).values_list("name", flat=True))
     return [*names, FROM_SETTINGS] if _of_settings() else names
+
+
+async def probe(served: ServedModel) -> None:
+    """One tiny request, left at its first word. Raises ModelError."""
+    limits = replace(served.limits, first_s=15.0, total_s=20.0, attempts=1)
+    model = connect(replace(served, limits=limits))
+    try:
+        async for _delta in model.stream([{"role": "user", "content": "Say: ok"}]):
+            return
+    finally:
+        await model.aclose()
 
 
 def connect(served: ServedModel) -> ChatModel:

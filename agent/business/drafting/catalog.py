@@ -1,5 +1,6 @@
 """Tables and columns as PostgreSQL's catalog has them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import psycopg
@@ -12,7 +13,8 @@ SELECT n.nspname, c.relname, a.attname, t.typname, t.typcategory, obj_descriptio
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 JOIN pg_type t ON t.oid = a.atttypid
-WHERE c.relkind IN ('r', 'p') AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
+WHERE c.relkind IN ('r', 'p') AND n.nspname NOT LIKE 'pg\\_%%' AND n.nspname <> 'information_schema'
+  AND (%(schemas)s::text[] IS NULL OR n.nspname = ANY(%(schemas)s))
 ORDER BY n.nspname, c.relname, a.attnum
 """
 _FOREIGN_KEYS = """
@@ -56,12 +58,14 @@ class Reference:
     to: tuple[str, str]
 
 
-def tables_of(connection: psycopg.Connection) -> list[Table]:
-    """Every table of the database, by schema and name."""
+def tables_of(connection: psycopg.Connection, schemas: Sequence[str] | None = None) -> list[Table]:
+    """Every table of these schemas, or of the whole database, by schema and name."""
     columns: dict[tuple[str, str], list[Column]] = {}
     comments: dict[tuple[str, str], str] = {}
     keys: dict[tuple[str, str], str] = {}
-    for schema, table, name, kind, category, about, comment, is_key in connection.execute(_COLUMNS):
+    for schema, table, name, kind, category, about, comment, is_key in connection.execute(
+        _COLUMNS, {"schemas": None if schemas is None else list(schemas)}
+    ):
         columns.setdefault((schema, table), []).append(Column(name, kind, category, comment or ""))
         comments[schema, table] = about or ""
         if is_key:

@@ -2,8 +2,15 @@
 
 import hashlib
 import json
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+
+
+def is_system_schema(name: str) -> bool:
+    """Whether a schema is the server's own or this system's: no table of it is ever read, however its name is written."""
+    plain = unicodedata.normalize("NFKC", name).strip("\"'` \t\r\n").casefold()
+    return not plain or plain == "information_schema" or plain.startswith(("pg_", "copilot_wall"))
 
 
 @dataclass(frozen=True)
@@ -25,6 +32,8 @@ class AllowedTable:
     def __post_init__(self) -> None:
         if not self.columns:
             raise ValueError(f"table {self.schema}.{self.name} has no readable column")
+        if is_system_schema(self.schema):
+            raise ValueError(f"table {self.schema}.{self.name} is none of business data")
 
     @property
     def full_name(self) -> str:

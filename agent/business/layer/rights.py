@@ -2,8 +2,11 @@
 
 from collections.abc import Collection, Iterable
 
-from agent.business.guard.policy import AllowedTable, Policy
+from django.utils.translation import gettext as _
+
+from agent.business.guard.policy import AllowedTable, Policy, is_system_schema
 from agent.business.layer.model import SemanticLayer, SemanticModel
+from copilot_site.lib.errors import InvalidInput
 
 
 def policy_of(
@@ -17,6 +20,21 @@ def policy_of(
     names = tuple(sorted(units))
     reachable = (m for m in layer.semantic_models if may_read(m, granted=granted, source_granted=source_granted))
     return Policy.of(_allowed(model, names) for model in reachable if model.columns)
+
+
+def require_schemas(layer: SemanticLayer, schemas: Collection[str]) -> None:
+    """Raises InvalidInput for the first table of a layer that is in none of the schemas its source allows."""
+    for model in layer.semantic_models:
+        if not is_within(model, schemas):
+            raise InvalidInput(
+                _("The table %(table)s is in no schema that this data source allows: %(schemas)s.")
+                % {"table": f"{model.table_schema}.{model.table}", "schemas": ", ".join(schemas) or "—"}
+            )
+
+
+def is_within(model: SemanticModel, schemas: Collection[str]) -> bool:
+    """Whether a table is in one of these schemas, and in none of the server's own, which nobody can allow."""
+    return model.table_schema in schemas and not is_system_schema(model.table_schema)
 
 
 def may_read(model: SemanticModel, *, granted: Collection[str], source_granted: bool) -> bool:

@@ -5,9 +5,13 @@ it the views still protect the data; what stays open are counts in statistics vi
 """
 
 import psycopg
+from django.utils.translation import gettext as _
+from psycopg import sql
 
+from agent.business.account import Fault, setup_command
 from agent.business.address import Address
 from agent.business.guard.vocabulary import FUNCTIONS
+from agent.business.identity import SourceRefused
 from agent.business.session import connected
 
 # Kept although not immutable: the functions of the vocabulary, and what operators, casts, types and aggregates are made of.
@@ -17,6 +21,7 @@ GROWING = (
     "pg_typeof", "xpath", "xpath_exists", "xml_is_well_formed", "random", "random_normal",
 )  # fmt: skip
 KEPT = FUNCTIONS | {"dpow", "numeric_power"}  # what ^ is made of
+WHO_IS_IT = "pg_control_system"
 
 _IS_DONE = """
 SELECT NOT has_table_privilege('public', 'pg_catalog.pg_class', 'SELECT') AND NOT EXISTS (
@@ -50,7 +55,7 @@ BEGIN
   LOOP
     EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', f);
   END LOOP;
-END $$
+END $$;
 """
 _TAKE_CATALOGS = """
 REVOKE SELECT ON ALL TABLES IN SCHEMA pg_catalog FROM PUBLIC;
@@ -60,22 +65,65 @@ REVOKE ALL ON SCHEMA public FROM PUBLIC;
 """
 
 
-def harden(admin: Address) -> None:
-    """Take the rights from PUBLIC once; a database that has been through it is left alone. admin: a superuser.
+_KEEP_FOR = """
+DO $$
+DECLARE thing text;
+BEGIN
+  FOR thing IN SELECT p.oid::regprocedure FROM pg_proc p WHERE p.pronamespace = 'pg_catalog'::regnamespace
+    AND p.prokind IN ('f', 'p') AND p.provolatile <> 'i' AND has_function_privilege('public', p.oid, 'EXECUTE')
+  LOOP
+    EXECUTE format('GRANT EXECUTE ON ROUTINE %s TO %I', thing, {account});
+  END LOOP;
+  FOR thing IN SELECT c.oid::regclass FROM pg_class c WHERE c.relnamespace = 'pg_catalog'::regnamespace
+    AND c.relkind IN ('r', 'v') AND has_table_privilege('public', c.oid, 'SELECT')
+  LOOP
+    EXECUTE format('GRANT SELECT ON %s TO %I', thing, {account});
+  END LOOP;
+END $$;
+"""
 
-    A database that was hardened for a smaller vocabulary gets the functions back that were added since.
+
+def harden(admin: Address) -> None:
+    """Take the rights from PUBLIC once; a database that has been through it is left alone. Raises SourceRefused.
+
+    A database that was hardened for a smaller vocabulary gets the functions back that were added since. On the product's own
+    server this account may do it; elsewhere the database's administrator has done it.
     """
     with connected(admin) as connection:
-        done = connection.execute(_IS_DONE, [sorted(KEPT)]).fetchone()
-        if done and done[0]:
+        if is_hardened(connection):
             return
-        take = psycopg.sql.SQL(_TAKE_FUNCTIONS).format(
-            growing=psycopg.sql.Literal(list(GROWING)), kept=psycopg.sql.Literal(sorted(KEPT))
-        )
-        connection.execute(take)
-        connection.execute(_TAKE_CATALOGS)
-        connection.execute(
-            psycopg.sql.SQL("REVOKE TEMPORARY ON DATABASE {} FROM PUBLIC").format(
-                psycopg.sql.Identifier(admin.database)
-            )
-        )
+        if not admin.is_own:
+            raise SourceRefused(str(not_hardened(admin)))
+        connection.execute(hardening(admin.database))
+
+
+def not_hardened(admin: Address) -> Fault:
+    """What to say where a database that is meant to hold only business data has not been through `hardening`."""
+    return Fault(
+        _("Everybody still has rights on system catalogs and functions of the database %(database)s.")
+        % {"database": admin.database},
+        setup_command(admin.user, admin.database, more=" --only-business-data"),
+    )
+
+
+def is_hardened(connection: psycopg.Connection) -> bool:
+    """Whether a database has been through `hardening` for the vocabulary of today."""
+    done = connection.execute(_IS_DONE, [sorted(KEPT)]).fetchone()
+    return bool(done and done[0])
+
+
+def hardening(database: str, *, keep_for: str = "") -> sql.Composed:
+    """The SQL for a database's administrator. keep_for: an account that builds walls there and keeps what it has now.
+
+    Where there is one, everybody may still ask the server who it is.
+    """
+    kept = sorted(KEPT | {WHO_IS_IT} if keep_for else KEPT)
+    take = sql.SQL(_TAKE_FUNCTIONS).format(growing=sql.Literal(list(GROWING)), kept=sql.Literal(kept))
+    parts: list[sql.Composable] = [
+        take,
+        sql.SQL(_TAKE_CATALOGS),
+        sql.SQL("REVOKE TEMPORARY ON DATABASE {} FROM PUBLIC;\n").format(sql.Identifier(database)),
+    ]
+    if keep_for:
+        parts.insert(0, sql.SQL(_KEEP_FOR).format(account=sql.Literal(keep_for)))
+    return sql.Composed(parts)

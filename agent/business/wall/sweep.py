@@ -4,16 +4,16 @@ from collections.abc import Collection
 from contextlib import suppress
 
 import psycopg
-from psycopg import sql
 
 from agent.business.address import Address
 from agent.business.session import connected
-from agent.business.wall.views import LOCK, PREFIX, drop
+from agent.business.wall.setup import LOCK, set_up_own
+from agent.business.wall.views import NAMES, drop
 
 # Roles of databases that are gone: nothing in any database depends on them. A wall being built is not committed, so not seen.
 _ORPHANS = """
 SELECT rolname FROM pg_roles r
-WHERE starts_with(rolname, %s)
+WHERE rolname ~ %s
   AND NOT EXISTS (SELECT 1 FROM pg_shdepend d WHERE d.refclassid = 'pg_authid'::regclass AND d.refobjid = r.oid)
   AND NOT EXISTS (SELECT 1 FROM pg_stat_activity a WHERE a.usesysid = r.oid)
 """
@@ -28,13 +28,14 @@ def sweep(admin: Address, living: Collection[str]) -> int:
     with connected(admin) as connection:
         connection.autocommit = True
         connection.execute("SET lock_timeout = '2s'")
-        schemas = connection.execute("SELECT nspname FROM pg_namespace WHERE starts_with(nspname, %s)", [PREFIX])
+        set_up_own(connection)
+        schemas = connection.execute("SELECT nspname FROM pg_namespace WHERE nspname ~ %s", [NAMES])
         dead = {name for (name,) in schemas} - set(living)
         for name in sorted(dead):
             removed += _take_down(connection, name)
-        for (role,) in connection.execute(_ORPHANS, [PREFIX]).fetchall():
+        for (role,) in connection.execute(_ORPHANS, [NAMES]).fetchall():
             with suppress(psycopg.errors.InternalError_):  # another process removes it at this moment
-                connection.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(role)))
+                connection.execute("SELECT copilot_walls.drop_role(%s)", [role])
                 removed += 1
     return removed
 

@@ -6,35 +6,27 @@ role owns nothing, is a member of nothing, and may not even see the schemas of t
 """
 
 import hashlib
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import psycopg
 from django.utils.translation import gettext as _
 from psycopg import sql
 
+from agent.business.account import faults_of, out_of_bounds, setup_command
 from agent.business.address import Address, has_setting
 from agent.business.guard.policy import Policy
 from agent.business.guard.rewrite import row_filter
+from agent.business.identity import SourceRefused
+from agent.business.relations import faults_in
 from agent.business.session import connected
+from agent.business.wall.setup import LOCK, set_up_own
 from copilot_site.lib.errors import InvalidInput
 
 PREFIX = "copilot_wall_"
-CONNECTIONS = 8  # at once by one role: a page full of questions, not a flood
-LOCK = 0x636F7069  # one builder at a time in a database
+NAMES = f"^{PREFIX}[0-9a-f]{{24}}$"
 _built: set[tuple[Address, str]] = set()  # walls this process has seen
-
-# Settings the role starts with. The session sets the limits again itself; these hold where something else connects.
-ROLE_SETTINGS = {
-    "default_transaction_read_only": "on",
-    "statement_timeout": "5s",
-    "lock_timeout": "200ms",
-    "idle_in_transaction_session_timeout": "10s",
-    "transaction_timeout": "15s",
-    "work_mem": "16MB",
-    "hash_mem_multiplier": "1",
-    "max_parallel_workers_per_gather": "0",
-    "jit": "off",
-}
-TEMP_FILES = ("temp_file_limit", "256MB")  # only a superuser may set it
 
 
 class WallRefused(InvalidInput):
@@ -49,24 +41,41 @@ def name_of(admin: Address, policy: Policy) -> str:
 def ensure(admin: Address, policy: Policy) -> str:
     """Make sure that the role and its views exist and are what the rights say; returns the schema's name.
 
-    admin: an account that may create roles and schemas. Raises WallRefused when a view cannot be made, or when the role could
-    read anything besides its views.
+    admin: an account as `setup` leaves it. Raises SourceRefused where it is not, or where a table is none of business data,
+    WallRefused when a view cannot be made, or when the role could read anything besides its views.
     """
     name = name_of(admin, policy)
     if (admin, name) in _built:
         return name
     with connected(admin) as connection:
-        if _is_built(connection, admin, name):
-            _built.add((admin, name))
-            return name
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
-        drop(connection, name)
-        _build(connection, admin, policy, name)
-        _require_nothing_else(connection, name)
-        mark = sql.SQL("COMMENT ON SCHEMA {} IS {}").format(sql.Identifier(name), sql.Literal(_mark(admin, name)))
-        connection.execute(mark)
+        _require_sound(connection, admin, policy)
+        if not _is_built(connection, admin, name):
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+            set_up_own(connection)
+            drop(connection, name)
+            _build(connection, admin, policy, name)
     _built.add((admin, name))
     return name
+
+
+def rehearse(admin: Address) -> None:
+    """Build a wall of no tables, sign in behind it, and take it down. Raises what `ensure` raises, and SourceUnavailable."""
+    name = PREFIX + secrets.token_hex(12)
+    with connected(admin) as connection:
+        set_up_own(connection)
+        _build(connection, admin, Policy(()), name)
+    try:
+        connected(admin.as_role(name)).close()
+    finally:
+        with connected(admin) as connection:
+            drop(connection, name)
+
+
+def _require_sound(connection: psycopg.Connection, admin: Address, policy: Policy) -> None:
+    faults = [] if admin.is_own else faults_of(connection, {table.schema for table in policy.tables})
+    faults += faults_in(connection, [(table.schema, table.name) for table in policy.tables])
+    if faults:
+        raise SourceRefused(str(faults[0]))
 
 
 def is_known(admin: Address, policy: Policy) -> bool:
@@ -82,9 +91,8 @@ def forget(admin: Address, policy: Policy) -> None:
 def drop_all(admin: Address) -> int:
     """Remove every wall of this database, when its source is removed or its tables change. Returns how many there were."""
     with connected(admin) as connection:
-        rows = connection.execute(
-            "SELECT nspname FROM pg_namespace WHERE starts_with(nspname, %s)", [PREFIX]
-        ).fetchall()
+        set_up_own(connection)
+        rows = connection.execute("SELECT nspname FROM pg_namespace WHERE nspname ~ %s", [NAMES]).fetchall()
         for (name,) in rows:
             drop(connection, name)
             _built.discard((admin, name))
@@ -106,28 +114,44 @@ def _is_built(connection: psycopg.Connection, admin: Address, name: str) -> bool
 def drop(connection: psycopg.Connection, name: str) -> None:
     """Remove one wall, its role included."""
     connection.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(name)))
-    if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [name]).fetchone():
-        connection.execute(sql.SQL("DROP OWNED BY {0}; DROP ROLE {0}").format(sql.Identifier(name)))
+    with _functions_at_hand(connection):
+        connection.execute("SELECT copilot_walls.drop_role(%s)", [name])
 
 
 def _build(connection: psycopg.Connection, admin: Address, policy: Policy, name: str) -> None:
+    """Raises WallRefused."""
+    with _functions_at_hand(connection):
+        _make(connection, admin, policy, name)
+    _require_nothing_else(connection, name)
+    mark = sql.SQL("COMMENT ON SCHEMA {} IS {}").format(sql.Identifier(name), sql.Literal(_mark(admin, name)))
+    connection.execute(mark)
+
+
+@contextmanager
+def _functions_at_hand(connection: psycopg.Connection) -> Iterator[None]:
+    """Raises WallRefused where the account cannot make or drop a wall: the database was not set up, or not for this account."""
+    try:
+        yield
+    except (
+        psycopg.errors.InsufficientPrivilege,
+        psycopg.errors.InvalidSchemaName,
+        psycopg.errors.UndefinedFunction,
+    ) as error:
+        raise WallRefused(
+            _("The account %(user)s cannot build a wall (%(why)s). Run: %(statement)s")
+            % {
+                "user": connection.info.user,
+                "why": str(error.diag.message_primary),
+                "statement": setup_command(connection.info.user, connection.info.dbname),
+            }
+        ) from error
+
+
+def _make(connection: psycopg.Connection, admin: Address, policy: Policy, name: str) -> None:
     schema = sql.Identifier(name)
     if has_setting(connection, "scram_iterations"):  # 256 random bits need no stretching, and each question connects
         connection.execute("SET LOCAL scram_iterations = 1")
-    connection.execute(
-        sql.SQL(
-            "CREATE ROLE {} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT NOREPLICATION NOBYPASSRLS "
-            "CONNECTION LIMIT {} PASSWORD {}"
-        ).format(schema, sql.Literal(CONNECTIONS), sql.Literal(admin.as_role(name).password))
-    )
-    settings = {**ROLE_SETTINGS, "search_path": name}
-    if connection.info.parameter_status("is_superuser") == "on":
-        settings |= dict([TEMP_FILES])
-    for setting, value in settings.items():
-        if has_setting(connection, setting):
-            connection.execute(
-                sql.SQL("ALTER ROLE {} SET {} = {}").format(schema, sql.Identifier(setting), sql.Literal(value))
-            )
+    connection.execute("SELECT copilot_walls.create_role(%s, %s)", [name, admin.as_role(name).password])
     connection.execute(sql.SQL("CREATE SCHEMA {}").format(schema))
     for table in policy.tables:
         statement = sql.SQL("CREATE VIEW {}.{} WITH (security_barrier) AS SELECT {} FROM {}.{} WHERE {}").format(
@@ -179,6 +203,9 @@ def _require_nothing_else(connection: psycopg.Connection, name: str) -> None:
             _("Everybody in this database may use %(table)s: run REVOKE ALL ON %(table)s FROM PUBLIC first.")
             % {"table": found[0]}
         )
+    further = next(out_of_bounds(connection, name), None)
+    if further:
+        raise WallRefused(str(further))
     found = connection.execute(_DEFINER_FUNCTIONS, {"name": name}).fetchone()
     if found:
         raise WallRefused(

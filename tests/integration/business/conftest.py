@@ -3,7 +3,13 @@
 Django is not loaded yet when pytest reads this file: what needs it is imported where it is used.
 """
 
+import re
+import shlex
+import shutil
+import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +24,7 @@ if TYPE_CHECKING:
     from agent.business.models import DataSource
 
 SHOP = Path(__file__).parent / "shop.sql"
+HOW_TO = Path(__file__).resolve().parents[3] / "docs/how-to/add-a-data-source.md"
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +43,7 @@ def source(db: None, shop: "Address") -> "DataSource":
     from agent.business.models import DataSource
     from agent.business.sources import save_layer
 
-    source = DataSource.unscoped.create(name="shop", database=shop.database, is_dedicated=True)
+    source = DataSource.unscoped.create(name="shop", database=shop.database, is_dedicated=True, is_embedded=True)
     save_layer(None, source, draft_layer(shop, "shop", time_zone="Asia/Shanghai"))
     return source
 
@@ -93,3 +100,76 @@ def access(source: "DataSource", northerner: "User") -> "Iterator[Access]":
         connection.execute("ANALYZE")  # as autovacuum does: the gates stand on the planner's estimates
     yield opened
     views.drop_all(opened.admin)
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Another server with the shop in a database `sales`: its administrator, and the account that the how-to makes."""
+
+    administrator: "Address"
+    account: "Address"
+
+    def run(self, statements: str) -> None:
+        """As the administrator."""
+        with psycopg.connect(**self.administrator.keywords(), autocommit=True) as connection:
+            connection.execute(statements)
+
+    def fields(self, **more: object) -> "dict[str, object]":
+        """What one types into the form of a data source."""
+        there = self.account
+        return {
+            "name": "sales", "host": there.host, "port": there.port, "database": there.database, "username": there.user,
+            "password": there.password, "schemas": "public", "is_active": "on",
+        } | more  # fmt: skip
+
+
+def how_to() -> tuple[str, list[str]]:
+    """The SQL of `docs/how-to/add-a-data-source.md`, and the words of its command up to the pipe."""
+    text = HOW_TO.read_text()
+    (block,) = re.findall(r"```sql\n(.*?)```", text, re.DOTALL)
+    (line,) = re.findall(r"manage\.py (data_source setup [^|]*)\|", text)
+    return block, shlex.split(line)
+
+
+@pytest.fixture(scope="session")
+def elsewhere() -> "Iterator[Elsewhere]":
+    """A server of its own, set up word for word as the how-to says."""
+    from agent.business.address import Address
+    from copilot_site.embedded import postgres
+    from copilot_site.embedded.process import ServiceFailed, free_port
+    from copilot_site.home import Home
+
+    folder = Path(tempfile.mkdtemp(prefix="elsewhere-"))
+    folder.chmod(0o755)
+    home = Home(folder).create()
+    try:
+        for attempt in range(5):
+            port = free_port()
+            try:
+                postgres.launch(home, port, durable=False)
+                break
+            except ServiceFailed:  # somebody else on this machine was faster with the port
+                if attempt == 4:
+                    raise
+        server = Address("127.0.0.1", port, "postgres", postgres.USER, home.secret("postgres"))
+        with psycopg.connect(**server.keywords(), autocommit=True) as connection:
+            connection.execute("CREATE DATABASE sales TEMPLATE template0")
+        block, words = how_to()
+        password = re.findall(r"PASSWORD '([^']*)'", block)[0]
+        place = Elsewhere(server.at("sales"), Address("127.0.0.1", port, "sales", "copilot_source", password))
+        place.run(SHOP.read_text())
+        place.run(block)
+        place.run(printed(*words))
+        yield place
+    finally:
+        postgres.stop(home)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def printed(*words: str) -> str:
+    """What a command prints."""
+    from django.core.management import call_command
+
+    out = StringIO()
+    call_command(*words, stdout=out)
+    return out.getvalue()

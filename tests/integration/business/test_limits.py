@@ -13,7 +13,7 @@ from agent.business import session
 from agent.business.address import Address
 from agent.business.execute import Access, Wall, run_sql
 from agent.business.guard.refusal import Reason, SqlRefused
-from agent.business.wall import views
+from agent.business.wall import setup, views
 from agent.tools.base import ToolContext
 from agent.tools.calling import Called, call_tool
 from audit.actions import Action, Outcome
@@ -145,7 +145,7 @@ SORTED = (
 def test_temporary_files_end_a_query(
     access: Access, monkeypatch: pytest.MonkeyPatch, most: str, is_answered: bool
 ) -> None:
-    monkeypatch.setattr(views, "TEMP_FILES", ("temp_file_limit", most))
+    monkeypatch.setitem(setup.ROLE_SETTINGS, "temp_file_limit", most)
     monkeypatch.setitem(session.LIMITS, "work_mem", "64kB")
     if is_answered:
         assert async_to_sync(run_sql)(access, SORTED).rows

@@ -3,6 +3,7 @@
 import os
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -12,6 +13,7 @@ from asgiref.sync import async_to_sync
 from agent.business.address import Address
 from agent.business.execute import Access, run_sql
 from agent.business.guard.refusal import SqlRefused
+from agent.business.wall.setup import source_setup
 from copilot_site.embedded.process import free_port
 
 # The one of Debian 12, which has neither transaction_timeout nor scram_iterations.
@@ -41,7 +43,9 @@ def test_both_walls_stand_on_an_older_server(older: Address, access: Access) -> 
     with psycopg.connect(**older.keywords(), autocommit=True) as connection:
         assert connection.info.server_version < 160_000
         connection.execute(seed)
-    there = Access(older, access.policy, is_dedicated=True)
+        connection.execute("CREATE ROLE account LOGIN PASSWORD 'x'")
+        connection.execute(source_setup("account", "postgres", ["public"], only_business_data=True))
+    there = Access(replace(older, user="account", password="x"), access.policy, is_dedicated=True)
     statement = "SELECT count(*), sum(amount) FROM sale"
     ours, theirs = (async_to_sync(run_sql)(one, statement) for one in (access, there))
     assert theirs.rows is not None

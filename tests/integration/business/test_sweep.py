@@ -76,7 +76,7 @@ def test_the_walls_of_the_disabled_go_too(source: DataSource, seller: User, shop
 
 
 def test_a_role_that_no_database_knows_any_more_goes(source: DataSource, shop: Address) -> None:
-    orphan = f"{PREFIX}of_a_database_that_is_gone"
+    orphan = f"{PREFIX}{'0' * 24}"  # of a database that is gone
     with psycopg.connect(**shop.keywords(), autocommit=True) as connection:
         connection.execute(f"CREATE ROLE {orphan}")
     out = StringIO()

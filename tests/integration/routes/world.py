@@ -80,7 +80,9 @@ class World(House):
             "page": lambda: 1,
             "number": lambda: 1,
             "source_id": lambda: (
-                DataSource.unscoped.get_or_create(name="sales", defaults={"database": "nowhere"})[0].pk
+                DataSource.unscoped.get_or_create(name="sales", defaults={"database": "nowhere", "is_embedded": True})[
+                    0
+                ].pk
             ),
             "kind": lambda: "folder",
             "place_id": lambda: self.folder.pk,

@@ -13,14 +13,18 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client, override_settings
 
+from agent.models import LanguageModel
 from audit.keys import ensure_key
 from copilot_site import doctor
 from copilot_site.checks import files_have_a_place
+from copilot_site.doctor import language_models
 from copilot_site.embedded.process import free_port
 from knowledge import engine
 from tests.embedders import EmbeddingService, serving
 from tests.factories import make_base, make_document
 from tests.homes import Checkout
+from tests.modelserver import says
+from tests.modelserver import serving as serving_model
 
 pytestmark = pytest.mark.django_db
 
@@ -101,6 +105,24 @@ def test_doctor_names_an_embedder_and_a_reranker_that_do_not_answer(monkeypatch:
     assert "maxsim needs token vectors" in found["Reranker"]["detail"]
     monkeypatch.setattr(settings, "RERANKER", "none")
     assert examine()["Reranker"]["ok"]
+
+
+def test_every_language_model_has_a_line() -> None:
+    with serving_model(says("ok")) as served:
+        LanguageModel.objects.create(name="here", base_url=served.base_url, model="m", is_default=True)
+        LanguageModel.objects.create(name="gone", base_url=f"http://127.0.0.1:{free_port()}/v1", model="m")
+        LanguageModel.objects.create(name="off", base_url="http://127.0.0.1:1/v1", model="m", is_enabled=False)
+        found = {finding.name: finding for finding in language_models()}
+    assert {name: finding.ok for name, finding in found.items()} == {
+        "Language model here": True,
+        "Language model gone": False,
+    }
+    assert "Check its address, name and key" in found["Language model gone"].mend
+
+
+def test_without_a_language_model_the_doctor_says_so() -> None:
+    (finding,) = language_models()
+    assert (finding.name, finding.ok) == ("Language models", True)
 
 
 @pytest.mark.usefixtures("refusing_embedder")

@@ -10,7 +10,6 @@ from asgiref.sync import async_to_sync
 from django.core.management.base import BaseCommand
 
 from agent.business.check import verdict
-from agent.business.execute import Wall
 from agent.business.jsonl import read_jsonl
 from agent.business.sources import open_source
 from authz.principal import Principal
@@ -26,7 +25,6 @@ class Command(BaseCommand):
         parser.add_argument("--datasource", required=True, help="name of the data source")
         parser.add_argument("--as", dest="username", required=True, help="sign-in name of the person")
         parser.add_argument("--execute", action="store_true", help="run what is allowed and print its rows")
-        parser.add_argument("--wall", choices=[wall.value for wall in Wall], default=Wall.BOTH.value)
 
     def handle(self, **options: Any) -> None:
         with one_sentence():
@@ -35,8 +33,6 @@ class Command(BaseCommand):
             lines = read_text(options["file"]).splitlines() if options["file"] else sys.stdin
             name = options["file"].name if options["file"] else "standard input"
             for row in read_jsonl(lines, keys=("id", "sql"), name=name):
-                found = async_to_sync(verdict)(
-                    principal, opened, str(row["sql"]), Wall(options["wall"]), execute=options["execute"]
-                )
+                found = async_to_sync(verdict)(principal, opened, str(row["sql"]), execute=options["execute"])
                 line = {"id": row["id"], **found.as_json()}
                 self.stdout.write(json.dumps(line, ensure_ascii=False, default=str))

@@ -1,4 +1,4 @@
-"""Make a data source, give it its semantic layer from a YAML file, or print that layer or the confirmed answers."""
+"""Give a data source its semantic layer from a YAML file; print that layer, the confirmed answers, or what its database needs."""
 
 import json
 from argparse import ArgumentParser
@@ -11,32 +11,46 @@ from agent.business.examples import evaluation_cases
 from agent.business.layer.yaml_io import read_layer, write_layer
 from agent.business.models import DataSource
 from agent.business.sources import failure_recorded, save_layer
+from agent.business.wall.setup import source_setup
 from copilot_site.lib.commands import one_sentence
 from copilot_site.lib.errors import NotFound
 from copilot_site.lib.named_files import read_text
 
 
 class Command(BaseCommand):
-    help = "Import a semantic layer into the data source it names, or export one, or the source's confirmed answers."
+    help = "Import or export a semantic layer, print a source's confirmed answers, or the SQL that its database needs."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)
         importing = actions.add_parser("import", help="store the layer of a YAML file")
         importing.add_argument("file", type=Path)
-        importing.add_argument(
-            "--database", help="make the source, if it is new: a database on the product's own server"
-        )
         exporting = actions.add_parser("export", help="print the layer as YAML")
         exporting.add_argument("name")
         examples = actions.add_parser(
             "examples", help="print the confirmed answers as cases for evaluate_sql, JSON lines"
         )
         examples.add_argument("name")
+        setup = actions.add_parser("setup", help="print what the administrator of a database runs there once, SQL")
+        setup.add_argument("--account", required=True, help="the role of the data source; it exists already")
+        setup.add_argument("--database", required=True)
+        setup.add_argument("--schema", action="append", help="a schema it may read; default: public; may be repeated")
+        setup.add_argument(
+            "--only-business-data",
+            action="store_true",
+            help="take system catalogs and functions from everybody else: for “holds only business data”",
+        )
 
     def handle(self, **options: Any) -> None:
         with one_sentence():
             if options["action"] == "export":
                 self.stdout.write(write_layer(_source(options["name"]).semantic_layer))
+                return
+            if options["action"] == "setup":
+                schemas = options["schema"] or ["public"]
+                dedicated = options["only_business_data"]
+                self.stdout.write(
+                    source_setup(options["account"], options["database"], schemas, only_business_data=dedicated)
+                )
                 return
             if options["action"] == "examples":
                 for case in evaluation_cases(_source(options["name"])):
@@ -46,8 +60,6 @@ class Command(BaseCommand):
             text = read_text(path)
             with failure_recorded(None, path.name):
                 layer = read_layer(text)
-                if options["database"]:
-                    DataSource.unscoped.get_or_create(name=layer.name, defaults={"database": options["database"]})
                 save_layer(None, _source(layer.name), layer)
         self.stdout.write(f"{layer.name}: {len(layer.semantic_models)} tables")
 

@@ -1,0 +1,80 @@
+"""Which server is this? The product's own is never a data source, whatever name, address, port or socket leads to it.
+
+The server is asked, on the very connection that is going to be used and before anything else is: each cluster has a number of its
+own since it was made (`system_identifier`), which only a superuser of that server could make it lie about. A standby or a copy
+of the product's server has its number, and its data. A server that does not say who it is is refused.
+"""
+
+from functools import cache
+
+import psycopg
+from asgiref.sync import sync_to_async
+from django.db import connection as own
+from django.utils.translation import gettext as _
+
+from copilot_site.lib.errors import InvalidInput
+
+_WHO = "SELECT system_identifier FROM pg_catalog.pg_control_system()"
+
+
+class SourceRefused(InvalidInput):
+    """This server, or this account, is none for a data source; the text says what has to change."""
+
+
+def require_elsewhere(connection: psycopg.Connection) -> None:
+    """Raises SourceRefused where a connection leads to the product's own server, or to one that does not say who it is."""
+    try:
+        row = connection.execute(_WHO).fetchone()
+    except psycopg.Error as error:
+        raise _silent(error) from error
+    _compare(row, own_identifier())
+
+
+async def require_elsewhere_async(connection: psycopg.AsyncConnection) -> None:
+    """`require_elsewhere` for a question's connection, and no superuser's: it costs nothing to look."""
+    if connection.info.parameter_status("is_superuser") == "on":
+        raise SourceRefused(
+            _("The account %(user)s is a superuser there: run ALTER ROLE %(role)s NOSUPERUSER.")
+            % {"user": connection.info.user, "role": psycopg.sql.Identifier(connection.info.user).as_string()}
+        )
+    try:
+        row = await (await connection.execute(_WHO)).fetchone()
+    except psycopg.Error as error:
+        raise _silent(error) from error
+    _compare(row, await sync_to_async(own_identifier, thread_sensitive=False)())
+
+
+@cache
+def own_identifier() -> int:
+    """The number of the product's own server, asked once in each process. Raises SourceRefused where it does not say."""
+    try:
+        with psycopg.connect(**own.get_connection_params()) as connection:  # not Django's own: this may be any thread
+            row = connection.execute(_WHO).fetchone()
+    except psycopg.Error as error:
+        raise SourceRefused(
+            _(
+                "The product's own database server does not say which one it is, so no other can be told from it: "
+                "run GRANT EXECUTE ON FUNCTION pg_catalog.pg_control_system() TO PUBLIC in the product's database."
+            )
+        ) from error
+    return int(row[0]) if row else 0
+
+
+def _compare(row: tuple[int, ...] | None, ours: int) -> None:
+    if row is None or int(row[0]) == ours:
+        raise SourceRefused(
+            _(
+                "This address leads to the product's own database server, or to a copy of it, which is never a data source: "
+                "enter the server that holds the business data."
+            )
+        )
+
+
+def _silent(error: psycopg.Error) -> SourceRefused:
+    return SourceRefused(
+        _(
+            "The server does not say which one it is (%(why)s): run GRANT EXECUTE ON FUNCTION pg_catalog.pg_control_system() "
+            "TO PUBLIC in this database as its administrator."
+        )
+        % {"why": error.diag.message_primary or type(error).__name__}
+    )

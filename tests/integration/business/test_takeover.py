@@ -1,0 +1,195 @@
+"""The product's own database server is never a data source: not for whoever manages one, and by no address that leads to it."""
+
+import ast
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+
+from agent.business import identity
+from agent.business.address import Address
+from agent.business.execute import Access, run_sql
+from agent.business.identity import SourceRefused
+from agent.business.layer.yaml_io import read_layer
+from agent.business.models import DataSource
+from agent.business.session import connected
+from agent.business.sources import draft, grant, open_source
+from agent.business.wall import views
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
+from tests.factories import make_user
+from tests.integration.governance.world import client_of, staff
+
+ROOT = Path(__file__).resolve().parents[3]
+LAYER = """
+name: shop
+semantic_models:
+- name: auth_user
+  table: auth_user
+  org_unit: {shared_with: everyone}
+  dimensions: [{name: username, expr: username}, {name: password, expr: password}]
+- name: pg_authid
+  schema: pg_catalog
+  table: pg_authid
+  org_unit: {shared_with: everyone}
+  dimensions: [{name: rolname, expr: rolname}, {name: rolpassword, expr: rolpassword}]
+"""
+HASH = "pbkdf2_sha256$"
+
+
+@pytest.fixture
+def steward(source: DataSource) -> User:
+    """Staff that manages the source, and no superuser."""
+    person = staff("stew")
+    person.set_password("a secret of the steward")
+    person.save()
+    grant(None, source, to=person, right=Right.MANAGE)
+    grant(None, source, to=person)
+    return person
+
+
+def stored(source: DataSource) -> dict[str, object]:
+    """Everything of a source that is not its layer, as it is now."""
+    row = DataSource.unscoped.filter(pk=source.pk).values().get()
+    return {name: value for name, value in row.items() if name not in ("layer", "changed_at")}
+
+
+def test_whoever_manages_a_source_does_not_come_to_the_product_s_own_database(
+    source: DataSource, steward: User
+) -> None:
+    before, own = stored(source), Address.of_django()
+    client = client_of(steward)
+    address = f"/admin/business/datasource/{source.pk}/change/"
+    form = {"grants-TOTAL_FORMS": 0, "grants-INITIAL_FORMS": 0}
+    typed = {
+        "name": "shop",
+        "host": "",
+        "port": own.port,
+        "database": own.database,
+        "is_active": "on",
+        "schemas": "public,pg_catalog",
+    }
+    client.post(address, form | typed | {"layer_yaml": LAYER})
+    assert stored(source) == before
+    client.post(f"/admin/data-sources/{source.pk}/layer/", {"text": LAYER})
+    for table, column in (("auth_user", "password"), ("pg_authid", "rolpassword")):
+        statement = f"SELECT {column} FROM {table}"
+        asked = {"source": "shop", "person": "stew", "sql": statement, "wall": "ast", "execute": "on"}
+        page = client.post("/admin/data-sources/check/", asked).content.decode()
+        assert HASH not in page
+        assert "SCRAM-SHA-256" not in page
+        assert "Allowed" not in page
+
+
+def own_as(host: str) -> dict[str, object]:
+    """What a superuser would type to reach the product's own database."""
+    own = Address.of_django()
+    return {
+        "name": "own", "host": host, "port": own.port, "database": own.database, "username": own.user,
+        "password": own.password, "schemas": "public", "is_active": "on",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("host", "sentence"),
+    [
+        ("", "This field is required|the product&#x27;s own server is never a data source"),
+        ("127.0.0.1", "leads to the product&#x27;s own database server"),
+        ("localhost", "leads to the product&#x27;s own database server"),
+        ("127.1", "leads to the product&#x27;s own database server"),
+        ("0x7f000001", "leads to the product&#x27;s own database server"),
+        ("2130706433", "leads to the product&#x27;s own database server"),
+    ],
+)
+def test_not_even_a_superuser_can_type_the_product_s_own_server(db: None, host: str, sentence: str) -> None:
+    client = client_of(make_user("root", is_superuser=True))
+    page = client.post("/admin/business/datasource/add/", own_as(host)).content.decode()
+    assert any(one in page for one in sentence.split("|")), page
+    assert not DataSource.unscoped.exists()
+
+
+def led_home(source: DataSource) -> None:
+    """The address as if a name led to the product's server since it was checked."""
+    own = Address.of_django()
+    source.is_embedded, source.host, source.port, source.username = False, "127.0.0.1", own.port, own.user
+    source.set_password(own.password)
+    source.save()
+
+
+def test_a_name_that_leads_home_later_is_refused_on_every_connection(
+    source: DataSource, northerner: User, access: Access
+) -> None:
+    principal = Principal.of(northerner)
+    assert async_to_sync(run_sql)(access, "SELECT count(*) FROM customer").rows is not None
+    led_home(source)
+    home = open_source(principal, "shop").access
+    with pytest.raises(InvalidInput, match="the product's own database server"):
+        async_to_sync(run_sql)(home, "SELECT count(*) FROM customer")
+    with pytest.raises(InvalidInput, match="the product's own database server"):
+        draft(None, DataSource.unscoped.get(pk=source.pk))
+    views._built.add((home.admin, views.name_of(home.admin, home.policy)))  # a wall that this process has seen
+    with pytest.raises(InvalidInput, match=r"the product's own database server|does not say which one it is"):
+        async_to_sync(run_sql)(home, "SELECT count(*) FROM customer")
+    views.forget(home.admin, home.policy)
+
+
+def test_a_made_database_is_never_the_product_s_own(source: DataSource) -> None:
+    source.database = Address.of_django().database
+    with pytest.raises(InvalidInput, match="The product's own database is never a data source"):
+        _ = source.address
+
+
+def test_a_source_without_a_host_says_so(source: DataSource) -> None:
+    source.is_embedded = False
+    with pytest.raises(InvalidInput, match="has no host"):
+        _ = source.address
+
+
+def test_no_file_makes_a_source(db: None, tmp_path: Path) -> None:
+    file = tmp_path / "layer.yaml"
+    file.write_text("name: own\n")
+    with pytest.raises((CommandError, TypeError)):
+        call_command("data_source", "import", str(file), database="copilot")
+    with pytest.raises(CommandError, match="There is no data source own"):
+        call_command("data_source", "import", str(file))
+    for key in ("is_embedded: true", "host: x"):
+        with pytest.raises(InvalidInput, match="unknown key"):
+            read_layer(f"name: own\n{key}\n")
+
+
+def test_one_wall_alone_is_for_the_evaluation_command() -> None:
+    """Who names a wall, read from the source: nothing that a page, an address, a socket or a tool calls."""
+    named = set()
+    for app in ("agent", "copilot_site", "demo"):
+        for path in (ROOT / app).rglob("*.py"):
+            tree = ast.parse(path.read_text())
+            words = {node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword)}
+            names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+            if "Wall" in names or "wall" in words:
+                named.add(str(path.relative_to(ROOT)))
+    assert named == {
+        "agent/business/execute.py",
+        "agent/business/evaluation/guard_cases.py",
+        "agent/business/management/commands/evaluate_sql_guard.py",
+    }
+
+
+def test_a_checked_statement_stands_before_both_walls(source: DataSource, steward: User) -> None:
+    for wall in ("ast", "db", "both"):
+        asked = {"source": "shop", "person": "stew", "sql": "SELECT name FROM customer", "wall": wall}
+        page = client_of(steward).post("/admin/data-sources/check/", asked).content.decode()
+        assert "FROM copilot_wall_" in page
+        assert 'name="wall"' not in page
+
+
+def test_the_server_tells_itself_from_another(shop: Address, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The negative control: what the other tests refuse is refused by the number of the server, and by nothing else."""
+    stranger = replace(shop, is_own=False)
+    with pytest.raises(SourceRefused, match="own database server"):
+        connected(stranger)
+    monkeypatch.setattr(identity, "own_identifier", lambda: 0)
+    connected(stranger).close()
