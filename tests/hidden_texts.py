@@ -82,7 +82,7 @@ SHEETS = {
     "class": (".ghost { display: none !important }", '<p class="a ghost" style="display:block">{}</p>', Why.NOT_DISPLAYED),
     "id": ("#ghost{opacity:0}", '<p id="ghost">{}</p>', Why.INVISIBLE),
     "tag": ("@media screen { em { font-size: 0 } }", "<p><em>{}</em></p>", Why.TOO_SMALL),
-    "nested": ("section > .d { background: #111 } .d p { color: #121212 }", '<section><div class="d"><p>{}</p></div></section>', Why.COLOUR),
+    "nested": ("section > .d { background: #111 } .d p { color: #121 }", '<section><div class="d"><p>{}</p></div></section>', Why.COLOUR),
     "variable": (":root { --ink: white } p.x { color: var(--ink) }", '<p class="x">{}</p>', Why.COLOUR),
 }  # fmt: skip
 

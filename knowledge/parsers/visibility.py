@@ -204,9 +204,10 @@ def _is_outside(style: Mapping[str, str]) -> bool:
 
 def _is_cut_away(style: Mapping[str, str]) -> bool:
     if style.get("clip", "").startswith("rect("):
-        top, right, bottom, left, *_ = *map(_px, re.split(r"[\s,]+", style["clip"][5:].strip(" )"))), *[None] * 4
-        if None not in (top, right, bottom, left):
-            return (right or 0) - (left or 0) <= _LEAST_PX or (bottom or 0) - (top or 0) <= _LEAST_PX
+        sides = [px for px in map(_px, re.split(r"[\s,]+", style["clip"][5:].strip(" )"))) if px is not None]
+        if len(sides) == 4:  # "auto" cuts nothing
+            top, right, bottom, left = sides
+            return right - left <= _LEAST_PX or bottom - top <= _LEAST_PX
     return _CUT_AWAY.search(style.get("clip-path", "")) is not None
 
 

@@ -60,6 +60,7 @@ VISIBLE_HTML = {
     "grey": '<p style="color:#999">{}</p>',
     "other_class": "<style>.ghost { display: none }</style><p class=host>{}</p>",
     "stronger": "<style>p { display: none } p.shown { display: block }</style><p class=shown>{}</p>",
+    "uncut": '<p style="position:absolute;clip:rect(auto,auto,auto,auto)">{}</p>',
     "small_box": '<p style="height:0;overflow:visible">{}</p>',
 }
 
