@@ -137,7 +137,7 @@ def _block(block: Block, cited: Span | None, heading_from: int) -> str:
     if block.hidden is None:
         return body
     why = html.escape(f"{gettext('Not visible in the original.')} {gettext(REASONS[block.hidden])}")
-    return f'<div class="unseen"><p class="unseen-why" lang="{get_language()}">{why}</p>\n{body}</div>'
+    return f'<div class="not-visible"><p class="not-visible-why" lang="{get_language()}">{why}</p>\n{body}</div>'
 
 
 def _body(block: Block, cited: Span | None, heading_from: int) -> str:
