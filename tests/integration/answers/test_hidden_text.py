@@ -192,7 +192,10 @@ def test_a_base_can_want_it_and_stop_wanting_it(base: KnowledgeBase, reader: Use
     hits = search(Principal.of(reader), HTML.unseen).hits
     assert any(HTML.unseen in hit.passage.text for hit in hits)
     page = client_of(reader).get(reverse("document", args=[document.pk])).content.decode()
-    assert '<div class="not-visible"><p class="not-visible-why" lang="en">Not visible in the original. It is too small' in page
+    assert (
+        '<div class="not-visible"><p class="not-visible-why" lang="en">Not visible in the original. It is too small'
+        in page
+    )
     assert counts(base)[0] == counts(base)[1] > 0
 
     assert change(manager, base, is_on=False) == 302
