@@ -41,6 +41,7 @@ from knowledge.engine import engine, reranker
 from knowledge.retrieval.rerank.base import RerankerUnavailable
 from knowledge.retrieval.rerank.cross_encoder import CrossEncoderReranker
 from knowledge.services.reindex import count_lacking
+from knowledge.services.reread import outdated_versions
 
 LEAST_FREE_BYTES = 2 * 10**9  # the model, the wheel caches and some thousand documents
 LEAST_POSTGRES = 150_000
@@ -249,6 +250,17 @@ def index() -> Finding:
     return Finding("Index", not lacking, said, "Run `manage.py reindex`; until then a search does not find them.")
 
 
+def readings() -> Finding:
+    """Every document was read by the parsers of today, under the settings of its base."""
+    try:
+        outdated = outdated_versions().count()
+    except DatabaseError as error:
+        return Finding("Readings", False, str(error).strip().splitlines()[0], "Mend what is named above first.")
+    said = f"{outdated} versions were read before hidden text was kept apart, or before their base was set up otherwise"
+    mend = "Run `manage.py reread`; until then text that nobody sees in them may answer."
+    return Finding("Readings", not outdated, said if outdated else "by the parsers of today", mend)
+
+
 def files() -> Finding:
     """Uploaded files can be written, read and removed where the settings say."""
     try:
@@ -323,7 +335,8 @@ def browser() -> Finding:
 
 
 CHECKS: tuple[Callable[[], Finding], ...] = (
-    python, packages, state_folder, embedded, postgres, pgvector, migrations, audit_key, broker, model, reranking, word_list, index, files,
+    python, packages, state_folder, embedded, postgres, pgvector, migrations, audit_key, broker, model, reranking, word_list, index,
+    readings, files,
 )  # fmt: skip
 
 

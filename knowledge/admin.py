@@ -2,12 +2,13 @@
 
 from typing import Any, Literal, TypeVar
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import F, Model, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from authz.admin import GuardedModelAdmin
 from authz.principal import Principal
@@ -15,6 +16,7 @@ from knowledge.governance import rehearsed_admin  # noqa: F401  # Django looks f
 from knowledge.models import Document, DocumentVersion, Folder, FolderKind, KnowledgeBase
 from knowledge.services.access import transfer
 from knowledge.services.folders import add_folder, change_knowledge_base, create_knowledge_base, govern_folder
+from knowledge.services.reread import outdated_versions
 
 M = TypeVar("M", bound=Model)
 
@@ -41,10 +43,10 @@ class WithRights(GuardedModelAdmin[M]):
 @admin.register(KnowledgeBase)
 class KnowledgeBaseAdmin(WithRights[KnowledgeBase]):
     kind = "base"
-    list_display = ("name", "description", "org_unit", "rights", "created_at")
+    list_display = ("name", "description", "org_unit", "is_hidden_text_indexed", "rights", "created_at")
     list_select_related = ("org_unit",)
     search_fields = ("name",)
-    fields = ("name", "description", "org_unit")
+    fields = ("name", "description", "org_unit", "is_hidden_text_indexed")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.is_superuser
@@ -55,13 +57,32 @@ class KnowledgeBaseAdmin(WithRights[KnowledgeBase]):
     def save_model(self, request: HttpRequest, obj: KnowledgeBase, form: Any, change: bool) -> None:
         by = Principal.of(request.user)
         if not change:
-            made = create_knowledge_base(by, name=obj.name, description=obj.description)
+            made = create_knowledge_base(
+                by, name=obj.name, description=obj.description, is_hidden_text_indexed=obj.is_hidden_text_indexed
+            )
             obj.pk = made.pk
             obj._state.adding = False
-        elif {"name", "description"} & set(form.changed_data):
+        elif {"name", "description", "is_hidden_text_indexed"} & set(form.changed_data):
             change_knowledge_base(by, obj)
+            if "is_hidden_text_indexed" in form.changed_data:
+                self._say_what_is_read_again(request, obj)
         if "org_unit" in form.changed_data:
             transfer(by, obj, to=obj.org_unit)
+
+    def _say_what_is_read_again(self, request: HttpRequest, base: KnowledgeBase) -> None:
+        count = outdated_versions(base).count()
+        if count:
+            messages.warning(
+                request,
+                ngettext(
+                    "%(count)s version of a document is read again; until then it does not answer. "
+                    "If it does not come back, run `manage.py reread`.",
+                    "%(count)s versions of documents are read again; until then they do not answer. "
+                    "If they do not come back, run `manage.py reread`.",
+                    count,
+                )
+                % {"count": count},
+            )
 
 
 @admin.register(Folder)

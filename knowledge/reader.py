@@ -15,7 +15,7 @@ from knowledge.library import versions_of
 from knowledge.models import Chunk, Document, DocumentVersion
 from knowledge.page_images import cited_boxes, page_png
 from knowledge.parsers.base import Box, ParsedDocument
-from knowledge.reading import Placed, Span, as_html, excerpt, is_paged, part_at, parts
+from knowledge.reading import Placed, Span, apart_in, as_html, excerpt, is_paged, part_at, parts
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,7 @@ class Reader:
     """A document page. `shown` is the version whose text this is, None when no version could be read yet.
 
     part, part_count: from 1; of a PDF they are its pages. passages: those that begin in this part.
+    unseen, unseen_count: what people do not see of this part in the original, kept apart.
     """
 
     document: Document
@@ -53,6 +54,8 @@ class Reader:
     part: int = 1
     part_count: int = 1
     body: str = ""
+    unseen: str = ""
+    unseen_count: int = 0
     image: PageImage | None = None
     passages: Sequence[Chunk] = ()
     cited: Chunk | None = None
@@ -98,6 +101,7 @@ def open_document(
     blocks = found[index]
     record(principal, Action.DOCUMENT_OPENED, document, detail={"version": version.number, "part": index + 1})
     has_image = is_paged(parsed)
+    unseen = apart_in(parsed, found, index)
     return Reader(
         document,
         versions,
@@ -105,6 +109,8 @@ def open_document(
         part=index + 1,
         part_count=len(found),
         body=as_html(blocks, span, anchor="" if has_image else "cited"),
+        unseen=as_html([Placed(block, 0) for block in unseen], heading_from=3),
+        unseen_count=len(unseen),
         image=PageImage(version, index + 1, cited_boxes(blocks, span)) if has_image else None,
         passages=_passages(principal, version, blocks),
         cited=chunk,

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language, gettext
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from knowledge.parsers.base import SEPARATOR, Block, ParsedDocument
+from knowledge.parsers.hidden import REASONS
 
 PART_LENGTH = 40_000  # characters of text on one page of a long document
 # Only the shapes that parsers write (lists, fences, tables) are read: words of a document are plain text without marks.
@@ -68,6 +70,15 @@ def parts(parsed: ParsedDocument) -> list[list[Placed]]:
     return found
 
 
+def apart_in(parsed: ParsedDocument, found: Sequence[Sequence[Placed]], index: int) -> list[Block]:
+    """What people do not see in the original, of the part at `index`: each block goes with the one that it stands after."""
+    if is_paged(parsed):
+        return [each.block for each in parsed.apart if (each.block.page or 1) == index + 1]
+    first = sum(len(part) for part in found[:index])
+    last = first + len(found[index])
+    return [each.block for each in parsed.apart if first < each.at <= last or (index == 0 and each.at == 0)]
+
+
 def is_paged(parsed: ParsedDocument) -> bool:
     """Whether the blocks know their places on pages that can be shown as images."""
     return bool(parsed.page_count) and any(block.boxes for block in parsed.blocks)
@@ -122,6 +133,14 @@ def as_html(
 
 
 def _block(block: Block, cited: Span | None, heading_from: int) -> str:
+    body = _body(block, cited, heading_from)
+    if block.hidden is None:
+        return body
+    why = html.escape(f"{gettext('Not visible in the original.')} {gettext(REASONS[block.hidden])}")
+    return f'<div class="not-visible"><p class="not-visible-why" lang="{get_language()}">{why}</p>\n{body}</div>'
+
+
+def _body(block: Block, cited: Span | None, heading_from: int) -> str:
     source = _Source(block.text, cited)
     match block.kind:
         case "heading":

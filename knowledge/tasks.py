@@ -12,7 +12,9 @@ from knowledge.ingestion.lease import MAX_ATTEMPTS
 from knowledge.ingestion.pipeline import TEMPORARY, give_up, ingest
 from knowledge.ingestion.statistics import refresh_statistics
 from knowledge.models import DocumentVersion, KnowledgeBase, ParseStatus
+from knowledge.parsers.base import PARSER_VERSION
 from knowledge.services import indexes
+from knowledge.services.reread import begin_rereading, outdated_versions
 
 # A waiting version that no worker took by then may have been lost on the way; sending it again costs one claim that fails.
 OVERDUE = {"interactive": timedelta(minutes=1), "bulk": timedelta(minutes=20)}
@@ -53,6 +55,16 @@ def send_on_commit(version: DocumentVersion) -> None:
 
 def _send(version: DocumentVersion) -> None:
     ingest_version.apply_async(args=(str(version.pk),), queue=version.queue)
+
+
+@shared_task(name="knowledge.reread_base")
+def reread_base(base_id: str) -> None:
+    """After a change of a base's settings: what was read under the other ones. What older parsers read waits for `manage.py reread`."""
+    base = KnowledgeBase.unscoped.get(pk=base_id)
+    for version in outdated_versions(base).filter(parser_version=PARSER_VERSION):
+        with transaction.atomic():
+            if begin_rereading(version.pk):
+                queue_ingestion(version)
 
 
 @shared_task(name="knowledge.tend_indexes")

@@ -39,6 +39,8 @@ UNSCOPED = {
     "knowledge/services/nodes.py": "locks and moves the rows of a document whose rights are changed by whoever may",
     "knowledge/services/indexes.py": "counts rows to decide on an index; no row of it reaches anybody",
     "knowledge/services/reindex.py": "a command of the operator",
+    "knowledge/services/reread.py": "has workers and the operator read documents again; counts them for whoever sets up the base",
+    "knowledge/management/commands/reread.py": "a command of the operator",
     "knowledge/services/grant_files.py": "commands of the operator",
     "knowledge/services/folders.py": "names are unique in a base whoever sees them; rows were checked by get_visible",
     "knowledge/services/uploads.py": "file names are unique in a folder on which `add` was checked",

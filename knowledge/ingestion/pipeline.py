@@ -22,7 +22,7 @@ from knowledge.ingestion import stages
 from knowledge.ingestion.lease import MAX_ATTEMPTS, LeaseLost, claim, fenced, hand_back, kept, let_go
 from knowledge.ingestion.publish import publish
 from knowledge.ingestion.stages import Written
-from knowledge.models import DocumentVersion, ParseStatus, Stage, StageName, StageStatus
+from knowledge.models import Chunk, DocumentVersion, ParseStatus, Stage, StageName, StageStatus
 from knowledge.parsers.base import UnreadableFile
 
 log = structlog.get_logger(__name__)
@@ -110,6 +110,8 @@ def fail(version: DocumentVersion, code: str, params: Mapping[str, str | int | f
             lease=None,
             lease_expires_at=None,
         )
+        if not Stage.objects.filter(version=version, name=StageName.PARSE, status=StageStatus.DONE).exists():
+            Chunk.unscoped.filter(version=version).delete()  # of an earlier reading, which this one took the place of
         record(None, Action.DOCUMENT_FAILED, version.document, outcome=Outcome.ERROR, reason=code)
 
 

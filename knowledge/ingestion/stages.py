@@ -5,10 +5,11 @@ Each does its work and gives back what is to be written; the caller writes it wh
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from uuid import UUID, uuid5
@@ -24,7 +25,7 @@ from knowledge.ingestion.language import language_of
 from knowledge.ingestion.lease import fenced
 from knowledge.ingestion.rows import IndexRow
 from knowledge.models import Chunk, Document, DocumentVersion
-from knowledge.parsers.base import ParsedDocument, Rejected
+from knowledge.parsers.base import PARSER_VERSION, ParsedDocument, Rejected
 from knowledge.parsers.detect import parser_for_name
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.sandbox import parse_in_child
@@ -46,17 +47,29 @@ def parse(version: DocumentVersion, report: Report) -> Written:
     with local_copy(version) as path:
         limits = ParseLimits(file_bytes=settings.UPLOAD_MAX_BYTES)
         parsed = parse_in_child(path, filename=version.document.filename, limits=limits)
+    if version.document.knowledge_base.is_hidden_text_indexed:
+        parsed = parsed.with_hidden()
     if not any(block.text.strip() for block in parsed.blocks):
-        raise Rejected("no_text_in_pages" if parsed.page_count else "no_text")
+        raise Rejected(_why_no_text(parsed))
 
     def write() -> None:
         save_parsed(version, parsed)
         DocumentVersion.unscoped.filter(pk=version.pk).update(
-            mime_type=parser_for_name(version.document.filename).mime_types[0], page_count=parsed.page_count
+            mime_type=parser_for_name(version.document.filename).mime_types[0],
+            page_count=parsed.page_count,
+            parser_version=PARSER_VERSION,
+            hidden_apart=len(parsed.apart),
+            hidden_indexed=parsed.hidden_count,
         )
         describe(version.document, parsed)
 
     return Written(1, write)
+
+
+def _why_no_text(parsed: ParsedDocument) -> str:
+    if parsed.apart:
+        return "only_hidden_text"
+    return "no_text_in_pages" if parsed.page_count else "no_text"
 
 
 def describe(document: Document, parsed: ParsedDocument) -> None:
@@ -71,9 +84,10 @@ def chunk(version: DocumentVersion, report: Report) -> Written:
     """Split the blocks into passages; writing them again gives the same rows."""
     parsed = load_parsed(version)
     drafts = chunk_document(parsed, count_tokens=engine().embedder.count_tokens)
+    ids = _ids(version, [draft.text for draft in drafts])
     rows = [
         Chunk(
-            id=chunk_id(version.pk, draft.ordinal),
+            id=ids[draft.ordinal],
             knowledge_base_id=version.document.knowledge_base_id,
             document=version.document,
             version=version,
@@ -113,9 +127,22 @@ def embed(version: DocumentVersion, report: Report) -> Written:
     return Written(done, partial(write_placed, version.document, rows))
 
 
-def chunk_id(version_id: UUID, position: int) -> UUID:
-    """The id of a passage is its place: a stage that runs again writes the same rows."""
-    return uuid5(version_id, str(position))
+def _ids(version: DocumentVersion, texts: Sequence[str]) -> list[UUID]:
+    """An id for each passage. A version that is read again keeps the ids of passages that stay the same: citations name them."""
+    known: dict[str, list[UUID]] = {}
+    for text, chunk in Chunk.unscoped.filter(version=version).order_by("position").values_list("text", "id"):
+        known.setdefault(text, []).append(chunk)
+    taken = {each for ids in known.values() for each in ids}
+    return [
+        known[text].pop(0) if known.get(text) else chunk_id(version.pk, position, taken=taken)
+        for position, text in enumerate(texts)
+    ]
+
+
+def chunk_id(version_id: UUID, position: int, *, taken: Container[UUID] = ()) -> UUID:
+    """The id of a passage is its place, or the next that is free of those made from it: the stage gives the same rows again."""
+    ids = (uuid5(version_id, f"{position}/{turn}" if turn else str(position)) for turn in count())
+    return next(each for each in ids if each not in taken)
 
 
 @contextmanager

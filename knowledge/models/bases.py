@@ -14,6 +14,7 @@ class KnowledgeBase(models.Model):
     """A body of documents with one folder tree. Seen by whoever may see it, or anything in it.
 
     org_unit: whose it is. Belonging gives no right by itself; a grant does, to this unit and to others.
+    is_hidden_text_indexed: whether text that nobody sees who opens a document answers like the rest of it.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -21,6 +22,14 @@ class KnowledgeBase(models.Model):
     description = models.TextField(_("description"), blank=True)
     org_unit = models.ForeignKey(
         "authz.OrgUnit", models.PROTECT, null=True, blank=True, related_name="+", verbose_name=_("belongs to")
+    )
+    is_hidden_text_indexed = models.BooleanField(
+        _("hidden text answers"),
+        default=False,
+        help_text=_(
+            "Text that people do not see in the original is searched, quoted and given to a language model like the rest. "
+            "Leave this off unless the authors of all documents are trusted."
+        ),
     )
     average_terms = models.FloatField(default=250.0, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)

@@ -96,6 +96,8 @@ class Document(models.Model):
 class DocumentVersion(models.Model):
     """One stored file of a document and how far its ingestion is.
 
+    parser_version: which PARSER_VERSION read it, 0 before there were any. hidden_apart, hidden_indexed: how many blocks that people
+    do not see were kept apart, and how many answer because the base wanted it.
     The lease says which worker holds the version: whoever writes names its `lease` and is refused when another one took over.
     """
 
@@ -107,6 +109,9 @@ class DocumentVersion(models.Model):
     size_bytes = models.BigIntegerField(_("size"))
     mime_type = models.CharField(_("type"), max_length=100, blank=True)
     page_count = models.PositiveIntegerField(_("pages"), null=True)
+    parser_version = models.PositiveSmallIntegerField(default=0, editable=False)
+    hidden_apart = models.PositiveIntegerField(default=0, editable=False)
+    hidden_indexed = models.PositiveIntegerField(default=0, editable=False)
     parse_status = models.CharField(
         _("status"), max_length=12, choices=ParseStatus.choices, default=ParseStatus.PENDING, db_index=True
     )

@@ -2,14 +2,18 @@
 
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from copilot_site.lib.registry import Registry
 from knowledge.ingestion.normalise import normalise
+from knowledge.parsers.hidden import Hidden, HiddenReason, marks_in, without_marks
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.reasons import REASONS
+
+PARSER_VERSION = 1
+"""Counted up when what parsers give changes for files that were read before: `manage.py reread` finds those."""
 
 BlockKind = Literal["heading", "paragraph", "list", "table", "code"]
 Box = tuple[float, float, float, float]
@@ -27,6 +31,7 @@ class Block:
         a list has a marker on every item, nested items indented; code stands between fences of backticks.
     level: of a heading, 1 to 6; None otherwise. page: from 1, for formats that have pages or slides.
     boxes: where the block's lines stand on the page, for highlighting; empty where the format has no pages.
+    hidden: why people do not see it in the original; None when they do.
     """
 
     kind: BlockKind
@@ -34,17 +39,28 @@ class Block:
     level: int | None = None
     page: int | None = None
     boxes: tuple[Box, ...] = ()
+    hidden: HiddenReason | None = None
+
+
+@dataclass(frozen=True)
+class Apart:
+    """A block that people do not see, kept apart from those that answer. at: how many of them stand before it."""
+
+    block: Block
+    at: int
 
 
 @dataclass(frozen=True)
 class ParsedDocument:
     """A document as text with structure. No blocks means no text was found (a scan, an empty sheet).
 
+    blocks: what is split, indexed, quoted and given to a model. apart: what people do not see, for the document's page alone.
     title: as the document itself states it, None when it does not. language: as declared by the document (BCP 47).
     """
 
     title: str | None = None
     blocks: tuple[Block, ...] = ()
+    apart: tuple[Apart, ...] = ()
     page_count: int | None = None
     language: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
@@ -53,15 +69,50 @@ class ParsedDocument:
     def text(self) -> str:
         return SEPARATOR.join(block.text for block in self.blocks)
 
+    @classmethod
+    def of(cls, blocks: Iterable[Block], **more: Any) -> "ParsedDocument":
+        """A document of blocks in reading order, those apart that people do not see."""
+        seen: list[Block] = []
+        apart: list[Apart] = []
+        for each in blocks:
+            if each.hidden:
+                apart.append(Apart(each, len(seen)))
+            else:
+                seen.append(each)
+        return cls(blocks=tuple(seen), apart=tuple(apart), **more)
+
+    def with_hidden(self) -> "ParsedDocument":
+        """The same document with everything in it answering, for a base that wants that."""
+        blocks: list[Block] = []
+        apart = iter([*self.apart, None])
+        following = next(apart)
+        for count, each in enumerate([*self.blocks, None]):
+            while following and following.at == count:
+                blocks.append(following.block)
+                following = next(apart)
+            if each:
+                blocks.append(each)
+        return replace(self, blocks=tuple(blocks), apart=())
+
+    @property
+    def hidden_count(self) -> int:
+        """How many of the blocks that answer people do not see."""
+        return sum(each.hidden is not None for each in self.blocks)
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "ParsedDocument":
-        blocks = tuple(
-            Block(**{**block, "boxes": tuple(tuple(box) for box in block["boxes"])}) for block in value["blocks"]
-        )
-        return cls(**{**value, "blocks": blocks})
+        blocks = tuple(_block_from(block) for block in value["blocks"])
+        apart = tuple(Apart(_block_from(each["block"]), each["at"]) for each in value.get("apart", ()))
+        return cls(**{**value, "blocks": blocks, "apart": apart})
+
+
+def _block_from(value: dict[str, Any]) -> Block:
+    reason = value.get("hidden")
+    boxes = tuple(tuple(box) for box in value["boxes"])
+    return Block(**{**value, "boxes": boxes, "hidden": HiddenReason(reason) if reason else None})
 
 
 class UnreadableFile(Exception):
@@ -132,3 +183,23 @@ def block(kind: BlockKind, text: str, **kwargs: Any) -> list[Block]:
     text = normalise(text)
     text = text.strip("\n") if kind == "code" else text.strip()
     return [Block(kind, text, **kwargs)] if text.strip() else []
+
+
+def hidden_block(text: str, reason: HiddenReason, *, page: int | None = None) -> list[Block]:
+    """What people do not see, as a paragraph; no block when nothing is left of it."""
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return block("paragraph", "\n".join(line for line in lines if line), page=page, hidden=reason)
+
+
+def with_pieces(blocks: Iterable[Block], hidden: Hidden) -> list[Block]:
+    """Blocks without marks, each followed by what was hidden where a mark stood; pieces without a mark come first."""
+    kept: list[Block] = []
+    pieces = dict(enumerate(hidden.pieces))
+    for each in blocks:
+        numbers = marks_in(each.text)
+        if numbers:
+            kept += block(each.kind, without_marks(each.text), level=each.level, page=each.page, boxes=each.boxes)
+            kept += [found for n in numbers if n in pieces for found in hidden_block(*pieces.pop(n), page=each.page)]
+        else:
+            kept.append(each)
+    return [found for piece in pieces.values() for found in hidden_block(*piece)] + kept

@@ -1,10 +1,11 @@
 """DOCX by unstructured: headings by style, lists, tables; what it does not see is put before it as plain runs first."""
 
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import ParsedDocument, parsers
+from knowledge.parsers.base import ParsedDocument, parsers, with_pieces
 from knowledge.parsers.elements import blocks_from
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.precheck import check_ooxml
@@ -28,12 +29,15 @@ class DocxParser:
         from knowledge.parsers.docx_runs import readable
         from knowledge.parsers.unstructured_ready import partition_docx
 
-        blocks = blocks_from(partition_docx(file=readable(path)), is_heading=lambda _: True)
+        file, hidden = readable(path)
+        found = ParsedDocument.of(
+            with_pieces(blocks_from(partition_docx(file=file), is_heading=lambda _: True), hidden)
+        )
         properties = Document(BytesIO(path.read_bytes())).core_properties
         title = stated_title(properties.title) or next(
-            (b.text for b in blocks if b.kind == "heading" and b.level == 1), None
+            (b.text for b in found.blocks if b.kind == "heading" and b.level == 1), None
         )
-        return ParsedDocument(title=title, blocks=blocks, language=properties.language or None)
+        return replace(found, title=title, language=properties.language or None)
 
 
 parsers.add(DocxParser.name, DocxParser())

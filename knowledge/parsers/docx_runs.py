@@ -11,11 +11,14 @@ from zipfile import ZIP_STORED, ZipFile
 
 from lxml import etree
 
+from knowledge.parsers.docx_hidden import Styles, may_hide, take_unseen
+from knowledge.parsers.hidden import Hidden
+
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
-_MAIN = "word/document.xml"
+_MAIN, _STYLES = "word/document.xml", "word/styles.xml"
 _WRAPPERS = (
     "ins",
     "moveTo",
@@ -28,12 +31,22 @@ _WRAPPERS = (
 _SEEN_TO = re.compile(rf":(?:oMath|ruby|sdt|txbxContent|{'|'.join(_WRAPPERS)})[\s/>]".encode())
 
 
-def readable(path: Path) -> BytesIO:
-    """The file, with text that would be passed over in runs of its own; the file itself where there is none."""
+def readable(path: Path) -> tuple[BytesIO, Hidden]:
+    """The file, with text that would be passed over in runs of its own and without what nobody sees.
+
+    The file itself where there is neither.
+    """
     with ZipFile(path) as archive:
-        if _MAIN not in archive.namelist() or not _SEEN_TO.search(main := archive.read(_MAIN)):
-            return BytesIO(path.read_bytes())
-        tree = etree.fromstring(main, etree.XMLParser(resolve_entities=False, no_network=True))
+        names = archive.namelist()
+        main = archive.read(_MAIN) if _MAIN in names else b""
+        styles = archive.read(_STYLES) if _STYLES in names else b""
+        if not (_SEEN_TO.search(main) or may_hide(main) or (main and may_hide(styles))):
+            return BytesIO(path.read_bytes()), Hidden()
+        tree = _tree(main)
+        _drop_fallbacks(tree)
+        hidden = take_unseen(tree, Styles(_tree(styles) if styles else None))
+        if not hidden.pieces and not _SEEN_TO.search(main):
+            return BytesIO(path.read_bytes()), hidden
         _unwrap(tree)
         _write_readings_out(tree)
         _write_formulas_out(tree)
@@ -43,7 +56,11 @@ def readable(path: Path) -> BytesIO:
             for name in archive.namelist():
                 written.writestr(name, etree.tostring(tree) if name == _MAIN else archive.read(name))
     copy.seek(0)
-    return copy
+    return copy, hidden
+
+
+def _tree(part: bytes) -> Any:
+    return etree.fromstring(part, etree.XMLParser(resolve_entities=False, no_network=True))
 
 
 def linear(node: Any) -> str:
@@ -104,10 +121,14 @@ def _write_formulas_out(tree: Any) -> None:
             parent.replace(formula, run)
 
 
-def _set_boxes_below(tree: Any) -> None:
-    """What a text box holds follows the paragraph that it is anchored in. Old programs find each box a second time, as fallback."""
+def _drop_fallbacks(tree: Any) -> None:
+    """Old programs find each text box a second time, as fallback."""
     for fallback in list(tree.iter(_FALLBACK)):
         _replace(fallback, [])
+
+
+def _set_boxes_below(tree: Any) -> None:
+    """What a text box holds follows the paragraph that it is anchored in."""
     for box in list(tree.iter(f"{_WORD}txbxContent")):
         anchor = next(box.iterancestors(f"{_WORD}p"), None)
         if anchor is not None:

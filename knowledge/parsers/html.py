@@ -1,21 +1,23 @@
-"""HTML by unstructured, from a cleaned tree: spans of tables expanded, definition lists kept, hidden parts dropped."""
+"""HTML by unstructured, from a cleaned tree: spans of tables expanded, definition lists kept, what nobody sees kept apart."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import ParsedDocument, parsers
+from knowledge.parsers.base import ParsedDocument, parsers, with_pieces
 from knowledge.parsers.elements import blocks_from
 from knowledge.parsers.encoding import decode
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.precheck import check_html_depth, check_text_file_size
 from knowledge.parsers.tables import html_rows
+from knowledge.parsers.visibility import take_unseen
 
 _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE)
 _DECLARATION = re.compile(r"\A\s*<\?xml[^>]*\?>")
 _HEAD_BYTES = 4096
-_DROPPED = ("script", "style", "noscript", "template", "svg", "iframe", "object", "nav", "form")
+_DROPPED = ("script", "style", "svg", "iframe", "object", "nav", "form")
 _LOOKS_LIKE_HTML = re.compile(
     rb"<(?:!doctype html|html|head|body|title|meta|h[1-6]|p|div|table|ul|ol|br|a|span)\b", re.IGNORECASE
 )
@@ -44,12 +46,15 @@ class HtmlParser:
             return ParsedDocument()
         tree = html.document_fromstring(source)
         title = " ".join((tree.findtext(".//title") or "").split())
+        hidden = take_unseen(tree)
         _clean(tree)
         elements = partition_html(text=html.tostring(tree, encoding="unicode"))
-        blocks = blocks_from(elements, is_heading=lambda _: True)
+        found = ParsedDocument.of(
+            with_pieces(blocks_from(elements, is_heading=lambda _: True), hidden), language=tree.get("lang")
+        )
         if not title:
-            title = next((block.text for block in blocks if block.kind == "heading" and block.level == 1), "")
-        return ParsedDocument(title=title or None, blocks=blocks, language=tree.get("lang"))
+            title = next((block.text for block in found.blocks if block.kind == "heading" and block.level == 1), "")
+        return replace(found, title=title or None)
 
 
 def _decoded(data: bytes) -> str:
@@ -69,9 +74,8 @@ def _clean(tree: Any) -> None:
         element.drop_tree()
     for element in list(tree.iter("dt", "dd")):
         element.tag = "p"
-    for element in tree.xpath("//*[@hidden or @aria-hidden='true']"):
-        if element.getparent() is not None:
-            element.drop_tree()
+    for element in list(tree.iter("details", "summary")):  # unstructured passes over what a click opens
+        element.tag = "div" if element.tag == "details" else "p"
     for table in tree.xpath("//table[.//@rowspan or .//@colspan][not(.//table)]"):
         _expand_spans(table)
 

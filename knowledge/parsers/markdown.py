@@ -5,15 +5,18 @@ unstructured's reader was measured and left out: 30 times slower, front matter a
 """
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import Block, ParsedDocument, block, parsers
+from knowledge.parsers.base import Block, ParsedDocument, block, hidden_block, parsers, with_pieces
 from knowledge.parsers.encoding import read_text
+from knowledge.parsers.hidden import Hidden, HiddenReason
 from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.markdown_html import TAG, take_unseen_html
 from knowledge.parsers.tables import html_rows, pipe_table
 from knowledge.parsers.text import join_lines
 
@@ -25,7 +28,6 @@ _SHORTCODE = re.compile(r"\{\{[<%]\s*(/?)\s*([\w.-]+)([^{}]*?)/?\s*[%>]\}\}")
 _SHOWN_ARGUMENT = re.compile(r'\b(?:text|name|title|caption|file|prepend|state|for_k8s_version)\s*=\s*"([^"]*)"')
 _TERM = re.compile(r'\bterm_id\s*=\s*"([^"]*)"')
 _HEADING_ID = re.compile(r"\s*\{#[^}]*\}\s*$")
-_TAG = re.compile(r"<[^<>]*>")
 
 
 class MarkdownParser:
@@ -44,17 +46,27 @@ class MarkdownParser:
         if front := _FRONT_MATTER.match(source):
             fields = {key: value.strip("\"'") for key, value in _FIELD.findall(front[1])}
             source = source[front.end() :]
-        source = _SHORTCODE.sub(_shown, without_comments(source))
-        blocks = tuple(_blocks(SyntaxTreeNode(_READER.parse(source)).children))
-        if not blocks:  # a section page that says its name and no more
-            blocks = tuple(block("heading", fields.get("title", ""), level=1))
-        title = fields.get("title") or next((b.text for b in blocks if b.kind == "heading" and b.level == 1), None)
-        return ParsedDocument(title=title, blocks=blocks, language=fields.get("lang") or fields.get("language"))
+        source, comments = without_comments(Hidden.unmarked(source))
+        tokens = _READER.parse(_SHORTCODE.sub(_shown, source))
+        hidden = take_unseen_html(tokens, limits)
+        blocks = with_pieces(_blocks(SyntaxTreeNode(tokens).children), hidden)
+        blocks += [found for comment in comments for found in hidden_block(comment, HiddenReason.COMMENT)]
+        if not any(not each.hidden for each in blocks):  # a section page that says its name and no more
+            blocks = block("heading", fields.get("title", ""), level=1) + blocks
+        found = ParsedDocument.of(blocks, language=fields.get("lang") or fields.get("language"))
+        title = fields.get("title") or next(
+            (b.text for b in found.blocks if b.kind == "heading" and b.level == 1), None
+        )
+        return replace(found, title=title)
 
 
-def without_comments(source: str) -> str:
-    """HTML comments removed, except inside code fences; translated pages keep their whole original in comments."""
+def without_comments(source: str) -> tuple[str, list[str]]:
+    """The source without its HTML comments, except inside code fences, and the comments.
+
+    Translated pages keep their whole original in comments, over blank lines.
+    """
     kept: list[str] = []
+    comments: list[str] = []
     position = 0
     while opener := _FENCE_OR_COMMENT.search(source, position):
         kept.append(source[position : opener.start()])
@@ -64,9 +76,10 @@ def without_comments(source: str) -> str:
             kept.append(source[opener.start() : position])
         else:
             end = source.find("-->", opener.end())
+            comments.append(source[opener.end() : end if end >= 0 else len(source)])
             position = end + 3 if end >= 0 else len(source)
     kept.append(source[position:])
-    return "".join(kept)
+    return "".join(kept), comments
 
 
 def _shown(shortcode: re.Match[str]) -> str:
@@ -127,9 +140,10 @@ def _list(node: SyntaxTreeNode) -> str:
     items = []
     for number, item in enumerate(node.children, start=first):
         marker = f"{number}. " if node.type == "ordered_list" else "- "
-        lines = "\n".join(inner.text for inner in _blocks(item.children)).split("\n")
+        inside = _blocks(item.children)
+        lines = "\n".join(inner.text for inner in inside).split("\n") if inside else []
         indent = " " * len(marker)
-        items.append("\n".join((marker if i == 0 else indent) + line for i, line in enumerate(lines)))
+        items += ["\n".join((marker if i == 0 else indent) + line for i, line in enumerate(lines))] if lines else []
     return "\n".join(items)
 
 
@@ -159,7 +173,7 @@ def _inline(node: SyntaxTreeNode) -> str:
 
 def _html_block(source: str) -> list[Block]:
     if "<tr" not in source.lower():
-        return block("paragraph", _TAG.sub(" ", source))
+        return block("paragraph", TAG.sub(" ", source))
     from lxml import html
 
     root = html.fromstring(f"<div>{source if '<table' in source.lower() else f'<table>{source}</table>'}</div>")

@@ -6,6 +6,7 @@ PDFium gives normal code points for Chinese where pypdf and pdf.js give Kangxi r
 import ctypes
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ import pypdfium2.raw as pdfium_c
 
 from knowledge.ingestion.normalise import normalise
 from knowledge.parsers import detect
-from knowledge.parsers.base import Block, ParsedDocument, ParseFailed, Rejected, parsers
+from knowledge.parsers.base import Block, ParsedDocument, ParseFailed, Rejected, hidden_block, parsers
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.pdf_geometry import Page, Segment, Table
+from knowledge.parsers.pdf_hidden import Visibility
 from knowledge.parsers.pdf_layout import blocks_of
 from knowledge.parsers.precheck import check_file_size, check_text_size
 from knowledge.titles import stated_title
@@ -42,8 +44,11 @@ class PdfParser:
             if len(document) > limits.pages:
                 raise Rejected("too_many_pages", count=len(document), limit=limits.pages)
             with closing(_RuledTables(path)) as ruled:
-                blocks = tuple(blocks_of(list(_pages(document, ruled, limits))))
-            return ParsedDocument(title=_title(document, blocks), blocks=blocks, page_count=len(document))
+                pages = list(_pages(document, ruled, limits))
+            blocks = blocks_of(pages)
+            unseen = [found for page in pages for found in _unseen(page)]
+            in_order = sorted([*blocks, *unseen], key=lambda each: (each.page or 0, each.hidden is not None))
+            return ParsedDocument.of(in_order, title=_title(document, blocks), page_count=len(document))
 
 
 def _open(path: Path) -> pdfium.PdfDocument:
@@ -72,7 +77,9 @@ def _pages(document: pdfium.PdfDocument, ruled: "_RuledTables", limits: ParseLim
         segments = list(_segments(page, textpage))
         width, height = page.get_size()
         tables = ruled.on(index) if segments and _may_have_tables(page) else []
-        yield Page(number=index + 1, width=width, height=height, segments=segments, tables=tables)
+        seen = [segment for segment in segments if segment.hidden is None]
+        unseen = [segment for segment in segments if segment.hidden is not None]
+        yield Page(index + 1, width, height, seen, tables, unseen)
         textpage.close()
         page.close()
 
@@ -80,6 +87,7 @@ def _pages(document: pdfium.PdfDocument, ruled: "_RuledTables", limits: ParseLim
 def _segments(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage) -> Iterator[Segment]:
     """Runs of characters on one line without a wide gap, in the order of the file, in points from the top left."""
     place = _Placement(page)
+    visibility = Visibility(page)
     current: Segment | None = None
     last = 0  # index of the last character of `current`
     pending = ""  # spaces and marks that PDFium makes up have no place of their own
@@ -93,18 +101,26 @@ def _segments(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage) -> Iterator[Se
             pending = _HYPHEN if char == _HYPHEN else " "
         else:
             box = place.box_of(textpage, i)
-            if current is not None and not current.goes_on_at(box):
+            hidden = visibility.why_unseen(textpage, i, place.raw, box)
+            if current is not None and (current.hidden is not hidden or not current.goes_on_at(box)):
                 yield _ended(current, textpage, last, pending)
                 current = None
             if current is None:
                 size, bold = _font(textpage, i)
-                current, pending = Segment(size=size, bold=bold), ""
+                current, pending = Segment(size=size, bold=bold, hidden=hidden), ""
             current.append(pending.replace(_HYPHEN, "") + char, box)
             last, pending = i, ""
             if len(current.text) == 3:  # a bullet in front often has a font of its own
                 current.size, current.bold = _font(textpage, i)
     if current:
         yield _ended(current, textpage, last, pending)
+
+
+def _unseen(page: Page) -> Iterator[Block]:
+    """What is not seen of a page, a paragraph for each reason, in the order of the file."""
+    for reason, segments in groupby(page.unseen, key=lambda each: each.hidden):
+        if reason:
+            yield from hidden_block("\n".join(each.text for each in segments), reason, page=page.number)
 
 
 def _ended(segment: Segment, textpage: pdfium.PdfTextPage, last: int, pending: str) -> Segment:
@@ -118,14 +134,14 @@ class _Placement:
     """PDF coordinates of one page to points from the top left of the page as it is shown (crop box, rotation)."""
 
     def __init__(self, page: pdfium.PdfPage) -> None:
-        self._rect = pdfium_c.FS_RECTF()
-        self._crop = page.get_cropbox()
+        self.raw = pdfium_c.FS_RECTF()  # of the last character, in PDF coordinates
+        self._crop = page.get_bbox()  # what is shown: crop and media box, inherited ones too
         self._rotation = page.get_rotation()
 
     def box_of(self, textpage: pdfium.PdfTextPage, index: int) -> tuple[float, float, float, float]:
-        pdfium_c.FPDFText_GetLooseCharBox(textpage.raw, index, self._rect)
+        pdfium_c.FPDFText_GetLooseCharBox(textpage.raw, index, self.raw)
         left, bottom, right, top = self._crop
-        rect = self._rect
+        rect = self.raw
         x0, x1 = rect.left - left, rect.right - left
         y0, y1 = rect.bottom - bottom, rect.top - bottom
         width, height = right - left, top - bottom

@@ -8,6 +8,7 @@ from itertools import groupby, pairwise
 from statistics import median
 
 from knowledge.parsers.base import Box
+from knowledge.parsers.hidden import HiddenReason
 
 _WORD_GAP = 1.6  # × font size: a wider gap separates columns or cells, a narrower one words
 _RTL = re.compile("[\u0590-\u08ff\ufb1d-\ufefc]")
@@ -15,7 +16,10 @@ _RTL = re.compile("[\u0590-\u08ff\ufb1d-\ufefc]")
 
 @dataclass
 class Segment:
-    """Characters of one line without a wide gap. x0, y0 is the top left, in points from the top left of the page."""
+    """Characters of one line without a wide gap. x0, y0 is the top left, in points from the top left of the page.
+
+    hidden: why none of them is seen; None when they are.
+    """
 
     size: float
     bold: bool
@@ -25,6 +29,7 @@ class Segment:
     x1: float = 0.0
     y1: float = 0.0
     is_hyphenated: bool = False
+    hidden: HiddenReason | None = None
     starts: list[float] = field(default_factory=list)  # the left edge of each character of `text`
 
     def append(self, text: str, box: Box) -> None:
@@ -75,13 +80,14 @@ class Table:
 
 @dataclass
 class Page:
-    """One page: size in points, runs of characters in file order, ruled tables. number: from 1."""
+    """One page: size in points, runs of characters in file order, ruled tables. number: from 1. unseen: runs that nobody sees."""
 
     number: int
     width: float
     height: float
     segments: list[Segment]
     tables: list[Table]
+    unseen: list[Segment] = field(default_factory=list)
 
 
 @dataclass

@@ -1,16 +1,22 @@
-"""PPTX by unstructured: a slide is a page, its title a heading, the speaker's notes follow the slide."""
+"""PPTX by unstructured: a slide is a page, its title a heading, the speaker's notes follow the slide, what nobody sees is kept apart."""
 
+import re
+from collections.abc import Iterator
+from dataclasses import replace
 from io import BytesIO
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import Block, ParsedDocument, Rejected, block, parsers
+from knowledge.parsers.base import Block, ParsedDocument, Rejected, block, hidden_block, parsers
 from knowledge.parsers.elements import blocks_from
+from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.precheck import check_ooxml
 from knowledge.titles import stated_title
+
+_CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
 class PptxParser:
@@ -33,24 +39,79 @@ class PptxParser:
         count = len(presentation.slides)
         if count > limits.slides:
             raise Rejected("too_many_pages", count=count, limit=limits.slides)
-        elements = partition_pptx(file=BytesIO(path.read_bytes()), include_slide_notes=False)
+        unseen, file = _without_unseen(presentation, path)
+        elements = partition_pptx(file=file, include_slide_notes=False)
         # unstructured calls every short line a title; the slide's own title is the one without depth
         slides = blocks_from(elements, is_heading=lambda e: not e.metadata.category_depth, has_pages=True)
-        blocks = _with_notes(slides, presentation)
+        found = ParsedDocument.of(_in_order(slides, presentation, unseen), page_count=count)
         title = stated_title(presentation.core_properties.title)
         if not title:
-            title = next((block.text for block in blocks if block.kind == "heading"), "")
-        return ParsedDocument(title=title or None, blocks=blocks, page_count=count)
+            title = next((block.text for block in found.blocks if block.kind == "heading"), "")
+        return replace(found, title=title or None)
 
 
-def _with_notes(blocks: tuple[Block, ...], presentation: Any) -> tuple[Block, ...]:
-    """The speaker's notes after the blocks of their slide; unstructured puts them in front of its title."""
+def _in_order(blocks: tuple[Block, ...], presentation: Any, unseen: dict[int, list[Block]]) -> Iterator[Block]:
+    """Slide by slide: its blocks, the speaker's notes, what is not seen of it. Of a hidden slide nothing is seen."""
     by_page = {page: list(group) for page, group in groupby(blocks, key=lambda each: each.page)}
     for number, slide in enumerate(presentation.slides, start=1):
-        if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
-            notes = block("paragraph", slide.notes_slide.notes_text_frame.text, page=number)
-            by_page[number] = by_page.get(number, []) + notes
-    return tuple(each for _, group in sorted(by_page.items()) for each in group)
+        found = [*by_page.get(number, []), *_notes(slide, number)]
+        if slide.element.get("show") in ("0", "false"):
+            found = [replace(each, hidden=HiddenReason.SLIDE) for each in found]
+        yield from [*found, *unseen.get(number, [])]
+
+
+def _notes(slide: Any, number: int) -> list[Block]:
+    """The speaker's notes, said to be notes wherever they are quoted; unstructured puts them in front of the slide's title."""
+    frame = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
+    text = frame.text.strip() if frame is not None else ""
+    label = "备注：" if _CHINESE.search(text) else "Speaker notes: "
+    return block("paragraph", label + text, page=number) if text else []
+
+
+def _without_unseen(presentation: Any, path: Path) -> tuple[dict[int, list[Block]], BytesIO]:
+    """What shapes hide, by slide, and the file without it; descriptions of pictures are not in the text anyhow."""
+    unseen: dict[int, list[Block]] = {}
+    is_changed = False
+    for number, slide in enumerate(presentation.slides, start=1):
+        tree = slide.shapes.element
+        described = [each.get("descr", "") for each in tree.iter("{*}cNvPr")]
+        found = [each for text in described for each in hidden_block(text, HiddenReason.PICTURE, page=number)]
+        for element, reason in list(_unseen(slide, presentation)):
+            found += hidden_block("\n".join(element.itertext("{*}t")), reason, page=number)
+            if element.getparent() is not None and element is not tree:
+                element.getparent().remove(element)
+                is_changed = True
+        is_changed |= _pulled_in(slide)
+        unseen[number] = found
+    if not is_changed:
+        return unseen, BytesIO(path.read_bytes())
+    changed = BytesIO()
+    presentation.save(changed)
+    changed.seek(0)
+    return unseen, changed
+
+
+def _unseen(slide: Any, presentation: Any) -> Iterator[tuple[Any, HiddenReason]]:
+    """The elements of shapes that are switched off, and of those that lie beside the slide."""
+    for properties in slide.shapes.element.iter("{*}cNvPr"):
+        if properties.get("hidden") in ("1", "true"):
+            yield properties.getparent().getparent(), HiddenReason.NOT_DISPLAYED
+    for shape in slide.shapes:
+        left, top, width, height = shape.left, shape.top, shape.width, shape.height
+        if None in (left, top, width, height):
+            continue  # where the layout puts it
+        is_beside = left + width <= 0 or left >= presentation.slide_width
+        is_above = top + height <= 0 or top >= presentation.slide_height
+        if is_beside or is_above:
+            yield shape.element, HiddenReason.OUTSIDE
+
+
+def _pulled_in(slide: Any) -> bool:
+    """Whether shapes that begin beyond the left or upper edge were moved: unstructured passes them over, and they are seen."""
+    over = [shape for shape in slide.shapes if (shape.left or 0) < 0 or (shape.top or 0) < 0]
+    for shape in over:
+        shape.left, shape.top = max(shape.left, 0), max(shape.top, 0)
+    return bool(over)
 
 
 parsers.add(PptxParser.name, PptxParser())

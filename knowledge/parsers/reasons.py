@@ -37,6 +37,7 @@ REASONS = {
     "crashed": gettext_noop("The reader stopped on this file (%(detail)s)."),
     "no_text": gettext_noop("No text found in the file."),
     "no_text_in_pages": gettext_noop("No text found: scanned pages, OCR is off."),
+    "only_hidden_text": gettext_noop("All text of the file is hidden: a reader who opens it sees none."),
     "unexpected": gettext_noop("Something failed on our side (%(error)s); the log has the details. The file is kept."),
     "gave_up": gettext_noop("Gave up after %(count)s attempts (%(error)s). Try again, or ask your administrator."),
 }

@@ -1,16 +1,19 @@
-"""XLSX by calamine: a visible sheet is a heading and its tables, merged cells filled, titles above tables as text."""
+"""XLSX by calamine: a sheet is a heading and its tables, merged cells filled, titles above tables as text."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import Block, ParsedDocument, ParseFailed, Rejected, block, parsers
+from knowledge.parsers.base import Block, ParsedDocument, ParseFailed, Rejected, block, hidden_block, parsers
+from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.precheck import check_ooxml, check_sheets
 from knowledge.parsers.tables import pipe_table
+from knowledge.parsers.xlsx_hidden import HiddenParts, hidden_parts
 
 Rows = list[list[str]]
 
@@ -33,23 +36,47 @@ class XlsxParser:
         blocks: list[Block] = []
         try:
             with CalamineWorkbook.from_path(path) as workbook:
-                for sheet in workbook.sheets_metadata:
-                    if sheet.visible == SheetVisibleEnum.Visible:
-                        blocks += _sheet(workbook.get_sheet_by_name(sheet.name))
+                parts = hidden_parts(path)
+                for known in workbook.sheets_metadata:
+                    found = _sheet(workbook.get_sheet_by_name(known.name), parts.get(known.name, HiddenParts()))
+                    is_seen = known.visible == SheetVisibleEnum.Visible
+                    blocks += found if is_seen else (replace(each, hidden=HiddenReason.SHEET) for each in found)
         except PasswordError as error:
             raise Rejected("encrypted") from error
         except CalamineError as error:
             raise ParseFailed("damaged", format="XLSX") from error
-        return ParsedDocument(blocks=tuple(blocks))
+        return ParsedDocument.of(blocks)
 
 
-def _sheet(sheet: Any) -> list[Block]:
+def _sheet(sheet: Any, parts: HiddenParts) -> list[Block]:
+    """The blocks of a sheet; what is hidden in it follows its tables."""
     if sheet.start is None:
         return []
     rows = [[_shown(value) for value in row] for row in sheet.to_python(skip_empty_area=True)]
     _fill_merged(rows, sheet)
+    rows, unseen = _without_hidden(rows, sheet.start, parts)
     blocks = [found for table in _tables(rows) for found in _table(table)]
-    return [*block("heading", sheet.name, level=1), *blocks] if blocks else []
+    return [*block("heading", sheet.name, level=1), *blocks, *unseen] if blocks else unseen
+
+
+def _without_hidden(rows: Rows, start: tuple[int, int], parts: HiddenParts) -> tuple[Rows, list[Block]]:
+    """The rows without hidden rows, columns and cells, and these as blocks. start: row and column of the first cell."""
+    top, left = start
+    cells: dict[HiddenReason, list[str]] = {}
+    for (r, c), reason in parts.cells.items():
+        if 0 <= r - top < len(rows) and 0 <= c - left < len(rows[r - top]) and rows[r - top][c - left]:
+            cells.setdefault(reason, []).append(rows[r - top][c - left])
+            rows[r - top][c - left] = ""
+    by_row = [row for r, row in enumerate(rows) if r + top in parts.rows]
+    rows = [row for r, row in enumerate(rows) if r + top not in parts.rows]
+    by_column = [[cell for c, cell in enumerate(row) if c + left in parts.columns] for row in rows]
+    seen = [[cell for c, cell in enumerate(row) if c + left not in parts.columns] for row in rows]
+    unseen = [
+        *block("table", pipe_table(by_row), hidden=HiddenReason.ROW),
+        *block("table", pipe_table(by_column), hidden=HiddenReason.COLUMN),
+        *(found for reason, texts in cells.items() for found in hidden_block("\n".join(texts), reason)),
+    ]
+    return seen, unseen
 
 
 def _shown(value: Any) -> str:

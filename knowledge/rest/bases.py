@@ -22,12 +22,15 @@ from knowledge.services.folders import NAME_LENGTH, create_knowledge_base
 class NewKnowledgeBase(Input):
     name = serializers.CharField(max_length=NAME_LENGTH)
     description = serializers.CharField(default="", allow_blank=True, max_length=2_000)
+    is_hidden_text_indexed = serializers.BooleanField(
+        default=False, help_text="Whether text that people do not see in the original answers like the rest."
+    )
 
 
 class KnowledgeBaseSerializer(serializers.ModelSerializer[KnowledgeBase]):
     class Meta:
         model = KnowledgeBase
-        fields = ("id", "name", "description", "created_at")
+        fields = ("id", "name", "description", "is_hidden_text_indexed", "created_at")
         read_only_fields = fields
 
 

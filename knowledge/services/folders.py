@@ -16,13 +16,16 @@ from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, InvalidInput
 from knowledge.models import Document, Folder, FolderKind, FolderLink, KnowledgeBase
 from knowledge.services.tree import hang, is_below, link_new, lock_branch, lock_tree
+from knowledge.tasks import reread_base
 
 NAME_LENGTH = 200
 DEEPEST = 40  # folders below the top one; a page draws the whole way down, and people are lost long before
 
 
 @transaction.atomic
-def create_knowledge_base(by: Principal | None, *, name: str, description: str = "") -> KnowledgeBase:
+def create_knowledge_base(
+    by: Principal | None, *, name: str, description: str = "", is_hidden_text_indexed: bool = False
+) -> KnowledgeBase:
     """Make a knowledge base with its root folder. The caller has checked that `by` may; None sets a system up.
 
     Whoever makes it holds every right on it, or nobody could go on from there.
@@ -32,10 +35,12 @@ def create_knowledge_base(by: Principal | None, *, name: str, description: str =
     name = clean_name(name)
     if KnowledgeBase.unscoped.filter(name=name).exists():
         raise Conflict(_("There is a knowledge base called “%(name)s” already.") % {"name": name})
-    base = KnowledgeBase.unscoped.create(name=name, description=description)
+    base = KnowledgeBase.unscoped.create(
+        name=name, description=description, is_hidden_text_indexed=is_hidden_text_indexed
+    )
     root = Folder.unscoped.create(knowledge_base=base, parent=None, name=name)
     link_new(root, None)
-    record(by, Action.KNOWLEDGE_BASE_CREATED, base)
+    record(by, Action.KNOWLEDGE_BASE_CREATED, base, detail=_settings(base))
     if by is not None:
         give(by, Right, base, to=User.objects.get(pk=by.user_id))
     return base
@@ -43,10 +48,18 @@ def create_knowledge_base(by: Principal | None, *, name: str, description: str =
 
 @transaction.atomic
 def change_knowledge_base(by: Principal, base: KnowledgeBase) -> None:
-    """Store another name or description; the admin page has checked that `by` may. Raises InvalidInput (no usable name)."""
+    """Store another name, description or setting; the admin page has checked that `by` may. Raises InvalidInput (no usable name).
+
+    Documents with hidden text are read again when hidden text begins to answer, and when it stops.
+    """
     base.name = clean_name(base.name)
-    base.save(update_fields=["name", "description"])
-    record(by, Action.KNOWLEDGE_BASE_CHANGED, base)
+    base.save(update_fields=["name", "description", "is_hidden_text_indexed"])
+    record(by, Action.KNOWLEDGE_BASE_CHANGED, base, detail=_settings(base))
+    transaction.on_commit(lambda: reread_base.delay(str(base.pk)), robust=True)
+
+
+def _settings(base: KnowledgeBase) -> dict[str, bool]:
+    return {"is_hidden_text_indexed": base.is_hidden_text_indexed}
 
 
 def root_folder(base: KnowledgeBase) -> Folder:

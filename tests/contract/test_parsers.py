@@ -232,7 +232,7 @@ def test_slides_are_pages_and_notes_follow_their_slide(tmp_path: Path) -> None:
     document = parse(SAMPLES["pptx"], "a.pptx", tmp_path)
     assert document.page_count == 1
     assert {block.page for block in document.blocks} == {1}
-    assert document.blocks[-1].text == "Say it slowly."
+    assert document.blocks[-1].text == "Speaker notes: Say it slowly."
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "gb18030", "utf-16", "utf-16-le-with-mark", "big5"])

@@ -17,6 +17,21 @@ def test_normalising_twice_changes_nothing(text: str) -> None:
     assert normalise(once) == once
 
 
+# What has no shape, beside what it may shape: Arabic, Devanagari, Mongolian, emoji.
+AROUND_JOINERS = st.text(
+    st.sampled_from(
+        "aé ،می\u0915\u094d\u1820👩❤↔🏻™≤㊗\u0301\u0338\u200b\u200c\u200d\u2060\ufe0e\ufe0f\u180b\u202e\U000e0041\ufef4\ufe8e"
+    )
+)
+
+
+@given(AROUND_JOINERS)
+def test_joiners_settle_at_once(text: str) -> None:
+    once = normalise(text)
+    assert normalise(once) == once
+    assert not set(once) & set("\u200b\u2060\u202e\U000e0041")
+
+
 @given(ANY_TEXT)
 def test_normalised_text_can_be_stored_and_encoded(text: str) -> None:
     found = normalise(text)
@@ -41,6 +56,10 @@ def test_only_full_width_punctuation_differs_from_nfkc(text: str) -> None:
         ("a\r\nb\rc\u2028d\fe", "a\nb\nc\nd\ne"),
         ("x\0y\u200bz\ufeff\u202e\ud800", "xyz"),
         ("e\u200b\u0301", "é"),
+        ("ig\u200cno\u200dre\u200e all\u2061 \ufe0frules\u180b", "ignore all rules"),
+        ("a\U000e0049\U000e0067\U000e006e b\u2800c\u3164d\u115f", "a bcd"),  # tags that spell ASCII, blanks, fillers
+        ("می\u200cخواهم क्\u200dष", "می\u200cخواهم क्\u200dष"),  # scripts that need their joiners
+        ("👩🏽\u200d🚀 ❤\ufe0f\u200d🔥 \u182d\u180b", "👩🏽\u200d🚀 ❤\ufe0f\u200d🔥 \u182d\u180b"),
         ("ﬁle №5 ½", "file No5 1⁄2"),
     ],
 )
