@@ -52,6 +52,7 @@ UNSCOPED = {
     "authz/governing.py": "superusers govern all rows; it grants no reading of content",
     "knowledge/governance/standing.py": "explains and compares rights for whoever governs the places",
     "knowledge/governance/evidence.py": "compares hashes of texts for a replay; no text of a row reaches anybody",
+    "agent/business/connections.py": "the row as it is stored, to compare its address with the new one; the page has checked who asks",
     "agent/business/models.py": MODELS,
     "agent/business/housekeeping.py": "a worker tidies the databases of all sources; no row reaches anybody",
     "agent/business/management/commands/data_source.py": "a command of the operator",

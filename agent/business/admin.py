@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -11,6 +11,7 @@ from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from agent.business.connections import save_connection
 from agent.business.layer.model import SemanticLayer
 from agent.business.layer.yaml_io import read_layer, write_layer
 from agent.business.models import DataSource, SourceGrant
@@ -21,6 +22,7 @@ from authz.admin import GuardedModelAdmin
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.outgoing import AddressRefused, require_plausible, services
 
 
 class DataSourceForm(forms.ModelForm[DataSource]):
@@ -28,7 +30,9 @@ class DataSourceForm(forms.ModelForm[DataSource]):
         label=_("Password"),
         required=False,
         widget=forms.PasswordInput(render_value=False),
-        help_text=_("Stored encrypted. Empty: the stored one stays."),
+        help_text=_(
+            "Stored encrypted, for this address alone. Empty: the stored one stays, as long as the address does."
+        ),
     )
     layer_yaml = forms.CharField(
         label=_("Semantic layer"),
@@ -39,12 +43,19 @@ class DataSourceForm(forms.ModelForm[DataSource]):
 
     class Meta:
         model = DataSource
-        fields = ("name", "host", "port", "database", "username", "is_dedicated", "is_active")
+        fields = ("name", "host", "port", "database", "username", "tls", "is_dedicated", "is_active")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if self.instance.layer:
             self.initial["layer_yaml"] = write_layer(self.instance.semantic_layer)
+
+    def clean_host(self) -> str:
+        host: str = self.cleaned_data["host"]
+        try:
+            return require_plausible(host, services()) if host else host
+        except AddressRefused as error:
+            raise ValidationError(str(error)) from error
 
     def clean_layer_yaml(self) -> SemanticLayer | None:
         text = self.cleaned_data["layer_yaml"]
@@ -118,9 +129,11 @@ class DataSourceAdmin(GuardedModelAdmin[DataSource]):
         return bool(request.user.is_superuser)
 
     def save_model(self, request: HttpRequest, obj: DataSource, form: Any, change: bool) -> None:
-        if form.cleaned_data["password"]:
-            obj.set_password(form.cleaned_data["password"])
-        obj.save()
+        if save_connection(Principal.of(request.user), obj, password=form.cleaned_data["password"]):
+            messages.warning(
+                request,
+                _("The stored password was for the old address and is forgotten: enter the one for the new address."),
+            )
         layer = form.cleaned_data["layer_yaml"]
         if layer is not None:
             save_layer(Principal.of(request.user), obj, layer)
