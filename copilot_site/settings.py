@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_site.config import BASE_DIR, load_config
 from copilot_site.database import database
 from copilot_site.home import Home
+from copilot_site.lib.logs import LEVELS, format_exception_without_values
 
 django_stubs_ext.monkeypatch()  # ModelAdmin[Row] at run time
 config = load_config()
@@ -47,8 +48,9 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "copilot_site.lib.static_files.StaticFiles",
+    "copilot_site.lib.pages.NothingIsKept",
     "csp.middleware.CSPMiddleware",
-    "django_structlog.middlewares.RequestMiddleware",
+    "copilot_site.lib.logs.RequestLog",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -359,7 +361,7 @@ LOGGING = {
             "foreign_pre_chain": _shared,
             "processors": [
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.format_exc_info,
+                format_exception_without_values,
                 _renderer,
             ],
         },
@@ -367,18 +369,7 @@ LOGGING = {
     "filters": {"quiet": {"()": "copilot_site.lib.logs.Quiet"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "structured", "filters": ["quiet"]}},
     "root": {"handlers": ["stderr"], "level": config.log_level},
-    "loggers": {
-        # the request middleware logs every request with its id; these would say it again
-        "django.server": {"level": "WARNING"},
-        "uvicorn.access": {"level": "WARNING", "propagate": False},
-        "httpx": {"level": "WARNING"},
-        "httpx2": {"level": "WARNING"},
-        # three lines a task, every few seconds for periodic ones; failures are errors and stay
-        "celery.worker.strategy": {"level": "WARNING"},
-        "celery.app.trace": {"level": "WARNING"},
-        "celery.beat": {"level": "WARNING"},
-        "django_structlog.celery": {"level": "WARNING"},
-    },
+    "loggers": LEVELS,
 }
 structlog.configure(
     processors=[
