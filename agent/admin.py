@@ -3,19 +3,20 @@
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.http import HttpRequest
 from django.utils.text import capfirst
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from agent.budget import Budget
+from agent.language_models import save_language_model
 from agent.models import AgentProfile, DayOfUse, LanguageModel
-from agent.providers.keys import sealed
 from agent.tools.base import current_name, in_order
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
+from copilot_site.lib.outgoing import AddressRefused, parsed_url, require_plausible, services_at
 from copilot_site.lib.read_only import ReadOnlyAdmin
 
 
@@ -24,7 +25,7 @@ class LanguageModelForm(forms.ModelForm[LanguageModel]):
         label=capfirst(_("key")),
         required=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
-        help_text=_("Stored encrypted and not shown again. Empty: it stays as it is."),
+        help_text=_("Stored encrypted, for this address alone. Empty: it stays as it is, as long as the address does."),
     )
 
     class Meta:
@@ -33,6 +34,14 @@ class LanguageModelForm(forms.ModelForm[LanguageModel]):
             "name", "base_url", "model", "api_key", "context_tokens", "price_input", "price_output", "is_enabled",
             "is_default",
         )  # fmt: skip
+
+    def clean_base_url(self) -> str:
+        url: str = self.cleaned_data["base_url"]
+        try:
+            require_plausible(parsed_url(url)[0], services_at(url))
+        except AddressRefused as error:
+            raise forms.ValidationError(str(error)) from error
+        return url
 
 
 def _tools() -> list[tuple[str, str]]:
@@ -99,9 +108,10 @@ class LanguageModelAdmin(SettingsAdmin):
     list_display = ("name", "model", "base_url", "is_enabled", "is_default")
 
     def save_model(self, request: HttpRequest, obj: Any, form: forms.ModelForm[Any], change: bool) -> None:
-        if key := form.cleaned_data["api_key"]:
-            obj.encrypted_key = sealed(key)
-        super().save_model(request, obj, form, change)
+        by, key = Principal.of(request.user), form.cleaned_data["api_key"]
+        if save_language_model(by, obj, key=key, fields=form.changed_data):
+            said = _("The stored key was for the old address and is forgotten: enter the one for the new address.")
+            messages.warning(request, said)
 
 
 @admin.register(AgentProfile)

@@ -4,7 +4,6 @@ A run does not hang on the socket: it goes on when the page is left, and a page 
 """
 
 import asyncio
-import json
 from typing import Any, Final, Literal
 from uuid import UUID
 
@@ -27,6 +26,7 @@ from audit.record import record
 from authz.principal import Principal
 from authz.sockets import principal_of
 from copilot_site.lib.errors import CopilotError, NotFound
+from copilot_site.lib.nesting import loads
 from copilot_site.lib.sockets import message_of
 from knowledge.retrieval.search import Scope
 
@@ -165,8 +165,8 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
     async def decode_json(cls, text_data: str) -> Any:
         """What is not JSON is an empty message: the answer then names the missing field."""
         try:
-            return json.loads(text_data)
-        except (ValueError, RecursionError):  # the latter: nested without end
+            return loads(text_data)
+        except ValueError:
             return {}
 
     async def _refuse(self, sentence: str) -> None:

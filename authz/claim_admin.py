@@ -1,6 +1,7 @@
 """What the company's sign-in means here, in the admin: the mapping, what it gave, and what it does not know."""
 
 from datetime import datetime
+from typing import Any
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -17,7 +18,9 @@ from django.utils.translation import gettext_lazy as _
 from audit.actions import Action
 from audit.record import record
 from authz.models import ClaimMapping, ClaimMembership, UnmappedClaim
+from authz.oidc import secret_for
 from authz.principal import Principal
+from copilot_site.lib.outgoing import AddressRefused, parsed_url, require_plausible, services
 from copilot_site.lib.read_only import ReadOnlyAdmin
 
 for model in (EmailAddress, SocialAccount, SocialApp, SocialToken, Authenticator):
@@ -95,7 +98,7 @@ class SignInForm(forms.ModelForm[SocialApp]):
         label=_("client secret"),
         required=False,
         widget=forms.PasswordInput,
-        help_text=_("Empty: the one that is stored stays."),
+        help_text=_("Empty: the one that is stored stays, as long as issuer and client stay."),
     )
 
     class Meta:
@@ -111,18 +114,27 @@ class SignInForm(forms.ModelForm[SocialApp]):
         url: str = self.cleaned_data["server_url"]
         if not url.startswith("https://"):
             raise forms.ValidationError(_("An issuer is reached by https:// only."))
+        try:
+            require_plausible(parsed_url(url)[0], services(is_verified=True))
+        except AddressRefused as error:
+            raise forms.ValidationError(str(error)) from error
         return url
 
-    def clean_secret(self) -> str:
-        secret: str = self.cleaned_data["secret"] or self.instance.secret
-        if not secret:
-            raise forms.ValidationError(_("Give the client secret that the issuer made for this site."))
-        return secret
+    def clean(self) -> dict[str, Any]:
+        """A secret that is stored goes to the issuer that made it: for another one it is asked for again."""
+        given: dict[str, Any] = super().clean() or {}
+        meant = secret_for(given.get("server_url"), given.get("client_id", ""))
+        if self.instance.settings.get("secret_for") != meant and not given.get("secret"):
+            self.add_error("secret", _("Give the client secret that this issuer made for this site."))
+        return given
 
     def save(self, commit: bool = True) -> SocialApp:
+        given = self.cleaned_data
         self.instance.provider = "openid_connect"
+        self.instance.secret = given["secret"] or self.initial["secret"]
         self.instance.settings = {
-            name: self.cleaned_data[name] for name in ("server_url", "groups_claim", "link_by_email")
+            **{name: given[name] for name in ("server_url", "groups_claim", "link_by_email")},
+            "secret_for": secret_for(given["server_url"], given["client_id"]),
         }
         return super().save(commit)
 
@@ -134,7 +146,8 @@ class SignInAdmin(admin.ModelAdmin[SocialApp]):
 
     def save_model(self, request: HttpRequest, obj: SocialApp, form: forms.ModelForm[SocialApp], change: bool) -> None:
         super().save_model(request, obj, form, change)
-        record(Principal.of(request.user), Action.SETTING_CHANGED, obj, detail={"issuer": obj.settings["server_url"]})
+        detail = {"issuer_before": form.initial.get("server_url", ""), "issuer": obj.settings["server_url"]}
+        record(Principal.of(request.user), Action.SETTING_CHANGED, obj, detail=detail)
 
 
 @admin.register(SocialAccount)

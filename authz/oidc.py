@@ -5,6 +5,7 @@ to TLS. Source: OpenID Connect Core 1.0, 3.1.3.7 and 5.3.2.
 """
 
 import re
+from functools import partial
 from typing import Any, NoReturn
 
 import jwt
@@ -15,6 +16,7 @@ from allauth.socialaccount.models import SocialApp, SocialLogin, SocialToken
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
@@ -26,6 +28,8 @@ from audit.record import record
 from authz.claims import apply_claims, claim_values
 from authz.principal import Principal
 from authz.sign_in import refusal
+from copilot_site.lib.outgoing import entries_of, parsed_url, services
+from copilot_site.lib.outgoing_http import Session
 
 log = structlog.get_logger(__name__)
 
@@ -44,6 +48,12 @@ ALGORITHMS = [
 LEEWAY_S = 60  # between the clocks of two hosts
 GROUPS_CLAIM = "groups"
 USERNAME_LENGTH = 150  # of Django's user
+TIMEOUT_S = 5  # of one question to an issuer
+
+
+def secret_for(server_url: str | None, client_id: str) -> str:
+    """What a stored client secret is for, and for nothing else."""
+    return f"{client_id} at {server_url}"
 
 
 class IssuerAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth has no types
@@ -87,6 +97,25 @@ class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
         return True
+
+    def get_requests_session(self) -> Session:
+        """What every question to an issuer goes through: to allowed addresses, among them that of COPILOT_OIDC_ISSUER."""
+        provider: dict[str, Any] = settings.SOCIALACCOUNT_PROVIDERS.get("openid_connect", {})
+        apps: list[dict[str, Any]] = provider.get("APPS", [])
+        ours = entries_of(",".join(parsed_url(app["settings"]["server_url"])[0] for app in apps))
+        session = Session(services(is_verified=True).with_named(*ours), plain=services().with_named(*ours))
+        session.request = partial(session.request, timeout=TIMEOUT_S)  # type: ignore[method-assign]
+        return session
+
+    def list_apps(
+        self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
+    ) -> list[SocialApp]:
+        """As allauth lists them; a stored secret that was given for another issuer than the row's is no secret of it."""
+        apps: list[SocialApp] = super().list_apps(request, provider=provider, client_id=client_id)
+        for app in apps:
+            if app.pk and app.settings.get("secret_for") != secret_for(app.settings.get("server_url"), app.client_id):
+                app.secret = ""
+        return apps
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         """Before anything is stored: an account of that name which is not linked is not handed over."""

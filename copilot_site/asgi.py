@@ -14,9 +14,13 @@ from copilot_site.embedded.services import announce
 
 announce()
 
+from copilot_site.config import load_config
+from copilot_site.exposure import require_safe
+
+require_safe(load_config())
+
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
-from channels.security.websocket import AllowedHostsOriginValidator
 from django.conf import settings
 from django.core.asgi import get_asgi_application
 
@@ -24,10 +28,11 @@ django_application = get_asgi_application()
 
 from agent.routing import websocket_urlpatterns
 from copilot_site.lib.body_limit import FORM_BYTES, BodyLimit
+from copilot_site.lib.sockets import SameOrigin
 
 application = ProtocolTypeRouter(
     {
         "http": BodyLimit(django_application, most_bytes=settings.UPLOAD_MAX_BYTES + FORM_BYTES),
-        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+        "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
     }
 )

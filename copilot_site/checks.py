@@ -7,10 +7,34 @@ from django.conf import settings
 from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.core.files.storage import InvalidStorageError, storages
+from django.db import DatabaseError
 
 from copilot_site.config import load_config
+from copilot_site.exposure import LOCAL, dangers, is_exposed
 
-LOCAL = {"localhost", "127.0.0.1", "[::1]"}
+
+@register(Tags.security)
+def nothing_dangerous_is_exposed(**_: Any) -> list[CheckMessage]:
+    """What stops the web server stops `migrate`, too, which a deployment runs first."""
+    return [Error(sentence, id="copilot_site.E003") for sentence in dangers(load_config())]
+
+
+@register(Tags.database)
+def nobody_signs_in_with_a_public_password(databases: Any = None, **_: Any) -> list[CheckMessage]:
+    """The demo's passwords are in the repository."""
+    if not databases or not is_exposed(load_config()):
+        return []
+    from demo.logins import public_accounts
+
+    try:
+        names = public_accounts()
+    except DatabaseError:  # no tables yet
+        return []
+    if not names:
+        return []
+    said = f"{', '.join(names)} can sign in with the demo's password, which everybody can read, and others reach this site."
+    hint = "Delete these accounts or give them other passwords: `manage.py changepassword NAME`."
+    return [Error(said, hint=hint, id="copilot_site.E004")]
 
 
 @register(Tags.security, deploy=True)

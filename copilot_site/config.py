@@ -16,6 +16,8 @@ from dotenv import dotenv_values
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from copilot_site.lib.outgoing import entries_of
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 PREFIX = "COPILOT_"
 
@@ -110,6 +112,14 @@ class Config(BaseSettings):
     debug: bool = Field(
         default=False, description="Django's error pages; they show rows and settings: never when shared."
     )
+    outgoing_allow: str = Field(
+        default="private,public",
+        description="Where data sources, models and sign-ins of the admin may lead: hosts, *.hosts, networks, private, public (https).",
+    )
+    database_ca: Path | None = Field(
+        default=None,
+        description="File of CA certificates (PEM) that the databases of data sources are verified with; unset: the system's.",
+    )
     time_zone: str = Field(default="Asia/Shanghai", description="IANA name for times on pages; the database keeps UTC.")
     log_format: Literal["console", "json"] = Field(
         default="console", description="console for people, json for collectors."
@@ -185,7 +195,12 @@ class Config(BaseSettings):
         description="Processes of the bulk worker, an embedder each (60 MB of its own, and what a batch takes); all cores, at most 2.",
     )
 
-    @field_validator("home", "static_root", "data", "audit_keys", "audit_checkpoints")
+    @field_validator("outgoing_allow")
+    @classmethod
+    def _outgoing_is_readable(cls, text: str) -> str:
+        return ",".join(entries_of(text))
+
+    @field_validator("home", "static_root", "data", "audit_keys", "audit_checkpoints", "database_ca")
     @classmethod
     def _absolute(cls, path: Path | None) -> Path | None:
         return None if path is None else (BASE_DIR / path.expanduser()).resolve()

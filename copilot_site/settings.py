@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_site.config import BASE_DIR, load_config
 from copilot_site.database import database
 from copilot_site.home import Home
+from copilot_site.lib.logs import LEVELS, format_exception_without_values
 
 django_stubs_ext.monkeypatch()  # ModelAdmin[Row] at run time
 config = load_config()
@@ -47,8 +48,9 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "copilot_site.lib.static_files.StaticFiles",
+    "copilot_site.lib.pages.NothingIsKept",
     "csp.middleware.CSPMiddleware",
-    "django_structlog.middlewares.RequestMiddleware",
+    "copilot_site.lib.logs.RequestLog",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -236,6 +238,8 @@ SECURE_HSTS_SECONDS = 31_536_000 if config.https else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = config.https
 TRUSTED_PROXY = config.trusted_proxy
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if config.trusted_proxy else None
+OUTGOING_ALLOW = tuple(config.outgoing_allow.split(","))  # what addresses entered in the admin may lead to
+DATABASE_CA = config.database_ca
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_NAME = f"copilot_session_{config.port}"  # two checkouts on one machine share the host name
 CSRF_COOKIE_NAME = f"copilot_csrf_{config.port}"
@@ -273,7 +277,10 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser", "rest_framework.parsers.MultiPartParser"],
+    "DEFAULT_PARSER_CLASSES": [
+        "authz.rest.parsers.BoundedJSONParser",
+        "rest_framework.parsers.MultiPartParser",
+    ],
     "DEFAULT_PAGINATION_CLASS": "copilot_site.lib.pagination.CappedPagination",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "copilot_site.lib.problems.problem_handler",
@@ -354,7 +361,7 @@ LOGGING = {
             "foreign_pre_chain": _shared,
             "processors": [
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.format_exc_info,
+                format_exception_without_values,
                 _renderer,
             ],
         },
@@ -362,18 +369,7 @@ LOGGING = {
     "filters": {"quiet": {"()": "copilot_site.lib.logs.Quiet"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "structured", "filters": ["quiet"]}},
     "root": {"handlers": ["stderr"], "level": config.log_level},
-    "loggers": {
-        # the request middleware logs every request with its id; these would say it again
-        "django.server": {"level": "WARNING"},
-        "uvicorn.access": {"level": "WARNING", "propagate": False},
-        "httpx": {"level": "WARNING"},
-        "httpx2": {"level": "WARNING"},
-        # three lines a task, every few seconds for periodic ones; failures are errors and stay
-        "celery.worker.strategy": {"level": "WARNING"},
-        "celery.app.trace": {"level": "WARNING"},
-        "celery.beat": {"level": "WARNING"},
-        "django_structlog.celery": {"level": "WARNING"},
-    },
+    "loggers": LEVELS,
 }
 structlog.configure(
     processors=[

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from django.contrib.auth.models import User
+
 from demo.company import load_company
 
 ADMINISTRATOR = "admin"
@@ -24,3 +26,10 @@ def logins() -> list[Login]:
     people = [Login(person.username, company.password, person.role.en) for person in company.people]
     role = "Administrator: governs bases, folders and rights; reads only by “See as”, recorded with both names"
     return [*people, Login(ADMINISTRATOR, company.password, role)]
+
+
+def public_accounts() -> list[str]:
+    """Names of those who can still sign in with the password that stands in the company file."""
+    known = {login.username: login.password for login in logins()}
+    found = User.objects.filter(username__in=known, is_active=True).order_by("username")
+    return [user.username for user in found if user.check_password(known[user.username])]

@@ -3,7 +3,8 @@
 from typing import Any, Literal, TypeVar
 
 from django.contrib import admin, messages
-from django.db.models import F, Model, QuerySet
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import Model, OuterRef, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
@@ -11,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from authz.admin import GuardedModelAdmin
+from authz.governing import governed
 from authz.principal import Principal
 from knowledge.governance import rehearsed_admin  # noqa: F401  # Django looks for admin pages in this file alone
 from knowledge.models import Document, DocumentVersion, Folder, FolderKind, KnowledgeBase
@@ -94,23 +96,28 @@ class FolderAdmin(WithRights[Folder]):
     list_filter = (("knowledge_base", admin.RelatedOnlyFieldListFilter),)
     list_select_related = ("knowledge_base",)
     search_fields = ("name",)
-    fields = ("parent", "name")
     autocomplete_fields = ("parent",)
     ordering = ("knowledge_base__name", "name")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Folder]:
-        return super().get_queryset(request).filter(kind=FolderKind.FOLDER)
+        """Each with the names of the folders above it that this person governs, too: of others not even the name is told."""
+        mine = governed(Folder, Principal.of(request.user)).filter(descendant_links__descendant=OuterRef("pk"))
+        names = ArraySubquery(mine.order_by("-descendant_links__depth").values("name"))
+        return super().get_queryset(request).filter(kind=FolderKind.FOLDER).annotate(names=names)
 
     @admin.display(description=_("folder"))
     def path(self, folder: Folder) -> str:
-        names = folder.ancestor_links.order_by(F("depth").desc()).values_list("ancestor__name", flat=True)
+        names: list[str] = folder.names  # type: ignore[attr-defined]  # of the queryset
         return " / ".join(names)
+
+    def get_fields(self, request: HttpRequest, obj: Folder | None = None) -> Any:
+        return ("parent", "name") if obj is None else ("path", "name")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Folder | None = None) -> Any:
         """A folder is moved on the page of its rights, which shows whom that touches first."""
         if obj is None:
             return ()
-        return ("parent", "name") if obj.parent_id is None else ("parent",)
+        return ("path", "name") if obj.parent_id is None else ("path",)
 
     def has_delete_permission(self, request: HttpRequest, obj: Folder | None = None) -> bool:
         return False  # folders are deleted empty, on the library pages

@@ -42,6 +42,7 @@ class Issuer:
     refuses: bool = False
     url: str = ""
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
+    heard: list[str] = field(default_factory=list)  # all that each request said
 
     def get(self, path: str, query: dict[str, str], headers: Any) -> tuple[int, Any]:
         """Status and JSON, or 302 and an address."""
@@ -86,10 +87,12 @@ def running(issuer: Issuer) -> Iterator[Issuer]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
+            issuer.heard.append(f"{self.path}\n{self.headers}")
             self.answer(*issuer.get(parts.path, dict(parse_qsl(parts.query)), self.headers))
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            issuer.heard.append(f"{self.path}\n{self.headers}{body}")
             self.answer(*issuer.post({name: values[0] for name, values in parse_qs(body).items()}))
 
         def answer(self, status: int, body: Any) -> None:

@@ -17,6 +17,10 @@ from copilot_site.home import Home
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = {"COPILOT_DATA"}
+HERE = {
+    "PORT": "8000",
+    "COPILOT_OUTGOING_ALLOW": "localhost,private",
+}  # models and sign-ins of the tests are served on this machine
 PREFIX = "copilot-test-"
 
 
@@ -42,7 +46,7 @@ def _start_services(stack: ExitStack) -> None:
     home = Home(folder)
     home.models.symlink_to(models)
     found = stack.enter_context(services.running(home, durable=False))
-    os.environ.update(services.urls(home, found) | {"COPILOT_HOME": str(folder), "PORT": "8000"})
+    os.environ.update(services.urls(home, found) | HERE | {"COPILOT_HOME": str(folder)})
 
 
 def clear_remains(folder: Path) -> None:

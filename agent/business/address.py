@@ -2,29 +2,48 @@
 
 import hashlib
 import hmac
+import os
+import ssl
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Self
 
 import psycopg
 from django.conf import settings
-from django.db import connection
+from django.db import connection, models
+from django.utils.translation import gettext_lazy as _
+
+from copilot_site.lib.outgoing import checked, services
 
 CONNECT_TIMEOUT_S = 5
 
 
+class Tls(models.TextChoices):
+    """How a database is spoken to; libpq's `sslmode`. Nothing in between: `prefer` is clear text for whoever answers without TLS."""
+
+    VERIFY_FULL = "verify-full", _("encrypted, the server proves its name by a certificate")
+    REQUIRE = "require", _("encrypted, whoever answers")
+    DISABLE = "disable", _("clear text")
+
+
 @dataclass(frozen=True)
 class Address:
-    """A PostgreSQL database and the account to use there. is_own: a database that the product made on its own server."""
+    """A PostgreSQL database and the account to use there. tls: None for a database that the product made on its own server."""
 
     host: str
     port: int
     database: str
     user: str
     password: str = field(repr=False)
-    is_own: bool = False
+    tls: Tls | None = Tls.VERIFY_FULL
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is on the product's own server, to which Django's connection leads."""
+        return self.tls is None
 
     def keywords(self) -> dict[str, Any]:
-        """Arguments of `psycopg.connect`."""
+        """Arguments of `psycopg.connect`. Resolves the host, and so may wait. Raises AddressRefused for one that is not allowed."""
         return {
             "host": self.host,
             "port": self.port,
@@ -34,7 +53,28 @@ class Address:
             "connect_timeout": CONNECT_TIMEOUT_S,
             "application_name": "copilot",
             "client_encoding": "UTF8",
+            **(self._guarded(self.tls) if self.tls else {}),
         }
+
+    def _guarded(self, tls: Tls) -> dict[str, Any]:
+        """What keeps the password from others: only checked addresses, and no way to ask for it in clear text.
+
+        libpq takes as many hosts as addresses; TLS goes by the host. Where nobody proves who answers, the password is never said,
+        only known (SCRAM), and the server must prove that it knows it, too.
+        """
+        target = checked(self.host, self.port, services())
+        guarded = {
+            "host": ",".join([target.host] * len(target.addresses)),
+            "hostaddr": ",".join(target.addresses),
+            "sslmode": tls.value,
+            "gssencmode": "disable",
+            "passfile": os.devnull,  # an empty password is none: not one of another host in ~/.pgpass
+        }
+        if tls is Tls.VERIFY_FULL:
+            guarded["sslrootcert"] = _authorities()
+        elif self.password:
+            guarded["require_auth"] = "scram-sha-256"
+        return guarded
 
     def at(self, database: str) -> Self:
         """The same server and account, another database."""
@@ -56,8 +96,16 @@ class Address:
             database=str(params["dbname"]),
             user=str(params.get("user", "")),
             password=str(params.get("password", "")),
-            is_own=True,
+            tls=None,
         )
+
+
+def _authorities() -> str:
+    """The file of certificates that a server is verified with; libpq looks in the home folder only."""
+    if settings.DATABASE_CA:
+        return str(settings.DATABASE_CA)
+    found = (ssl.get_default_verify_paths().cafile, "/etc/ssl/certs/ca-certificates.crt")
+    return next((file for file in found if file and Path(file).exists()), "system")
 
 
 # Settings that older servers do not have, and the version they came with; what they limit, others limit less closely.

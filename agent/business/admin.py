@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -26,6 +26,7 @@ from authz.governing import governed
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput
+from copilot_site.lib.outgoing import AddressRefused, require_plausible, services
 
 
 class DataSourceForm(forms.ModelForm[DataSource]):
@@ -33,7 +34,9 @@ class DataSourceForm(forms.ModelForm[DataSource]):
         label=_("Password"),
         required=False,
         widget=forms.PasswordInput(render_value=False),
-        help_text=_("Stored encrypted. Empty: the stored one stays."),
+        help_text=_(
+            "Stored encrypted, for this address alone. Empty: the stored one stays, as long as the address does."
+        ),
     )
     layer_yaml: forms.CharField | None = forms.CharField(
         label=_("Semantic layer"),
@@ -71,7 +74,10 @@ class DataSourceForm(forms.ModelForm[DataSource]):
         host: str = self.cleaned_data["host"].strip()
         if not host:
             raise ValidationError(_("Enter the server's host: the product's own server is never a data source."))
-        return host
+        try:
+            return require_plausible(host, services())
+        except AddressRefused as error:
+            raise ValidationError(str(error)) from error
 
     def clean_schemas(self) -> list[str]:
         names = [name.strip() for name in self.cleaned_data["schemas"]]
@@ -188,8 +194,13 @@ class DataSourceAdmin(GuardedModelAdmin[DataSource]):
         return governed(DataSource, Principal.of(request.user)).filter(pk=source.pk).exists()
 
     def save_model(self, request: HttpRequest, obj: DataSource, form: Any, change: bool) -> None:
-        if may_connect(request.user):
-            change_connection(request.user, obj, password=form.cleaned_data.get("password", ""))
+        if may_connect(request.user) and change_connection(
+            request.user, obj, password=form.cleaned_data.get("password", "")
+        ):
+            messages.warning(
+                request,
+                _("The stored password was for the old address and is forgotten: enter the one for the new address."),
+            )
         layer = form.cleaned_data.get("layer_yaml")
         if layer is not None:
             save_layer(Principal.of(request.user), obj, layer)

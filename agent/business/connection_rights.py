@@ -15,8 +15,9 @@ from audit.record import record
 from authz.governing import governed
 from authz.principal import Principal
 from copilot_site.lib.errors import PermissionDenied
+from copilot_site.lib.outgoing import require_plausible, services
 
-FIELDS = ("name", "host", "port", "database", "username", "schemas", "is_dedicated", "is_active")
+FIELDS = ("name", "host", "port", "database", "username", "tls", "schemas", "is_dedicated", "is_active")
 
 
 def may_connect(user: AbstractBaseUser | AnonymousUser) -> bool:
@@ -30,18 +31,32 @@ def seen_sources(principal: Principal, user: AbstractBaseUser | AnonymousUser) -
 
 
 @transaction.atomic
-def change_connection(by: User | AnonymousUser, source: DataSource, *, password: str = "") -> None:
-    """Store a source with the connection it has now, and a password where one is given. Raises PermissionDenied.
+def change_connection(by: User | AnonymousUser, source: DataSource, *, password: str = "") -> bool:
+    """Store a source with the connection it has now. password: a new one; "": the stored one stays where it leads as before.
 
-    The log names the settings that changed, never the password.
+    Returns whether a stored password was emptied, because it was for another address: it must be entered again. The log names the
+    settings that changed and both addresses, never the password.
+    Raises PermissionDenied, and InvalidInput for a host that is none or is not allowed; a name is resolved when it is connected to.
     """
     if not may_connect(by):
         raise PermissionDenied(_("Only administrators may change the connection of a data source."))
-    before = DataSource.unscoped.filter(pk=source.pk).values(*FIELDS).first() or {}
-    changed = {name for name in FIELDS if name not in before or before[name] != getattr(source, name)}
+    if source.host:
+        source.host = require_plausible(source.host, services())
+    before = DataSource.unscoped.select_for_update().filter(pk=source.pk).first()
+    changed = {name for name in FIELDS if before is None or getattr(before, name) != getattr(source, name)}
+    is_moved = before is not None and before.where != source.where
+    is_emptied = is_moved and not password and bool(before and before.encrypted_password)
     if password:
         source.set_password(password)
         changed.add("password")
+    elif is_moved:
+        source.encrypted_password = b""
     if changed:
         source.save()
-        record(Principal.of(by), Action.SETTING_CHANGED, source, detail={"connection": sorted(changed)})
+        detail: dict[str, object] = {"connection": sorted(changed)}
+        if before is None or is_moved:
+            detail |= {"address_before": before.where if before else "", "address": source.where}
+        if password or is_emptied:
+            detail["password"] = "entered" if password else "emptied"
+        record(Principal.of(by), Action.SETTING_CHANGED, source, detail=detail)
+    return is_emptied

@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from agent.business.address import Address
+from agent.business.address import Address, Tls
 from agent.business.layer.model import SemanticLayer
 from authz.folders import group_ids_of
 from authz.managers import GuardedManager
@@ -42,6 +42,7 @@ class DataSource(models.Model):
     port = models.PositiveIntegerField(_("port"), default=5432)
     database = models.CharField(_("database"), max_length=63)
     username = models.CharField(_("account"), max_length=63, blank=True)
+    tls = models.CharField(_("encryption"), max_length=11, choices=Tls.choices, default=Tls.VERIFY_FULL)
     encrypted_password = models.BinaryField(default=b"", editable=False)
     is_dedicated = models.BooleanField(_("holds only business data"), default=False)
     schemas = ArrayField(
@@ -89,7 +90,14 @@ class DataSource(models.Model):
                 )
                 % {"name": self.name}
             )
-        return Address(self.host, self.port, self.database, self.username, self._password())
+        return Address(self.host, self.port, self.database, self.username, self._password(), Tls(self.tls))
+
+    @property
+    def where(self) -> str:
+        """Where the password goes, for people and the audit log: what a stored password is for, and for nothing else."""
+        if not self.host:
+            return f"own server/{self.database}"
+        return f"{self.username}@{self.host}:{self.port}/{self.database} ({self.tls})"
 
     def _embedded(self) -> Address:
         own = Address.of_django()
@@ -98,17 +106,23 @@ class DataSource(models.Model):
         return own.at(self.database)
 
     def set_password(self, password: str) -> None:
-        self.encrypted_password = _cipher().encrypt(password.encode()) if password else b""
+        """Store the password for the address that the row has now: under another one it cannot be read."""
+        self.encrypted_password = self._cipher().encrypt(password.encode()) if password else b""
 
     def _password(self) -> str:
         if not self.encrypted_password:
             return ""
         try:
-            return _cipher().decrypt(bytes(self.encrypted_password)).decode()
+            return self._cipher().decrypt(bytes(self.encrypted_password)).decode()
         except InvalidToken as error:
-            raise InvalidInput(
-                f"The password of the data source {self.name} was stored under another secret key: enter it again."
-            ) from error
+            said = _(
+                "The password of the data source %(name)s was stored for another address, or under another secret key: enter it again."
+            )
+            raise InvalidInput(said % {"name": self.name}) from error
+
+    def _cipher(self) -> Fernet:
+        digest = hashlib.sha256(f"{settings.SECRET_KEY}:data-source:{self.where}".encode()).digest()
+        return Fernet(base64.urlsafe_b64encode(digest))
 
 
 class SourceGrant(models.Model):
@@ -172,8 +186,3 @@ class ConfirmedPair(models.Model):
 
     def __str__(self) -> str:
         return str(self.pk)  # never the question: names of rows go into the audit log
-
-
-def _cipher() -> Fernet:
-    digest = hashlib.sha256(f"{settings.SECRET_KEY}:data-source".encode()).digest()
-    return Fernet(base64.urlsafe_b64encode(digest))

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import psycopg
+from asgiref.sync import sync_to_async
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from psycopg import sql
 from psycopg.types.string import TextLoader
 
@@ -23,6 +25,7 @@ from agent.business.guard.rewrite import MAX_ROWS
 from agent.business.identity import SourceRefused, require_elsewhere, require_elsewhere_async
 from agent.business.memory import bound_memory
 from copilot_site.lib.errors import CopilotError
+from copilot_site.lib.outgoing import AddressRefused
 
 STATEMENT_TIMEOUT_MS = 4_000  # the promise is 5 s of wall time, connection included
 MAX_COST = 500_000.0  # of PostgreSQL's planner, where reading 8 kB in sequence costs 1: about 4 GB
@@ -64,8 +67,9 @@ async def reading(address: Address, *, time_zone: str = "UTC") -> AsyncIterator[
     the database refuses inside.
     """
     try:
-        connection = await psycopg.AsyncConnection.connect(**address.keywords(), autocommit=True)
-    except psycopg.OperationalError as error:
+        keywords = await sync_to_async(address.keywords, thread_sensitive=False)()  # a name is looked up
+        connection = await psycopg.AsyncConnection.connect(**keywords, autocommit=True)
+    except (psycopg.OperationalError, AddressRefused) as error:
         raise unavailable(address, error) from error
     began = time.monotonic()
     try:
@@ -94,7 +98,7 @@ def connected(address: Address) -> psycopg.Connection:
     """A connection for building and describing, as the source's own account. Raises SourceUnavailable, SourceRefused."""
     try:
         connection = psycopg.connect(**address.keywords())
-    except psycopg.OperationalError as error:
+    except (psycopg.OperationalError, AddressRefused) as error:
         raise unavailable(address, error) from error
     if not address.is_own:
         try:
@@ -182,22 +186,41 @@ async def count_of(connection: psycopg.AsyncConnection, statement: str) -> int:
     return int(row[0]) if row else 0
 
 
-def unavailable(address: Address, error: psycopg.OperationalError) -> SourceUnavailable:
+def unavailable(address: Address, error: psycopg.OperationalError | AddressRefused) -> SourceUnavailable:
     """The reason in one sentence, without the password and without the driver's multi-line text."""
     text = str(error)
-    if "password authentication failed" in text or "no password supplied" in text:
-        return SourceUnavailable(
-            _("The database refuses the account %(user)s: check its password.") % {"user": address.user}
-        )
-    if "does not exist" in text:
-        return SourceUnavailable(
-            _("The server has no database %(database)s or no account %(user)s.")
-            % {"database": address.database, "user": address.user}
-        )
-    return SourceUnavailable(
-        _("The database server %(host)s:%(port)d does not answer: check address and network.")
-        % {"host": address.host, "port": address.port}
-    )
+    if isinstance(error, AddressRefused):
+        return SourceUnavailable(text)
+    said = next((said for part, said in _REASONS if part in text), _UNREACHABLE)
+    named = {"host": address.host, "port": address.port, "database": address.database, "user": address.user}
+    return SourceUnavailable(said % named)
+
+
+# Part of libpq's text → what it means; the first that is found.
+_REASONS = (
+    (
+        "does not support SSL",
+        gettext_lazy("The database server %(host)s does not encrypt: switch TLS on there; nothing was sent."),
+    ),
+    (
+        "certificate",
+        gettext_lazy(
+            "The database server %(host)s does not prove its name: name the file of its certificate authority in "
+            "COPILOT_DATABASE_CA."
+        ),
+    ),
+    (
+        "authentication method requirement",
+        gettext_lazy(
+            "The database server %(host)s does not ask for the password by scram-sha-256, which gives it to nobody: set "
+            "that there; nothing was sent."
+        ),
+    ),
+    ("password authentication failed", gettext_lazy("The database refuses the account %(user)s: check its password.")),
+    ("no password supplied", gettext_lazy("The database refuses the account %(user)s: check its password.")),
+    ("does not exist", gettext_lazy("The server has no database %(database)s or no account %(user)s.")),
+)
+_UNREACHABLE = gettext_lazy("The database server %(host)s:%(port)d does not answer: check address and network.")
 
 
 def _begin(time_zone: str) -> sql.Composed:

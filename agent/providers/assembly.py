@@ -1,10 +1,10 @@
 """Deltas to one reply, however the service cuts them up: missing ids and indexes, a whole call in one delta, names twice."""
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
 from agent.providers.base import CallPiece, Delta, Usage
+from copilot_site.lib.nesting import loads
 
 
 @dataclass
@@ -28,7 +28,7 @@ class PartialCall:
     def is_whole(self) -> bool:
         """Whether the arguments are JSON by now."""
         try:
-            json.loads(self.arguments)
+            loads(self.arguments)
         except ValueError:
             return False
         return True

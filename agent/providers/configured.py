@@ -11,6 +11,7 @@ from agent.providers.base import ChatModel, ModelMisconfigured, Prices
 from agent.providers.keys import KeyLost, opened
 from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.outgoing import services_at
 
 FROM_SETTINGS = "default"  # the name of the model that the environment configures
 
@@ -56,11 +57,13 @@ def connect(served: ServedModel) -> ChatModel:
 
 def _of_row(row: LanguageModel) -> ServedModel:
     try:
-        key = opened(row.encrypted_key)
+        key = opened(row.encrypted_key, row.base_url)
     except KeyLost as error:
         raise ModelMisconfigured(f"{row.name}: {error}") from error
     prices = Prices(Decimal(row.price_input), Decimal(row.price_output))
-    return ServedModel(row.name, row.base_url, row.model, key, prices, row.context_tokens)
+    return ServedModel(
+        row.name, row.base_url, row.model, key, prices, row.context_tokens, policy=services_at(row.base_url)
+    )
 
 
 def _of_settings() -> ServedModel | None:

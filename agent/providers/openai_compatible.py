@@ -26,6 +26,8 @@ from agent.providers.base import (
 from agent.providers.breaker import Breaker, breaker_of
 from agent.providers.chunks import delta_of
 from agent.providers.thoughts import Thoughts
+from copilot_site.lib.outgoing import Policy
+from copilot_site.lib.outgoing_http import async_transport, refusal_in
 
 if TYPE_CHECKING:
     import openai  # at run time where it is spoken with: a second and 13 MB of every process that never does
@@ -52,7 +54,10 @@ class ModelLimits:
 
 @dataclass(frozen=True)
 class ServedModel:
-    """What is known of a served model. name: as people know it; model: as the service knows it."""
+    """What is known of a served model. name: as people know it; model: as the service knows it.
+
+    policy: which addresses may be connected to; None for the operator's own word, the environment.
+    """
 
     name: str
     base_url: str
@@ -61,6 +66,7 @@ class ServedModel:
     prices: Prices = field(default_factory=Prices)
     context_tokens: int = CONTEXT_TOKENS
     limits: ModelLimits = field(default_factory=ModelLimits)
+    policy: Policy | None = None
 
 
 class OpenAICompatible:
@@ -80,12 +86,19 @@ class OpenAICompatible:
 
         served, limits = self.served, self.served.limits
         timeout = openai.Timeout(limits.total_s, connect=limits.connect_s)
+        transport = (
+            async_transport(served.policy, verify=_trusted(), limits=openai.DEFAULT_CONNECTION_LIMITS)
+            if served.policy
+            else None
+        )
         return openai.AsyncOpenAI(
             base_url=served.base_url,
             api_key=served.api_key or "none",
             max_retries=0,
             timeout=timeout,
-            http_client=openai.DefaultAsyncHttpxClient(verify=_trusted(), timeout=timeout),
+            http_client=openai.DefaultAsyncHttpxClient(
+                verify=_trusted(), timeout=timeout, transport=transport, follow_redirects=False
+            ),  # a question is sent where it was meant to go, or nowhere
         )
 
     async def aclose(self) -> None:
@@ -197,9 +210,15 @@ class OpenAICompatible:
             if error.status_code == 429 or error.status_code > 501 or error.status_code == 408:
                 return _with_wait(ModelUnavailable(said), error)
             return ModelRefused(said) if error.status_code in {400, 422} else ModelMisconfigured(said)
-        if isinstance(error, TimeoutError | openai.APITimeoutError):
-            return ModelUnavailable(f"{self.name} did not begin to answer in time")
-        return ModelUnavailable(f"{self.name} cannot be reached or does not speak the protocol ({kind})")
+        if refused := refusal_in(error):
+            return ModelMisconfigured(f"{self.name}: {refused}")
+        is_late = isinstance(error, TimeoutError | openai.APITimeoutError)
+        how = (
+            "did not begin to answer in time"
+            if is_late
+            else f"cannot be reached or does not speak the protocol ({kind})"
+        )
+        return ModelUnavailable(f"{self.name} {how}")
 
 
 @cache

@@ -1,6 +1,5 @@
 """A JSON object out of a model, whatever it knows of JSON: strict schema, else JSON mode, else plain text; and mended once."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -11,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from agent.providers.assembly import Reply
 from agent.providers.base import ChatModel, Message, ModelFell, ModelRefused, ModelUnreadable, Shape
 from agent.providers.chunks import cleaned
+from copilot_site.lib.nesting import loads
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -93,6 +93,6 @@ def _object(text: str) -> Any:
     if start < 0 or end < start:
         raise ValueError("there is no JSON object in it")
     try:
-        return json.loads(_TRAILING_COMMA.sub(r"\1", body[start : end + 1]))
-    except (json.JSONDecodeError, RecursionError) as error:
+        return loads(_TRAILING_COMMA.sub(r"\1", body[start : end + 1]))
+    except ValueError as error:
         raise ValueError(f"it is no JSON: {error}") from None

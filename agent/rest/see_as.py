@@ -31,8 +31,8 @@ from copilot_site.lib.pagination import MOST_ROWS
 from knowledge.governance.lookup import user_named
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.rest.bases import KnowledgeBaseSerializer
-from knowledge.rest.documents import DocumentFilters, shown_documents
-from knowledge.rest.folders import FolderFilters, FolderSerializer
+from knowledge.rest.documents import DocumentFilters, chosen_documents
+from knowledge.rest.folders import FolderFilters, FolderSerializer, seen_folders
 from knowledge.rest.search import SearchAnswer, SearchRequest, scope_of, searching
 from knowledge.rest.serializers import DocumentSerializer
 from knowledge.retrieval.search import search
@@ -167,7 +167,8 @@ class _SeenList(_SeeAs):
         chosen = {name: value for name, value in given.items() if name not in {"page", "page_size"}}
         with seeing_as(self.principal, user, what="tree") as look:
             rows = self.paginate_queryset(self.rows(look.sees, chosen))
-            page = self.get_paginated_response(self.get_serializer(rows, many=True).data)
+            context = self.get_serializer_context() | {"principal": look.sees}
+            page = self.get_paginated_response(self.get_serializer(rows, many=True, context=context).data)
         return seen(look, page.data)
 
 
@@ -187,7 +188,7 @@ class FoldersAs(_SeenList):
     filters = FoldersSeenBy
 
     def rows(self, person: Principal, chosen: Mapping[str, Any]) -> QuerySet[Folder]:
-        return Folder.objects.visible_to(person).filter(**chosen).order_by("name", "id")
+        return seen_folders(person, chosen)
 
     @operation("List the folders somebody else sees", query=FoldersSeenBy, answer=FoldersSeen, problems=LOOKS)
     def get(self, request: Request) -> Response:
@@ -199,7 +200,7 @@ class DocumentsAs(_SeenList):
     filters = DocumentsSeenBy
 
     def rows(self, person: Principal, chosen: Mapping[str, Any]) -> QuerySet[Document]:
-        return shown_documents(person).filter(**chosen)
+        return chosen_documents(person, chosen)
 
     @operation("List the documents somebody else sees", query=DocumentsSeenBy, answer=DocumentsSeen, problems=LOOKS)
     def get(self, request: Request) -> Response:

@@ -33,7 +33,7 @@ class EventStream(StreamingHttpResponse):
     """An answer that follows a run. Read without an event loop, it comes when the run is over."""
 
     def __init__(self, frames: AsyncIterator[bytes]) -> None:
-        headers = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
+        headers = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
         super().__init__(frames, content_type=f"{EVENT_STREAM}; charset=utf-8", headers=headers)
 
     def __iter__(self) -> Iterator[bytes]:

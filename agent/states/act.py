@@ -22,6 +22,7 @@ from agent.tools.base import ToolContext, allowed_names, in_order, specification
 from agent.tools.calling import UNREAD, Called, call_tool
 from agent.tools.knowledge_search import TOP_K
 from agent.workflow import add_trace
+from copilot_site.lib.nesting import loads
 from knowledge.ingestion.language import language_of
 
 CONTEXT_SHARE = 0.6  # of the model's context for the conversation of the loop; the rest is room for its answers
@@ -184,7 +185,7 @@ def keep(run: Run, called: Called, *, ms: int) -> None:
 def _signature(call: CompleteCall) -> str:
     """The same for calls that differ in the order of their arguments only."""
     try:
-        return f"{call.name} {json.dumps(json.loads(call.arguments), sort_keys=True)}"
+        return f"{call.name} {json.dumps(loads(call.arguments), sort_keys=True)}"
     except ValueError:
         return f"{call.name} {call.arguments}"
 

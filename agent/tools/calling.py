@@ -1,6 +1,5 @@
 """One call of a tool, from what the model wrote to what it is told: whatever the model does wrong becomes a sentence."""
 
-import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +14,7 @@ from agent.tools.output import bounded
 from audit.actions import Action, Outcome
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
+from copilot_site.lib.nesting import loads
 
 ARGUMENTS_LENGTH = 20_000  # characters of JSON
 UNREAD = {NotReadable.__name__: "the question could not be read as a query"}  # as it is recorded
@@ -112,8 +112,8 @@ def _parsed(arguments: str) -> dict[str, Any]:
     if len(arguments) > ARGUMENTS_LENGTH:
         raise ToolMistake(f"The arguments have {len(arguments)} characters; at most {ARGUMENTS_LENGTH} are read.")
     try:
-        given = json.loads(arguments or "{}")
-    except (ValueError, RecursionError):
+        given = loads(arguments or "{}")
+    except ValueError:
         raise ToolMistake("The arguments are no JSON object. Send them as one, for example {}.") from None
     if not isinstance(given, dict):
         raise ToolMistake("The arguments must be a JSON object, not a list or a plain value.")

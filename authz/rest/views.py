@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import MethodNotAllowed
 from rest_framework.generics import GenericAPIView
-from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 
 from authz.principal import Principal
+from authz.rest.parsers import BoundedJSONParser
 from authz.scopes import TokenScope
 from authz.tokens import Bearer
 
@@ -23,7 +23,7 @@ class PrincipalView(GenericAPIView[Any]):
     besides: what a token must be for, too, whatever the method.
     """
 
-    parser_classes = [JSONParser]
+    parser_classes = [BoundedJSONParser]
     token_scopes: ClassVar[Mapping[str, tuple[TokenScope, ...]]] = {}
     besides: ClassVar[tuple[TokenScope, ...]] = ()
 
@@ -32,6 +32,10 @@ class PrincipalView(GenericAPIView[Any]):
         if isinstance(self.request.auth, Bearer):
             return self.request.auth.principal
         return Principal.of(self.request.user).signed_in(self.request.session.session_key)
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        """principal: who reads what is shown."""
+        return {**super().get_serializer_context(), "principal": self.principal}
 
     def check_permissions(self, request: Request) -> None:
         super().check_permissions(request)

@@ -41,6 +41,9 @@ TUNING = {
     "wal_compression": "on",
     "timezone": "UTC",
     "log_timezone": "UTC",
+    # a statement that fails is not written down, nor the row it failed at: both hold what people asked
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
 }
 NO_DURABILITY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 

@@ -1,8 +1,37 @@
-"""What is not worth a line in the log."""
+"""What is not worth a line in the log, and what must not stand in one: the text of anybody's question."""
 
 import logging
+import sys
+from collections.abc import Iterator, MutableMapping
+from traceback import format_exception
+from typing import Any
+
+import psycopg
+import pydantic
+from django.db import Error as DatabaseError
+from django.http import HttpRequest
+from django_structlog.middlewares import RequestMiddleware
 
 HEALTH_PATHS = ("/healthz", "/readyz")  # asked every few seconds; the answer says what fails
+
+# Of LOGGING, whatever COPILOT_LOG_LEVEL says.
+LEVELS: dict[str, dict[str, Any]] = {
+    # the request middleware logs every request with its id; these would say it again
+    "django.server": {"level": "WARNING"},
+    "uvicorn": {"handlers": [], "propagate": True},  # it has a handler of its own, which writes errors whole
+    "uvicorn.access": {"level": "WARNING", "propagate": False},
+    "httpx": {"level": "WARNING"},
+    "httpx2": {"level": "WARNING"},
+    # whatever COPILOT_LOG_LEVEL says: these write what is sent, prompts and keys included
+    **{name: {"level": "WARNING"} for name in ("openai", "httpcore", "httpcore2", "urllib3", "websockets")},
+    "django.db.backends": {"level": "INFO"},
+    "sqlglot": {"level": "ERROR"},  # warns with the statement
+    # three lines a task, every few seconds for periodic ones; failures are errors and stay
+    "celery.worker.strategy": {"level": "WARNING"},
+    "celery.app.trace": {"level": "WARNING"},
+    "celery.beat": {"level": "WARNING"},
+    "django_structlog.celery": {"level": "WARNING"},
+}
 
 
 class Quiet(logging.Filter):
@@ -15,3 +44,48 @@ class Quiet(logging.Filter):
             return False
         text = str(event.get("request", "")) or record.getMessage()
         return not text.endswith(HEALTH_PATHS)
+
+
+class RequestLog(RequestMiddleware):
+    """A line for each request: its path, not what was asked for (`?q=`), nor the code that a sign-in came back with."""
+
+    @staticmethod
+    def format_request(request: HttpRequest) -> str:
+        return f"{request.method} {request.path}"
+
+
+def format_exception_without_values(
+    _logger: Any, _name: str, event: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
+    """structlog's `format_exc_info`, without the values that PostgreSQL (“Failing row contains …”) and pydantic (`input_value=`) repeat."""
+    given = event.pop("exc_info", None)
+    error = given[1] if isinstance(given, tuple) else sys.exc_info()[1] if given is True else given
+    if isinstance(error, BaseException):
+        text = "".join(format_exception(error))
+        for one in _chain(error):
+            if (whole := str(one)) and (brief := _without_values(one)) != whole:
+                text = text.replace(whole, brief)
+        event["exception"] = text.rstrip("\n")
+    return event
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and what it came of, each once."""
+    waiting, seen = [error], set[int]()
+    while waiting:
+        one = waiting.pop()
+        if id(one) not in seen:
+            seen.add(id(one))
+            yield one
+            waiting += [
+                more for more in (one.__cause__, one.__context__, *getattr(one, "exceptions", ())) if more is not None
+            ]
+
+
+def _without_values(error: BaseException) -> str:
+    if isinstance(error, psycopg.Error | DatabaseError):
+        return str(error).partition("\n")[0]
+    if isinstance(error, pydantic.ValidationError):
+        found = error.errors(include_input=False, include_url=False, include_context=False)
+        return f"{error.title}: {'; '.join('.'.join(map(str, one['loc'])) + ': ' + one['type'] for one in found)}"
+    return str(error)

@@ -1,10 +1,21 @@
 """Errors a person can act on, as pages; as JSON for the scripts of our pages."""
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.deprecation import MiddlewareMixin
 
 from copilot_site.lib.errors import as_ours, status_of
+
+
+class NothingIsKept(MiddlewareMixin):
+    """No browser and no proxy keeps an answer: it may hold text of documents that its reader may not see tomorrow. Static files are
+    served before this."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        if "no-store" not in response.get("Cache-Control", ""):
+            response["Cache-Control"] = "no-store"
+        return response
 
 
 class ErrorPages(MiddlewareMixin):

@@ -1,13 +1,15 @@
-"""What logs and the audit log know of a socket's message: a request id and the client's address, as they know of a request."""
+"""Sockets: whose pages may open one, and what logs and the audit log know of a message: a request id and the client's address."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import structlog
 from django.conf import settings
+from django.http.request import split_domain_port, validate_host
 
 
 def address_of(scope: Mapping[str, Any]) -> str:
@@ -21,6 +23,52 @@ def address_of(scope: Mapping[str, Any]) -> str:
         except ValueError:
             continue
     return ""
+
+
+class SameOrigin:
+    """Opens a socket for pages of this site alone: scheme, host and port of `Origin` are those that the page was asked at.
+
+    A page of the same host at another port is another program. Behind a trusted proxy the scheme is what the proxy says; the Host
+    header must come through unchanged, as forms need it, too. Without an Origin nobody is let in: browsers always send one.
+    """
+
+    def __init__(self, application: Any) -> None:
+        self._application = application
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if _is_same_origin(scope):
+            await self._application(scope, receive, send)
+            return
+        await receive()  # the request to open
+        await send({"type": "websocket.close"})
+
+
+def _is_same_origin(scope: Mapping[str, Any]) -> bool:
+    headers = [(name, value.decode("latin-1")) for name, value in scope.get("headers", ())]
+    origins = [value for name, value in headers if name == b"origin"]
+    hosts = [value for name, value in headers if name == b"host"]
+    if (
+        len(origins) != 1
+        or len(hosts) != 1
+        or not validate_host(split_domain_port(hosts[0])[0], settings.ALLOWED_HOSTS)
+    ):
+        return False
+    scheme = "https" if scope.get("scheme") in {"wss", "https"} else "http"
+    if settings.TRUSTED_PROXY:
+        scheme = next((value for name, value in headers if name == b"x-forwarded-proto"), scheme)
+    asked = _origin(f"{scheme}://{hosts[0]}")
+    return asked is not None and _origin(origins[0]) == asked
+
+
+def _origin(url: str) -> tuple[str, str, int] | None:
+    """(scheme, host, port) of an origin; None for what is none."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or {"http": 80, "https": 443}[parts.scheme]
+    except (ValueError, KeyError):
+        return None
+    is_bare = parts.hostname and not (parts.path or parts.query or parts.fragment or "@" in parts.netloc)
+    return (parts.scheme, str(parts.hostname), port) if is_bare else None
 
 
 @contextmanager

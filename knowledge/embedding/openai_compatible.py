@@ -57,6 +57,7 @@ class OpenAICompatibleEmbedder:
             api_key=api_key or "none",
             timeout=openai.Timeout(timeout_s, connect=CONNECT_TIMEOUT_S),
             max_retries=0,
+            http_client=openai.DefaultHttpxClient(follow_redirects=False),  # passages go where they were meant to go
         )
         self._retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception_type(self._temporary),

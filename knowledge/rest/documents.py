@@ -1,5 +1,6 @@
 """Documents, their versions and passages."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -20,7 +21,7 @@ from copilot_site.lib.files import StreamedFile
 from copilot_site.lib.inputs import Filters, Input, OffsetFilters
 from copilot_site.lib.openapi import BINARY, operation
 from copilot_site.lib.pagination import CappedOffsets
-from knowledge.models import Chunk, Document, DocumentVersion, ParseStatus
+from knowledge.models import Chunk, Document, DocumentVersion, Folder, ParseStatus
 from knowledge.rest.serializers import (
     LANGUAGES,
     ChunkSerializer,
@@ -80,6 +81,13 @@ def shown_documents(principal: Principal) -> QuerySet[Document]:
     )
 
 
+def chosen_documents(principal: Principal, chosen: Mapping[str, Any]) -> QuerySet[Document]:
+    """Those of `shown_documents` that filters choose; in a folder that is not visible there is nothing."""
+    if "folder" in chosen:
+        chosen = {**chosen, "folder__in": Folder.objects.visible_to(principal).filter(pk=chosen["folder"])}
+    return shown_documents(principal).filter(**chosen)
+
+
 def shown_document(principal: Principal, pk: UUID) -> Document:
     """Raises NotFound."""
     return shown_documents(principal).get(pk=get_visible(Document, principal, pk=pk).pk)
@@ -98,7 +106,7 @@ class Documents(ListModelMixin, PrincipalView):
 
     def get_queryset(self) -> QuerySet[Document]:
         chosen = DocumentFilters.checked(self.request.query_params)
-        return shown_documents(self.principal).filter(**chosen)
+        return chosen_documents(self.principal, chosen)
 
     @operation(
         "List the documents you may see",

@@ -1,5 +1,7 @@
 """The folder tree of a knowledge base."""
 
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -9,11 +11,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from authz.checks import get_visible
+from authz.principal import Principal
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.inputs import Filters, Input
 from copilot_site.lib.openapi import operation
 from knowledge.models import Folder
+from knowledge.rest.places import VisibleFolderField
 from knowledge.services.folders import NAME_LENGTH, create_folder, delete_folder, move_folder, rename_folder
 
 
@@ -39,10 +43,22 @@ class NewFolder(FolderName, FolderPlace):
 
 
 class FolderSerializer(serializers.ModelSerializer[Folder]):
+    parent = VisibleFolderField(  # type: ignore[assignment]  # a declared field leaves the class
+        source="parent_id", help_text="The folder it hangs below, null where you may not see that."
+    )
+
     class Meta:
         model = Folder
         fields = ("id", "knowledge_base", "parent", "name", "created_at")
         read_only_fields = fields
+
+
+def seen_folders(principal: Principal, chosen: Mapping[str, Any]) -> QuerySet[Folder]:
+    """The visible folders, by name. chosen: as `FolderFilters` checks it; below a folder that is not visible there is nothing."""
+    visible = Folder.objects.visible_to(principal)
+    if "parent" in chosen:
+        chosen = {**chosen, "parent__in": visible.filter(pk=chosen["parent"])}
+    return visible.filter(**chosen).order_by("name", "id")
 
 
 class Folders(ListModelMixin, PrincipalView):
@@ -51,7 +67,7 @@ class Folders(ListModelMixin, PrincipalView):
 
     def get_queryset(self) -> QuerySet[Folder]:
         chosen = FolderFilters.checked(self.request.query_params)
-        return Folder.objects.visible_to(self.principal).filter(**chosen).order_by("name", "id")
+        return seen_folders(self.principal, chosen)
 
     @operation(
         "List the folders you may see", answer=FolderSerializer(many=True), query=FolderFilters, problems=(400, 401)

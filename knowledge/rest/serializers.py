@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from knowledge.models import Chunk, Document, DocumentVersion, ParseStatus, Stage
+from knowledge.rest.places import VisibleFolderField
 from knowledge.services.uploads import Upload, UploadOutcome
 
 LANGUAGES = ("en", "zh", "ja", "ko")  # what documents are filed under
@@ -38,6 +39,7 @@ class VersionSerializer(serializers.ModelSerializer[DocumentVersion]):
 class DocumentSerializer(serializers.ModelSerializer[Document]):
     """A document; `parse_status` is that of its newest version, `current_version` the number of the one that answers."""
 
+    folder = VisibleFolderField(source="folder_id", help_text="The folder it lies in, null where you may not see that.")
     parse_status = serializers.ChoiceField(choices=ParseStatus.choices, read_only=True)
     newest_version = serializers.IntegerField(read_only=True)
     current_version = serializers.IntegerField(source="current_version.number", default=None, read_only=True)

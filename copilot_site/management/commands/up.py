@@ -20,10 +20,12 @@ from django.core.management.base import BaseCommand, CommandError
 from audit.keys import ensure_key
 from copilot_site import doctor
 from copilot_site.celery import HEARTBEAT_KEY, app
+from copilot_site.checks import nobody_signs_in_with_a_public_password
 from copilot_site.config import BASE_DIR, load_config
 from copilot_site.embedded import services
 from copilot_site.embedded.process import wait_until
 from copilot_site.embedded.supervisor import Supervisor
+from copilot_site.exposure import require_safe
 from copilot_site.lib.errors import CopilotError
 
 READY_TIMEOUT_S = 120.0
@@ -52,6 +54,7 @@ class Command(BaseCommand):
         if services_only:
             self._hold_services(supervisor)
             return
+        require_safe(load_config())
         host = load_config().host
         with _only_one():
             supervisor.end_leftovers()
@@ -91,6 +94,8 @@ class Command(BaseCommand):
             self._run("prepare_model")
         if demo:
             self._fill_demo()
+        for danger in nobody_signs_in_with_a_public_password(databases=["default"]):
+            raise CommandError(f"{danger.msg} {danger.hint}")
         if not (found := doctor.index()).ok:
             self._say(f"Index: {found.detail}. {found.mend}")
 

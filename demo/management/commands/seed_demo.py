@@ -2,8 +2,10 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
+from copilot_site.config import load_config
+from copilot_site.exposure import is_exposed
 from copilot_site.lib.progress import progress
 from demo.seed import seed
 from demo.unfinished import is_unfinished
@@ -13,6 +15,11 @@ class Command(BaseCommand):
     help = "Fill an empty database with the demo company; leaves any other as it is."
 
     def handle(self, **options: Any) -> None:
+        if is_exposed(load_config()):
+            raise CommandError(
+                "The demo's passwords are public, and others reach this site: seed it where COPILOT_HOST and COPILOT_ALLOWED_HOSTS "
+                "name this machine only."
+            )
         if not is_unfinished():
             self.stdout.write("There are people or knowledge bases already: nothing was added.")
             return

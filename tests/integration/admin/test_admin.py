@@ -120,3 +120,20 @@ def test_nobody_changes_the_audit_log_in_the_admin() -> None:
     for name in ("delete", "change"):
         assert client.post(reverse(f"admin:audit_entry_{name}", args=[entry.pk]), {"post": "yes"}).status_code == 403
     assert client.get(reverse("admin:audit_entry_add")).status_code == 403
+
+
+def test_a_manager_is_not_told_the_names_of_folders_above_that_are_not_theirs(base: KnowledgeBase) -> None:
+    above = make_folder(base, "Dismissals")
+    mine = make_folder(make_folder(above, "Settlements"), "Templates")
+    below = make_folder(mine, "2026")
+    client = client_of(staff(rows=(mine,)))
+    pages = [reverse("admin:knowledge_folder_changelist")]
+    pages += [reverse("admin:knowledge_folder_change", args=[one.pk]) for one in (mine, below)]
+    for page in pages:
+        text = client.get(page).content.decode()
+        assert "Templates" in text
+        assert "Dismissals" not in text, page
+        assert "Settlements" not in text, page
+    assert "Templates / 2026" in client.get(pages[0]).content.decode()
+    whole = client_of(make_user(is_superuser=True)).get(pages[0]).content.decode()
+    assert "Handbook / Dismissals / Settlements / Templates / 2026" in whole

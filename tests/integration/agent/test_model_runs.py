@@ -269,7 +269,9 @@ def test_without_tools_it_searches_once_and_writes() -> None:
 def test_a_model_of_the_admin_is_used_with_its_own_key() -> None:
     base, _manual, _secret = make_library()
     with modelled(routes(), SEARCH, DONE, says(THIRTY)) as server:
-        LanguageModel.objects.create(name="Big", base_url=server.base_url, model="big-1", encrypted_key=sealed("k-1"))
+        LanguageModel.objects.create(
+            name="Big", base_url=server.base_url, model="big-1", encrypted_key=sealed("k-1", server.base_url)
+        )
         events = asked(make_reader(base), LEAVE, options=Options(model="Big"))
     assert {request["model"] for request in server.requests} == {"big-1"}
     assert stored(events).provider == "Big"

@@ -119,7 +119,7 @@ class Elsewhere:
         there = self.account
         return {
             "name": "sales", "host": there.host, "port": there.port, "database": there.database, "username": there.user,
-            "password": there.password, "schemas": "public", "is_active": "on",
+            "password": there.password, "tls": "disable", "schemas": "public", "is_active": "on",
         } | more  # fmt: skip
 
 
@@ -134,7 +134,7 @@ def how_to() -> tuple[str, list[str]]:
 @pytest.fixture(scope="session")
 def elsewhere() -> "Iterator[Elsewhere]":
     """A server of its own, set up word for word as the how-to says."""
-    from agent.business.address import Address
+    from agent.business.address import Address, Tls
     from copilot_site.embedded import postgres
     from copilot_site.embedded.process import ServiceFailed, free_port
     from copilot_site.home import Home
@@ -151,12 +151,13 @@ def elsewhere() -> "Iterator[Elsewhere]":
             except ServiceFailed:  # somebody else on this machine was faster with the port
                 if attempt == 4:
                     raise
-        server = Address("127.0.0.1", port, "postgres", postgres.USER, home.secret("postgres"))
+        server = Address("127.0.0.1", port, "postgres", postgres.USER, home.secret("postgres"), Tls.DISABLE)
         with psycopg.connect(**server.keywords(), autocommit=True) as connection:
             connection.execute("CREATE DATABASE sales TEMPLATE template0")
         block, words = how_to()
         password = re.findall(r"PASSWORD '([^']*)'", block)[0]
-        place = Elsewhere(server.at("sales"), Address("127.0.0.1", port, "sales", "copilot_source", password))
+        account = Address("127.0.0.1", port, "sales", "copilot_source", password, Tls.DISABLE)
+        place = Elsewhere(server.at("sales"), account)
         place.run(SHOP.read_text())
         place.run(block)
         place.run(printed(*words))

@@ -98,12 +98,13 @@ def governing() -> Client:
 
 
 def unreachable(source: DataSource, _shop: Address) -> str:
-    DataSource.unscoped.filter(pk=source.pk).update(host="127.0.0.1", port=1, is_embedded=False)
+    DataSource.unscoped.filter(pk=source.pk).update(host="127.0.0.1", port=1, is_embedded=False, tls="disable")
     return "The database server 127.0.0.1:1 does not answer: check address and network."
 
 
 def wrong_password(source: DataSource, shop: Address) -> str:
     source.is_embedded, source.host, source.port, source.username = False, shop.host, shop.port, shop.user
+    source.tls = "disable"
     source.set_password("not the password")
     source.save()
     return f"The database refuses the account {shop.user}: check its password."

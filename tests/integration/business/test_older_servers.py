@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from asgiref.sync import async_to_sync
 
-from agent.business.address import Address
+from agent.business.address import Address, Tls
 from agent.business.execute import Access, run_sql
 from agent.business.guard.refusal import SqlRefused
 from agent.business.wall.setup import source_setup
@@ -18,6 +18,7 @@ from copilot_site.embedded.process import free_port
 
 # The one of Debian 12, which has neither transaction_timeout nor scram_iterations.
 PROGRAMS = Path("/usr/lib/postgresql/15/bin")
+PASSWORD = "of the owner"
 AS_NOBODY = ["unshare", "--user", "--map-user=65534", "--map-group=65534"]  # PostgreSQL refuses root
 
 pytestmark = pytest.mark.skipif(not PROGRAMS.exists(), reason=f"no older PostgreSQL in {PROGRAMS}")
@@ -32,9 +33,10 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
         with (folder / "said").open("ab") as said:
             subprocess.run([*before, PROGRAMS / program, *words], check=True, stdout=said, stderr=said, cwd=folder)
 
-    run("initdb", "--auth=trust", "--username=owner", "-D", "data")
+    (folder / "password").write_text(PASSWORD)
+    run("initdb", "--auth=scram-sha-256", "--pwfile=password", "--username=owner", "-D", "data")
     run("pg_ctl", "-D", "data", "-w", "-l", "log", "-o", f"-p {port} -k {folder} -c fsync=off", "start")
-    yield Address("127.0.0.1", port, "postgres", "owner", "")
+    yield Address("127.0.0.1", port, "postgres", "owner", PASSWORD, Tls.DISABLE)
     run("pg_ctl", "-D", "data", "-m", "immediate", "stop")
 
 

@@ -208,7 +208,7 @@ def test_whoever_may_set_connections_changes_neither_words_nor_rights(sales: Dat
     assert DataSource.unscoped.get(pk=sales.pk).layer == layer
     assert open_sources(Principal.of(cora)) == []
     entry = Entry.objects.filter(action=Action.SETTING_CHANGED, actor_name="cora").latest("pk")
-    assert entry.detail == {"connection": ["is_active", "password"]}
+    assert entry.detail == {"connection": ["is_active", "password"], "password": "entered"}
     assert client.get(f"/admin/data-sources/{sales.pk}/layer/").status_code == 404
     assert client.post(change(sales).replace("change", "delete"), {"post": "yes"}).status_code == 403
     chosen = {"action": "delete_selected", "_selected_action": str(sales.pk), "post": "yes"}
@@ -343,7 +343,7 @@ def test_the_doctor_has_a_line_for_every_source(sales: DataSource, source: DataS
     from copilot_site.doctor import data_sources
 
     DataSource.unscoped.create(name="off", database="x", is_active=False)
-    DataSource.unscoped.create(name="away", database="x", host="127.0.0.1", port=1)
+    DataSource.unscoped.create(name="away", database="x", host="127.0.0.1", port=1, tls="disable")
     found = {finding.name: finding for finding in data_sources()}
     assert {name: finding.ok for name, finding in found.items()} == {
         "Data source away": False, "Data source off": False, "Data source sales": True, "Data source shop": True,

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from agent.business import identity
-from agent.business.address import Address
+from agent.business.address import Address, Tls
 from agent.business.execute import Access, run_sql
 from agent.business.identity import SourceRefused
 from agent.business.layer.yaml_io import read_layer
@@ -90,7 +90,7 @@ def own_as(host: str) -> dict[str, object]:
     own = Address.of_django()
     return {
         "name": "own", "host": host, "port": own.port, "database": own.database, "username": own.user,
-        "password": own.password, "schemas": "public", "is_active": "on",
+        "password": own.password, "tls": "disable", "schemas": "public", "is_active": "on",
     }  # fmt: skip
 
 
@@ -116,6 +116,7 @@ def led_home(source: DataSource) -> None:
     """The address as if a name led to the product's server since it was checked."""
     own = Address.of_django()
     source.is_embedded, source.host, source.port, source.username = False, "127.0.0.1", own.port, own.user
+    source.tls = Tls.DISABLE
     source.set_password(own.password)
     source.save()
 
@@ -188,7 +189,7 @@ def test_a_checked_statement_stands_before_both_walls(source: DataSource, stewar
 
 def test_the_server_tells_itself_from_another(shop: Address, monkeypatch: pytest.MonkeyPatch) -> None:
     """The negative control: what the other tests refuse is refused by the number of the server, and by nothing else."""
-    stranger = replace(shop, is_own=False)
+    stranger = replace(shop, tls=Tls.DISABLE)
     with pytest.raises(SourceRefused, match="own database server"):
         connected(stranger)
     monkeypatch.setattr(identity, "own_identifier", lambda: 0)

@@ -1,19 +1,24 @@
 """The catalogue of tools is the registry's, with a reason where a tool cannot be used now."""
 
+import importlib
 import re
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.core.exceptions import ValidationError
 
 from agent.model_settings import LanguageModel, check_tools
 from agent.models import AgentProfile
+from agent.providers.base import ModelMisconfigured
+from agent.providers.configured import served_model
 from agent.providers.keys import KeyLost, opened, sealed
 from agent.tools.base import ALIASES, RESERVED, default_names, find, in_order
 from tests.factories import allow, make_base, make_document
 from tests.integration.rest.world import World
 
 pytestmark = pytest.mark.django_db
+HERE = "http://127.0.0.1:1/v1"
 
 
 def listed(world: World, role: str = "all", **headers: Any) -> list[dict[str, Any]]:
@@ -82,16 +87,38 @@ def test_a_profile_names_tools_that_exist() -> None:
 
 
 def test_a_key_is_stored_so_that_the_table_does_not_show_it(settings: Any) -> None:
-    assert "sk-1234" not in sealed("sk-1234")
-    assert opened(sealed("sk-1234")) == "sk-1234"
-    assert (sealed(""), opened("")) == ("", "")
-    before = sealed("sk-1234")
+    assert "sk-1234" not in sealed("sk-1234", HERE)
+    assert opened(sealed("sk-1234", HERE), HERE) == "sk-1234"
+    assert (sealed("", HERE), opened("", HERE)) == ("", "")
+    before = sealed("sk-1234", HERE)
     settings.LLM = {**settings.LLM, "keys_secret": "a secret of its own, thirty-two characters"}
-    assert opened(before) == "sk-1234", "what was sealed before the secret was set still opens"
-    after = sealed("sk-5678")
+    assert opened(before, HERE) == "sk-1234", "what was sealed before the secret was set still opens"
+    after = sealed("sk-5678", HERE)
     settings.LLM = {**settings.LLM, "keys_secret": ""}
     with pytest.raises(KeyLost):
-        opened(after)
+        opened(after, HERE)
+
+
+def test_a_key_opens_for_the_address_that_it_was_stored_for() -> None:
+    """Whatever way the address is changed, past the service as well: the key does not go with it."""
+    row = LanguageModel.objects.create(name="Big", base_url=HERE, model="b", encrypted_key=sealed("sk-1234", HERE))
+    found = served_model("Big")
+    assert found is not None
+    assert found.api_key == "sk-1234"
+    LanguageModel.objects.filter(pk=row.pk).update(base_url="http://127.0.0.1:2/v1")
+    with pytest.raises(ModelMisconfigured, match="enter it again"):
+        served_model("Big")
+
+
+def test_stored_keys_are_bound_to_their_addresses() -> None:
+    """The migration: what could be read before can be read after."""
+    migration = importlib.import_module("agent.migrations.0008_bind_keys_to_addresses")
+    old = migration.cipher("copilot language model keys").encrypt(b"sk-1234").decode()
+    LanguageModel.objects.create(name="Big", base_url=HERE, model="b", encrypted_key=old)
+    LanguageModel.objects.create(name="Lost", base_url=HERE, model="b", encrypted_key="gAAAAAB")
+    migration.bind(apps, None)
+    assert opened(LanguageModel.objects.get(name="Big").encrypted_key, HERE) == "sk-1234"
+    assert LanguageModel.objects.get(name="Lost").encrypted_key == "gAAAAAB"
 
 
 def test_the_admin_chooses_tools_from_the_catalogue(world: World, client: Any) -> None:
@@ -127,13 +154,40 @@ def test_the_admin_takes_a_key_and_never_shows_it_again(world: World, client: An
             "price_input": "1", "price_output": "2", "is_enabled": "on"}  # fmt: skip
     assert client.post("/admin/agent/languagemodel/add/", form).status_code == 302
     row = LanguageModel.objects.get(name="Big")
-    assert opened(row.encrypted_key) == "sk-1234"
+    assert opened(row.encrypted_key, row.base_url) == "sk-1234"
     page = client.get(f"/admin/agent/languagemodel/{row.pk}/change/").content.decode()
     assert "sk-1234" not in page
     assert row.encrypted_key not in page
     client.post(f"/admin/agent/languagemodel/{row.pk}/change/", {**form, "api_key": "", "model": "c"})
     row.refresh_from_db()
-    assert (row.model, opened(row.encrypted_key)) == ("c", "sk-1234")
+    assert (row.model, opened(row.encrypted_key, row.base_url)) == ("c", "sk-1234")
     entry = Entry.objects.filter(action=Action.AGENT_CHANGED).first()
     assert entry is not None
     assert "sk-1234" not in str(entry.detail)
+
+
+def test_another_address_forgets_the_key_and_asks_for_it_again(world: World, client: Any) -> None:
+    from audit.actions import Action
+    from audit.models import Entry
+    from tests.factories import make_user
+
+    client.force_login(make_user(is_superuser=True))
+    form = {"name": "Big", "base_url": "https://models.example/v1", "model": "b", "api_key": "sk-1234", "context_tokens": 32_000,
+            "price_input": "1", "price_output": "2", "is_enabled": "on"}  # fmt: skip
+    client.post("/admin/agent/languagemodel/add/", form)
+    row = LanguageModel.objects.get(name="Big")
+    page = f"/admin/agent/languagemodel/{row.pk}/change/"
+    moved = client.post(page, {**form, "api_key": "", "base_url": "https://evil.example/v1"}, follow=True)
+    assert "The stored key was for the old address and is forgotten" in moved.content.decode()
+    row.refresh_from_db()
+    assert row.encrypted_key == ""
+    detail = Entry.objects.filter(action=Action.AGENT_CHANGED).latest("pk").detail
+    assert (detail["address_before"], detail["address"]) == ("https://models.example/v1", "https://evil.example/v1")
+    assert "sk-1234" not in str(detail)
+    client.post(page, {**form, "api_key": "sk-5678", "base_url": "https://third.example/v1"})
+    row.refresh_from_db()
+    assert opened(row.encrypted_key, "https://third.example/v1") == "sk-5678"
+    for refused in ("http://169.254.169.254/v1", "http://8.8.8.8/v1", "http://user:pw@10.0.0.1/v1", "http://127.1/v1"):
+        assert client.post(page, {**form, "base_url": refused}).status_code == 200, refused
+    row.refresh_from_db()
+    assert row.base_url == "https://third.example/v1"

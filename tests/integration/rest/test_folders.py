@@ -86,3 +86,46 @@ def test_a_wrong_body_is_refused_naming_the_field(world: World, path: str, body:
     assert answer.status_code == 400
     assert [error["field"] for error in answer.json()["errors"]] == [field]
     assert Folder.unscoped.filter(pk=world.folder.pk, name="Rules").exists()
+
+
+def test_a_folder_above_that_is_not_visible_is_not_told(world: World) -> None:
+    """Neither in the list, nor on its own, nor by asking for what lies below it; who sees it is told."""
+    inner = make_folder(world.empty, "Inner")
+    reader, other = world.people["nobody"], world.people["elsewhere"]
+    allow(reader, inner)
+    allow(other, world.base)
+    hidden = str(world.empty.pk)
+    client = world.client("nobody")
+    (row,) = client.get("/api/v1/folders").json()["results"]
+    assert (row["id"], row["parent"]) == (str(inner.pk), None)
+    assert client.get(f"/api/v1/folders/{inner.pk}").json() == row
+    assert client.get(f"/api/v1/folders?parent={hidden}").json()["results"] == []
+    assert hidden not in str(row)
+    seen = {one["id"]: one["parent"] for one in world.client("elsewhere").get("/api/v1/folders").json()["results"]}
+    assert seen[str(inner.pk)] == hidden
+    assert (row["parent"], seen[hidden]) == (None, str(world.folder.pk))
+    overseer = world.client("superuser").get(f"/api/v1/see-as/folders?user={reader.username}").json()
+    assert hidden not in str(overseer)
+
+
+def test_the_folder_of_a_document_that_one_may_read_by_itself_is_not_told(world: World) -> None:
+    from knowledge.services.access import give
+
+    reader = world.people["nobody"]
+    give(None, [Right.VIEW], world.document, to=reader)
+    client = world.client("nobody")
+    (row,) = client.get("/api/v1/documents").json()["results"]
+    assert (row["id"], row["folder"]) == (str(world.document.pk), None)
+    assert client.get(f"/api/v1/documents/{world.document.pk}").json()["folder"] is None
+    assert client.get(f"/api/v1/documents?folder={world.folder.pk}").json()["results"] == []
+    (told,) = world.client("view").get("/api/v1/documents").json()["results"]
+    assert told["folder"] == str(world.folder.pk)
+
+
+def test_whoever_deletes_a_document_is_not_led_to_a_folder_that_is_not_theirs(world: World) -> None:
+    from knowledge.services.access import give
+
+    give(None, [Right.VIEW, Right.CHANGE], world.document, to=world.people["nobody"])
+    answer = world.client("nobody").post(f"/documents/{world.document.pk}/delete/")
+    assert answer.status_code == 302
+    assert str(world.folder.pk) not in answer["Location"]

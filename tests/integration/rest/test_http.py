@@ -10,11 +10,22 @@ from authz.tokens import issue_token
 from tests.integration.rest.world import World
 from tests.tokens import client_with
 
+DEEP = '{"query": ' + "[" * 52 + "]" * 52 + "}"  # read without an error, one level more than is meant
+
 
 @pytest.mark.parametrize(
     ("request_", "options", "status", "says"),
     [
         ("post knowledge-search", {"data": "{", "content_type": "application/json"}, 400, "JSON parse error"),
+        (
+            "post knowledge-search",
+            {"data": "[" * 100_000, "content_type": "application/json"},
+            400,
+            "at most 50 levels",
+        ),
+        ("post knowledge-search", {"data": DEEP, "content_type": "application/json"}, 400, "at most 50 levels"),
+        ("post knowledge-search", {"data": '{"a":' * 100_000, "content_type": "application/json"}, 400, "nested too"),
+        ("post sessions", {"data": "[" * 100_000, "content_type": "application/json"}, 400, "nested too deeply"),
         ("post knowledge-search", {"data": "[1]", "content_type": "application/json"}, 400, "dictionary"),
         ("post knowledge-search", {"data": "\xff", "content_type": "application/json"}, 400, "JSON"),
         (

@@ -45,7 +45,9 @@ def statuses(world: World, route: Route) -> list[int]:
     found = []
     for role in ROLES:
         with transaction.atomic():
-            found.append(world.send(world.clients[role], route).status_code)
+            answer = world.send(world.clients[role], route)
+            assert "no-store" in answer["Cache-Control"], f"{route}: what {role} gets may be kept"
+            found.append(answer.status_code)
             transaction.set_rollback(True)
     return found
 

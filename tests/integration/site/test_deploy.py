@@ -1,15 +1,16 @@
 """`manage.py check --deploy` as an operator runs it: silent for a production environment, one sentence for each thing that is missing."""
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.homes import Checkout
+from tests.homes import ROOT, Checkout
 
 PRODUCTION = {
-    "DATABASE_URL": "postgresql://copilot:secret@db.example.com:5432/copilot",
-    "REDIS_URL": "rediss://:secret@valkey.example.com:6379/0",
+    "DATABASE_URL": "postgresql://copilot:xW7hQ2tN5v@db.example.com:5432/copilot",
+    "REDIS_URL": "rediss://:mB4kR8sD1p@valkey.example.com:6379/0",
     "COPILOT_SECRET_KEY": "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ!?",
     "COPILOT_ALLOWED_HOSTS": "knowledge.example.com",
     "COPILOT_HTTPS": "true",
@@ -37,6 +38,7 @@ def test_a_production_environment_passes_without_a_warning(tmp_path: Path) -> No
     [
         ({"COPILOT_SECRET_KEY": None}, "COPILOT_SECRET_KEY is not set, so every host makes its own"),
         ({"COPILOT_HTTPS": "false"}, "SESSION_COOKIE_SECURE is not set to True"),
+        ({"COPILOT_HTTPS": "false"}, "Others reach this site by plain HTTP"),
         ({"COPILOT_STAFF_MFA": "optional"}, "the administration opens with a password alone"),
         ({"COPILOT_ALLOWED_HOSTS": "localhost"}, "names this machine only"),
         ({"COPILOT_ALLOWED_HOSTS": "*"}, "whatever host a client claims is believed"),
@@ -58,3 +60,21 @@ def test_what_is_wrong_with_an_environment_is_said_and_fails(
     done = checked(tmp_path, **changes)
     assert done.returncode != 0
     assert says in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"COPILOT_HTTPS": "false"}, "Others reach this site by plain HTTP"),
+        ({"COPILOT_SECRET_KEY": "change-me" * 6}, "COPILOT_SECRET_KEY can be guessed"),
+        ({"COPILOT_DEBUG": "true"}, "COPILOT_DEBUG shows rows"),
+    ],
+)
+def test_neither_the_web_server_nor_up_starts_with_it(tmp_path: Path, changes: dict[str, str], says: str) -> None:
+    checkout = Checkout(tmp_path / "home", extra=PRODUCTION | changes)
+    server = [sys.executable, "-c", "import copilot_site.asgi"]
+    asked = subprocess.run(server, env=checkout.environment(), capture_output=True, text=True, check=False, cwd=ROOT)
+    for done in (checkout.manage("up"), asked):
+        assert done.returncode != 0
+        assert says in done.stderr
+        assert "Traceback" not in done.stderr

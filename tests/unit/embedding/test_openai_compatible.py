@@ -6,6 +6,7 @@ import pytest
 from knowledge.embedding import build_embedder
 from knowledge.embedding.base import EmbedderMisconfigured, EmbedderUnavailable
 from knowledge.embedding.openai_compatible import ATTEMPTS, BATCH_TEXTS, OpenAICompatibleEmbedder
+from tests.contract.test_outgoing_clients import http_server
 from tests.embedders import MODELS, EmbeddingService, embedding_answer, serving
 
 
@@ -70,6 +71,15 @@ def test_closed_port_is_unavailable(service: EmbeddingService) -> None:
     embedder = OpenAICompatibleEmbedder(base_url="http://127.0.0.1:9/v1", model="served", first_wait_s=0.001)
     with pytest.raises(EmbedderUnavailable, match=r"http://127\.0\.0\.1:9/v1 did not answer"):
         embedder.embed_query("a")
+
+
+def test_passages_are_not_sent_on_to_another_address(service: EmbeddingService) -> None:
+    with http_server(service.base_url, status=307) as server:
+        embedder = OpenAICompatibleEmbedder(base_url=server.url, model="served", api_key="key-1", first_wait_s=0.001)
+        with pytest.raises(EmbedderMisconfigured, match="307"):
+            embedder.embed_query("a")
+    assert len(server.requests) == 1
+    assert service.requests == []
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422])

@@ -32,7 +32,7 @@ def settle(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('business', '0003_name_holders_of_grants'),
+        ('business', '0005_bind_passwords_to_addresses'),
     ]
 
     operations = [

@@ -1,0 +1,77 @@
+"""What must be set before others than this machine reach the site: without it nothing starts, and one sentence says what to set."""
+
+import re
+from collections.abc import Iterator
+from urllib.parse import unquote, urlsplit
+
+from pydantic import SecretStr
+
+from copilot_site.config import Config, ConfigError
+
+LOCAL = {"localhost", "127.0.0.1", "[::1]"}
+LOCAL_ADDRESSES = {"localhost", "127.0.0.1", "::1"}
+LEAST_DIFFERENT = 10  # characters of a secret key; 50 random hexadecimal digits have 14 and more
+PLACEHOLDERS = re.compile(
+    r"django-insecure|change.?me|change.?this|your.?secret|example|placeholder|password", re.IGNORECASE
+)
+DEFAULT_PASSWORDS = {
+    "admin",
+    "changeme",
+    "copilot",
+    "example",
+    "guest",
+    "password",
+    "postgres",
+    "redis",
+    "root",
+    "secret",
+    "valkey",
+}
+
+
+def is_exposed(config: Config) -> bool:
+    """Whether others than this machine are meant to come: by the address it listens on, or by a name it answers to."""
+    names = {host.strip() for host in config.allowed_hosts.split(",") if host.strip()}
+    return config.host not in LOCAL_ADDRESSES or not names <= LOCAL
+
+
+def dangers(config: Config) -> Iterator[str]:
+    """One sentence for each thing that an exposed site must not have; nothing for one that only this machine reaches."""
+    if not is_exposed(config):
+        return
+    if config.debug:
+        yield "COPILOT_DEBUG shows rows and settings to whoever meets an error: unset it, or listen on this machine only."
+    if not config.https:
+        yield (
+            "Others reach this site by plain HTTP, which shows passwords to the network: put a proxy that ends TLS in front and set "
+            "COPILOT_HTTPS=true (and COPILOT_TRUSTED_PROXY=true), or keep COPILOT_HOST and COPILOT_ALLOWED_HOSTS to this machine."
+        )
+    if config.secret_key and _is_weak(config.secret_key.get_secret_value()):
+        yield (
+            "COPILOT_SECRET_KEY can be guessed, and whoever knows it signs in as anybody: set it to 50 or more random characters, such "
+            "as `openssl rand -base64 48` gives, or unset it."
+        )
+    for name, url in (
+        ("DATABASE_URL", config.database_url),
+        ("REDIS_URL", config.redis_url),
+        ("COPILOT_BROKER_URL", config.broker_url),
+    ):
+        if _has_default_password(url):
+            yield f"The password in {name} is one that everybody tries first: give that service a random one."
+
+
+def require_safe(config: Config) -> None:
+    """Raises ConfigError with the first danger."""
+    for sentence in dangers(config):
+        raise ConfigError(sentence)
+
+
+def _is_weak(key: str) -> bool:
+    is_repeated = key in (key + key)[1:-1]
+    return len(set(key)) < LEAST_DIFFERENT or is_repeated or PLACEHOLDERS.search(key) is not None
+
+
+def _has_default_password(url: SecretStr | None) -> bool:
+    """An empty one is left to the service: it may know its callers by a certificate or a socket."""
+    password = urlsplit(url.get_secret_value()).password if url else None
+    return unquote(password or "").lower() in DEFAULT_PASSWORDS

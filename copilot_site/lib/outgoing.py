@@ -1,0 +1,262 @@
+"""Addresses that the product connects to: resolved once, each answer checked, and connected to as it was checked.
+
+A name that is looked up again after the check may lead elsewhere (DNS rebinding): whoever connects takes `Target.addresses`, and keeps
+`Target.host` for TLS and the Host header. Clients that do so are in `outgoing_http`; data sources give both to libpq.
+Sources: OWASP Server-Side Request Forgery Prevention Cheat Sheet; IANA special-purpose address registries; RFC 6052, 6890, 7050.
+"""
+
+import re
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from urllib.parse import urlsplit
+
+import idna
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from copilot_site.lib.errors import InvalidInput
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+LookUp = Callable[[str, int], list[str]]
+
+PRIVATE, PUBLIC = "private", "public"  # words that stand for networks in a list of allowed ones
+SETTING = "COPILOT_OUTGOING_ALLOW"
+MOST_ADDRESSES = 8  # of one name that are tried
+MOST_CHARACTERS = 2_048  # of a URL
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+_PRIVATE = [ip_network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")]
+_LOOPBACK = [ip_network(text) for text in ("127.0.0.0/8", "::1/128")]
+# Never by a word or a name, whatever it resolves to: only an entry within one of these networks opens it.
+_CLOSED = [
+    *_LOOPBACK,
+    *(ip_network(text) for text in ("169.254.0.0/16", "fe80::/10", "fec0::/10")),  # link-local, most metadata services
+    *(
+        ip_network(text)  # the metadata services elsewhere: Alibaba, Azure, Oracle; AWS, Google and Oracle by IPv6
+        for text in (
+            "100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254", "fd00:c1::a9fe:a9fe",
+        )
+    ),
+    *(ip_network(text) for text in ("0.0.0.0/8", "224.0.0.0/4", "240.0.0.0/4", "::/128", "ff00::/8")),
+    # IPv6 that carries an IPv4 address in ways nobody needs any more: v4-compatible, Teredo, 6to4, local NAT64
+    *(ip_network(text) for text in ("::/96", "2001::/32", "2002::/16", "64:ff9b:1::/48")),
+]  # fmt: skip
+_UNICAST = ip_network("2000::/3")  # what IANA gives out of IPv6; newer registries are not all known to Python
+_NAT64 = ip_network("64:ff9b::/96")
+_NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_]([a-z0-9_-]{0,62}))*")
+_NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
+
+
+class AddressRefused(InvalidInput):
+    """An address that is not connected to; the text says why in one sentence."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What may be connected to. host: as TLS and the Host header name it; addresses: all that it resolved to, each allowed."""
+
+    host: str
+    port: int
+    addresses: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Which addresses may be connected to.
+
+    entries: names, `*.` and a name for all below it, addresses, networks; `private` is the private networks, `public` the
+    internet. A name allows private and public addresses behind it; loopback, link-local and metadata services are
+    allowed by an entry of their own network alone (`127.0.0.1`, `localhost`), never by a name that resolves there.
+    ports: these alone; empty: every one.
+    """
+
+    entries: tuple[str, ...]
+    ports: frozenset[int] = frozenset()
+
+    def allows(self, host: str, address: Address) -> bool:
+        """host: as `parsed_host` gives it."""
+        address = _carried(address)
+        named = [network for network in self._networks if address in network]
+        closed = next((network for network in _CLOSED if address in network), None)
+        if closed is not None:
+            return any(_is_within(network, closed) for network in named)
+        if named or any(_is_named(host, entry) for entry in self.entries):
+            return True
+        if any(address in network for network in _PRIVATE):
+            return PRIVATE in self.entries
+        return PUBLIC in self.entries and address.is_global and (address.version == 4 or address in _UNICAST)
+
+    def with_named(self, *hosts: str) -> "Policy":
+        """The same, and these hosts of the operator's own settings."""
+        return Policy((*self.entries, *hosts), self.ports)
+
+    @cached_property
+    def _networks(self) -> list[Network]:
+        found = [*_LOOPBACK] if "localhost" in self.entries else []
+        return found + [network for entry in self.entries if (network := network_of(entry)) is not None]
+
+
+WEB = Policy((PUBLIC,), frozenset(DEFAULT_PORTS.values()))  # pages of the internet, nothing inside
+
+
+def services(*, is_verified: bool = False) -> Policy:
+    """For addresses that are entered in the administration: what COPILOT_OUTGOING_ALLOW says.
+
+    is_verified: TLS proves who answers, by a certificate that anybody can check: `public` counts for these alone.
+    """
+    entries: tuple[str, ...] = tuple(settings.OUTGOING_ALLOW)
+    return Policy(entries if is_verified else tuple(entry for entry in entries if entry != PUBLIC))
+
+
+def services_at(url: str) -> Policy:
+    """`services` for what is reached by HTTP."""
+    return services(is_verified=url.startswith("https://"))
+
+
+def look_up(host: str, port: int) -> list[str]:
+    """What a name resolves to, in the system's order; an address is itself. Raises OSError."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(sockaddr[0]) for *_rest, sockaddr in found))
+
+
+def checked(host: str, port: int, policy: Policy, *, resolve: LookUp | None = None) -> Target:
+    """The target behind a host and port. Resolves, and so may wait. Raises AddressRefused.
+
+    resolve: in place of `look_up`.
+    """
+    name = parsed_host(host)
+    if not 0 < port < 65_536 or (policy.ports and port not in policy.ports):
+        raise AddressRefused(_("Port %(port)s is not connected to.") % {"port": port})
+    try:
+        texts = (resolve or look_up)(name, port)
+    except (OSError, UnicodeError) as error:
+        raise AddressRefused(_("The name %(host)s does not resolve: check it.") % {"host": name}) from error
+    if not texts:
+        raise AddressRefused(_("The name %(host)s does not resolve: check it.") % {"host": name})
+    for text in texts:
+        if "%" in text or not policy.allows(name, ip_address(text)):
+            raise _refused(name, text)
+    return Target(name, port, tuple(texts[:MOST_ADDRESSES]))
+
+
+def require_plausible(host: str, policy: Policy) -> str:
+    """The host as `parsed_host` gives it, without resolving: for forms. Raises AddressRefused for an address that is not allowed."""
+    name = parsed_host(host)
+    address = _address(name)
+    if address is not None and not policy.allows(name, address):
+        raise _refused(name, name)
+    return name
+
+
+def parsed_host(text: str) -> str:
+    """One host in its plain form: lower case, IDN as xn--, no dot at the end; IPv6 without brackets.
+
+    Raises AddressRefused for several hosts (libpq takes `a,b`), socket paths, zones, and numbers that some resolvers read as
+    addresses (`127.1`, `0x7f000001`, `017700000001`).
+    """
+    host = _plain(text)
+    if host is None:
+        raise _no_host(text)
+    return host
+
+
+def checked_url(url: str, policy: Policy, *, resolve: LookUp | None = None) -> Target:
+    """`checked` for an http(s) URL."""
+    return checked(*parsed_url(url), policy, resolve=resolve)
+
+
+def parsed_url(url: str) -> tuple[str, int]:
+    """Host and port of an http(s) URL.
+
+    Raises AddressRefused for what parsers of URLs read differently, and for a name or password in it.
+    """
+    if len(url) > MOST_CHARACTERS or re.search(r"[\x00-\x20\x7f\\]", url):
+        raise AddressRefused(_("This is no address: it has characters that no address has, or too many."))
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise AddressRefused(_("This is no address: write it as https://host/path.")) from None
+    if parts.scheme not in DEFAULT_PORTS or not parts.hostname:
+        raise AddressRefused(_("This is no address: write it as https://host/path."))
+    if "@" in parts.netloc:
+        raise AddressRefused(_("An address holds no name and no password: leave out what is before the @."))
+    if parts.netloc.startswith("[") and not re.fullmatch(r"\[[0-9a-f:.]+\](:\d*)?", parts.netloc, re.IGNORECASE):
+        raise _no_host(parts.netloc)
+    return parts.hostname, port if port is not None else DEFAULT_PORTS[parts.scheme]
+
+
+def network_of(entry: str) -> Network | None:
+    """The network of an entry of a list of allowed ones; None for a name."""
+    try:
+        return ip_network(entry.strip("[]"), strict=False)
+    except ValueError:
+        return None
+
+
+def entries_of(text: str) -> tuple[str, ...]:
+    """A list of allowed hosts and networks, by comma, each in its plain form. Raises ValueError for what is neither."""
+    found = []
+    for entry in filter(None, (part.strip().lower() for part in text.split(","))):
+        network = network_of(entry)
+        name = str(network) if network else _plain(entry.removeprefix("*."))
+        if name is None:
+            raise ValueError(f"{entry} is neither a host, *.name, an address nor a network like 10.0.0.0/8")
+        found.append(f"*.{name}" if entry.startswith("*.") else name)
+    return tuple(found)
+
+
+def _plain(text: str) -> str | None:
+    host = text.lower()
+    if not host.isascii():
+        try:
+            host = idna.encode(host, uts46=True).decode()
+        except idna.IDNAError:
+            return None
+    address = _address(host)
+    if address is not None:
+        return str(address)
+    host = host.removesuffix(".")
+    return host if _NAME.fullmatch(host) and not _NUMBER.fullmatch(host.rpartition(".")[2]) else None
+
+
+def _address(host: str) -> Address | None:
+    try:
+        return None if "%" in host else ip_address(host)
+    except ValueError:
+        return None
+
+
+def _carried(address: Address) -> Address:
+    """The IPv4 address within an IPv6 one that leads to it."""
+    if isinstance(address, IPv6Address):
+        if address.ipv4_mapped is not None:
+            return address.ipv4_mapped
+        if address in _NAT64:
+            return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address
+
+
+def _is_within(inner: Network, outer: Network) -> bool:
+    if isinstance(inner, IPv4Network):
+        return isinstance(outer, IPv4Network) and inner.subnet_of(outer)
+    return isinstance(outer, IPv6Network) and inner.subnet_of(outer)
+
+
+def _is_named(host: str, entry: str) -> bool:
+    return host.endswith(entry[1:]) if entry.startswith("*.") else host == entry and entry not in {PRIVATE, PUBLIC}
+
+
+def _no_host(text: str) -> AddressRefused:
+    return AddressRefused(_("“%(host)s” is no host: give one name, or one address as 10.1.2.3.") % {"host": text[:100]})
+
+
+def _refused(host: str, address: str) -> AddressRefused:
+    said = _(
+        "%(host)s (%(address)s) is not connected to: it is not among the hosts and networks that %(setting)s allows."
+    )
+    return AddressRefused(said % {"host": host, "address": address, "setting": SETTING})

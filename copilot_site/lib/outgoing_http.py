@@ -1,0 +1,130 @@
+"""HTTP clients that connect to what `outgoing` has checked, and nowhere else: every connection, that of a redirect, too.
+
+They read no proxies from the environment: a proxy would look the name up again.
+"""
+
+import socket
+import ssl
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import requests
+from asgiref.sync import sync_to_async
+from requests.adapters import HTTPAdapter
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import NewConnectionError
+from urllib3.util.connection import create_connection
+
+from copilot_site.lib.outgoing import AddressRefused, Policy, checked
+
+if TYPE_CHECKING:
+    import httpx2
+
+MOST_REDIRECTS = 3
+
+
+class Session(requests.Session):
+    """Follows a redirect of a question alone: what was sent with a POST, such as a client secret, is sent to nobody else."""
+
+    def __init__(self, policy: Policy, *, plain: Policy | None = None) -> None:
+        """policy: for https. plain: for http; as policy, where it is None."""
+        super().__init__()
+        self.trust_env = False
+        self.max_redirects = MOST_REDIRECTS
+        for scheme, one in (("http://", plain or policy), ("https://", policy)):
+            self.mount(scheme, _adapter(one))
+
+    def get_redirect_target(self, resp: requests.Response) -> str | None:
+        target = super().get_redirect_target(resp)
+        if target is not None and resp.request.method not in {"GET", "HEAD"}:
+            raise requests.TooManyRedirects("what was sent is not sent on to another address", response=resp)
+        return target
+
+
+def _adapter(policy: Policy) -> HTTPAdapter:
+    """An adapter of `requests` whose connections are made to addresses that this policy allows."""
+
+    def connected(connection: HTTPConnection) -> socket.socket:
+        try:
+            target = checked(connection.host, connection.port, policy)
+        except AddressRefused as error:
+            raise NewConnectionError(connection, str(error)) from error
+        problem: OSError | None = None
+        for address in target.addresses:
+            try:
+                return create_connection((address, target.port), connection.timeout)
+            except OSError as error:
+                problem = error
+        raise NewConnectionError(connection, str(problem)) from problem
+
+    class Plain(HTTPConnection):
+        def _new_conn(self) -> socket.socket:
+            return connected(self)
+
+    class Secure(HTTPSConnection):
+        def _new_conn(self) -> socket.socket:
+            return connected(self)
+
+    class PlainPool(HTTPConnectionPool):
+        ConnectionCls = Plain
+
+    class SecurePool(HTTPSConnectionPool):
+        ConnectionCls = Secure
+
+    adapter = HTTPAdapter()
+    adapter.poolmanager.pool_classes_by_scheme = {"http": PlainPool, "https": SecurePool}
+    return adapter
+
+
+def refusal_in(error: BaseException | None) -> AddressRefused | None:
+    """The refusal behind what a client made of it; None where there is none."""
+    while error is not None and not isinstance(error, AddressRefused):
+        error = error.__cause__ or error.__context__
+    return error
+
+
+def async_transport(policy: Policy, *, verify: ssl.SSLContext, limits: "httpx2.Limits") -> "httpx2.AsyncHTTPTransport":
+    """A transport of httpx2, which the openai client speaks through."""
+    import httpcore2  # a second and 13 MB, as openai
+    import httpx2
+
+    backend = httpcore2.AnyIOBackend()
+
+    class Checked(httpcore2.AsyncNetworkBackend):
+        async def connect_tcp(
+            self,
+            host: str,
+            port: int,
+            timeout: float | None = None,  # noqa: ASYNC109 - httpcore2's name
+            local_address: str | None = None,
+            socket_options: Iterable[Any] | None = None,
+        ) -> httpcore2.AsyncNetworkStream:
+            try:
+                target = await sync_to_async(checked, thread_sensitive=False)(host, port, policy)
+            except AddressRefused as error:
+                raise httpcore2.ConnectError(str(error)) from error
+            problem: Exception | None = None
+            for address in target.addresses:
+                try:
+                    return await backend.connect_tcp(address, port, timeout, local_address, socket_options)
+                except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+                    problem = error
+            assert problem is not None  # a target has an address
+            raise problem
+
+        async def sleep(self, seconds: float) -> None:
+            await backend.sleep(seconds)
+
+    class Transport(httpx2.AsyncHTTPTransport):
+        def __init__(self) -> None:
+            super().__init__(verify=verify, trust_env=False, limits=limits)
+            self._pool = httpcore2.AsyncConnectionPool(
+                ssl_context=verify,
+                max_connections=limits.max_connections,
+                max_keepalive_connections=limits.max_keepalive_connections,
+                keepalive_expiry=limits.keepalive_expiry,
+                network_backend=Checked(),
+            )
+
+    return Transport()

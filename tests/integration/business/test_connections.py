@@ -1,0 +1,254 @@
+"""A stored password goes to the address that it was stored for, and is said to nobody who has no right to it.
+
+The servers here listen for real and keep what they are sent.
+"""
+
+import importlib
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from cryptography.fernet import Fernet
+from django.apps import apps
+from django.contrib.auth.models import User
+
+from agent.business.address import Address, Tls
+from agent.business.models import DataSource
+from agent.business.session import SourceUnavailable, connected, reading
+from audit.actions import Action
+from audit.models import Entry
+from copilot_site.lib.errors import InvalidInput
+from tests.factories import make_user
+from tests.integration.governance.world import client_of
+from tests.listening import CLEAR_TEXT, MD5, listening, make_certificate
+
+SECRET = "a password of the tests"
+NAME = "db.copilot.test"
+
+
+@pytest.fixture
+def away(db: None) -> DataSource:
+    """A source somewhere else, with a stored password. Nobody may ask it: where nobody answers, that could not be saved."""
+    source = DataSource(name="away", host="10.0.0.9", port=5432, database="shop", username="reader", is_active=False)
+    source.set_password(SECRET)
+    source.save()
+    return source
+
+
+@pytest.fixture
+def root(db: None) -> User:
+    return make_user("root", is_superuser=True)
+
+
+def form(source: DataSource, **changed: Any) -> dict[str, Any]:
+    fields = ("name", "host", "port", "database", "username", "tls")
+    inline = {f"grants-{name}": "0" for name in ("TOTAL_FORMS", "INITIAL_FORMS", "MIN_NUM_FORMS", "MAX_NUM_FORMS")}
+    return {
+        **{name: getattr(source, name) for name in fields},
+        "schemas": "public",
+        "password": "",
+        **inline,
+        **changed,
+    }
+
+
+def resolves_to(monkeypatch: pytest.MonkeyPatch, *answers: str) -> list[str]:
+    """What the machine's name service says of NAME, one answer a question, the last for ever; returns the names asked for."""
+    real, asked = socket.getaddrinfo, []
+
+    def answer(host: Any, port: Any, *args: Any, **kwargs: Any) -> Any:
+        if host != NAME:
+            return real(host, port, *args, **kwargs)
+        asked.append(host)
+        return real(answers[min(len(asked), len(answers)) - 1], port, *args, **kwargs)
+
+    monkeypatch.setattr(socket, "getaddrinfo", answer)
+    return asked
+
+
+MOVES = [{"host": "10.0.0.10"}, {"port": 5433}, {"database": "other"}, {"username": "owner"}, {"tls": "require"}]
+
+
+@pytest.mark.parametrize("change", MOVES, ids=str)
+def test_a_changed_connection_forgets_the_password(away: DataSource, root: User, change: dict[str, Any]) -> None:
+    before = away.where
+    page = f"/admin/business/datasource/{away.pk}/change/"
+    answer = client_of(root).post(page, form(away, **change), follow=True)
+    assert "The stored password was for the old address and is forgotten" in answer.content.decode()
+    moved = DataSource.unscoped.get(pk=away.pk)
+    assert bytes(moved.encrypted_password) == b""
+    assert moved.address.password == ""
+    detail = Entry.objects.filter(action=Action.SETTING_CHANGED).latest("pk").detail
+    assert detail == {
+        "connection": [*change],
+        "address_before": before,
+        "address": moved.where,
+        "password": "emptied",
+    }
+    assert SECRET not in str(detail)
+
+
+@pytest.mark.parametrize("change", MOVES, ids=str)
+def test_no_way_round_the_service_keeps_the_password(away: DataSource, change: dict[str, Any]) -> None:
+    """Written past the service, the row still has the stored password: it opens for the old address alone."""
+    DataSource.unscoped.filter(pk=away.pk).update(**change)
+    with pytest.raises(InvalidInput, match="enter it again"):
+        _ = DataSource.unscoped.get(pk=away.pk).address
+    for name, value in change.items():
+        setattr(away, name, value)
+    away.save()
+    with pytest.raises(InvalidInput, match="enter it again"):
+        _ = away.address
+
+
+def test_a_password_given_with_the_new_address_is_stored(away: DataSource, root: User) -> None:
+    page = f"/admin/business/datasource/{away.pk}/change/"
+    client_of(root).post(page, form(away, host="10.0.0.10", password="the new one"))
+    assert DataSource.unscoped.get(pk=away.pk).address.password == "the new one"
+
+
+def test_what_leads_to_the_same_place_keeps_it(away: DataSource, root: User) -> None:
+    page = f"/admin/business/datasource/{away.pk}/change/"
+    client_of(root).post(page, form(away, name="elsewhere"))
+    assert DataSource.unscoped.get(name="elsewhere").address.password == SECRET
+
+
+def test_nothing_is_sent_to_an_address_that_is_not_allowed(away: DataSource, settings: Any) -> None:
+    settings.OUTGOING_ALLOW = ("private",)
+    with listening() as listener:
+        away.host, away.port, away.tls = "127.0.0.1", listener.port, Tls.DISABLE
+        away.set_password(SECRET)
+        with pytest.raises(SourceUnavailable, match="COPILOT_OUTGOING_ALLOW"):
+            connected(away.address)
+        with pytest.raises(SourceUnavailable, match="COPILOT_OUTGOING_ALLOW"):
+            async_to_sync(opened)(away.address)
+        assert listener.connections == 0
+
+
+def test_the_form_says_so_at_once(away: DataSource, root: User, settings: Any) -> None:
+    settings.OUTGOING_ALLOW = ("private",)
+    page = f"/admin/business/datasource/{away.pk}/change/"
+    for host in ("127.0.0.1", "169.254.169.254", "10.0.0.1,127.0.0.1", "/var/run/postgresql", "0x7f000001"):
+        answer = client_of(root).post(page, form(away, host=host))
+        assert answer.status_code == 200, host
+        assert "errorlist" in answer.content.decode(), host
+    assert DataSource.unscoped.get(pk=away.pk).host == "10.0.0.9"
+
+
+@pytest.mark.parametrize("tls", [Tls.VERIFY_FULL, Tls.REQUIRE])
+def test_a_server_without_tls_is_told_nothing(tls: Tls) -> None:
+    with listening() as listener:
+        with pytest.raises(SourceUnavailable, match="does not encrypt"):
+            connected(address(listener.port, tls=tls))
+        assert listener.connections == 1
+        assert SECRET.encode() not in listener.bytes
+        assert b"reader" not in listener.bytes, "not even the account's name"
+
+
+@pytest.mark.parametrize("asks", [CLEAR_TEXT, MD5])
+def test_whoever_does_not_prove_its_name_is_not_told_the_password(tmp_path: Path, asks: bytes) -> None:
+    for tls, certificate in ((Tls.DISABLE, None), (Tls.REQUIRE, make_certificate(tmp_path, NAME))):
+        with listening(asks=asks, certificate=certificate) as listener:
+            with pytest.raises(SourceUnavailable, match="scram-sha-256"):
+                connected(address(listener.port, tls=tls))
+            assert b"reader" in listener.bytes or certificate
+            assert SECRET.encode() not in listener.bytes
+
+
+def test_without_these_guards_the_same_server_hears_the_password() -> None:
+    """The listener hears what is said: libpq's own defaults tell it everything."""
+    import psycopg
+
+    with listening() as listener:
+        with pytest.raises(psycopg.OperationalError):
+            psycopg.connect(
+                host="127.0.0.1", port=listener.port, user="reader", password=SECRET, dbname="x", connect_timeout=2
+            )
+        wait_for_bytes(listener, SECRET.encode())
+
+
+def test_a_certificate_of_another_name_or_authority_ends_it(
+    tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resolves_to(monkeypatch, "127.0.0.1")
+    settings.OUTGOING_ALLOW = ("localhost", NAME)
+    right, other = make_certificate(tmp_path, NAME), make_certificate(tmp_path, "another.test")
+    for presented, trusted in ((other, other), (right, other)):
+        settings.DATABASE_CA = trusted
+        with listening(certificate=presented) as listener:
+            with pytest.raises(SourceUnavailable, match="does not prove its name"):
+                connected(address(listener.port, host=NAME))
+            assert SECRET.encode() not in listener.bytes
+    settings.DATABASE_CA = right
+    with listening(certificate=right) as listener:
+        with pytest.raises(SourceUnavailable):  # it asks, and hangs up
+            connected(address(listener.port, host=NAME))
+        wait_for_bytes(listener, SECRET.encode())
+
+
+def test_the_name_is_looked_up_once_and_that_answer_is_connected_to(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second answer of the name service that leads elsewhere (127.0.0.2) is not asked for."""
+    settings.OUTGOING_ALLOW = ("127.0.0.1", NAME)
+    with listening() as listener:
+        for connect in (connected, async_to_sync(opened)):
+            with monkeypatch.context() as patched:
+                asked = resolves_to(patched, "127.0.0.1", "127.0.0.2")
+                before = listener.connections
+                with pytest.raises(SourceUnavailable, match="scram"):
+                    connect(address(listener.port, host=NAME, tls=Tls.DISABLE))
+                assert asked == [NAME]
+                assert listener.connections == before + 1
+
+
+def test_an_empty_password_is_not_looked_up_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = tmp_path / "pgpass"
+    kept.write_text(f"*:*:*:*:{SECRET}\n")
+    kept.chmod(0o600)
+    monkeypatch.setenv("PGPASSFILE", str(kept))
+    monkeypatch.setenv("PGPASSWORD", SECRET)
+    monkeypatch.setenv("PGHOSTADDR", "127.0.0.2")
+    with listening() as listener:
+        with pytest.raises(SourceUnavailable):
+            connected(address(listener.port, tls=Tls.DISABLE, password=""))
+        assert listener.connections == 1
+        assert SECRET.encode() not in listener.bytes
+
+
+def test_stored_passwords_are_bound_to_their_addresses(away: DataSource, settings: Any) -> None:
+    """The migration: what could be read before can be read after, and for this address alone."""
+    bind = importlib.import_module("agent.business.migrations.0005_bind_passwords_to_addresses")
+    away.encrypted_password = bind.cipher("data-source").encrypt(SECRET.encode())
+    away.save()
+    lost = DataSource.unscoped.create(
+        name="lost", host="h", encrypted_password=Fernet(Fernet.generate_key()).encrypt(b"x")
+    )
+    bind.bind(apps, None)
+    assert DataSource.unscoped.get(pk=away.pk).address.password == SECRET
+    with pytest.raises(InvalidInput):
+        _ = DataSource.unscoped.get(pk=lost.pk).address
+
+
+def test_sources_on_this_machine_stay_in_clear_text(away: DataSource) -> None:
+    here = DataSource.unscoped.create(name="here", host="127.0.0.1")
+    importlib.import_module("agent.business.migrations.0004_tls_of_sources").clear_text_on_this_machine(apps, None)
+    assert DataSource.unscoped.get(pk=here.pk).tls == "disable"
+    assert DataSource.unscoped.get(pk=away.pk).tls == "verify-full"
+
+
+def address(port: int, *, host: str = "127.0.0.1", tls: Tls = Tls.VERIFY_FULL, password: str = SECRET) -> Address:
+    return Address(host, port, "shop", "reader", password, tls)
+
+
+async def opened(at: Address) -> None:
+    async with reading(at):
+        raise AssertionError("nobody answers there")
+
+
+def wait_for_bytes(listener: Any, wanted: bytes) -> None:
+    from copilot_site.embedded.process import wait_until
+
+    assert wait_until(lambda: wanted in listener.bytes, timeout_s=5)
