@@ -1,4 +1,4 @@
-"""How PostgreSQL carries out the statements of a search: the very ones, with their values and settings."""
+"""How PostgreSQL carries out statements: the very ones, with their values and settings."""
 
 import json
 from collections import Counter
@@ -9,14 +9,16 @@ from typing import Any
 
 from django.db import connection
 
-TABLE = "knowledge_chunkindex"
-
 
 @dataclass(frozen=True)
 class Executed:
-    """One statement as it was carried out. root: the topmost node of EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON)."""
+    """One statement as it was carried out. root: the topmost node of EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON).
+
+    table: the one whose rows are counted.
+    """
 
     root: dict[str, Any]
+    table: str
 
     @property
     def nodes(self) -> list[dict[str, Any]]:
@@ -37,10 +39,10 @@ class Executed:
 
     @property
     def rows_read(self) -> int:
-        """Rows of the passages' index table that were looked at, those that a filter dropped included."""
+        """Rows of the table that were looked at, those that a filter dropped included."""
         rows = 0.0
         for node in self.nodes:
-            if node.get("Relation Name") == TABLE:
+            if node.get("Relation Name") == self.table:
                 dropped = node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
                 rows += (node["Actual Rows"] + dropped) * node["Actual Loops"]
         return round(rows)
@@ -58,15 +60,17 @@ class Executed:
 
 
 @contextmanager
-def executed() -> Iterator[list[Executed]]:
-    """The statements that read the index of passages while the block runs; each is carried out under EXPLAIN first."""
+def executed(table: str = "knowledge_chunkindex") -> Iterator[list[Executed]]:
+    """The statements that read a table while the block runs, by default the index of passages; each is carried out under EXPLAIN
+    first.
+    """
     found: list[Executed] = []
 
     def explain(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
-        if TABLE in sql and not many and sql.lstrip().startswith(("SELECT", "WITH")):
+        if table in sql and not many and sql.lstrip().startswith(("SELECT", "WITH")):
             execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {sql}", params, many, context)
             ((plan,),) = context["cursor"].fetchall()
-            found.append(Executed((json.loads(plan) if isinstance(plan, str) else plan)[0]["Plan"]))
+            found.append(Executed((json.loads(plan) if isinstance(plan, str) else plan)[0]["Plan"], table))
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(explain):

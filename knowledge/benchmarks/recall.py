@@ -50,6 +50,7 @@ def candidates_of(principal: Principal, text: str, scope: Scope, use_indexes: bo
         depth=CANDIDATES,
         use_indexes=use_indexes,
         rare_terms=rarest(weights, plan),
+        share=plan.share,
     )
 
 

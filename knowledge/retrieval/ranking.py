@@ -131,6 +131,7 @@ def rank(principal: Principal, query: str, *, scope: Scope) -> Ranking:
         depth=CANDIDATES,
         use_indexes=plan.visible > settings.SEARCH_EXACT_LIMIT and not scope.document_ids,  # few, and with an index
         rare_terms=rarest(weights, plan),
+        share=plan.share,
         finalists=Finalists(
             count=chosen.depth if chosen else FIRST,
             lexical_weight=with_engine.lexical_weight,
