@@ -161,7 +161,7 @@ def test_where_the_index_gives_up_the_rest_is_read_exactly(
 @pytest.mark.parametrize(
     ("table", "read"),
     [
-        ("knowledge_chunk", lambda who, document: passages_of(who, document)),
+        ("knowledge_chunk", passages_of),
         ("knowledge_chunk", lambda who, document: document_facts(who, [str(document.pk)], scope=Scope())),
         ("knowledge_documentversion", lambda who, document: documents_in(who, document.folder)),
         ("knowledge_documentversion", lambda who, document: document_rows(who, document.folder, [document.pk])),
