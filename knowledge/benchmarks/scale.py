@@ -9,13 +9,13 @@ import numpy as np
 from django.conf import settings
 from django.db import connection, transaction
 from pgvector import HalfVector
-from tqdm import tqdm
 
 from authz.checks import get_visible
 from authz.folders import folder_ids_with
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.benchmarks import Report, Row
+from copilot_site.lib.progress import progress
 from knowledge.benchmarks.plans import executed
 from knowledge.benchmarks.recall import TOP, candidates_of, first_ten
 from knowledge.benchmarks.scale_world import Scale, read_sources, remove
@@ -92,7 +92,7 @@ def _measure(who: Principal, questions: Sequence[str]) -> tuple[list[Row], str]:
     peer = timed(partial(_plain, folders), questions)
     rows = [Row(name, "ms", ours[name], peer[name]) for name in ours]
     found = dict[str, list[float]](fused=[], dense=[], peer=[], count=[])
-    for text in tqdm(questions[WARM_UP:], desc="recall", unit="question", disable=None):
+    for text in progress(questions[WARM_UP:], desc="recall", unit="question"):
         exact = candidates_of(who, text, EVERYTHING, use_indexes=False)
         taken = candidates_of(who, text, EVERYTHING, use_indexes=visible > settings.SEARCH_EXACT_LIMIT)
         found["fused"].append(_share(first_ten(taken), first_ten(exact)))

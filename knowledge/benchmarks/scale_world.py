@@ -2,18 +2,19 @@
 
 import random
 from dataclasses import dataclass
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
 from django.db import connection, transaction
 from django.utils import timezone
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from authz.grants import give
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.progress import progress
 from knowledge.benchmarks.rights_world import make_member, make_tree
 from knowledge.engine import engine
 from knowledge.ingestion.rows import IndexRow, copy_rows, write_index_rows
@@ -128,7 +129,7 @@ class Scale:
             raise InvalidInput(f"“{self.base.name}” has {there * BATCH} passages already; take it away with --remove.")
         if there < wanted:
             drop_indexes(self.space_id)  # inserting into them takes many times longer than building them
-            for number in tqdm(range(there, wanted), desc="passages", unit=f"{BATCH}", disable=None):
+            for number in progress(range(there, wanted), desc="passages", unit=f"{BATCH}"):
                 with transaction.atomic():
                     self._write(number)
         if not self._is_counted():
@@ -178,7 +179,7 @@ class Scale:
     def _write(self, number: int) -> None:
         """One batch: as many documents, each in a folder by that one's share."""
         chance = np.random.default_rng([self.seed, number])
-        documents, chunks, rows = [], [], []
+        documents, chunks, rows = list[Document](), list[tuple[Any, ...]](), list[IndexRow]()
         for place in chance.choice(len(self.leaves), BATCH // IN_DOCUMENT, p=self.shares).tolist():
             leaf = self.leaves[place]
             document = Document(

@@ -128,7 +128,7 @@ def _plain_pgvector(text: str) -> None:
         cursor.fetchall()
 
 
-def timed(ask: Callable[[str], None], questions: Sequence[str]) -> dict[str, float]:
+def timed(ask: Callable[[str], object], questions: Sequence[str]) -> dict[str, float]:
     """p50 and p95 of the wall, and the mean processor time of this process and its server process, in ms."""
     for text in questions[:WARM_UP]:
         ask(text)
