@@ -184,7 +184,7 @@ class Config(BaseSettings):
         default=50, ge=1, le=2048, description="Largest file, MB (10^6 bytes); larger ones are scans or media."
     )
     search_exact_limit: int = Field(
-        default=50_000,
+        default=25_000,
         ge=0,
         description="Visible chunks up to which search is one exact pass; above: HNSW.",
     )

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Prefetch, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 
 from authz.checks import can
 from authz.permissions import Right
@@ -106,9 +106,10 @@ def top_folders(principal: Principal, base: KnowledgeBase) -> list[Folder]:
 
 def documents_beside(principal: Principal, base: KnowledgeBase) -> list[DocumentRow]:
     """The documents of a base that this person may read although not the folders they lie in, by file name."""
-    beside = Document.objects.visible_to(principal).filter(knowledge_base=base)
+    beside = Document.objects.looked_up(principal, Right.VIEW, knowledge_base=base)
+    beside = beside.exclude(access_id=F("folder_id"))  # is read where its folder is
     beside = beside.exclude(folder__in=Folder.objects.visible_to(principal))
-    return list(_rows(_with_versions(principal, beside)[:PAGE_SIZE]))
+    return _rows(principal, _with_versions(beside)[:PAGE_SIZE])
 
 
 def folder_tree(principal: Principal, base: KnowledgeBase, current: Folder | None) -> tuple[TreeFolder, ...]:
@@ -157,16 +158,16 @@ def places_for(principal: Principal, folder: Folder) -> list[tuple[UUID, str]]:
 
 def documents_in(principal: Principal, folder: Folder, number: int | str = 1) -> Page[DocumentRow]:
     """A page of the documents in a folder, by file name. number: from 1; what is no page gives the nearest one."""
-    documents = Document.objects.visible_to(principal).filter(folder=folder)
-    paginator = Paginator(_with_versions(principal, documents), PAGE_SIZE)
+    documents = Document.objects.looked_up(principal, Right.VIEW, folder=folder)
+    paginator = Paginator(_with_versions(documents), PAGE_SIZE)
     page = paginator.get_page(number)
-    return Page(list(_rows(page.object_list)), page.number, paginator)  # type: ignore[arg-type]  # rows for documents
+    return Page(_rows(principal, page.object_list), page.number, paginator)  # type: ignore[arg-type]  # rows for documents
 
 
 def document_rows(principal: Principal, folder: Folder, ids: Iterable[UUID]) -> list[DocumentRow]:
     """Those of the documents that this person may see in this folder."""
     documents = Document.objects.visible_to(principal).filter(folder=folder, pk__in=list(ids))
-    return list(_rows(_with_versions(principal, documents)))
+    return _rows(principal, _with_versions(documents))
 
 
 def accepted() -> Accepted:
@@ -178,11 +179,8 @@ def accepted() -> Accepted:
 
 def unfinished_in(principal: Principal, folder: Folder) -> int:
     """How many documents in this folder and below it are still being ingested."""
-    return (
-        DocumentVersion.objects.visible_to(principal)
-        .filter(document__folder__ancestor_links__ancestor=folder, parse_status__in=UNFINISHED)
-        .count()
-    )
+    unfinished = DocumentVersion.objects.looked_up(principal, Right.VIEW, parse_status__in=UNFINISHED)
+    return unfinished.filter(document__folder__ancestor_links__ancestor=folder).count()
 
 
 def versions_of(principal: Principal, document: Document) -> list[DocumentVersion]:
@@ -201,16 +199,20 @@ def rights_on(principal: Principal, row: Folder | Document) -> dict[str, bool]:
     return {right.value: can(principal, right, row) for right in Right}
 
 
-def _with_versions(principal: Principal, documents: QuerySet[Document]) -> QuerySet[Document]:
-    newest = DocumentVersion.objects.visible_to(principal).order_by("-number").prefetch_related("stages")
-    has_version = documents.filter(Q(versions__isnull=False)).distinct()
-    return has_version.prefetch_related(Prefetch("versions", newest, to_attr="newest_first"))
+def _with_versions(documents: QuerySet[Document]) -> QuerySet[Document]:
+    return documents.filter(Q(versions__isnull=False)).distinct()
 
 
-def _rows(documents: Iterable[Document]) -> Iterator[DocumentRow]:
-    for document in documents:
-        newest: list[DocumentVersion] = document.newest_first  # type: ignore[attr-defined]
-        yield DocumentRow(document, newest[0])
+def _rows(principal: Principal, documents: Iterable[Document]) -> list[DocumentRow]:
+    """The documents with the newest of their versions, which are looked up by their ids, not among all that are visible."""
+    shown = {document.pk: document for document in documents}
+    versions = DocumentVersion.objects.looked_up(principal, Right.VIEW, document__in=shown)
+    newest: dict[UUID, DocumentVersion] = {}
+    for version in versions.order_by("-number").prefetch_related("stages"):
+        newest.setdefault(version.document_id, version)
+    for pk, version in newest.items():
+        version.document = shown[pk]
+    return [DocumentRow(document, newest[pk]) for pk, document in shown.items() if pk in newest]
 
 
 def _stage(stage: Stage) -> ShownStage:

@@ -101,13 +101,8 @@ def passage(principal: Principal, chunk_id: UUID) -> ShownPassage:
 
 def passages_of(principal: Principal, document: Document) -> list[ShownPassage]:
     """All passages of the version that answers, in order."""
-    rows = (
-        Chunk.objects.visible_to(principal)
-        .filter(version_id=document.current_version_id)
-        .select_related("document")
-        .order_by("position")
-    )
-    return [shown(row) for row in rows]
+    rows = Chunk.objects.looked_up(principal, Right.VIEW, version_id=document.current_version_id, document=document)
+    return [shown(row) for row in rows.select_related("document").order_by("position")]
 
 
 def discoverable_folders(principal: Principal) -> QuerySet[Folder]:

@@ -45,6 +45,7 @@ UNSCOPED = {
     "knowledge/services/folders.py": "names are unique in a base whoever sees them; rows were checked by get_visible",
     "knowledge/services/uploads.py": "file names are unique in a folder on which `add` was checked",
     "agent/benchmarks/forbidden_world.py": "fills bases of its own, which are rolled back",
+    "knowledge/benchmarks/scale_world.py": "fills a base of its own, and reads what it filled",
     "knowledge/benchmarks/rights_world.py": "fills a base of its own, which is rolled back",
     "knowledge/evaluation/corpus.py": "fills and reads a base of its own",
     "knowledge/management/commands/import_folder.py": "a command of the operator",

@@ -36,9 +36,9 @@ UNION ALL SELECT id, id, 0, false FROM knowledge_folder WHERE knowledge_base_id 
 """
 
 
-def make_tree(count: int) -> tuple[KnowledgeBase, list[Folder]]:
+def make_tree(count: int, name: str = "") -> tuple[KnowledgeBase, list[Folder]]:
     """A base of `count` folders, FAN_OUT in each, the root first."""
-    base = create_knowledge_base(None, name=f"benchmark {uuid4()}")
+    base = create_knowledge_base(None, name=name or f"benchmark {uuid4()}")
     folders = [root_folder(base)]
     for number in range(1, count):
         parent = folders[(number - 1) // FAN_OUT]

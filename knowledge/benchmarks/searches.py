@@ -58,12 +58,12 @@ class SearchBenchmark:
         chance = random.Random(options["seed"])  # noqa: S311 - repeats a run, hides nothing
         questions = _questions(principal, base, options["questions"] + WARM_UP, chance)
         rows, facts = [], dict[str, Any]()
-        plain = _timed(_plain_pgvector, questions)
+        plain = timed(_plain_pgvector, questions)
         with _who_sees_little(principal, base, chance) as other:
             for who, person in (("all", principal), (f"{SHARE:.0%}", other)):
                 visible = make_plan(person, scope).visible
                 found: list[int] = []
-                times = _timed(partial(_search, person, scope, found), questions)
+                times = timed(partial(_search, person, scope, found), questions)
                 rows += [
                     Row(f"sees {who}, {name}", "ms", ours, peer)
                     for (name, ours), peer in zip(times.items(), plain.values(), strict=True)
@@ -128,7 +128,7 @@ def _plain_pgvector(text: str) -> None:
         cursor.fetchall()
 
 
-def _timed(ask: Callable[[str], None], questions: Sequence[str]) -> dict[str, float]:
+def timed(ask: Callable[[str], object], questions: Sequence[str]) -> dict[str, float]:
     """p50 and p95 of the wall, and the mean processor time of this process and its server process, in ms."""
     for text in questions[:WARM_UP]:
         ask(text)

@@ -62,7 +62,7 @@ def write_index_rows(rows: Sequence[IndexRow]) -> None:
     connection.ensure_connection()
     if connection.connection.adapters.types.get("sparsevec") is None:  # four statements, once in a connection
         register_vector(connection.connection)
-    _copy(
+    copy_rows(
         "knowledge_chunkindex",
         INDEX_COLUMNS,
         INDEX_TYPES,
@@ -74,7 +74,7 @@ def write_index_rows(rows: Sequence[IndexRow]) -> None:
             for row in rows
         ],
     )  # fmt: skip
-    _copy(
+    copy_rows(
         "knowledge_chunktokens",
         TOKEN_COLUMNS,
         TOKEN_TYPES,
@@ -91,10 +91,12 @@ def sparse(weights: Mapping[int, float]) -> SparseVector:
     return SparseVector(dict(weights), LEXICAL_DIMENSIONS)
 
 
-def _copy(table: str, columns: Sequence[str], types: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
+def copy_rows(table: str, columns: Sequence[str], types: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
+    """Append rows to a table by binary COPY; types: PostgreSQL's names of those of the columns."""
     if not rows:
         return
-    statement = f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT BINARY)"
+    names = ", ".join(f'"{name}"' for name in columns)
+    statement = f"COPY {table} ({names}) FROM STDIN (FORMAT BINARY)"
     with connection.cursor() as cursor, cursor.copy(statement) as copy:
         copy.set_types(types)
         for row in rows:

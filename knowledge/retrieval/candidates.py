@@ -1,7 +1,10 @@
 """The statements that read the index. The permission filter, the scope and the order are one statement each.
 
 Few visible chunks: one exact pass over them computes both scores. Many: HNSW with relaxed iterative scan for the dense side, GIN on
-the rarest terms for the lexical side. The shape of the statement forces the path, because the planner chooses wrongly.
+the rarest terms for the lexical side. The shape of the statement forces the path, because the planner chooses wrongly: it expects
+two visible folders where there are two thousand, joins them first, and then no index of the passages is left to use. So they
+are found once in a statement, and are then either a hashed set that each row an index gives is held against, or an array that
+the index of folders is asked for.
 The same statement brings what the finalists are judged by: their token vectors and their texts.
 """
 
@@ -71,24 +74,37 @@ _SCORES = (
 )
 _NEAR = """i.vector <#> %(vector)s::halfvec"""
 _NEAR_BY_INDEX = """i.vector::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions})"""
-_WHERE = """i.live AND i.space_id = {space} AND i.folder_id IN ({folders}){narrow}"""
+_WHERE = """i.live AND i.space_id = {space}{narrow}"""
+# The folders that may be read: `IS TRUE` keeps them from being joined, and an array from being expected to be two.
+HELD = """(i.folder_id IN (SELECT * FROM seen)) IS TRUE"""
+LISTED = """i.folder_id = ANY(ARRAY(SELECT * FROM seen))"""
+MOST = 0.5  # of the corpus; who sees less has the two indexes of words and folders intersected, measured in ADR 0008
 
 EXACT = """
 WITH visible AS MATERIALIZED (
-    SELECT {scores} FROM knowledge_chunkindex i WHERE {where}
+    SELECT {scores} FROM knowledge_chunkindex i WHERE {where} AND i.folder_id = ANY(ARRAY({folders}))
 ), found AS MATERIALIZED (
     (SELECT * FROM visible ORDER BY dense DESC, chunk_id LIMIT {depth})
     UNION
     (SELECT * FROM visible WHERE lexical > 0 ORDER BY lexical DESC, chunk_id LIMIT {depth})
 )"""
 INDEXED = """
-WITH near AS MATERIALIZED (
-    SELECT {scores} FROM knowledge_chunkindex i WHERE {where} ORDER BY {near} LIMIT {depth}
+WITH seen AS MATERIALIZED (
+    {folders}
+), near AS MATERIALIZED (
+    SELECT {scores} FROM knowledge_chunkindex i
+    WHERE {where} AND {held} ORDER BY {near} LIMIT {depth}
 ), worded AS MATERIALIZED (
-    SELECT {scores} FROM knowledge_chunkindex i WHERE i.term_ids && %(rare)s::int[] AND {where}
+    SELECT {scores} FROM knowledge_chunkindex i
+    WHERE i.term_ids && %(rare)s::int[] AND {where} AND {worded_held}
     ORDER BY i.lexical <#> %(lexical)s::sparsevec LIMIT {depth}
+), rest AS MATERIALIZED (
+    SELECT {scores} FROM knowledge_chunkindex i
+    WHERE (SELECT count(*) FROM near) < {depth} AND {where} AND {listed}
+    ORDER BY dense DESC, i.chunk_id LIMIT {depth}
 ), found AS MATERIALIZED (
-    SELECT DISTINCT ON (chunk_id) * FROM (SELECT * FROM near UNION ALL SELECT * FROM worded) either
+    SELECT DISTINCT ON (chunk_id) *
+    FROM (SELECT * FROM near UNION ALL SELECT * FROM worded UNION ALL SELECT * FROM rest) each
 )"""
 # What a finalist is judged by is read with it, in the order of ShownPassage's fields. Its index row says where its rights are read
 # from, and its document says so, too.
@@ -127,14 +143,19 @@ def find_candidates(
     depth: int,
     use_indexes: bool,
     rare_terms: Sequence[int] = (),
+    share: float = 1.0,
     finalists: Finalists = NOBODY,
 ) -> list[Candidate]:
     """The `depth` best passages by each score that this person may see, as one set in the order of their ids.
 
-    rare_terms: what the lexical index is asked for when `use_indexes`; see `rarest`.
+    rare_terms: what the lexical index is asked for when `use_indexes`; see `rarest`. share: of the corpus that they see, 0 … 1;
+    the result is the same whatever it says.
     """
     shape = INDEXED if use_indexes else EXACT
-    statement, values = _statement(shape, principal, question, scope, _parts(space_id, depth, finalists))
+    parts = _parts(space_id, depth, finalists) | {
+        "held": HELD, "listed": LISTED, "worded_held": HELD if share > MOST else LISTED
+    }  # fmt: skip
+    statement, values = _statement(shape, principal, question, scope, parts)
     if use_indexes:
         values["rare"] = list(rare_terms)
     with _indexed_cursor() if use_indexes else prepared_cursor(connection, binary=True) as cursor:
@@ -194,8 +215,11 @@ def _statement(
         narrow += " AND i.language = %(language)s"
         values["language"] = scope.language
     near = _NEAR if shape is EXACT else _NEAR_BY_INDEX.format(dimensions=len(question.vector))
-    where = _WHERE.format(folders=folders, narrow=narrow, space=parts["space"])
-    found = shape.format(scores=_SCORES.format(near=near), where=where, near=near, depth=parts["depth"])
+    where = _WHERE.format(narrow=narrow, space=parts["space"])
+    found = shape.format(
+        scores=_SCORES.format(near=near), folders=folders, where=where, near=near,
+        **{name: parts[name] for name in ("depth", "held", "listed", "worded_held")},
+    )  # fmt: skip
     values["vector"] = HalfVector(question.vector).to_text()
     values["lexical"] = sparse(question.weights).to_text()
     return found + parts["rest"], values

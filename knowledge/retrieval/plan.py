@@ -44,15 +44,21 @@ class Plan:
     frequencies: Mapping[int, int] = field(default_factory=dict)
     space_id: int | None = None
 
+    @property
+    def share(self) -> float:
+        """How much of the corpus the person sees, 0 … 1."""
+        return self.visible / max(self.corpus_chunks, 1)
 
-# Folders as a set: the named ones may lie in each other.
+
+# Folders as a set: the named ones may lie in each other. As an array they are looked up at once; joined, two are expected.
 _NARROWED = """
-SELECT s.id FROM knowledge_folder s WHERE s.id IN ({folders}){base}{below}"""
+SELECT s.id FROM knowledge_folder s WHERE s.id = ANY(ARRAY({folders})){base}{below}"""
 _IN_BASE = " AND s.knowledge_base_id = ANY(%s::uuid[])"
 _BELOW = " AND s.id IN (SELECT w.descendant_id FROM knowledge_folderlink w WHERE w.ancestor_id = ANY(%s::uuid[]))"
 _PLAN = """
 WITH seen AS MATERIALIZED (
-    SELECT f.knowledge_base_id AS id, sum(f.chunk_count) AS chunks FROM knowledge_folder f WHERE f.id IN ({folders}) GROUP BY 1
+    SELECT f.knowledge_base_id AS id, sum(f.chunk_count) AS chunks FROM knowledge_folder f
+    WHERE f.id = ANY(ARRAY({folders})) GROUP BY 1
 ), frequency AS MATERIALIZED (
     SELECT t.term_id AS id, sum(t.chunks) AS chunks FROM knowledge_termfrequency t
     WHERE t.knowledge_base_id IN (SELECT id FROM seen) AND t.term_id = ANY(%s::int[]) GROUP BY 1 HAVING sum(t.chunks) > 0

@@ -129,8 +129,9 @@ def rank(principal: Principal, query: str, *, scope: Scope) -> Ranking:
         scope,
         space_id=plan.space_id,
         depth=CANDIDATES,
-        use_indexes=plan.visible > settings.SEARCH_EXACT_LIMIT,
+        use_indexes=plan.visible > settings.SEARCH_EXACT_LIMIT and not scope.document_ids,  # few, and with an index
         rare_terms=rarest(weights, plan),
+        share=plan.share,
         finalists=Finalists(
             count=chosen.depth if chosen else FIRST,
             lexical_weight=with_engine.lexical_weight,

@@ -32,6 +32,12 @@ def tend_indexes() -> list[str]:
     return built
 
 
+def drop_indexes(space_id: int) -> None:
+    """Take away the indexes of one space, and the lexical one of all; `tend_indexes` builds them again where they are needed."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP INDEX IF EXISTS chunk_vectors_{space_id:d}, chunk_terms")
+
+
 def build_in_transaction(space_id: int) -> None:
     """Build the indexes of one space for the caller's transaction alone; passages cannot be written until it ends."""
     space = EmbeddingSpace.objects.get(pk=space_id)

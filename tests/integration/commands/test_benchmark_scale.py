@@ -1,0 +1,109 @@
+"""`manage.py benchmark scale`: a collection that grows, goes on where it was interrupted, and can be taken away."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from knowledge.benchmarks import scale_world
+from knowledge.models import Chunk, ChunkIndex, Document, Folder, KnowledgeBase, TermFrequency
+from tests.factories import allow, make_base, make_document, make_folder, make_user
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WORDS = ["scale", "--kb", "Handbook", "--as", "anna", "--questions", "2"]
+PAGES = {
+    "leave": "# Annual leave\n\nEmployees have thirty days of annual leave.",
+    "travel": "# Flights\n\nFlights are booked in economy class by the office.",
+    "security": "# Passwords\n\nA password has at least twelve characters.",
+}
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thirty folders and batches of forty passages; a handbook to mix them from."""
+    monkeypatch.setattr(scale_world, "FOLDERS", 30)
+    monkeypatch.setattr(scale_world, "BATCH", 40)
+    base = make_base("Handbook")
+    for name, text in PAGES.items():
+        make_document(make_folder(base, name), f"{name}.md", text, ingested=True)
+    allow(make_user("anna"), base)
+
+
+@pytest.fixture(autouse=True)
+def without_indexes() -> Any:
+    yield
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT string_agg(indexname, ', ') FROM pg_indexes WHERE indexname ~ '^chunk_(vectors_|terms$)'"
+        )
+        if names := cursor.fetchone()[0]:
+            cursor.execute(f"DROP INDEX {names}")
+
+
+def synthetic() -> dict[Any, Any]:
+    """{id of a passage: its vector}."""
+    rows = ChunkIndex.unscoped.filter(knowledge_base__name__startswith="Benchmark")
+    return dict(rows.values_list("chunk_id", "vector"))
+
+
+def test_a_collection_is_measured_and_stays_and_can_be_taken_away(tmp_path: Path, settings: LazySettings) -> None:
+    settings.SEARCH_EXACT_LIMIT = 50
+    people = User.objects.count()
+    report = tmp_path / "scale.json"
+    call_command("benchmark", *WORDS, "--passages", "200", "--json", str(report))
+    found = json.loads(report.read_text())
+    rows, facts = {row["name"]: row for row in found["rows"]}, found["facts"]
+    for share in ("100", "10", "1", "0.1"):
+        for number in ("p50", "p95"):
+            assert rows[f"sees {share} %, {number}"]["ours"] > 0
+            assert rows[f"sees {share} %, {number}"]["peer"] > 0
+        assert 0 <= rows[f"sees {share} %, recall@10"]["ours"] <= 1
+    assert rows["sees 10 %, recall@10"]["ours"] == 1.0, "below the limit a pass is exact"
+    assert facts["sees 100 %"].startswith("200 passages in 30 folders")
+    assert facts["sees 10 %"].endswith("by one exact pass")
+    assert (facts["passages"], facts["folders"], facts["mixed from"]) == (200, 30, 3)
+
+    assert User.objects.count() == people, "people are made for the run"
+    base = KnowledgeBase.unscoped.get(name="Benchmark scale 1")
+    assert sum(Folder.unscoped.filter(knowledge_base=base).values_list("chunk_count", flat=True)) == 200
+    assert TermFrequency.unscoped.filter(knowledge_base=base).exists()
+    call_command("benchmark", *WORDS, "--remove")
+    assert list(KnowledgeBase.unscoped.values_list("name", flat=True)) == ["Handbook"]
+    for model in (Document, Chunk, ChunkIndex):
+        assert model.unscoped.count() == 3
+
+
+def test_an_interrupted_collection_goes_on_where_it_stopped() -> None:
+    with connection.execute_wrapper(interrupted_at("knowledge_document", time=3)), pytest.raises(KeyboardInterrupt):
+        call_command("benchmark", *WORDS, "--passages", "200")
+    before = synthetic()
+    assert len(before) == 80, "two batches of forty were finished"
+
+    call_command("benchmark", *WORDS, "--passages", "200")
+    after = synthetic()
+    assert len(after) == 200
+    assert {pk: vector for pk, vector in after.items() if pk in before} == before
+    assert KnowledgeBase.unscoped.filter(name__startswith="Benchmark").count() == 1
+    with pytest.raises(CommandError, match="has 200 passages already"):
+        call_command("benchmark", *WORDS, "--passages", "100")
+
+
+def interrupted_at(table: str, *, time: int) -> Callable[..., Any]:
+    """Ctrl-C in the middle of a batch: at the `time`-th insertion into a table."""
+    left = [time]
+
+    def wrapper(execute: Callable[..., Any], sql: str, *args: Any) -> Any:
+        if sql.startswith(f'INSERT INTO "{table}"'):
+            left[0] -= 1
+            if not left[0]:
+                raise KeyboardInterrupt
+        return execute(sql, *args)
+
+    return wrapper
