@@ -68,7 +68,10 @@ class DialogReport:
         )
 
     def as_json(self) -> dict[str, Any]:
-        total = {name: sum(counts[name] for counts in self.groups.values()) for name in ("turns", "right", "wrong", "declined")}
+        total = {
+            name: sum(counts[name] for counts in self.groups.values())
+            for name in ("turns", "right", "wrong", "declined")
+        }
         return total | {"groups": dict(sorted(self.groups.items())), "details": self.details}
 
 

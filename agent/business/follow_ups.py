@@ -28,7 +28,17 @@ _SUBJECTS = frozenset({Kind.MODEL, Kind.MEASURE, Kind.ROLE})  # what says by its
 _PARTS = frozenset({Kind.WINDOW, Kind.VALUE, Kind.STOP})
 _FRAGMENT = _PARTS | {
     Kind.MODEL,
-    *(Kind.DIMENSION, Kind.TIME, Kind.GROUP, Kind.PERIOD, Kind.SHARE, Kind.CHANGE, Kind.PREVIOUS, Kind.NUMBER, Kind.TOP),
+    *(
+        Kind.DIMENSION,
+        Kind.TIME,
+        Kind.GROUP,
+        Kind.PERIOD,
+        Kind.SHARE,
+        Kind.CHANGE,
+        Kind.PREVIOUS,
+        Kind.NUMBER,
+        Kind.TOP,
+    ),
     *(Kind.AND, Kind.NOT, Kind.ALL, Kind.SUM, Kind.MAX, Kind.MIN, Kind.LIST, Kind.EACH, Kind.NEW, Kind.UNKNOWN),
 }  # words that together ask nothing: “per month”, “only in Europe”
 _MOST_UNKNOWN = 1  # words of a fragment that stand for nothing: “only”
@@ -51,7 +61,7 @@ def follow_up(principal: Principal, asked: str, earlier: str, *, is_unclear: boo
     found = [
         told
         for opened in open_sources(principal)
-        if (told := _Pair(asked, earlier, leaning, Lexicon.of(opened.layer), is_unclear).told()) is not None
+        if (told := _Pair(asked, earlier, leaning, opened.lexicon, is_unclear).told()) is not None
     ]
     complete = [told for told in found if told.question]
     return next(iter([*complete, *found]), None)
@@ -107,14 +117,12 @@ class _Pair:
             return self._unclear()
         if how is Lean.POINTS_BACK:
             return self._pointing_back()
-        if self.alone is not None:
-            leans = how is not Lean.NONE or not self.names_subject
-            if leans and self._left_over():
-                return self._unclear()
-            return FollowUp(self.leaning.part) if how is Lean.PART else None
-        if how is Lean.PART or self._is_fragment():
-            return self._replaced() or self._unclear()
-        return None
+        if self.alone is None:
+            return (self._replaced() or self._unclear()) if how is Lean.PART or self._is_fragment() else None
+        leans = how is not Lean.NONE or not self.names_subject
+        if leans and self._left_over():
+            return self._unclear()
+        return FollowUp(self.leaning.part) if how is Lean.PART else None
 
     def _after_another(self) -> FollowUp | None:
         """After a question that documents answered, or that was asked back itself: there is nothing to complete it from."""
@@ -149,7 +157,8 @@ class _Pair:
         return self._unclear() if self.alone is not None else None
 
     def _left_over(self) -> bool:
-        assert self.before is not None and self.alone is not None
+        assert self.before is not None
+        assert self.alone is not None
         return bool(self.before.limit) or _left_over(self.before, self.alone)
 
     def _replaced(self) -> FollowUp | None:
@@ -200,9 +209,7 @@ class _Pair:
         if self.before is None or self.alone is None:
             return
         table = label(self.lexicon.model(_table_of(self.alone)), self._language)
-        values = [
-            item.text for item in read_items(self.earlier, self.lexicon, self.today) if item.kind is Kind.VALUE
-        ]
+        values = [item.text for item in read_items(self.earlier, self.lexicon, self.today) if item.kind is Kind.VALUE]
         if self._asks(text := beside(self.leaning.part, table), self.alone):
             yield text
         both = replace(self.alone, values=(*self.alone.values, *self.before.values))

@@ -14,7 +14,7 @@ from agent.business.ask.reading.reader import read_question
 from agent.business.ask.reading.second import asks_twice, parts_of, with_second
 from agent.business.ask.rewording.wording import rephrased
 from agent.business.ask.sql.build import build_sql
-from agent.business.ask.words.function_words import Kind
+from agent.business.ask.words.function_words import AMOUNTS, Kind
 from agent.business.ask.words.items import Item, read_items, require_known
 from agent.business.ask.words.lexicon import Lexicon, MeasureRef
 from agent.business.ask.words.units import prepared
@@ -36,6 +36,7 @@ def understand(text: str, lexicon: Lexicon, *, today: date | None = None, named_
     day = today or datetime.now(ZoneInfo(lexicon.layer.time_zone)).date()
     question = _read_somehow(text, lexicon, day)
     _require_happened(question, day)
+    _require_amount(question, text, lexicon, day)
     if named_in:
         question = among_named(question, named_in, lexicon)
     return _built(question, lexicon)
@@ -46,6 +47,13 @@ def _require_happened(question: Question, day: date) -> None:
     is_ahead = any(time.window and time.window.start and time.window.start > day for time in question.times)
     if is_ahead and any(isinstance(figure, MeasureRef) for figure in question.figures):
         raise NotUnderstood("a time that has not come")
+
+
+def _require_amount(question: Question, text: str, lexicon: Lexicon, day: date) -> None:
+    """Names are no answer to a question for an amount (“how long is the probation of new employees”). Raises NotUnderstood."""
+    shows = question.figures or question.columns or question.also or question.order or question.derived
+    if not shows and any(item.kind is Kind.ASK and item.text in AMOUNTS for item in read_items(text, lexicon, day)):
+        raise NotUnderstood("an amount that the tables do not keep")
 
 
 def _read_somehow(text: str, lexicon: Lexicon, day: date) -> Question:
