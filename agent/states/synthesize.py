@@ -10,7 +10,7 @@ from agent.across.second_look import SecondLook, look_across
 from agent.answer import CitedAnswer, CitedSentence
 from agent.claims.writing import Writer
 from agent.events import Answer, Event, References
-from agent.evidence import cited_query, found_hit, query_reference, reference
+from agent.evidence import cited_query, found_hit, query_reference, reference, result_told
 from agent.extractive.candidates import covered, of_the_matter, term_ids
 from agent.notices import broken_off, model_failed
 from agent.providers import extractive
@@ -26,7 +26,6 @@ from knowledge.retrieval.everyday import matter_weights
 from knowledge.retrieval.search import search
 
 NAMED = 0.5  # share of what a follow-up asks about that an answer says
-RESULT_CHARACTERS = 1_200  # of a query's result that is told as it is
 
 
 async def synthesize(run: Run) -> AsyncIterator[Event | Together | Goto]:
@@ -36,6 +35,8 @@ async def synthesize(run: Run) -> AsyncIterator[Event | Together | Goto]:
         writer = Writer(run, embedder)
         try:
             async for events in writer.written():
+                yield events
+            for events in writer.results():
                 yield events
         except ModelError as error:
             if writer.has_sentences:
@@ -147,8 +148,7 @@ def _with_result(run: Run, quoted: CitedAnswer | None, result: Finding) -> Cited
 
 
 def _sentence_of(result: Finding, numbers: tuple[int, ...]) -> CitedSentence:
-    text = result.query.meaning.headline if result.query else result.item.text[:RESULT_CHARACTERS]
-    return CitedSentence(text, numbers)
+    return CitedSentence(result_told(result), numbers)
 
 
 def _referred(run: Run, answer: CitedAnswer, result: Finding | None) -> References:
