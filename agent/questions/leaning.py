@@ -13,7 +13,8 @@ _PART = re.compile(
     re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(
-    r"\b(?:it|its|they|them|their|that one|those)\b|它|它们|该(?:功能|策略|文档|制度)|上述|前者|后者|其中", re.IGNORECASE
+    r"\b(?:it|its|they|them|their|that one|those)\b|它|它们|该(?:功能|策略|文档|制度)|上述|前者|后者|其中",
+    re.IGNORECASE,
 )
 _VAGUE = re.compile(
     r"^(?:这个|那个|它|他|她|这|那|这样|那样)(?:呢|是什么|怎么样|怎么办|怎么弄|如何)?$"
