@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Literal
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import psycopg
@@ -87,7 +88,7 @@ def measured(dialogs: Sequence[Dialog], *, today: date) -> DialogReport:
         sources = open_sources(principal)
         for turn in dialog.turns:
             events = async_to_sync(_asked)(principal, session.pk, turn.ask)
-            shown = get_message(principal, session, events[-1].assistant_message_id)
+            shown = get_message(principal, session, UUID(str(events[-1].assistant_message_id)))
             gold = list(_gold(turn, sources, today))
             report.add(dialog, turn, shown, _verdict(turn, shown, gold))
     return report

@@ -14,10 +14,12 @@ from agent.business.ask.reading.reader import read_question
 from agent.business.ask.reading.second import asks_twice, parts_of, with_second
 from agent.business.ask.rewording.wording import rephrased
 from agent.business.ask.sql.build import build_sql
-from agent.business.ask.words.function_words import AMOUNTS, Kind
+from agent.business.ask.words.function_words import Kind
 from agent.business.ask.words.items import Item, read_items, require_known
 from agent.business.ask.words.lexicon import Lexicon, MeasureRef
 from agent.business.ask.words.units import prepared
+
+_HOW = "多"  # of the words that ask, those for an amount: 多久, 有多长, 是多少
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ def _require_happened(question: Question, day: date) -> None:
 def _require_amount(question: Question, text: str, lexicon: Lexicon, day: date) -> None:
     """Names are no answer to a question for an amount (“how long is the probation of new employees”). Raises NotUnderstood."""
     shows = question.figures or question.columns or question.also or question.order or question.derived
-    if not shows and any(item.kind is Kind.ASK and item.text in AMOUNTS for item in read_items(text, lexicon, day)):
+    if not shows and any(item.kind is Kind.ASK and _HOW in item.text for item in read_items(text, lexicon, day)):
         raise NotUnderstood("an amount that the tables do not keep")
 
 

@@ -16,7 +16,7 @@ from agent.business.ask.describe import defined, label
 from agent.business.layer.model import Measure, SemanticModel
 
 Filter = Mapping[str, Iterable[str]]
-_AGGREGATES: dict[type[exp.Expression], str] = {
+_AGGREGATES: dict[type[exp.AggFunc], str] = {
     exp.Sum: "sum",
     exp.Avg: "avg",
     exp.Min: "min",
@@ -106,7 +106,7 @@ def _tables(select: exp.Select) -> Iterator[exp.Table]:
     return (source.this for source in sources if source is not None and isinstance(source.this, exp.Table))
 
 
-def _table_of(part: exp.Expression, tables: Mapping[str, str], models: Mapping[str, SemanticModel]) -> str:
+def _table_of(part: exp.Expr, tables: Mapping[str, str], models: Mapping[str, SemanticModel]) -> str:
     """The one table that an expression's columns are of; "" where that cannot be told."""
     if len(tables) == 1:
         return next(iter(tables.values()))
@@ -121,7 +121,7 @@ def _table_of(part: exp.Expression, tables: Mapping[str, str], models: Mapping[s
 
 
 def _held(
-    conditions: Iterable[exp.Expression], table: str, tables: Mapping[str, str], models: Mapping[str, SemanticModel]
+    conditions: Iterable[exp.Expr], table: str, tables: Mapping[str, str], models: Mapping[str, SemanticModel]
 ) -> dict[str, frozenset[str]]:
     """The values that columns of a table may have, as far as conditions joined by AND say it."""
     held: dict[str, frozenset[str]] = {}
@@ -133,7 +133,7 @@ def _held(
     return held
 
 
-def _values(part: exp.Expression, model: SemanticModel | None) -> tuple[exp.Column | None, frozenset[str]]:
+def _values(part: exp.Expr, model: SemanticModel | None) -> tuple[exp.Column | None, frozenset[str]]:
     """A column and the values that a condition lets it have; of what it may not have, the others that the layer lists."""
     turned = part.this if isinstance(part, exp.Not) else part
     is_not = isinstance(part, exp.Not) != isinstance(turned, exp.NEQ)
@@ -142,18 +142,18 @@ def _values(part: exp.Expression, model: SemanticModel | None) -> tuple[exp.Colu
     listed = turned.expressions if isinstance(turned, exp.In) else [turned.args.get("expression")]
     if not isinstance(column, exp.Column) or not all(isinstance(each, exp.Literal) for each in listed):
         return None, frozenset()
-    values = frozenset(each.this for each in listed)
+    values = frozenset(each.this for each in listed if isinstance(each, exp.Literal))
     if not is_not:
         return column, values
     known = [d for d in (model.dimensions if model else ()) if d.expr == column.name and d.values]
     return (column, frozenset(value.value for value in known[0].values) - values) if known else (None, values)
 
 
-def _expression(text: str) -> exp.Expression:
+def _expression(text: str) -> exp.Expr:
     return sqlglot.parse_one(text, dialect="postgres")
 
 
-def _bare(part: exp.Expression) -> str:
+def _bare(part: exp.Expr) -> str:
     """An expression without the names of its tables."""
     copy = part.copy()
     for column in copy.find_all(exp.Column):

@@ -17,6 +17,7 @@ from agent.business.examples import withdraw_pair
 from agent.business.models import ConfirmedPair, DataSource
 from agent.business.sources import managed_sources
 from agent.models import Message, StopReason
+from agent.query.result import QueryShown
 from agent.sessions import create_session
 from authz.principal import Principal
 from demo.business_data import FILES, OWNERS, may_correct
@@ -114,9 +115,12 @@ def test_a_correction_is_a_case_of_evaluation_for_the_model_s_way(demo: DataSour
 CHINA = [("华东", 12), ("华南", 12), ("华北", 12), ("西南", 12)]
 
 
+def result_of(message: Message) -> QueryShown:
+    return QueryShown.model_validate(message.queries.get().result)
+
+
 def rows_of(message: Message) -> list[tuple[object, ...]]:
-    query = message.queries.get()
-    return sorted((tuple(row) for row in query.result["table"]["rows"]), key=str)
+    return sorted(result_of(message).table.rows, key=str)
 
 
 @pytest.mark.parametrize(
@@ -129,16 +133,16 @@ def test_the_same_question_of_anybody_is_answered_by_the_confirmed_statement(
     assert correct("emma") == 302
     message = answered("zhao", asked_again)
     assert rows_of(message) == sorted(CHINA, key=str) != before
-    (told,) = message.queries.get().result["meaning"]["definitions"]
+    (told,) = result_of(message).meaning.definitions
     emma = User.objects.get(username="emma")
     assert emma.get_full_name() in told
     assert str(timezone.localdate().year) in told
-    assert "org_unit" in message.queries.get().result["sql"]  # both walls stand before it
+    assert "org_unit" in result_of(message).sql  # both walls stand before it
 
 
 def test_the_rights_of_whoever_asks_decide_what_a_confirmed_statement_counts(demo: DataSource) -> None:
     assert correct("emma") == 302
-    assert answered("lin").queries.get().result["table"]["rows"] == []  # HR has no customers of its own
+    assert result_of(answered("lin")).table.rows == ()  # HR has no customers of its own
     assert answered("sofia").stop_reason == StopReason.NO_EVIDENCE  # she may not ask the source
 
 
@@ -174,7 +178,8 @@ def test_relative_days_of_a_confirmed_statement_are_those_of_today(demo: DataSou
         assert signed_in("emma").post(address, {"sql": STATEMENT.format(*dates)}).status_code == 302
         ConfirmedPair.objects.update(confirmed_at=datetime(then.year, then.month, 15, tzinfo=UTC))
         again = answered("zhao", SOLD)
-        assert [query.result["statement"] for query in again.queries.all()] == [STATEMENT.format(*now)] * ran
+        assert again.queries.count() == ran
+        assert not ran or result_of(again).statement == STATEMENT.format(*now)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from agent.business.models import DataSource
 from agent.business.session import reading
 from agent.business.sources import grant
 from agent.models import StopReason
+from agent.query.result import QueryShown
 from agent.tools.base import ToolContext
 from agent.tools.calling import Called, call_tool
 from audit.actions import Action, Outcome
@@ -217,14 +218,15 @@ def test_a_question_for_an_amount_is_not_answered_with_names(demo: DataSource) -
 
 
 HOW_MANY = "How many customers are there by region?"
+REGIONS = "East China: 12; Europe: 48; North China: 12; South China: 12; Southwest China: 12"
 
 
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ("Most customers are in 华东, 48 of them. [1]", ["欧洲: 48; 华东: 12; 华北: 12; 华南: 12; 西南: 12"]),
-        ("There are 17 customers.", ["欧洲: 48; 华东: 12; 华北: 12; 华南: 12; 西南: 12"]),
-        ("欧洲: 48. [1] 华东: 99. [1]", ["欧洲: 48."]),
+        ("Most customers are in East China, 48 of them. [1]", [REGIONS]),
+        ("There are 17 customers.", [REGIONS]),
+        ("Europe: 48. [1] East China: 99. [1]", ["Europe: 48."]),
     ],
 )
 def test_a_wrong_sentence_of_a_model_leaves_the_right_table(demo: DataSource, written: str, said: list[str]) -> None:
@@ -238,4 +240,4 @@ def test_a_wrong_sentence_of_a_model_leaves_the_right_table(demo: DataSource, wr
         sorted(text.split("; ")) for text in said
     ]
     assert words(events) == message.content
-    assert len(message.queries.get().result["table"]["rows"]) == 5
+    assert len(QueryShown.model_validate(message.queries.get().result).table.rows) == 5

@@ -6,7 +6,6 @@ from agent.business.ask.words.kinds import Kind, split_phrases
 
 __all__ = (
     "AFTER_NUMBER",
-    "AMOUNTS",
     "COMPARISONS",
     "EARLIER",
     "FUNCTION_WORDS",
@@ -18,9 +17,6 @@ __all__ = (
     "split_phrases",
 )
 
-AMOUNTS = frozenset(
-    ["多久", "多长", "多大", "有多大", "多高", "是多少", "到底是多少", "为多少"]
-)  # of the words that ask, those for an amount
 _PHRASES: dict[Kind, str] = {
     Kind.COUNT: (
         "how many; number of; the number of; total number of; count of; count; 有多少; 多少; 几; 数量; 个数; "
