@@ -9,7 +9,7 @@ from agent.extractive.sentences import Sentence
 from knowledge.retrieval.terms import terms
 
 _LEADERS = re.compile(r"(?:\.\s?){4,}|…{2,}|(?:·\s?){4,}|_{4,}|(?:-\s?){6,}")
-_TO_PAGE = re.compile(rf"\s*(?:{_LEADERS.pattern})\W*(?:第|p\.?|page)?\s*\d{{0,4}}\s*页?\W*$", re.IGNORECASE)
+_TO_PAGE = re.compile(rf"(?:{_LEADERS.pattern})\W*(?:第|p\.?|page)?\s*\d{{0,4}}\s*页?\W*$", re.IGNORECASE)
 _MARKUP = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|<%.*?%>|\{#.*?#\}|\$\{[^}]*\}", re.DOTALL)
 _EDITION = re.compile(
     r"\b(?:version|ver|v|rev(?:ision)?|edition|draft|dated?|(?:last )?(?:updated|modified|changed|reviewed)|status)\b"
