@@ -8,6 +8,7 @@ from agent.state import EvidenceItem, Finding, Source
 from knowledge.retrieval.search import Hit
 from knowledge.selectors import ShownPassage
 
+RESULT_CHARACTERS = 1_200  # of a query's result that is told as it is
 SNIPPET = 600  # characters of a result that a client is shown
 
 
@@ -95,3 +96,8 @@ def cited_span(number: int, passage: ShownPassage, score: float, *, start: int =
         score=score,
         text_hash=text_hash(passage.text),
     )
+
+
+def result_told(finding: Finding) -> str:
+    """The result of a query in one line where it has a table of its own, or as it is."""
+    return finding.query.meaning.headline if finding.query else finding.item.text[:RESULT_CHARACTERS]

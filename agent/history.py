@@ -1,9 +1,10 @@
 """What was said before, as a model may be told it: under today's rights, the latest turns only, within a number of tokens."""
 
+from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
-from agent.models import Message, Role
+from agent.models import Message, Role, StopReason
 from agent.sessions import shown_messages
 from agent.state import Turn
 from agent.tokens import count_tokens
@@ -31,12 +32,21 @@ def history_of(principal: Principal, session_id: UUID, *, before: UUID) -> list[
     return turns[::-1]
 
 
-def understood(session_id: UUID, *, before: UUID) -> str:
-    """The question before this one, as it was understood; "" where there is none."""
+@dataclass(frozen=True)
+class Earlier:
+    """question: as it was understood. is_asked_back: it was not, and the person was asked what they mean."""
+
+    question: str
+    is_asked_back: bool
+
+
+def understood(session_id: UUID, *, before: UUID) -> Earlier | None:
+    """The question before this one; None where there is none."""
     row = (
         Message.objects.filter(session_id=session_id, role=Role.ASSISTANT, is_complete=True)
         .exclude(pk=before)
         .order_by("-created_at")
         .first()
     )
-    return str(row.state.get("input", {}).get("normalized_query", "")) if row else ""
+    question = str(row.state.get("input", {}).get("normalized_query", "")) if row else ""
+    return Earlier(question, row.stop_reason == StopReason.NEED_CLARIFY) if row and question else None

@@ -49,7 +49,7 @@ def confirmed_examples(principal: Principal, source: DataSource) -> list[Example
     except NotFound:
         return []
     pairs = ConfirmedPair.objects.filter(source=source)[:MOST_EXAMPLES]
-    return [Example(pair.question, pair.sql) for pair in pairs if _passes(pair.sql, policy)]
+    return [Example(pair.question, pair.sql) for pair in pairs if passes(pair.sql, policy)]
 
 
 async def confirm(principal: Principal, opened: OpenSource, *, question: str, sql: str) -> QueryResult:
@@ -86,7 +86,7 @@ def evaluation_cases(source: DataSource) -> Iterator[dict[str, str]]:
 
 
 @lru_cache(maxsize=4096)
-def _passes(sql: str, policy: Policy) -> bool:
+def passes(sql: str, policy: Policy) -> bool:
     """Whether the guard lets the statement through and every column it names is among those of its tables."""
     try:
         checked = guard(sql, policy, Target())

@@ -11,6 +11,7 @@ from typing import Final
 
 from agent.claims.facts import unsupported_fact
 from agent.extractive.sentences import split
+from agent.extractive.statements import says_something
 from knowledge.embedding.base import Embedder
 from knowledge.retrieval.terms import terms
 
@@ -90,7 +91,7 @@ def similarity(sentence: str, evidence: Sequence[str], embedder: Embedder) -> fl
 
 def nearest(sentence: str, text: str) -> tuple[int, int]:
     """Where in a text the sentence stands that shares most with this one; all of the text where none does."""
-    pieces = split(text)
+    pieces = [piece for piece in split(text) if says_something(piece, "")]
     best = max(pieces, key=lambda piece: share_said(sentence, piece.text), default=None)
     if best is None or not set(terms(sentence)) & _terms(best.text):
         return 0, len(text)

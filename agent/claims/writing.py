@@ -8,7 +8,7 @@ from agent.claims.orders import without_orders
 from agent.claims.sentences import Claim, Sentences
 from agent.claims.support import best_of, nearest, supported
 from agent.events import Answer, KnowledgeReference, QueryReference, References
-from agent.evidence import cited_query, cited_span, query_reference, reference
+from agent.evidence import cited_query, cited_span, query_reference, reference, result_told
 from agent.prompting import prompt
 from agent.providers.base import ModelBroken
 from agent.runs.threads import worked
@@ -28,7 +28,9 @@ CUT = frozenset({"length", "max_tokens", "content_filter"})  # why a service end
 
 @dataclass
 class Writer:
-    """One answer in the making. dropped: sentences that were left out, by why; counts alone are kept."""
+    """One answer in the making. dropped: sentences that were left out, by why; counts alone are kept. lost: the results of queries
+    that they were about.
+    """
 
     run: Run
     embedder: Embedder
@@ -39,6 +41,7 @@ class Writer:
     query_references: list[QueryReference] = field(default_factory=list)
     strengths: list[float] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
+    lost: dict[int, Finding] = field(default_factory=dict)
     _numbers: dict[int, int] = field(default_factory=dict)
     _abstains: bool = False
 
@@ -68,6 +71,13 @@ class Writer:
         if is_cut or not has_text:
             raise ModelBroken(f"{self.provider} ended its answer early ({finish or 'nothing was written'})")
 
+    def results(self) -> Iterator[Together]:
+        """The events of results whose sentence was left out: they stay, each with its own headline."""
+        for number, finding in self.lost.items():
+            if number not in self._numbers:
+                self.strengths.append(1.0)
+                yield self._kept(CitedSentence(result_told(finding), (number,)))
+
     def closing(self) -> Iterator[Together]:
         """What ends the answer's events; nothing where there is no answer."""
         if notices := tuple(self.run.fresh_notices()):
@@ -92,12 +102,22 @@ class Writer:
         numbers, strength, why = await worked(self._supported, claim)
         if why:
             self.dropped.append(why)
+            self.lost |= self._results_of(claim)
             return ()
         self.strengths.append(strength)
-        fresh = [number for number in numbers if number not in self._numbers]
+        return self._kept(CitedSentence(claim.text, numbers))
+
+    def _results_of(self, claim: Claim) -> dict[int, Finding]:
+        """The results of queries that a sentence cites; of one that cites nothing, all."""
+        cited = [number for number in claim.numbers if number in self.evidence] or list(self.evidence)
+        return {n: self.evidence[n] for n in cited if self.evidence[n].item.type == "sql_result"}
+
+    def _kept(self, stands: CitedSentence) -> Together:
+        """The events of a sentence that stands. stands: with the numbers of its evidence, in place of those that people see."""
+        fresh = [number for number in stands.citations if number not in self._numbers]
         for number in fresh:
-            self._cite(number, claim.text)
-        sentence = CitedSentence(claim.text, tuple(self._numbers[number] for number in numbers))
+            self._cite(number, stands.text)
+        sentence = CitedSentence(stands.text, tuple(self._numbers[number] for number in stands.citations))
         gap = " " if self.kept else ""
         self.kept.append(sentence)
         self.run.answer = self._so_far()  # what is stored if somebody stops the run here

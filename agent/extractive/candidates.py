@@ -16,6 +16,7 @@ from agent.extractive.amounts import amount_asked, asks_amount
 from agent.extractive.passages import Passage
 from agent.extractive.questions import AnswerKind, Question, asks_only, has_answer_of
 from agent.extractive.sentences import Sentence, split
+from agent.extractive.statements import says_something
 from knowledge.retrieval.terms import term_id, terms
 
 Vector = NDArray[np.float32]
@@ -100,7 +101,7 @@ def candidates_in(
     found: list[Candidate] = []
     is_page = any(_says_all(shares, says(passage.heading)) for passage in passages)
     for number, passage in enumerate(passages):
-        sentences = _under_headings(passage)
+        sentences = [each for each in _under_headings(passage) if says_something(each[0], question.text)]
         said = [says(sentence.text) for sentence, _under in sentences]
         headed = says(passage.heading)
         everywhere = headed.union(*said)

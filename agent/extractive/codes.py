@@ -10,12 +10,28 @@ from collections.abc import Collection
 _SPELT = re.compile(r"[A-Za-z]*[a-z][A-Z][\w-]*|[A-Z]{2,}[\w-]*|[\w-]*\d[\w,-]*(?:\.\w[\w,-]*)*", re.ASCII)
 _CODE = re.compile(r"[A-Za-z]{1,5}-?\d{2,}(?:-[A-Za-z\d]+)*")
 _LABEL = re.compile(r"[A-Za-z]+-?\d.*|\d+(?:\.\d+){2,}")  # a number in it counts nothing: KG-400, E5, 4.6.2
+_LETTER = re.compile(r"(?<![\w'’.&-])[A-Z](?![A-Za-z0-9_'’&-]|\.[A-Z])", re.ASCII)
+_HAN_ASKS = re.compile("[\u3400-\u9fff]")
 _FIRST_CELL = re.compile(r"(?:[^;]*?: )?([^;]+)")
 
 
 def codes_in(text: str) -> frozenset[str]:
     """The codes that a text names, in lower case: letters and at least two digits."""
     return frozenset(found.lower() for found in spelt_names(text) if _CODE.fullmatch(found))
+
+
+def letters_in(text: str) -> frozenset[str]:
+    """Letters that name a kind by themselves: A 类, plan B. In English “I” and “A” are words, but for an A at an end."""
+    found = list(_LETTER.finditer(text))
+    if _HAN_ASKS.search(text):
+        return frozenset(each[0] for each in found)
+    ends = {each[0] for each in found if not re.match(r"\s*\w", text[each.end() :])}
+    return frozenset(each[0] for each in found if each[0] not in "AI") | (ends & {"A"})
+
+
+def says_letter(text: str, letter: str) -> bool:
+    """Whether a text has a letter by itself."""
+    return any(found[0] == letter for found in _LETTER.finditer(text))
 
 
 def spelt_names(text: str) -> list[str]:

@@ -26,7 +26,7 @@ from agent.extractive.candidates import (
     said_givens,
     term_ids,
 )
-from agent.extractive.codes import is_row_of, names
+from agent.extractive.codes import is_row_of, letters_in, names, says_letter
 from agent.extractive.questions import asks_whether, is_of_other_days, lacks_amount
 from agent.extractive.reader import Reading, are_covered
 from agent.grounding.matter import (
@@ -204,6 +204,7 @@ def _is_beside(reading: Reading, best: Candidate, values: NDArray[np.float64]) -
         (best.sentence.kind == "row" and not core and said < LEAST_OF_ROW)
         or lacks_amount(question, best.sentence.text)
         or bool(question.codes and not names(f"{passage.heading}\n{passage.text}", question.codes))
+        or any(not says_letter(f"{passage.heading}\n{passage.text}", letter) for letter in letters_in(question.text))
         or bool(unsaid and asks_whether(question))
     )
 

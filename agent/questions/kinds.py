@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 
 from agent.arithmetic.evaluate import Unworkable, evaluate, show
+from agent.questions.leaning import is_vague
 from agent.state import Route
-from knowledge.ingestion.language import language_of
 
 _SQL = re.compile(
     r"多少|几个|几次|统计|新增|上个?月|本月|上周|今年以来|列表|列出|排名|前\s*\d+|指标|总数|总额|平均|占比|同比|环比"
@@ -40,11 +40,6 @@ _CHANGES = re.compile(
 _QUESTION_ABOUT = re.compile(
     r"如何|怎么|怎样|规定|流程|是否|\b(?:how|what|why|when|who|may|can|policy|rule|process)\b", re.IGNORECASE
 )
-_VAGUE = re.compile(
-    r"^(?:这个|那个|它|他|她|这|那|这样|那样)(?:呢|是什么|怎么样|怎么办|怎么弄|如何)?$"
-    r"|^(?:it|this|that|what|how|why|what about (?:it|this|that)|how about (?:it|this|that)|and|so|help|帮助|怎么办|为什么|什么|呢)$",
-    re.IGNORECASE,
-)
 _GREETING = re.compile(
     r"^(?:hello|hi|hey|hello there|good (?:morning|afternoon|evening)|how are you|thanks|thank you|thanks a lot|who are you|what are you"
     r"|what can (?:you do|i ask(?: you)?)|what do you do|how (?:can|do) you help(?: me)?"
@@ -52,17 +47,10 @@ _GREETING = re.compile(
     r"|[你您]有(?:什么|哪些)功能|(?:我)?(?:可以|能)问[你您]?(?:什么|啥|些什么))[啊呀吗呢啦]?$",
     re.IGNORECASE,
 )
-_FOLLOWS = re.compile(
-    r"^(?:and\s+(?:what|how)\s+about|what\s+about|how\s+about|and\s+for|and\s+in|same\s+for)\s+(.+)$"
-    r"|^(?:那么?|还有|以及)(?:对于|对|如果是|在)?(.+?)(?:呢|怎么样|又如何)?$|^(.{1,20})呢$",
-    re.IGNORECASE,
-)
-_POINTS_BACK = re.compile(
-    r"\b(?:it|its|they|them|their|that one|those)\b|它|它们|该(?:功能|策略|文档|制度)|上述|前者|后者", re.IGNORECASE
-)
 GREETING = "greeting"  # the intent of words that ask for nothing that documents or data say
+UNCLEAR = "unclear_follow_up"  # the intent where it is not certain how a question goes on from the one before
+GOES_ON = "goes_on"  # … where documents are asked both in one
 UNSAID = "ask"  # the intent where no word says whether documents or data are asked; a search of documents errs least
-SHORT = 40  # characters of a question that may lean on the one before by a pronoun alone
 
 
 @dataclass(frozen=True)
@@ -82,7 +70,7 @@ def rule(question: str, *, earlier: str = "") -> Ruling:
         return Ruling(Route.REFUSE, refusal)
     if is_greeting(question):
         return Ruling(Route.CLARIFY, GREETING)
-    if _VAGUE.match(text) and not earlier:
+    if is_vague(question) and not earlier:
         return Ruling(Route.CLARIFY, "unclear")
     if is_arithmetic(question):
         return Ruling(Route.CALC, "calculate", expression=question)
@@ -122,21 +110,3 @@ def is_arithmetic(question: str) -> bool:
     except Unworkable:
         return False
     return value != question.strip() and not re.fullmatch(r"[\d\s,.\-/年月日号]+[?？]?", question.strip())
-
-
-def standalone(question: str, earlier: str) -> str:
-    """A question that leans on the one before, made complete by rule; others come back as they are."""
-    if not earlier:
-        return question
-    text = question.strip().rstrip("?？!！。. ")
-    if follows := _FOLLOWS.match(text):
-        rest = next(group for group in follows.groups() if group)
-        return _with(earlier.rstrip("?？ "), rest.strip())
-    if len(text) <= SHORT and _POINTS_BACK.search(text):
-        return _with(text, earlier.rstrip("?？ "))
-    return question
-
-
-def _with(question: str, added: str) -> str:
-    """A question with words in brackets, punctuated as its language is."""
-    return f"{question}（{added}）？" if language_of(question) == "zh" else f"{question} ({added})?"

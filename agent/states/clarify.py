@@ -6,7 +6,7 @@ from django.utils.translation import override
 
 from agent.events import Answer, Event
 from agent.models import StopReason
-from agent.questions.kinds import GREETING
+from agent.questions.kinds import GREETING, UNCLEAR
 from agent.state import Goto, Output, Run, State
 from knowledge.lookups import documents_within
 
@@ -15,12 +15,15 @@ MOST = 3
 
 async def clarify(run: Run) -> AsyncIterator[Event | Goto]:
     """Ask back, with complete questions to choose from."""
-    if not run.state.plan.clarifying_questions:
+    is_unclear = run.state.plan.intent == UNCLEAR
+    if not run.state.plan.clarifying_questions and not is_unclear:
         run.state.plan.clarifying_questions = await sync_to_async(_of_documents)(run)
     readings = run.state.plan.clarifying_questions
     with override(run.language):
         if run.state.plan.intent == GREETING:
             text = _("I answer from the documents and data that you may read, and show what each answer stands on.")
+        elif is_unclear:
+            text = _("I am not sure how this goes on from the question before it. Ask it in a whole sentence.")
         elif readings:
             text = _("What do you mean?")
         else:

@@ -9,6 +9,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 from pydantic import BaseModel, Field, model_validator
 
+from agent.business.confirmed import confirmed_for
+from agent.business.follow_ups import follow_up
 from agent.business.readable import is_read
 from agent.events import AgentQuery, Event, Thinking
 from agent.history import understood
@@ -16,7 +18,8 @@ from agent.notices import model_failed, model_unread
 from agent.prompting import prompt
 from agent.providers.base import ModelError, ModelUnreadable
 from agent.providers.structured import ask_for
-from agent.questions.kinds import UNSAID, Ruling, is_greeting, rule, standalone
+from agent.questions.kinds import GOES_ON, UNCLEAR, UNSAID, Ruling, is_greeting, rule
+from agent.questions.leaning import Lean, in_one_text, is_vague, leaning_of
 from agent.questions.steps import Steps, steps_of
 from agent.revocation import require_visible
 from agent.state import Goto, Plan, Route, Run, State, Subtask
@@ -59,15 +62,17 @@ class RouteAnswer(BaseModel):
 
 async def route(run: Run) -> AsyncIterator[Event | Goto]:
     """Complete the question with what it leans on, and choose the way."""
-    asks = not is_greeting(run.state.input.normalized_query)
+    is_confirmed = await sync_to_async(_is_confirmed)(run)
+    asks = not is_confirmed and not is_greeting(run.state.input.normalized_query)
     by_model = await _by_model(run) if run.model and asks else None
-    question, ruling, steps = by_model or await sync_to_async(_by_rules)(run)
+    by_rules = _confirmed if is_confirmed else _by_rules
+    question, ruling, steps = by_model or await sync_to_async(by_rules)(run)
     run.state.input.normalized_query = question
     run.state.plan = Plan(
         route=ruling.route, intent=ruling.intent, clarifying_questions=list(ruling.readings[:READINGS])
     )
     run.expression = ruling.expression
-    way = await sync_to_async(_way)(run, steps)
+    way = State.QUERY if is_confirmed else await sync_to_async(_way)(run, steps)
     add_trace(
         run,
         State.ROUTE,
@@ -118,11 +123,33 @@ async def _by_model(run: Run) -> Decision | None:
     return answer.question.strip()[:2_000] or asked, Ruling(kind, intent, answer.expression, readings), steps
 
 
+def _is_confirmed(run: Run) -> bool:
+    """Whether somebody who manages the data has said what answers this question; then nobody else decides how it is read."""
+    question = run.state.input.normalized_query
+    confirmed = confirmed_for(run.principal, question) if QUERY in allowed_names(run.profile.tools) else None
+    return confirmed is not None and bool(confirmed.sql)
+
+
+def _confirmed(run: Run) -> Decision:
+    return run.state.input.normalized_query, Ruling(Route.SQL, "confirmed"), None
+
+
 def _by_rules(run: Run) -> Decision:
     asked = run.state.input.normalized_query
-    earlier = understood(run.session_id, before=run.message_id) if run.is_follow_up else ""
-    question = standalone(asked, earlier)
-    return question, rule(question, earlier=earlier), steps_of(question)
+    earlier = understood(run.session_id, before=run.message_id) if run.is_follow_up else None
+    ruling = rule(asked, earlier=earlier.question if earlier else "")
+    if earlier is None or ruling.route in (Route.REFUSE, Route.CALC, Route.CLARIFY):
+        return asked, ruling, steps_of(asked)
+    told = follow_up(run.principal, asked, earlier.question, is_unclear=earlier.is_asked_back)
+    if told is not None and not told.question:
+        return asked, Ruling(Route.CLARIFY, UNCLEAR, readings=told.readings), None
+    if told is not None:
+        return told.question, rule(told.question, earlier=earlier.question), steps_of(told.question)
+    leaning = leaning_of(asked)
+    if leaning.how in (Lean.PART, Lean.POINTS_BACK):  # the data would read one half, and answer that
+        run.asks_about = "" if is_vague(asked) else leaning.part
+        return in_one_text(asked, earlier.question), Ruling(Route.DOC, GOES_ON), None
+    return asked, ruling, steps_of(asked)
 
 
 def _way(run: Run, steps: Steps | None) -> State:
@@ -143,7 +170,7 @@ def _way(run: Run, steps: Steps | None) -> State:
     if plan.subtasks or not has_data:
         return State.RETRIEVE
     if kind is Route.DOC:
-        if not is_read(run.principal, run.state.input.normalized_query):
+        if plan.intent == GOES_ON or not is_read(run.principal, run.state.input.normalized_query):
             return State.RETRIEVE
         plan.route = Route.SQL
     return State.QUERY

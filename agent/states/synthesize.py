@@ -10,7 +10,8 @@ from agent.across.second_look import SecondLook, look_across
 from agent.answer import CitedAnswer, CitedSentence
 from agent.claims.writing import Writer
 from agent.events import Answer, Event, References
-from agent.evidence import cited_query, found_hit, query_reference, reference
+from agent.evidence import cited_query, found_hit, query_reference, reference, result_told
+from agent.extractive.candidates import covered, of_the_matter, term_ids
 from agent.notices import broken_off, model_failed
 from agent.providers import extractive
 from agent.providers.base import ModelError
@@ -21,9 +22,10 @@ from agent.tools.knowledge_search import TOP_K
 from agent.workflow import Together, add_trace
 from knowledge.embedding.base import Embedder
 from knowledge.engine import sentence_embedder
+from knowledge.retrieval.everyday import matter_weights
 from knowledge.retrieval.search import search
 
-RESULT_CHARACTERS = 1_200  # of a query's result that is told as it is
+NAMED = 0.5  # share of what a follow-up asks about that an answer says
 
 
 async def synthesize(run: Run) -> AsyncIterator[Event | Together | Goto]:
@@ -33,6 +35,8 @@ async def synthesize(run: Run) -> AsyncIterator[Event | Together | Goto]:
         writer = Writer(run, embedder)
         try:
             async for events in writer.written():
+                yield events
+            for events in writer.results():
                 yield events
         except ModelError as error:
             if writer.has_sentences:
@@ -88,6 +92,8 @@ async def _quoted(run: Run, result: Finding | None) -> AsyncIterator[Event | Got
         if answer is None and (second := await worked(_looked_across, run, question, embedder)):
             answer, confidence = second.answer, round(second.verdict.score, 4)
             add_trace(run, State.SYNTHESIZE, action="quote_across", out={"confidence": confidence, "doubt": None})
+        if answer is not None and not _is_about(run, answer):
+            answer = None
         if result is not None:
             answer = _with_result(run, answer, result)
         if answer is None:
@@ -103,6 +109,18 @@ async def _quoted(run: Run, result: Finding | None) -> AsyncIterator[Event | Got
     for notice in run.fresh_notices():
         yield notice
     yield Goto(State.DONE)
+
+
+def _is_about(run: Run, answer: CitedAnswer) -> bool:
+    """Whether the first sentence says, with its headings, what a follow-up names of its own; else it answers the question before."""
+    if not run.asks_about or run.found is None or run.found.asked is None:
+        return True
+    asked = run.found.asked
+    own = of_the_matter(run.asks_about, matter_weights(run.asks_about, asked.frequencies, asked.corpus_chunks))
+    first = answer.sentences[0]
+    headings = {hit.passage.chunk_id: (hit.passage.title, *hit.passage.heading_path) for hit in run.found.hits}
+    under = [part for span in answer.citations if span.number in first.citations for part in headings[span.chunk_id]]
+    return covered(own, term_ids("\n".join([*under, first.text]))) >= NAMED
 
 
 def _looked_across(run: Run, question: str, embedder: Embedder) -> SecondLook | None:
@@ -130,8 +148,7 @@ def _with_result(run: Run, quoted: CitedAnswer | None, result: Finding) -> Cited
 
 
 def _sentence_of(result: Finding, numbers: tuple[int, ...]) -> CitedSentence:
-    text = result.query.meaning.headline if result.query else result.item.text[:RESULT_CHARACTERS]
-    return CitedSentence(text, numbers)
+    return CitedSentence(result_told(result), numbers)
 
 
 def _referred(run: Run, answer: CitedAnswer, result: Finding | None) -> References:

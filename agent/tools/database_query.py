@@ -5,20 +5,25 @@ from contextlib import suppress
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
+from agent.business.ask.describe import Meaning
 from agent.business.ask.meaning import NotUnderstood
 from agent.business.ask.readings import readings_of
+from agent.business.confirmed import confirmed_in
 from agent.business.examples import confirmed_examples
 from agent.business.layer.model import SemanticLayer
 from agent.business.models import DataSource
 from agent.business.queries import QueryResult, run_query
+from agent.business.readable import of_named_source
 from agent.business.report import plain, report
 from agent.business.shown import shown
 from agent.business.sources import OpenSource, open_source, open_sources
 from agent.business.ways.base import Way, Written, run_written
 from agent.business.ways.by_model import ByModel
+from agent.business.ways.definitions import definitions_of
 from agent.business.ways.linking import link
 from agent.business.ways.word_for_word import WordForWord
 from agent.evidence import text_hash
+from agent.questions.leaning import beside
 from agent.state import EvidenceItem, Finding, Source, SqlSummary, State
 from agent.tools.base import NotReadable, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
 from agent.tools.output import fenced
@@ -72,9 +77,13 @@ class DatabaseQuery(ToolDefaults):
 
     async def run(self, ctx: ToolContext, args: QueryArgs) -> ToolResult:
         sources = await sync_to_async(_sources)(ctx.principal, args.source)
+        question, sources = of_named_source(args.question, sources)
+        args = args.model_copy(update={"question": question})
         language = language_of(args.question) or ctx.language
         opened, written, result = await _answered(ctx, sources, args, language)
-        meaning = written.meaning
+        meaning = written.meaning or Meaning(
+            "", (), definitions_of(written.sql, opened.layer.semantic_models, language)
+        )
         kept = shown(result, opened, question=args.question, statement=written.sql, meaning=meaning, language=language)
         text = report(result, meaning, language, said=kept.meaning.headline, words=kept.table.words)
         item = _evidence(result, text)
@@ -92,8 +101,8 @@ class DatabaseQuery(ToolDefaults):
                 "sql": result.answer.sql,
                 "source": result.source,
                 "query_id": result.query_id,
-                "conditions": list(meaning.conditions) if meaning else [],
-                "definitions": list(meaning.definitions) if meaning else [],
+                "conditions": list(meaning.conditions),
+                "definitions": list(meaning.definitions),
                 "org_units": sorted(ctx.principal.org_units),
             },
             findings=[Finding(item, query=kept)],
@@ -123,15 +132,28 @@ async def _answered(
         if len(sources) > 1:
             raise ToolMistake(f"Name the source: {', '.join(opened.source.name for opened in sources)}.")
         return sources[0], Written(args.sql), await _run(ctx, sources[0], args.sql)
+    confirmed = None if args.named_in else await sync_to_async(confirmed_in)(sources, args.question)
+    if confirmed is not None and confirmed.sql:
+        written = confirmed.written(language)
+        return confirmed.opened, written, await _run(ctx, confirmed.opened, written.sql)
     way: Way = WordForWord(language)
-    read, failed = await _tried(way, sources, args)
+    read: list[Reading] = []
+    failed: list[Failure] = []
+    if confirmed is None:
+        read, failed = await _tried(way, sources, args)
+    elif ctx.model is None:  # what is read word for word was put right once
+        raise NotReadable(
+            "What was confirmed for this question names days that are not those of today: ask with dates."
+        )
     if not read and ctx.model is not None and not any(error.choices for _opened, error in failed):
         opened = _nearest(sources, args.question)
         examples = await sync_to_async(confirmed_examples)(ctx.principal, opened.source)
         way = ByModel(ctx.model, language, examples, use=ctx.use)
         read, failed = await _tried(way, [opened], args)
     if len(read) > 1:
-        raise ToolMistake(f"Several sources can answer: name one of {', '.join(o.source.name for o, _w in read)}.")
+        names = [opened.source.name for opened, _written in read]
+        readings = [beside(args.question, name) for name in names]
+        raise NotReadable(f"Several sources can answer: name one of {', '.join(names)}.", readings=readings)
     if not read:
         readings = [
             text for opened, error in failed for text in readings_of(args.question, error, opened.layer, language)

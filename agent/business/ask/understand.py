@@ -19,6 +19,8 @@ from agent.business.ask.words.items import Item, read_items, require_known
 from agent.business.ask.words.lexicon import Lexicon, MeasureRef
 from agent.business.ask.words.units import prepared
 
+_HOW = "多"  # of the words that ask, those for an amount: 多久, 有多长, 是多少
+
 
 @dataclass(frozen=True)
 class Understood:
@@ -36,6 +38,7 @@ def understand(text: str, lexicon: Lexicon, *, today: date | None = None, named_
     day = today or datetime.now(ZoneInfo(lexicon.layer.time_zone)).date()
     question = _read_somehow(text, lexicon, day)
     _require_happened(question, day)
+    _require_amount(question, text, lexicon, day)
     if named_in:
         question = among_named(question, named_in, lexicon)
     return _built(question, lexicon)
@@ -46,6 +49,13 @@ def _require_happened(question: Question, day: date) -> None:
     is_ahead = any(time.window and time.window.start and time.window.start > day for time in question.times)
     if is_ahead and any(isinstance(figure, MeasureRef) for figure in question.figures):
         raise NotUnderstood("a time that has not come")
+
+
+def _require_amount(question: Question, text: str, lexicon: Lexicon, day: date) -> None:
+    """Names are no answer to a question for an amount (“how long is the probation of new employees”). Raises NotUnderstood."""
+    shows = question.figures or question.columns or question.also or question.order or question.derived
+    if not shows and any(item.kind is Kind.ASK and _HOW in item.text for item in read_items(text, lexicon, day)):
+        raise NotUnderstood("an amount that the tables do not keep")
 
 
 def _read_somehow(text: str, lexicon: Lexicon, day: date) -> Question:

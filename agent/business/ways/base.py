@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Written:
-    """sql: before the guard. meaning: None where the caller wrote it. turns: what was said with a model, for a second try."""
+    """sql: before the guard. meaning: None where it was not read word for word. turns: what was said with a model, for a second try."""
 
     sql: str
     meaning: Meaning | None = None

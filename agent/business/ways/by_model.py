@@ -5,6 +5,7 @@ What it writes is a proposal: it runs behind the same walls as everything else, 
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import pairwise
@@ -12,7 +13,6 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
 
-from agent.business.ask.describe import Meaning, defined
 from agent.business.ask.meaning import NotUnderstood
 from agent.business.ask.words.function_words import FUNCTION_WORDS
 from agent.business.ask.words.lexicon import Lexicon
@@ -57,7 +57,7 @@ class ByModel:
             {"role": "system", "content": self.use(prompt("sql", self.language))},
             {"role": "user", "content": self._asked(question, lexicon, linked, named_in)},
         ]
-        return await self._proposed(turns, linked)
+        return await self._proposed(turns)
 
     async def mend(self, written: Written, refused: SqlRefused) -> Written | None:
         """Once, and never what costs too much: to ask for less would be another question."""
@@ -70,7 +70,7 @@ class ByModel:
             {"role": "user", "content": why},
         ]
         answer, _replies = await ask_for(self.model, turns, SqlAnswer)
-        return Written(answer.sql, written.meaning) if answer.sql.strip() else None
+        return Written(answer.sql) if answer.sql.strip() else None
 
     def _asked(self, question: str, lexicon: Lexicon, linked: Linked, named_in: str) -> str:
         layer = lexicon.layer
@@ -83,28 +83,19 @@ class ByModel:
         parts += [f"<named>\n{escaped(named_in)}\n</named>"] if named_in else []
         return "\n\n".join([*parts, f"today: {day} ({layer.time_zone})", f"question: {question}"])
 
-    async def _proposed(self, turns: list[Message], linked: Linked) -> Written:
+    async def _proposed(self, turns: list[Message]) -> Written:
         answer, _replies = await ask_for(self.model, turns, SqlAnswer)
         if not answer.sql.strip():
             raise NotUnderstood(answer.missing.strip()[:200] or "the tables cannot answer it")
-        meaning = Meaning("", (), tuple(self._definitions(answer.sql, linked)))
-        return Written(answer.sql, meaning, tuple(turns))
+        _require_table(answer.sql)
+        return Written(answer.sql, turns=tuple(turns))
 
-    def _definitions(self, sql: str, linked: Linked) -> list[str]:
-        """What the layer says of the tables and measures the statement uses. Raises NotUnderstood where it uses no table."""
-        try:
-            names = {node.relname for node in nodes(parse_query(sql)) if node.DESCRIPTOR.name == "RangeVar"}
-        except SqlRefused:  # told in full when it is run
-            return []
-        if not names:
+
+def _require_table(sql: str) -> None:
+    """Raises NotUnderstood for a statement that reads no table; one that cannot be parsed is refused when it is run."""
+    with suppress(SqlRefused):
+        if not any(node.DESCRIPTOR.name == "RangeVar" for node in nodes(parse_query(sql))):
             raise NotUnderstood("the statement reads no table")
-        key = "zh" if self.language.startswith("zh") else "en"
-        used = [model for model in linked.models if model.table in names]
-        parts = [
-            *used,
-            *(measure for model in used for measure in model.measures if measure.expr and measure.expr in sql),
-        ]
-        return [defined(part, key) for part in parts if part.description.all()]
 
 
 def alike(question: str, examples: Sequence[Example], most: int = MOST_EXAMPLES) -> list[Example]:

@@ -357,7 +357,7 @@ def test_an_export_that_a_purge_overtakes_ends_without_its_last_line(
     pieces = export_entries(ANNA, chosen=EntryFilter(), form=format_named("jsonl"))
     begun = next(pieces)
     purge(None, before=logbook.entry(16).at)
-    rest = []
+    rest: list[bytes] = []
     with pytest.raises(Conflict, match="Entries were purged while they were exported"):
         rest.extend(pieces)
     assert "the end of the file is missing" in {fault.what for fault in checked(begun + b"".join(rest)).faults}

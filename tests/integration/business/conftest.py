@@ -163,7 +163,8 @@ def elsewhere() -> "Iterator[Elsewhere]":
         place.run(printed(*words))
         yield place
     finally:
-        postgres.stop(home)
+        if pid := postgres.running_pid(home):
+            postgres.stop(home, pid)
         shutil.rmtree(folder, ignore_errors=True)
 
 

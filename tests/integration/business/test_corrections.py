@@ -1,6 +1,7 @@
 """Who corrects answers in the demo, and what a correction is good for: the next question's example, and a case of evaluation."""
 
 import json
+from datetime import UTC, date, datetime
 from io import StringIO
 from pathlib import Path
 
@@ -8,10 +9,15 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
+from django.utils import timezone
 
+from agent.business.ask.times.calendars import month_start
+from agent.business.confirmed import as_of
+from agent.business.examples import withdraw_pair
 from agent.business.models import ConfirmedPair, DataSource
 from agent.business.sources import managed_sources
-from agent.models import Message
+from agent.models import Message, StopReason
+from agent.query.result import QueryShown
 from agent.sessions import create_session
 from authz.principal import Principal
 from demo.business_data import FILES, OWNERS, may_correct
@@ -21,7 +27,7 @@ from demo.seed import group_of
 from tests.integration.agent.conversations import asked, stored
 from tests.integration.agent.modelled import modelled, sent
 from tests.integration.business.test_model_way import talking
-from tests.modelserver import Request, says_json
+from tests.modelserver import Request, says, says_json
 
 REGIONS = "How many customers are there by region?"
 LOYAL = "How many loyal customers are there by region?"  # no word of the layer says what loyal is
@@ -104,3 +110,90 @@ def test_a_correction_is_a_case_of_evaluation_for_the_model_s_way(demo: DataSour
 
     assert totals("SELECT count(*) AS n, region FROM customer WHERE country = 'China' GROUP BY 2") == (1, 0)
     assert totals("SELECT count(*) AS n, region FROM customer GROUP BY 2") == (0, 1)
+
+
+CHINA = [("华东", 12), ("华南", 12), ("华北", 12), ("西南", 12)]
+
+
+def result_of(message: Message) -> QueryShown:
+    return QueryShown.model_validate(message.queries.get().result)
+
+
+def rows_of(message: Message) -> list[tuple[object, ...]]:
+    return sorted(result_of(message).table.rows, key=str)
+
+
+@pytest.mark.parametrize(
+    "asked_again", [REGIONS, " how many customers are there by region ", "HOW MANY CUSTOMERS are there by region??"]
+)
+def test_the_same_question_of_anybody_is_answered_by_the_confirmed_statement(
+    demo: DataSource, asked_again: str
+) -> None:
+    before = rows_of(answered("zhao"))
+    assert correct("emma") == 302
+    message = answered("zhao", asked_again)
+    assert rows_of(message) == sorted(CHINA, key=str) != before
+    (told,) = result_of(message).meaning.definitions
+    emma = User.objects.get(username="emma")
+    assert emma.get_full_name() in told
+    assert str(timezone.localdate().year) in told
+    assert "org_unit" in result_of(message).sql  # both walls stand before it
+
+
+def test_the_rights_of_whoever_asks_decide_what_a_confirmed_statement_counts(demo: DataSource) -> None:
+    assert correct("emma") == 302
+    assert result_of(answered("lin")).table.rows == ()  # HR has no customers of its own
+    assert answered("sofia").stop_reason == StopReason.NO_EVIDENCE  # she may not ask the source
+
+
+def test_a_model_is_not_asked_what_was_confirmed(demo: DataSource) -> None:
+    """Neither for the way nor for the statement: it only puts the rows into words."""
+    assert correct("emma") == 302
+    with modelled(says("There are 12 customers in 华东. [1]")):
+        message = answered("zhao")
+    assert rows_of(message) == sorted(CHINA, key=str)
+
+
+def test_what_was_withdrawn_answers_nothing_more(demo: DataSource) -> None:
+    before = rows_of(answered("zhao"))
+    assert correct("emma") == 302
+    emma = Principal.named("emma")
+    withdraw_pair(emma, demo, pair_id=ConfirmedPair.objects.get().pk)
+    assert rows_of(answered("zhao")) == before
+
+
+SOLD = "上个月的销售额是多少？"
+STATEMENT = "SELECT sum(amount) AS n FROM sales_order WHERE ordered_at >= '{0}' AND ordered_at < '{1}'"
+
+
+def test_relative_days_of_a_confirmed_statement_are_those_of_today(demo: DataSource) -> None:
+    """As if confirmed three months ago; with dates that are none of the question's days it is not used, nor what it put right."""
+    today = timezone.localdate()
+    then = month_start(today.year * 12 + today.month - 1 - 3)
+    days = [month_start(then.year * 12 + then.month - 2).isoformat(), then.isoformat()]
+    now = [month_start(today.year * 12 + today.month - 2).isoformat(), today.replace(day=1).isoformat()]
+    message = answered("emma", SOLD)
+    address = f"/chat/{message.session_id}/messages/{message.pk}/queries/1/correct/"
+    for dates, ran in ((days, True), ([days[0], "2020-02-02"], False)):
+        assert signed_in("emma").post(address, {"sql": STATEMENT.format(*dates)}).status_code == 302
+        ConfirmedPair.objects.update(confirmed_at=datetime(then.year, then.month, 15, tzinfo=UTC))
+        again = answered("zhao", SOLD)
+        assert again.queries.count() == ran
+        assert not ran or result_of(again).statement == STATEMENT.format(*now)
+
+
+@pytest.mark.parametrize(
+    ("sql", "question", "today", "whole"),
+    [
+        ("d >= '2026-10-01' AND d <= '2026-10-31'", "last month", "2026-11-30", "d >= '2026-10-01' AND d <= '2026-10-31'"),
+        ("d >= '2026-10-01' AND d <= '2026-10-31'", "last month", "2027-03-02", "d >= '2027-02-01' AND d <= '2027-02-28'"),
+        ("d >= date_trunc('month', now())", "this month", "2027-03-02", "d >= date_trunc('month', now())"),
+        ("d >= '2026-01-01' AND d < '2027-01-01'", "in 2026", "2027-03-02", "d >= '2026-01-01' AND d < '2027-01-01'"),
+        ("extract(year FROM d) = 2026", "this year", "2027-03-02", ""),
+        ("d >= '2026-10-01'", "last month against this month", "2027-03-02", ""),
+        ("since >= '2020-01-01'", "loyal customers", "2027-03-02", "since >= '2020-01-01'"),
+    ],
+)  # fmt: skip
+def test_a_statement_confirmed_in_november_as_of_another_day(sql: str, question: str, today: str, whole: str) -> None:
+    confirmed = date(2026, 11, 21)
+    assert as_of(sql, question, confirmed=confirmed, today=date.fromisoformat(today)) == whole

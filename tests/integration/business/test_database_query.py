@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
 
 from agent.business.address import Address
 from agent.business.models import DataSource
 from agent.business.session import reading
 from agent.business.sources import grant
 from agent.models import StopReason
+from agent.query.result import QueryShown
 from agent.tools.base import ToolContext
 from agent.tools.calling import Called, call_tool
 from audit.actions import Action, Outcome
@@ -21,6 +23,8 @@ from authz.principal import Principal
 from knowledge.retrieval.search import Scope
 from tests.factories import make_user
 from tests.integration.agent.conversations import asked, stored, words
+from tests.integration.agent.modelled import DONE, modelled, routes
+from tests.modelserver import calls, says
 
 
 def ask(username: str, question: str, language: str = "en", *, tool: str = "database_query", **more: Any) -> Called:
@@ -192,3 +196,48 @@ def test_a_question_of_several_meanings_is_asked_back_with_whole_questions(demo:
     ]
     answers = [stored(asked(Principal.named("emma"), text)) for text in row.state["plan"]["clarifying_questions"]]
     assert [answer.provider for answer in answers] == ["database", "database"]
+
+
+def test_of_two_sources_that_can_answer_the_person_chooses(demo: DataSource, northerner: User) -> None:
+    grant(None, demo, to=northerner)
+    question = "How many customers are there?"
+    asked_back = stored(asked(northerner, question))
+    readings = asked_back.state["plan"]["clarifying_questions"]
+    assert asked_back.stop_reason == StopReason.NEED_CLARIFY
+    assert set(readings) == {"How many customers are there (demo)?", "How many customers are there (shop)?"}
+    answers = [stored(asked(northerner, reading)) for reading in readings]
+    assert {answer.queries.get().source for answer in answers} == {"demo", "shop"}
+
+
+def test_a_question_for_an_amount_is_not_answered_with_names(demo: DataSource) -> None:
+    """Colleagues on probation are no probation period: documents are asked."""
+    for question in ("新员工的试用期是多久？", "试用期有多长？"):
+        message = stored(asked(Principal.named("lin"), question))
+        assert (message.stop_reason, message.queries.count()) == (StopReason.NO_EVIDENCE, 0)
+    assert stored(asked(Principal.named("lin"), "有哪些员工在试用期？")).queries.count() == 1
+
+
+HOW_MANY = "How many customers are there by region?"
+REGIONS = "East China: 12; Europe: 48; North China: 12; South China: 12; Southwest China: 12"
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("Most customers are in East China, 77 of them. [1]", [REGIONS]),
+        ("There are 17 customers.", [REGIONS]),
+        ("Europe: 48. [1] East China: 99. [1]", ["Europe: 48."]),
+    ],
+)
+def test_a_wrong_sentence_of_a_model_leaves_the_right_table(demo: DataSource, written: str, said: list[str]) -> None:
+    """Once, with its own headline where no sentence stands."""
+    steps = routes("SQL"), calls(("database_query", {"question": HOW_MANY})), DONE, says(written)
+    with modelled(*steps):
+        events = asked(Principal.named("zhao"), HOW_MANY)
+    message = stored(events)
+    assert message.stop_reason == StopReason.OK
+    assert [sorted(s["text"].partition(" (")[0].split("; ")) for s in message.sentences] == [
+        sorted(text.split("; ")) for text in said
+    ]
+    assert words(events) == message.content
+    assert len(QueryShown.model_validate(message.queries.get().result).table.rows) == 5

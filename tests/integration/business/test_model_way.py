@@ -213,3 +213,26 @@ def test_the_command_measures_the_model_s_way(db: None, tmp_path: Path) -> None:
         call_command("evaluate_sql", str(tmp_path), username="eva", way="model", execute=True, stdout=out)
     total = json.loads(out.getvalue())["total"]
     assert (total["right"], total["wrong"], total["abstained"]) == (1, 0, 1)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_what_is_counted_without_a_measure_s_filter_is_not_shown_by_its_definition(
+    demo: DataSource, language: str
+) -> None:
+    """With cancelled orders it is more than what was sold, and says that it is something else."""
+    question = {"en": "What did loyal customers bring us?", "zh": "忠实的顾客带来的营业额是多少？"}[language]
+    definition = {
+        "en": "revenue: Order amounts without cancelled orders.",
+        "zh": "销售额：订单金额，不含已取消的订单。",
+    }[language]
+    told: list[list[str]] = []
+    for where in ("", " WHERE status IN ('paid', 'open')"):
+        with talking(
+            User.objects.get(username="zhao"),
+            says_json({"sql": f"SELECT sum(amount) AS revenue FROM sales_order{where}"}),
+        ) as talk:
+            told.append(talk.ask(question).result.data["definitions"])
+    without, by_definition = told
+    assert by_definition == [definition]
+    assert definition not in without
+    assert len(without) == 2

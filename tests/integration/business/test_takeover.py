@@ -100,9 +100,9 @@ def own_as(host: str) -> dict[str, object]:
         ("", "This field is required|the product&#x27;s own server is never a data source"),
         ("127.0.0.1", "leads to the product&#x27;s own database server"),
         ("localhost", "leads to the product&#x27;s own database server"),
-        ("127.1", "leads to the product&#x27;s own database server"),
-        ("0x7f000001", "leads to the product&#x27;s own database server"),
-        ("2130706433", "leads to the product&#x27;s own database server"),
+        ("127.1", "is no host: give one name"),
+        ("0x7f000001", "is no host: give one name"),
+        ("2130706433", "is no host: give one name"),
     ],
 )
 def test_not_even_a_superuser_can_type_the_product_s_own_server(db: None, host: str, sentence: str) -> None:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from agent.questions.kinds import rule, standalone
+from agent.questions.kinds import rule
+from agent.questions.leaning import Lean, in_one_text, leaning_of
 from agent.state import Route
 
 SAID = {
@@ -60,9 +61,30 @@ def test_the_rules_choose(question: str, route: Route) -> None:
         ("What about the test environment?", "", "What about the test environment?"),
     ],
 )  # fmt: skip
-def test_a_follow_up_takes_what_it_leans_on(question: str, earlier: str, whole: str) -> None:
-    assert standalone(question, earlier) == whole
+def test_documents_are_asked_a_follow_up_with_what_it_leans_on(question: str, earlier: str, whole: str) -> None:
+    assert in_one_text(question, earlier) == whole
 
 
 def test_a_vague_word_in_a_conversation_is_no_reason_to_ask_back() -> None:
     assert rule("why", earlier="What is the request timeout?").route is Route.DOC
+
+
+@pytest.mark.parametrize(
+    ("question", "how"),
+    [
+        ("What about Norway?", Lean.PART),
+        ("去年呢？", Lean.PART),
+        ("它的标价是多少？", Lean.POINTS_BACK),
+        ("其中哪些还在用？", Lean.POINTS_BACK),
+        ("why?", Lean.POINTS_BACK),
+        ("and which are on hold?", Lean.GOES_ON),
+        ("都是哪些产品的？", Lean.GOES_ON),
+        ("no, I meant countries", Lean.CORRECTS),
+        ("不对，我问的是暂停的", Lean.CORRECTS),
+        ("Norway has how many customers?", Lean.NONE),
+        ("Notebooks per person", Lean.NONE),
+        ("也许有多少客户？", Lean.NONE),
+    ],
+)
+def test_how_a_question_leans_by_its_wording(question: str, how: Lean) -> None:
+    assert leaning_of(question).how is how

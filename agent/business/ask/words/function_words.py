@@ -17,7 +17,6 @@ __all__ = (
     "split_phrases",
 )
 
-
 _PHRASES: dict[Kind, str] = {
     Kind.COUNT: (
         "how many; number of; the number of; total number of; count of; count; 有多少; 多少; 几; 数量; 个数; "

@@ -1,0 +1,119 @@
+"""Measures conversations with gold answers: a wrong answer is the worst outcome there is, and counted apart from none."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any, Literal
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import psycopg
+from asgiref.sync import async_to_sync
+from pydantic import BaseModel, Field
+
+from agent.business.evaluation.questions import comparable, contains
+from agent.business.sources import OpenSource, open_sources
+from agent.claims.support import share_said
+from agent.events import Event
+from agent.models import StopReason
+from agent.runs.launch import ask
+from agent.sessions import ShownMessage, create_session, get_message
+from authz.principal import Principal
+from knowledge.ingestion.language import language_of
+from knowledge.retrieval.search import Scope
+
+SAID = 0.8  # share of the gold answer's words that a right answer from documents says
+Verdict = Literal["right", "wrong", "declined"]
+
+
+class Turn(BaseModel):
+    """One question. sql_seen: what the person may see of it, for `today` of the file; answer: what a document says."""
+
+    ask: str
+    kind: str
+    sql_seen: str = ""
+    answer: str | None = None
+    nothing: bool = False
+
+
+class Dialog(BaseModel):
+    id: str
+    lang: str
+    username: str = Field(alias="as")
+    turns: list[Turn]
+
+
+@dataclass
+class DialogReport:
+    """groups: counts of verdicts by kind and language. details: what became of every turn."""
+
+    groups: dict[str, dict[str, int]] = field(default_factory=dict)
+    details: list[dict[str, str]] = field(default_factory=list)
+
+    def add(self, dialog: Dialog, turn: Turn, shown: ShownMessage, verdict: Verdict) -> None:
+        counts = self.groups.setdefault(
+            f"{turn.kind}/{dialog.lang}", {"turns": 0, "right": 0, "wrong": 0, "declined": 0}
+        )
+        counts["turns"] += 1
+        counts[verdict] += 1
+        understood = shown.understood or turn.ask
+        self.details.append(
+            {
+                "id": dialog.id,
+                "ask": turn.ask,
+                "verdict": verdict,
+                "understood": understood,
+                "stop_reason": shown.stop_reason,
+                "said": shown.content,
+            }
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        total = {
+            name: sum(counts[name] for counts in self.groups.values())
+            for name in ("turns", "right", "wrong", "declined")
+        }
+        return total | {"groups": dict(sorted(self.groups.items())), "details": self.details}
+
+
+def measured(dialogs: Sequence[Dialog], *, today: date) -> DialogReport:
+    """Ask every dialog as its person. today: the day that the gold statements name; the data's own day stands in its place.
+
+    Raises NotFound for a person who is not there.
+    """
+    report = DialogReport()
+    for dialog in dialogs:
+        principal = Principal.named(dialog.username)
+        session = create_session(principal)
+        sources = open_sources(principal)
+        for turn in dialog.turns:
+            events = async_to_sync(_asked)(principal, session.pk, turn.ask)
+            shown = get_message(principal, session, UUID(str(events[-1].assistant_message_id)))
+            gold = list(_gold(turn, sources, today))
+            report.add(dialog, turn, shown, _verdict(turn, shown, gold))
+    return report
+
+
+async def _asked(principal: Principal, session_id: Any, question: str) -> list[Event]:
+    language = "zh-hans" if language_of(question) == "zh" else "en"
+    return [e async for e in ask(principal, session_id=session_id, question=question, scope=Scope(), language=language)]
+
+
+def _gold(turn: Turn, sources: Sequence[OpenSource], today: date) -> Iterator[Sequence[Sequence[Any]]]:
+    """The rows of the gold statement, in each source that has its tables."""
+    for opened in sources if turn.sql_seen else ():
+        now = datetime.now(ZoneInfo(opened.layer.time_zone)).date()
+        with psycopg.connect(**opened.access.admin.keywords()) as connection:
+            try:
+                yield connection.execute(turn.sql_seen.replace(f"{today}", f"{now}").encode()).fetchall()
+            except psycopg.errors.UndefinedTable:
+                continue
+
+
+def _verdict(turn: Turn, shown: ShownMessage, gold: Sequence[Sequence[Sequence[Any]]]) -> Verdict:
+    if shown.stop_reason != StopReason.OK:
+        return "right" if turn.nothing else "declined"
+    tables = [query.result.table.rows for query in shown.queries if query.result]
+    counted = any(contains(*comparable(rows, expected)) for rows in tables for expected in gold)
+    told = turn.answer is not None and not tables and share_said(turn.answer, shown.content) >= SAID
+    return "right" if counted or told else "wrong"

@@ -1,0 +1,79 @@
+"""Whether a question leans on the one before it, by its wording alone; and both as one text, for a search of documents."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from knowledge.ingestion.language import language_of
+
+SHORT = 40  # characters of a question that may lean on the one before by a pronoun alone
+_PART = re.compile(
+    r"^(?:and\s+(?:what|how)\s+about|what\s+about|how\s+about|and\s+for|and\s+in|same\s+for)\s+(.+)$"
+    r"|^(?:那么?|还有|以及)(?:对于|对|如果是|在)?(.+?)(?:呢|怎么样|又如何)?$|^(.{1,20})呢$",
+    re.IGNORECASE,
+)
+_POINTS_BACK = re.compile(
+    r"\b(?:it|its|they|them|their|that one|those)\b|它|它们|该(?:功能|策略|文档|制度)|上述|前者|后者|其中",
+    re.IGNORECASE,
+)
+_VAGUE = re.compile(
+    r"^(?:这个|那个|它|他|她|这|那|这样|那样)(?:呢|是什么|怎么样|怎么办|怎么弄|如何)?$"
+    r"|^(?:it|this|that|what|how|why|what about (?:it|this|that)|how about (?:it|this|that)|and|so|help|帮助|怎么办|为什么|什么|呢)$",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(r"^(?:and|but|or|also)\b|^(?:而|但|或者?|也)(?!许|是)|的$", re.IGNORECASE)
+_CORRECTS = re.compile(r"^(?:no|nope|not|wrong|不对?|不是|错了?)\b\s*[,，:：]|^(?:不对|不是|错了)", re.IGNORECASE)
+
+
+class Lean(StrEnum):
+    PART = "part"  # names what is to stand in the place of a part: “What about Norway?”
+    POINTS_BACK = "points back"  # by a pronoun
+    GOES_ON = "goes on"  # begins as the second half of a sentence, or leaves out what the first one was about
+    CORRECTS = "corrects"
+    NONE = ""
+
+
+@dataclass(frozen=True)
+class Leaning:
+    """How a question leans. part: what it names of its own, in its words."""
+
+    how: Lean
+    part: str
+
+
+def leaning_of(question: str) -> Leaning:
+    text = _bare(question)
+    if _VAGUE.match(text):
+        return Leaning(Lean.POINTS_BACK, text)
+    if _CORRECTS.search(text):
+        return Leaning(Lean.CORRECTS, text)
+    if named := _PART.match(text):
+        return Leaning(Lean.PART, next(group for group in named.groups() if group).strip())
+    if len(text) <= SHORT and _POINTS_BACK.search(text):
+        return Leaning(Lean.POINTS_BACK, text)
+    return Leaning(Lean.GOES_ON if _GOES_ON.search(text) else Lean.NONE, text)
+
+
+def is_vague(question: str) -> bool:
+    """Whether nothing is said of what is asked about."""
+    return _VAGUE.match(_bare(question)) is not None
+
+
+def in_one_text(question: str, earlier: str) -> str:
+    """A question that leans on the one before it, and that one, as a text to search with; others come back as they are."""
+    leaning = leaning_of(question) if earlier else Leaning(Lean.NONE, question)
+    if leaning.how is Lean.PART:
+        return beside(earlier, leaning.part)
+    if leaning.how is Lean.POINTS_BACK:
+        return beside(leaning.part, _bare(earlier))
+    return question
+
+
+def _bare(question: str) -> str:
+    return question.strip().rstrip("?？!！。. ")
+
+
+def beside(question: str, added: str) -> str:
+    """A question with words in brackets, punctuated as its language is."""
+    bare = _bare(question)
+    return f"{bare}（{added}）？" if language_of(bare) == "zh" else f"{bare} ({added})?"

@@ -1,0 +1,123 @@
+"""Questions that lean on the one before: a number is the one asked for, or there is none."""
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from agent.business.models import DataSource
+from agent.models import Message, StopReason
+from agent.sessions import create_session, get_message
+from authz.principal import Principal
+from demo.company import load_company
+from demo.seed import group_of
+from tests.evaluation_data import data_folder
+from tests.factories import allow, make_base, make_document
+from tests.integration.agent.conversations import Judged, asked, stored
+
+OURS = Path(__file__).parents[2] / "evaluation" / "dialogs.jsonl"
+
+
+def evaluated(file: Path, folder: Path) -> dict[str, Any]:
+    out = folder / "report.json"
+    call_command("evaluate_dialogs", str(file), json=out, stdout=StringIO())
+    found: dict[str, Any] = json.loads(out.read_text())
+    return found
+
+
+def conversation(username: str, *questions: str) -> list[Message]:
+    principal = Principal.named(username)
+    session = create_session(principal)
+    return [stored(asked(principal, question, session)) for question in questions]
+
+
+def test_a_part_takes_the_place_of_the_part_of_its_kind(demo: DataSource, tmp_path: Path) -> None:
+    """Times, regions and countries; and a change of topic, which leaves nothing behind."""
+    report = evaluated(OURS, tmp_path)
+    assert [turn for turn in report["details"] if turn["verdict"] != "right"] == []
+    assert report["turns"] == 21
+
+
+def test_no_turn_of_dialogs_written_by_others_gets_a_wrong_number(demo: DataSource, tmp_path: Path) -> None:
+    report = evaluated(data_folder("cases") / "dialogs.dev.jsonl", tmp_path)
+    assert [turn for turn in report["details"] if turn["verdict"] == "wrong"] == []
+    assert sum(report["groups"][name]["right"] for name in ("data/en", "data/zh")) >= 27
+
+
+@pytest.mark.parametrize(
+    ("username", "first", "then", "readings"),
+    [
+        # a value or a time more is offered, not taken for granted
+        ("zhao", "今年的销售额是多少？", "华东呢？", ["今年的销售额是多少（华东）？"]),
+        ("zhao", "How many customers do we have in Norway?", "and for last year?",
+         ["How many customers do we have in Norway (last year)?"]),
+        # a month after a month of another year: of which year?
+        ("zhao", "去年10月的销售额是多少？", "9月呢？", []),
+        # two times, two values: which of them?
+        ("zhao", "对比去年和今年的销售额", "2024年呢？", []),
+        ("zhao", "How many customers are there in Germany and Norway?", "What about China?", []),
+        # no part of a question at all
+        ("zhao", "今年取消了多少订单？", "占比呢？", []),
+        ("zhao", "How many customers are there by industry?", "as a share", []),
+        ("zhao", "How many customers are there by industry?", "no, I meant countries", []),
+        # what leaves out what it is about, after a question narrowed to something
+        ("emma", "软件类产品有哪些？", "最贵的是哪个？", ["最贵的是哪个（产品）？", "最贵的是哪个（软件, 产品）？"]),
+        ("zhao", "今年取消了多少订单？", "都是哪些产品的？", ["都是哪些产品的（产品）？"]),
+        ("emma", "销量最高的产品是哪个？", "它的标价是多少？", ["它的标价是多少（产品）？"]),
+    ],
+)  # fmt: skip
+def test_what_is_not_certain_is_asked_back(
+    demo: DataSource, username: str, first: str, then: str, readings: list[str]
+) -> None:
+    """Each choice is a question of its own, which is answered."""
+    before, answer = conversation(username, first, then)
+    assert (before.stop_reason, answer.stop_reason) == (StopReason.OK, StopReason.NEED_CLARIFY)
+    assert answer.state["plan"]["clarifying_questions"] == readings
+    for reading in readings:
+        assert conversation(username, reading)[0].stop_reason == StopReason.OK
+
+
+def test_after_a_question_that_was_asked_back_nothing_is_completed(demo: DataSource) -> None:
+    answers = conversation("zhao", "今年的销售额是多少？", "华东呢？", "去年呢？")
+    assert [answer.stop_reason for answer in answers[1:]] == [StopReason.NEED_CLARIFY] * 2
+
+
+def test_what_was_understood_is_told_and_leaned_on_in_its_turn(demo: DataSource) -> None:
+    principal = Principal.named("zhao")
+    session = create_session(principal)
+    for question, whole in (
+        ("欧洲有多少客户？", ""),
+        ("华东呢？", "华东有多少客户？"),
+        ("那华南呢？", "华南有多少客户？"),
+    ):
+        row = stored(asked(principal, question, session))
+        assert get_message(principal, session, row.pk).understood == whole
+
+
+def test_a_word_in_brackets_is_read_or_the_question_is_not(demo: DataSource) -> None:
+    (answer,) = conversation("zhao", "上个月的销售额是多少（去年）？")
+    assert answer.stop_reason != StopReason.OK
+
+
+RULES = """# Network rules
+
+The default timeout of HTTP calls between services is 3 seconds.
+
+## dock-planner
+
+The solver runs long: the default timeout of dock-planner is 20 seconds.
+"""
+
+
+def test_documents_answer_a_follow_up_only_with_what_it_names(demo: DataSource, judged: Judged) -> None:
+    base = make_base("Network")
+    make_document(base, "rules.md", RULES, ingested=True)
+    allow(group_of(load_company(), "engineering"), base)
+    first = "What is the default timeout of HTTP calls between services?"
+    found, about, unnamed = conversation("chen", first, "What about dock-planner?", "What about the gateway manager?")
+    assert "3 seconds" in found.content
+    assert about.stop_reason == StopReason.NO_EVIDENCE or "20 seconds" in about.sentences[0]["text"]
+    assert unnamed.stop_reason == StopReason.NO_EVIDENCE
