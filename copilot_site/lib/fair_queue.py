@@ -13,7 +13,8 @@ from enum import Enum
 from threading import Lock
 
 LONGEST_RETRY_S = 60
-TELL_S = 1.0  # between two places that somebody who waits is told of
+TELL_S = 1.0  # at least between two places that somebody who waits is told of
+RARELY = 5  # times as long, for somebody far behind: each telling is written, read and shown
 SMOOTHING = 0.1  # weight of the latest stay in the mean
 
 
@@ -51,13 +52,14 @@ class Ticket:
         return self._queue.before(self)
 
     async def turn(self, *, tell_s: float = TELL_S) -> AsyncGenerator[int, None]:
-        """Wait for the place; yields `before` at first and whenever it has changed, nothing where there is no wait."""
+        """Wait for the place; yields `before` at first and when it has changed, the oftener the nearer; nothing where there is no wait."""
         served, told = asyncio.wrap_future(self.served), -1
         while not self.served.done():
             if (before := self.before()) != told:
                 told = before
                 yield before
-            await asyncio.wait({served}, timeout=tell_s)  # whoever is cancelled here does not cancel the future
+            pause_s = tell_s * min(max(1.0, told / 4), RARELY)
+            await asyncio.wait({served}, timeout=pause_s)  # whoever is cancelled here does not cancel the future
 
     async def served_within(self, seconds: float) -> bool:
         """Wait for the place as long as that; False where it did not come free."""
