@@ -202,7 +202,10 @@ class Config(BaseSettings):
         description="The same with one, which is mostly waited for; what the model's service takes.",
     )
     runs_per_person: int = Field(
-        default=2, ge=1, le=2000, description="Of one person's questions at once in an ASGI process; the others wait."
+        default=2,
+        ge=1,
+        le=2000,
+        description="Of one person's questions at once in an ASGI process, at most half of all; the others wait.",
     )
     runs_per_program: int = Field(
         default=2, ge=1, le=2000, description="The same of all API tokens of one person together."

@@ -31,7 +31,12 @@ MODEL_CALLS, MODEL_FRAMES = 4, 17  # of a run, as `agent.benchmarks.model_server
 # Runs a module of this package, which cannot be imported before Django is ready.
 RUN = "import django, runpy, sys; django.setup(); del sys.argv[0]; runpy.run_module(sys.argv[0], run_name='__main__')"
 # One person asks for all of them here, and none is to wait for another.
-UNBOUNDED = {"COPILOT_MODEL_RUNS_AT_ONCE": "2000", "COPILOT_RUNS_PER_PERSON": "2000", "COPILOT_RUNS_WAITING": "10000"}
+UNBOUNDED = {
+    "COPILOT_MODEL_RUNS_AT_ONCE": "2000",
+    "COPILOT_RUNS_AT_ONCE": "64",
+    "COPILOT_RUNS_PER_PERSON": "2000",
+    "COPILOT_RUNS_WAITING": "10000",
+}
 
 
 class RunsBenchmark:

@@ -19,10 +19,15 @@ from copilot_site.lib.fair_queue import FairQueue, QueueFull, Ticket
 
 @cache
 def queue(*, has_model: bool) -> FairQueue:
-    """The queue of this process for runs with or without a language model."""
+    """The queue of this process for runs with or without a language model.
+
+    Nobody has more than half of the places, so that whoever comes beside a flood finds one, or the next one.
+    """
+    places = settings.MODEL_RUNS_AT_ONCE if has_model else settings.RUNS_AT_ONCE
+    half = max(1, places // 2)
     return FairQueue(
-        places=settings.MODEL_RUNS_AT_ONCE if has_model else settings.RUNS_AT_ONCE,
-        own_places=_own_places,
+        places=places,
+        own_places=lambda party: min(half, _own_places(party)),
         most_waiting=settings.RUNS_WAITING,
     )
 
