@@ -16,16 +16,15 @@ from redis.exceptions import RedisError
 from agent.events import Error
 from agent.profiles import Options
 from agent.runs.following import follow, require_answer
-from agent.runs.launch import launch
+from agent.runs.launch import launch, start
 from agent.runs.leases import ask_to_stop
-from agent.runs.records import begin
 from agent.runs.threads import in_thread
 from agent.sessions import get_session
 from audit.actions import Action, Outcome
 from audit.record import record
 from authz.principal import Principal
 from authz.sockets import principal_of
-from copilot_site.lib.errors import CopilotError, NotFound
+from copilot_site.lib.errors import CopilotError, NotFound, as_ours
 from copilot_site.lib.nesting import loads
 from copilot_site.lib.sockets import message_of
 from knowledge.retrieval.search import Scope
@@ -120,20 +119,17 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
         except ValidationError as problem:
             first = problem.errors()[0]
             await self._refuse(f"{'.'.join(map(str, first['loc'])) or 'message'}: {first['msg']}")
-        except CopilotError as problem:
-            await self._refuse(str(problem))
+        except Exception as error:
+            ours = as_ours(error)
+            if not isinstance(ours, CopilotError):
+                raise
+            await self._refuse(str(ours), getattr(ours, "retry_after_s", None))
 
     async def _begin(self, principal: Principal, asked: Ask) -> UUID:
         """Start a run; the id of its answer."""
         scope = Scope(knowledge_base_ids=tuple(asked.knowledge_base_ids), document_ids=tuple(asked.knowledge_ids))
-        run = await in_thread(
-            begin,
-            principal,
-            self.session_id,
-            asked.query,
-            scope=scope,
-            language=asked.language,
-            options=Options(),
+        run = await start(
+            principal, self.session_id, asked.query, scope=scope, language=asked.language, options=Options()
         )
         return launch(run)
 
@@ -169,10 +165,11 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
         except ValueError:
             return {}
 
-    async def _refuse(self, sentence: str) -> None:
-        await self.send_json(
-            Error(content=sentence, done=True, session_id=str(self.session_id)).model_dump(mode="json")
-        )
+    async def _refuse(self, sentence: str, retry_after_s: int | None = None) -> None:
+        """retry_after_s: of a question that was not taken, and may be asked again."""
+        data = {} if retry_after_s is None else {"retry_after_s": retry_after_s}
+        error = Error(content=sentence, data=data, done=True, session_id=str(self.session_id))
+        await self.send_json(error.model_dump(mode="json"))
 
     async def _principal(self) -> Principal:
         return await in_thread(principal_of, self.scope)

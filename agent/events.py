@@ -68,6 +68,16 @@ class AgentQuery(StreamEvent):
     response_type: Literal["agent_query"] = "agent_query"
 
 
+class Queued(StreamEvent):
+    """The run waits for its turn; `content` says so, `data.before` is the number of questions that are begun before it.
+
+    Comes again when that has changed; `agent_query` follows.
+    """
+
+    response_type: Literal["queued"] = "queued"
+    data: dict[str, Any] = Field(default_factory=dict)
+
+
 class Thinking(StreamEvent):
     """A piece of what the model thinks aloud; information, never part of the answer."""
 
@@ -151,13 +161,18 @@ class Complete(StreamEvent):
 
 
 class Error(StreamEvent):
-    """The run failed; `content` is one sentence for the person who asked."""
+    """The run failed; `content` is one sentence for the person who asked.
+
+    `data.retry_after_s`: over a socket, of a question that was not taken; the same may be asked again after so many seconds.
+    """
 
     response_type: Literal["error"] = "error"
+    data: dict[str, Any] = Field(default_factory=dict)
 
 
 Event = Annotated[
-    AgentQuery
+    Queued
+    | AgentQuery
     | Thinking
     | ToolCall
     | ToolResult

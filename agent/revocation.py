@@ -13,7 +13,7 @@ from asgiref.sync import sync_to_async
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from agent.events import AgentQuery, Complete, Error, Event, Reflection, SessionTitle
+from agent.events import AgentQuery, Complete, Error, Event, Queued, Reflection, SessionTitle
 from agent.models import StopReason
 from agent.query.sources import Queried, visible_keys, visible_queries
 from agent.state import EvidenceItem, Run
@@ -21,7 +21,14 @@ from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, NotFound
 from knowledge.selectors import visible_chunk_ids
 
-OURS = (AgentQuery, Reflection, SessionTitle, Complete, Error)  # words of the person and of ours; all else is looked at
+OURS = (
+    Queued,
+    AgentQuery,
+    Reflection,
+    SessionTitle,
+    Complete,
+    Error,
+)  # words of the person and of ours; all else is looked at
 
 
 class EvidenceGone(CopilotError):

@@ -20,6 +20,7 @@ from agent.query.sources import Queried
 from audit.record import record
 from audit.withheld import Recorder
 from authz.principal import Principal
+from copilot_site.lib.fair_queue import Ticket
 from knowledge.retrieval.ranking import Scores
 from knowledge.retrieval.search import Found, Scope
 from knowledge.selectors import ShownPassage
@@ -282,7 +283,8 @@ class Run:
     notices: sentences for the person about what was done differently from what
     they would expect. found: what the searches brought; findings: all evidence, by its id. named_by: the passage that says what
     the query is about. record: how what is done for it gets into the audit log. is_held_back: the last event stood on what may not
-    be read any more, and did not leave.
+    be read any more, and did not leave. ticket: its place among the runs of its process, until it is over; none where nobody else waits
+    for it.
     """
 
     session_id: UUID
@@ -312,6 +314,8 @@ class Run:
     stop_reason: StopReason = StopReason.OK
     record: Recorder = record
     is_held_back: bool = False
+    ticket: Ticket | None = None
+    is_over: bool = False
     _told: int = 0
 
     def subtask(self, tool: str) -> Subtask | None:

@@ -81,22 +81,30 @@ class AsyncClient:
             except (httpx.TransportError, Again) as error:
                 failure = error
             await asyncio.sleep(course.after_failure(failure))
-            method, (path, query, headers) = "GET", course.place
-            options = {"params": query, "headers": headers}
+            if course.message_id:  # else it was not taken, and is asked again
+                method, (path, query, headers) = "GET", course.place
+                options = {"params": query, "headers": headers}
 
     @asynccontextmanager
     async def _connected(self, method: str, path: str, **options: Any) -> AsyncIterator[httpx.Response]:
         headers = ACCEPT | options.pop("headers", {})
         async with self._http.stream(method, path, headers=headers, **options) as answer:
             if answer.is_error:
-                check(answer.status_code, read_body(await answer.aread()))
+                check(answer.status_code, read_body(await answer.aread()), answer.headers)
             yield answer
 
     async def _call(self, method: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        try:
-            answer = await self._http.request(method, path, json=body)
-            found = read_body(answer.content)
-            check(answer.status_code, found)
-        except (httpx.TransportError, Again) as error:
-            raise Unreachable(f"The server does not answer ({error}).") from error
-        return found
+        for _attempt in range(self._backoff.attempts):
+            try:
+                answer = await self._http.request(method, path, json=body)
+                found = read_body(answer.content)
+                check(answer.status_code, found, answer.headers)
+            except (httpx.TransportError, Again) as error:
+                failure: Exception = error
+            else:
+                return found
+            later_s = failure.retry_after_s if isinstance(failure, Again) else 0.0
+            if not later_s:
+                break
+            await asyncio.sleep(self._backoff.later(later_s))
+        raise Unreachable(f"The server does not answer ({failure}).") from failure

@@ -81,25 +81,33 @@ class Client:
             except (httpx.TransportError, Again) as error:
                 failure = error
             time.sleep(course.after_failure(failure))
-            method, (path, query, headers) = "GET", course.place
-            options = {"params": query, "headers": headers}
+            if course.message_id:  # else it was not taken, and is asked again
+                method, (path, query, headers) = "GET", course.place
+                options = {"params": query, "headers": headers}
 
     @contextmanager
     def _connected(self, method: str, path: str, **options: Any) -> Iterator[httpx.Response]:
         headers = ACCEPT | options.pop("headers", {})
         with self._http.stream(method, path, headers=headers, **options) as answer:
             if answer.is_error:
-                check(answer.status_code, read_body(answer.read()))
+                check(answer.status_code, read_body(answer.read()), answer.headers)
             yield answer
 
     def _call(self, method: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        try:
-            answer = self._http.request(method, path, json=body)
-            found = read_body(answer.content)
-            check(answer.status_code, found)
-        except (httpx.TransportError, Again) as error:
-            raise Unreachable(f"The server does not answer ({error}).") from error
-        return found
+        for _attempt in range(self._backoff.attempts):
+            try:
+                answer = self._http.request(method, path, json=body)
+                found = read_body(answer.content)
+                check(answer.status_code, found, answer.headers)
+            except (httpx.TransportError, Again) as error:
+                failure: Exception = error
+            else:
+                return found
+            later_s = failure.retry_after_s if isinstance(failure, Again) else 0.0
+            if not later_s:
+                break
+            time.sleep(self._backoff.later(later_s))
+        raise Unreachable(f"The server does not answer ({failure}).") from failure
 
 
 def read_body(body: bytes) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from copilot_client.events import StreamResponse
 from copilot_client.sse import Frames
 
 AGAIN = frozenset({408, 429, 500, 502, 503, 504})  # statuses that may be others in a moment
+LATER = frozenset({429, 503})  # with Retry-After: nothing was done, and the same may be asked again
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,10 @@ class Backoff:
         """attempt: 1 for the first."""
         longest = min(self.longest_s, self.first_s * 2 ** (attempt - 1))
         return random.uniform(longest / 2, longest)  # noqa: S311 - spreads load, hides nothing
+
+    def later(self, seconds: float) -> float:
+        """What the server asks for and a little more: it asks all others for the same."""
+        return seconds + random.uniform(0.0, min(self.longest_s, seconds))  # noqa: S311 - as above
 
 
 @dataclass
@@ -51,8 +56,14 @@ class Course:
                 yield event
 
     def after_failure(self, error: Exception) -> float:
-        """Seconds to wait before coming back. Raises Unreachable where nothing says to what, or it was tried often enough."""
+        """Seconds to wait before coming back, or before asking again what was not taken.
+
+        Raises Unreachable where nothing says to what, or it was tried often enough.
+        """
         self.failures += 1
+        later_s = error.retry_after_s if isinstance(error, Again) else 0.0
+        if later_s and self.failures <= self.backoff.attempts:
+            return self.backoff.later(later_s)
         if not self.message_id:
             raise Unreachable(f"The question was sent, and no answer began ({error}).") from error
         if self.failures > self.backoff.attempts:
@@ -67,14 +78,22 @@ class Course:
 
 
 class Again(Exception):
-    """A connection ended too early, or the server asked to come later."""
+    """A connection ended too early, or the server asked to come later.
+
+    retry_after_s: then, and it has done nothing of what it was asked; 0 where nobody says so.
+    """
+
+    def __init__(self, detail: str, retry_after_s: float = 0.0) -> None:
+        super().__init__(detail)
+        self.retry_after_s = retry_after_s
 
 
-def check(status: int, body: Mapping[str, Any]) -> None:
+def check(status: int, body: Mapping[str, Any], headers: Mapping[str, str]) -> None:
     """Raises Refused for a problem document, Again where a later attempt may go well."""
     if status < 400:
         return
     detail = str(body.get("detail") or f"The server answered with status {status}.")
     if status in AGAIN:
-        raise Again(detail)
+        after = headers.get("Retry-After", "")
+        raise Again(detail, float(after) if status in LATER and after.isascii() and after.isdecimal() else 0.0)
     raise Refused(status, detail, str(body.get("code", "")))

@@ -10,6 +10,7 @@ from typing import Any, Self
 class ResponseType(StrEnum):
     """What an event is about. `COMPLETE` and `ERROR` end a stream, each stream with exactly one of them."""
 
+    QUEUED = "queued"
     AGENT_QUERY = "agent_query"
     THINKING = "thinking"
     TOOL_CALL = "tool_call"

@@ -8,7 +8,10 @@ from copilot_site.lib.interpreter import SWITCH_S
 
 sys.setswitchinterval(SWITCH_S)
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
-os.environ.setdefault("COPILOT_DB_POOL", "12")  # threads that hold a connection at a time; the rest wait
+
+from copilot_site.connections import POOL
+
+os.environ.setdefault("COPILOT_DB_POOL", str(POOL))
 
 from copilot_site.embedded.services import announce
 
@@ -21,10 +24,15 @@ require_safe(load_config())
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
+from django import setup
 from django.conf import settings
-from django.core.asgi import get_asgi_application
 
-django_application = get_asgi_application()
+setup(set_prefix=False)
+
+from copilot_site.lib.seats import SeatedHandler
+from copilot_site.seats import KINDS, shares
+
+django_application = SeatedHandler(shares(), KINDS)
 
 from agent.routing import websocket_urlpatterns
 from copilot_site.lib.body_limit import FORM_BYTES, BodyLimit

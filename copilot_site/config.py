@@ -16,6 +16,7 @@ from dotenv import dotenv_values
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from copilot_site.connections import POOL
 from copilot_site.lib.outgoing import entries_of
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -55,7 +56,16 @@ class Config(BaseSettings):
         default=None, description="amqp://… for RabbitMQ; unset: the queue is in REDIS_URL."
     )
     db_pool: int = Field(
-        default=0, ge=0, le=100, description="Connections kept open by an ASGI process; 0 in commands and workers."
+        default=0,
+        ge=0,
+        le=100,
+        description="Connections kept open by an ASGI process, at least what it may hold; 0 in commands and workers.",
+    )
+    web_processes: int = Field(
+        default=1,
+        ge=1,
+        le=100,
+        description="ASGI processes on all hosts together; `doctor` adds up what they may take of PostgreSQL's connections.",
     )
     db_role: str | None = Field(
         default=None,
@@ -188,6 +198,39 @@ class Config(BaseSettings):
         ge=0,
         description="Visible chunks up to which search is one exact pass; above: HNSW.",
     )
+    runs_at_once: int = Field(
+        default_factory=lambda: max(os.cpu_count() or 1, 2),
+        ge=1,
+        le=64,
+        description="Questions that an ASGI process answers at once without a language model; as many as cores, at least 2.",
+    )
+    model_runs_at_once: int = Field(
+        default=200,
+        ge=1,
+        le=2000,
+        description="The same with one, which is mostly waited for; what the model's service takes.",
+    )
+    runs_per_person: int = Field(
+        default=2,
+        ge=1,
+        le=2000,
+        description="Of one person's questions at once in an ASGI process, at most half of all; the others wait.",
+    )
+    runs_per_program: int = Field(
+        default=2, ge=1, le=2000, description="The same of all API tokens of one person together."
+    )
+    runs_waiting: int = Field(
+        default=200,
+        ge=1,
+        le=10_000,
+        description="Questions that may wait in an ASGI process; the next one is refused with 503 and asked again by page and client.",
+    )
+    transfers_per_person: int = Field(
+        default=1,
+        ge=1,
+        le=2,
+        description="Uploads, searches and downloads of one person at once in an ASGI process, of 2.",
+    )
     worker_concurrency: int = Field(
         default_factory=lambda: min(os.cpu_count() or 1, 2),
         ge=1,
@@ -204,6 +247,13 @@ class Config(BaseSettings):
     @classmethod
     def _absolute(cls, path: Path | None) -> Path | None:
         return None if path is None else (BASE_DIR / path.expanduser()).resolve()
+
+    @field_validator("db_pool")
+    @classmethod
+    def _pool_is_enough(cls, pool: int) -> int:
+        if 0 < pool < POOL:
+            raise ValueError(f"a web process holds up to {POOL} connections; set it to {POOL} or more, or leave it out")
+        return pool
 
     @field_validator("database_url")
     @classmethod

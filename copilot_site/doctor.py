@@ -30,6 +30,7 @@ from agent.providers.configured import model_names, probe, served_model
 from audit.keys import KeyUnusable, public_key, signing_key, trusted_keys
 from audit.owner import as_owner
 from copilot_site.config import BASE_DIR, load_config
+from copilot_site.connections import OTHERS, POOL, needed
 from copilot_site.embedded import services
 from copilot_site.embedded.process import ServiceFailed
 from copilot_site.lib.errors import CopilotError
@@ -128,6 +129,22 @@ def postgres(using: BaseDatabaseWrapper | None = None) -> Finding:
         return Finding("PostgreSQL", False, str(error).splitlines()[0], mend)
     version = (using or connection).pg_version  # type: ignore[attr-defined]  # of PostgreSQL's alone
     return Finding("PostgreSQL", version >= LEAST_POSTGRES, f"version {version // 10_000}.{version % 10_000}", mend)
+
+
+def connections() -> Finding:
+    """PostgreSQL gives as many connections as all processes of the system may hold at once."""
+    name = "Connections"
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT current_setting('max_connections')::int")
+            given = int(cursor.fetchone()[0])
+    except DatabaseError as error:
+        return Finding(name, False, str(error).splitlines()[0], "Mend PostgreSQL first.")
+    pool = load_config().db_pool or POOL
+    most = needed(settings.WEB_PROCESSES, pool)
+    held = f"{given}; {settings.WEB_PROCESSES} × {pool} of web processes and {OTHERS} of others may be held"
+    mend = f"Set max_connections of PostgreSQL to {most} or more, lower COPILOT_WEB_PROCESSES, or put PgBouncer in between."
+    return Finding(name, given >= most, held, mend)
 
 
 def pgvector(using: BaseDatabaseWrapper | None = None) -> Finding:
@@ -335,8 +352,8 @@ def browser() -> Finding:
 
 
 CHECKS: tuple[Callable[[], Finding], ...] = (
-    python, packages, state_folder, embedded, postgres, pgvector, migrations, audit_key, broker, model, reranking, word_list, index,
-    readings, files,
+    python, packages, state_folder, embedded, postgres, connections, pgvector, migrations, audit_key, broker, model, reranking, word_list,
+    index, readings, files,
 )  # fmt: skip
 
 

@@ -46,6 +46,7 @@ INSTALLED_APPS = [
     "rest_framework",
 ]
 MIDDLEWARE = [
+    "copilot_site.lib.seats.GivesBack",
     "django.middleware.security.SecurityMiddleware",
     "copilot_site.lib.static_files.StaticFiles",
     "copilot_site.lib.pages.NothingIsKept",
@@ -334,6 +335,11 @@ OTLP_HEADERS = config.otlp_headers.get_secret_value() if config.otlp_headers els
 UPLOAD_MAX_BYTES = config.upload_max_mb * 1_000_000
 AUDIT_KEYS = config.audit_keys or HOME.root / "audit-keys"
 AUDIT_CHECKPOINTS = config.audit_checkpoints or HOME.root / "audit-checkpoints"
+RUNS_AT_ONCE, MODEL_RUNS_AT_ONCE = config.runs_at_once, config.model_runs_at_once
+RUNS_PER_PERSON, RUNS_PER_PROGRAM = config.runs_per_person, config.runs_per_program
+RUNS_WAITING = config.runs_waiting
+TRANSFERS_PER_PERSON = config.transfers_per_person
+WEB_PROCESSES = config.web_processes
 SEARCH_EXACT_LIMIT = config.search_exact_limit  # visible chunks
 
 # --- logs -------------------------------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ bare loop of its calls.
 
 import json
 import os
-import random
 import subprocess
 import sys
 import time
@@ -17,19 +16,27 @@ from typing import Any
 import numpy as np
 from django.db import connection
 
+from agent.benchmarks.questions import questions_about
 from agent.model_settings import LanguageModel
 from agent.models import Session
 from authz.principal import Principal
 from copilot_site.config import BASE_DIR
+from copilot_site.connections import POOL
 from copilot_site.lib.benchmarks import Report, Row
-from copilot_site.lib.errors import CopilotError, InvalidInput
-from knowledge.models import Chunk, KnowledgeBase
+from copilot_site.lib.errors import CopilotError
 from knowledge.selectors import base_named
 
 WARM_UP = 3  # runs: the models and the pages are in memory
 MODEL_CALLS, MODEL_FRAMES = 4, 17  # of a run, as `agent.benchmarks.model_server` answers
 # Runs a module of this package, which cannot be imported before Django is ready.
 RUN = "import django, runpy, sys; django.setup(); del sys.argv[0]; runpy.run_module(sys.argv[0], run_name='__main__')"
+# One person asks for all of them here, and none is to wait for another.
+UNBOUNDED = {
+    "COPILOT_MODEL_RUNS_AT_ONCE": "2000",
+    "COPILOT_RUNS_AT_ONCE": "64",
+    "COPILOT_RUNS_PER_PERSON": "2000",
+    "COPILOT_RUNS_WAITING": "10000",
+}
 
 
 class RunsBenchmark:
@@ -72,7 +79,7 @@ class RunsBenchmark:
             "steady": places + steady if steady else 0,
             "memory": options["memory"],
         }
-        questions = _questions(principal, base, sum(counts.values()), options["seed"])
+        questions = questions_about(principal, base, sum(counts.values()), options["seed"])
         sessions = [Session(user_id=principal.user_id) for _question in questions]
         asked = iter([[str(session.pk), text] for session, text in zip(sessions, questions, strict=True)])
         first_s, pause_s = options["steady_first_ms"] / 1e3, options["steady_pause_ms"] / 1e3
@@ -143,17 +150,6 @@ def _percentile(values: Sequence[float], share: int) -> float:
     return float(np.percentile(values, share))
 
 
-def _questions(principal: Principal, base: KnowledgeBase, count: int, seed: int) -> list[str]:
-    rows = Chunk.objects.visible_to(principal).filter(knowledge_base=base).order_by("id")
-    texts = sorted(
-        {" ".join([title, *path[-1:]]) for title, path in rows.values_list("document__title", "heading_path")}
-    )
-    if not texts:
-        raise InvalidInput(f"“{base.name}” has no passages that you may see; import documents first.")
-    chance = random.Random(seed)  # noqa: S311 - repeats a run, hides nothing
-    return [f"What is said about {chance.choice(texts)}?" for _ in range(count)]
-
-
 @contextmanager
 def _scripted_model(first_s: float, pause_s: float) -> Iterator[dict[str, str]]:
     """A model in a process of its own, known to the product as long as the block runs: its name and url.
@@ -182,7 +178,7 @@ def _measured(task: Mapping[str, Any]) -> dict[str, Any]:
         input=json.dumps(task),
         capture_output=True,
         text=True,
-        env=os.environ | {"COPILOT_DB_POOL": "12", "DATABASE_URL": address},
+        env=os.environ | UNBOUNDED | {"COPILOT_DB_POOL": str(POOL), "DATABASE_URL": address},
         cwd=BASE_DIR,
         check=False,
     )

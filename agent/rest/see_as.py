@@ -210,7 +210,7 @@ class DocumentsAs(_SeenList):
 class KnowledgeSearchAs(_SeeAs):
     token_scopes = {"post": (TokenScope.SEARCH,)}
 
-    @operation("Search as somebody else would find it", body=SearchAs, answer=SearchSeen, problems=(*LOOKS, 503))
+    @operation("Search as somebody else would find it", body=SearchAs, answer=SearchSeen, problems=LOOKS)
     def post(self, request: Request) -> Response:
         given = SearchAs.checked(request.data)
         query, scope = given["query"], scope_of(given, language=given["language"])

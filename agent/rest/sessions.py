@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from asgiref.sync import async_to_sync
 from django.db.models import QuerySet
+from django.http import HttpResponse
 from django.utils.translation import get_language
 from rest_framework import serializers, status
 from rest_framework.mixins import ListModelMixin
@@ -13,9 +13,8 @@ from rest_framework.response import Response
 from agent.feedback import COMMENT_LENGTH, rate_answer
 from agent.models import Rating, Session
 from agent.profiles import Options
+from agent.rest.asking import answered, asked
 from agent.rest.serializers import MessageSerializer, SessionSerializer
-from agent.runs.launch import complete
-from agent.runs.records import begin
 from agent.sessions import create_session, delete_session, get_message, get_session, read_messages, sessions_of
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
@@ -96,16 +95,14 @@ class Messages(PrincipalView):
         body=Question,
         answer=MessageSerializer,
         status=201,
-        problems=(400, 401, 404),
+        problems=(400, 401, 404, 500),
     )
-    def post(self, request: Request, pk: UUID) -> Response:
+    def post(self, request: Request, pk: UUID) -> HttpResponse:
         given = Question.checked(request.data)
         language = given.get("language") or get_language() or "en"
         scope = scope_of(given, language="")
-        run = begin(self.principal, pk, given["query"], scope=scope, language=language, options=Options())
-        answer_id = async_to_sync(complete)(run)
-        answer = get_message(self.principal, get_session(self.principal, pk), answer_id)
-        return Response(self.get_serializer(answer).data, status.HTTP_201_CREATED)
+        run = asked(self.principal, pk, given["query"], scope=scope, language=language, options=Options())
+        return answered(self, request, run)
 
 
 class Feedback(PrincipalView):

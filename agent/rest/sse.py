@@ -13,7 +13,6 @@ from agent.events import Error
 from agent.runs.following import follow
 from agent.runs.launch import launch
 from agent.runs.log import Entry
-from agent.runs.threads import let_go
 from agent.state import Run
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
@@ -44,7 +43,7 @@ class EventStream(StreamingHttpResponse):
 
 
 def begun(principal: Principal, run: Run) -> EventStream:
-    """Start a run that `begin` made, and follow it."""
+    """Follow a run that `start` made; it is launched here where it is not yet."""
     return EventStream(_frames(principal, run.session_id, run.message_id, -1, run))
 
 
@@ -55,7 +54,6 @@ def continued(principal: Principal, session_id: UUID, message_id: UUID, *, after
 async def _frames(
     principal: Principal, session_id: UUID, message_id: UUID, after: int, run: Run | None
 ) -> AsyncIterator[bytes]:
-    await let_go()
     if run is not None:
         launch(run)
     try:

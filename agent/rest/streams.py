@@ -14,12 +14,11 @@ from rest_framework.response import Response
 
 from agent.models import Message
 from agent.profiles import Options
+from agent.rest.asking import asked
 from agent.rest.sessions import Question
 from agent.rest.sse import EVENT_STREAM, WhateverIsAccepted, begun, continued
 from agent.runs.following import require_answer
 from agent.runs.leases import ask_to_stop
-from agent.runs.records import begin
-from agent.runs.threads import at_front
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.inputs import Input
@@ -125,9 +124,7 @@ class Chat(StreamView):
         )
         language = given.get("language") or get_language() or "en"
         scope = scope_of(given, language="")
-        run = at_front(
-            begin, self.principal, session_id, given["query"], scope=scope, language=language, options=options
-        )
+        run = asked(self.principal, session_id, given["query"], scope=scope, language=language, options=options)
         return begun(self.principal, run)
 
 

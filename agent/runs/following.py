@@ -27,7 +27,7 @@ from agent.events import (
 from agent.models import Message, Role, Session, StopReason
 from agent.query.sources import Queried
 from agent.revocation import Grounds, changed, may_read
-from agent.runs.log import Entry, RunLog, connected
+from agent.runs.log import Entry, RunLog, connected, growing_here
 from agent.runs.threads import reading
 from agent.sessions import ShownMessage, ShownQuery, get_message, get_session
 from authz.principal import Principal
@@ -80,7 +80,8 @@ async def _logged(
     while not (last is None and was_closed):
         entries = await log.read(after=seq, wait_s=IDLE_S)
         is_question = is_own and [entry.seq for entry in entries] == [0]
-        readable = [True] if is_question else await _may_leave(principal, entries)
+        is_place = all(entry.type == "queued" for entry in entries)  # says nothing of anybody's documents
+        readable = [True] * len(entries) if is_question or is_place else await _may_leave(principal, entries)
         if is_finished and not all(readable):
             return
         for place, entry in enumerate(entries):
@@ -95,7 +96,7 @@ async def _logged(
         if not entries:
             if was_closed:  # twice: between the stored answer and the last event lies a moment
                 return
-            was_closed = await reading(_is_stored, log.run_id)
+            was_closed = log.run_id not in growing_here() and await reading(_is_stored, log.run_id)
             yield None
 
 

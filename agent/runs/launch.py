@@ -16,15 +16,16 @@ import structlog
 from asgiref.sync import sync_to_async
 from redis.exceptions import RedisError
 
-from agent.events import AgentQuery, Complete, Error, Event, SessionTitle, Stop
+from agent.events import AgentQuery, Complete, Error, Event, Queued, SessionTitle, Stop
 from agent.models import Message, StopReason
 from agent.profiles import Options
 from agent.revocation import Grounds, grounds_of, guarded
+from agent.runs.admission import place_in_words
 from agent.runs.batching import Batches
 from agent.runs.leases import held
 from agent.runs.log import Entry, Growth, LogLost, RunLog, connected, growing_here
 from agent.runs.records import begin, fail, finish, stopped
-from agent.runs.threads import front_served, in_thread, own_thread
+from agent.runs.threads import front_served, in_thread, is_waited_for, own_thread
 from agent.state import Run
 from agent.states import STATES
 from agent.workflow import walk
@@ -33,7 +34,7 @@ from copilot_site.lib.errors import CopilotError
 from knowledge.retrieval.search import Scope
 
 log = structlog.get_logger(__name__)
-_running: set[asyncio.Task[None]] = set()  # a loop keeps tasks weakly
+_launched: dict[UUID, asyncio.Task[None]] = {}  # by answer; a loop keeps tasks weakly
 
 
 async def ask(
@@ -54,36 +55,59 @@ async def ask(
     run = await sync_to_async(begin)(
         principal, session_id, question, scope=scope or Scope(), language=language, options=options or Options()
     )
-    async with held(run.message_id, _nobody_stops_it), aclosing(_events(run, alone=True)) as events:
-        seq = 0
-        async for event in events:
-            yield event.placed(seq, run.session_id, run.message_id)
-            seq += 1
+    try:
+        async with held(run.message_id, _nobody_stops_it), aclosing(_events(run, alone=True)) as events:
+            seq = 0
+            async for event in events:
+                yield event.placed(seq, run.session_id, run.message_id)
+                seq += 1
+    finally:
+        if run.ticket:
+            run.ticket.leave()
+
+
+async def start(
+    principal: Principal, session_id: UUID, question: str, *, scope: Scope, language: str, options: Options
+) -> Run:
+    """Store the question and launch its run; whoever goes away meanwhile has asked all the same. Raises what `begin` raises."""
+
+    async def started() -> Run:
+        run = await in_thread(begin, principal, session_id, question, scope=scope, language=language, options=options)
+        if not is_waited_for():  # else this loop ends before the run: whoever follows it launches it
+            launch(run)
+        return run
+
+    return await asyncio.shield(asyncio.create_task(started()))
 
 
 def launch(run: Run) -> UUID:
-    """Walk a run that `begin` made, in the running loop, whoever reads it; returns the id of its answer."""
-    _started(run)
+    """Walk a run that `begin` made, in the running loop, whoever reads it; returns the id of its answer. Twice is as once."""
+    if run.message_id not in _launched and not run.is_over:
+        _launched[run.message_id] = task = asyncio.create_task(_supervised(run), name=f"run {run.message_id}")
+        task.add_done_callback(lambda _task: _launched.pop(run.message_id))
+        growing_here()[run.message_id] = Growth()
+        task.add_done_callback(lambda _task: growing_here().pop(run.message_id))
     return run.message_id
 
 
 async def complete(run: Run) -> UUID:
     """The same, and wait for its end. Whoever leaves meanwhile does not end it; whoever stops it does."""
-    await asyncio.shield(_started(run))
+    if not run.is_over:
+        await asyncio.shield(_launched[launch(run)])
     return run.message_id
 
 
-def _started(run: Run) -> asyncio.Task[None]:
-    task = asyncio.create_task(_supervised(run), name=f"run {run.message_id}")
-    _running.add(task)
-    task.add_done_callback(_running.discard)
-    growing_here()[run.message_id] = Growth()
-    task.add_done_callback(lambda _task: growing_here().pop(run.message_id))
-    return task
-
-
 async def _supervised(run: Run) -> None:
-    """The whole life of a run: its lease, its walk and its log."""
+    """The whole life of a run: its place, its lease, its walk and its log."""
+    try:
+        await _led(run)
+    finally:
+        run.is_over = True
+        if run.ticket:
+            run.ticket.leave()
+
+
+async def _led(run: Run) -> None:
     batches = Batches()
     walking: asyncio.Task[None] | None = None
     try:
@@ -146,6 +170,9 @@ async def _events(run: Run, *, alone: bool = False) -> AsyncGenerator[Event, Non
     began = time.monotonic()
     last: Event
     try:
+        async for queued in _turn(run):
+            yield queued
+        began = run.spent.began = time.monotonic()  # what it waited is no work
         async for event in guarded(run, walk(run, STATES), alone=alone):
             yield event
         title = await sync_to_async(finish)(run, began)
@@ -163,6 +190,15 @@ async def _events(run: Run, *, alone: bool = False) -> AsyncGenerator[Event, Non
         if run.model:
             await run.model.aclose()
     yield last
+
+
+async def _turn(run: Run) -> AsyncIterator[Queued]:
+    """Wait for the run's place, without a thread and without a connection."""
+    if run.ticket is None:
+        return
+    async with aclosing(run.ticket.turn()) as places:
+        async for before in places:
+            yield Queued(content=place_in_words(before, run.language), data={"before": before})
 
 
 def _ending(stop_reason: StopReason, notices: Sequence[str]) -> dict[str, object]:

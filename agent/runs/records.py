@@ -19,6 +19,7 @@ from agent.profiles import Options, profile_of
 from agent.providers.base import ModelMisconfigured
 from agent.providers.configured import connect, served_model
 from agent.providers.metered import Metered
+from agent.runs.admission import admitted
 from agent.runs.telemetry import export
 from agent.runs.versions import made_with, spent_by, stage_scores
 from agent.sessions import get_session, title_from
@@ -51,32 +52,43 @@ def check_question(question: str) -> str:
     return asked
 
 
-@transaction.atomic
 def begin(
     principal: Principal, session_id: UUID, question: str, *, scope: Scope, language: str, options: Options
 ) -> Run:
-    """Store the question and make the run. Raises NotFound, InvalidInput, before anything is stored."""
+    """Store the question and make the run, which has its place or waits for one (`agent.runs.admission`) until it is over.
+
+    Raises NotFound, InvalidInput, Unavailable, before anything is stored.
+    """
     session = get_session(principal, session_id)
-    asked = check_question(question)
-    profile = profile_of(options)
-    is_follow_up = session.messages.exists()
     run = Run(
         session_id=session.pk,
         message_id=session.pk,
         principal=principal.signed_in(None),  # it goes on when they sign out; its readers are gone then
-        question=asked,
+        question=check_question(question),
         scope=scope,
         language=language,
-        profile=profile,
-        is_follow_up=is_follow_up,
+        profile=profile_of(options),
+        is_follow_up=session.messages.exists(),
         keeps_title=options.disable_title,
     )
     give_model(run)
-    answer = Message(session=session, role=Role.ASSISTANT, is_complete=False)
-    Message.objects.bulk_create([Message(session=session, role=Role.USER, content=asked), answer])
-    run.message_id = answer.pk
-    record(principal, Action.QUESTION_ASKED, session, run_id=str(answer.pk), detail={"characters": len(asked)})
+    run.ticket = admitted(principal, has_model=run.model is not None)
+    try:
+        run.message_id = _store_question(run, session)
+    except BaseException:
+        run.ticket.leave()
+        raise
     return run
+
+
+@transaction.atomic
+def _store_question(run: Run, session: Session) -> UUID:
+    """Returns the id of the answer to be."""
+    answer = Message(session=session, role=Role.ASSISTANT, is_complete=False)
+    Message.objects.bulk_create([Message(session=session, role=Role.USER, content=run.question), answer])
+    detail: dict[str, object] = {"characters": len(run.question)}
+    record(run.principal, Action.QUESTION_ASKED, session, run_id=str(answer.pk), detail=detail)
+    return answer.pk
 
 
 def give_model(run: Run) -> None:

@@ -3,7 +3,7 @@
 A run lasts as long as its model talks, and neither a thread nor a connection must wait with it. So all runs of a process share a few
 threads in four lanes, and each thread gives its connection back after every call. Nobody queues behind longer work than their own:
 
-- at the front, `in_thread` and `at_front`: a question is taken;
+- at the front, `in_thread`: a question is taken;
 - beside it, `reading`: a reader looks at its rights, before each event it is given;
 - on the way, `own_thread`: the statements of runs, a few milliseconds each;
 - at work, `worked`: what keeps a processor busy (searches, checks of claims), a few at a time, first come, first served.
@@ -16,18 +16,17 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
-from functools import partial
 from itertools import cycle
 from typing import Any, Final, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
-from asgiref.sync import AsyncToSync, ThreadSensitiveContext, async_to_sync, sync_to_async
-from django.db import close_old_connections, connection
+from asgiref.sync import AsyncToSync, ThreadSensitiveContext, sync_to_async
+from django.db import close_old_connections
 
 P = ParamSpec("P")
 R = TypeVar("R")
 MOST_S = 3.0  # that a run's work waits for others to be taken; two hundred are taken in that time
-THREADS = 2  # in each lane: eight of a pool of twelve connections (COPILOT_DB_POOL), pages have the rest
+THREADS = 2  # in each of four lanes, with a connection each (copilot_site.connections.RUNS)
 
 
 class _Releasing(ThreadPoolExecutor):
@@ -67,21 +66,15 @@ def _here() -> _Queues:
     return _queues.setdefault(asyncio.get_running_loop(), _Queues())
 
 
-def _is_waited_for() -> bool:
+def is_waited_for() -> bool:
     """Whether somebody's thread waits for this loop, perhaps in a transaction of its own."""
     return asyncio.get_running_loop() in AsyncToSync.loop_thread_executors
-
-
-async def let_go() -> None:
-    """Give back the connection of the request that is served, which will not need it while it streams."""
-    if not _is_waited_for():
-        await sync_to_async(close_old_connections)()
 
 
 @asynccontextmanager
 async def own_thread() -> AsyncIterator[None]:
     """`sync_to_async` inside the block works in one of the threads on the way."""
-    if _is_waited_for():
+    if is_waited_for():
         yield
         return
     async with ThreadSensitiveContext(executor=next(_on_the_way)):
@@ -106,13 +99,6 @@ async def reading(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     return await _in(_beside, fn, *args, **kwargs)
 
 
-def at_front(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """As `in_thread`, for a request in a thread of its own: it gives its connection back while it waits, where no transaction holds it."""
-    if not connection.in_atomic_block:
-        close_old_connections()
-    return async_to_sync(partial(in_thread, fn, *args, **kwargs))()
-
-
 async def front_served() -> None:
     """When nobody waits at the front, or MOST_S later: many who ask in one instant are all answered before work begins."""
     here = _here()
@@ -134,7 +120,7 @@ async def worked(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
 
 
 async def _in(threads: ThreadPoolExecutor, fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    if _is_waited_for():
+    if is_waited_for():
         return await sync_to_async(fn)(*args, **kwargs)
     return await sync_to_async(fn, thread_sensitive=False, executor=threads)(*args, **kwargs)
 

@@ -3,8 +3,12 @@
 import errno
 from http import HTTPStatus
 
+import structlog
+from django.db import InterfaceError, OperationalError
 from django.utils.translation import gettext as _
 from psycopg.errors import DiskFull
+
+log = structlog.get_logger(__name__)
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)  # of an OSError: the disk is full, or this account's share of it
 
@@ -33,22 +37,39 @@ class StorageFull(CopilotError):
     """The place for files takes no more; the operator must make room first. Nothing of the request is kept."""
 
 
+class Unavailable(CopilotError):
+    """Not now: nothing of the request is kept, and the same may go well later. retry_after_s: when that will probably be."""
+
+    def __init__(self, sentence: str, *, retry_after_s: int = 5) -> None:
+        super().__init__(sentence)
+        self.retry_after_s = retry_after_s
+
+
+class TooMany(Unavailable):
+    """Not now, because this person or program has too much under way; others are served."""
+
+
 STATUS: dict[type[CopilotError], HTTPStatus] = {
     NotFound: HTTPStatus.NOT_FOUND,
     PermissionDenied: HTTPStatus.FORBIDDEN,
     Conflict: HTTPStatus.CONFLICT,
     InvalidInput: HTTPStatus.BAD_REQUEST,
     StorageFull: HTTPStatus.INSUFFICIENT_STORAGE,
+    TooMany: HTTPStatus.TOO_MANY_REQUESTS,
+    Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 
 
 def as_ours(error: Exception) -> Exception:
-    """The error itself; where the database has no room left, what that means for people."""
-    if not isinstance(error.__cause__, DiskFull):
-        return error
-    return StorageFull(
-        _("The disk of the server is full; nothing was kept of this. Tell its administrator, then try again.")
-    )
+    """The error itself; where the database has no room left, or does not answer, what that means for people."""
+    if isinstance(error.__cause__, DiskFull):
+        return StorageFull(
+            _("The disk of the server is full; nothing was kept of this. Tell its administrator, then try again.")
+        )
+    if isinstance(error, OperationalError | InterfaceError):
+        log.warning("database.unavailable", exc_info=error)
+        return Unavailable(_("The database does not answer at the moment. Try again in a few seconds."))
+    return error
 
 
 def status_of(error: Exception) -> HTTPStatus | None:

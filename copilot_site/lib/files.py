@@ -34,6 +34,7 @@ class StreamedFile(SentInParts, FileResponse):
 class StreamedPieces(SentInParts):
     """A download that is made while it is sent. pieces: of any size; they are sent in blocks."""
 
+    reads_while_sent = True  # and so keeps its connection
     block_size = 65_536  # bytes; a hop between threads for each
 
     def __init__(self, pieces: Iterable[bytes], *, media_type: str, filename: str) -> None:

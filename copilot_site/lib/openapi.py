@@ -14,8 +14,11 @@ PROBLEMS = {
     403: "You may see it, this action is not yours.",
     404: "Missing, or not visible to you: the same answer for both.",
     409: "It collides with what is there.",
-    503: "A service this needs does not answer now; try again.",
+    429: "You have too much under way here at once; try again after `Retry-After` seconds.",
+    500: "Something failed on our side.",
+    503: "The server, or a service this needs, cannot answer now; try again after `Retry-After` seconds.",
 }
+ANYWHERE = (429, 503)  # every address answers so where more is asked than it can do
 
 
 class FieldProblem(serializers.Serializer[Any]):
@@ -52,7 +55,8 @@ def operation(
     also: further statuses with the same answer. problems: statuses of problem documents.
     """
     responses: dict[Any, Any] = {
-        (code, "application/problem+json"): OpenApiResponse(Problem, description=PROBLEMS[code]) for code in problems
+        (code, "application/problem+json"): OpenApiResponse(Problem, description=PROBLEMS[code])
+        for code in sorted({*problems, *ANYWHERE})
     }
     responses |= {(code if answer is None else (code, media_type)): answer for code in (status, *also)}
     return extend_schema(

@@ -1,11 +1,16 @@
-"""Errors a person can act on, as pages; as JSON for the scripts of our pages."""
+"""Errors a person can act on, as pages; as JSON for the scripts of our pages and for programs."""
+
+import sys
+from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import gettext as _
 
-from copilot_site.lib.errors import as_ours, status_of
+from copilot_site.lib.errors import Unavailable, as_ours, status_of
 
 
 class NothingIsKept(MiddlewareMixin):
@@ -19,12 +24,28 @@ class NothingIsKept(MiddlewareMixin):
 
 
 class ErrorPages(MiddlewareMixin):
-    """Answers what a view raises with one clear sentence; other errors are bugs and stay Django's to log."""
+    """Answers what a view raises with one clear sentence; other errors are bugs and stay Django's to log.
+
+    Not asynchronous, and the innermost: so the whole chain is one call in the request's thread. Else Django makes a hop between
+    threads of each middleware, twice, and each hop waits for the interpreter where it is busy.
+    """
+
+    async_capable = False
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         error = as_ours(error)
         status = status_of(error)
-        return None if status is None else error_page(request, status, str(error))
+        return None if status is None else _answer(request, status, error)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Django's `handler500`: what no view answered for, such as a database that went away between two middlewares."""
+    error = sys.exc_info()[1]
+    ours = as_ours(error) if isinstance(error, Exception) else None
+    if isinstance(ours, Unavailable):
+        return _answer(request, HTTPStatus.SERVICE_UNAVAILABLE, ours)
+    sentence = _("Something failed on our side. Try again in a moment; if it happens again, tell your administrator.")
+    return bare_error(request, HTTPStatus.INTERNAL_SERVER_ERROR, sentence)
 
 
 def error_page(request: HttpRequest, status: int, sentence: str) -> HttpResponse:
@@ -33,3 +54,31 @@ def error_page(request: HttpRequest, status: int, sentence: str) -> HttpResponse
         return JsonResponse({"status": status, "detail": sentence}, status=status)
     template = f"{status}.html" if status in {403, 404} else "400.html"
     return render(request, template, {"sentence": sentence}, status=status)
+
+
+def bare_error(request: HttpRequest, status: int, sentence: str, *, retry_after_s: int | None = None) -> HttpResponse:
+    """A page, or a problem document for programs, that is made without the database and without knowing who asks.
+
+    retry_after_s: after so many seconds the same may go well; a page that was asked for asks again by itself.
+    """
+    if request.path_info.startswith("/api/") or not request.accepts("text/html"):
+        body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": sentence}
+        code = {429: "too_many", 503: "unavailable"}.get(status, "failed")
+        answer: HttpResponse = JsonResponse(
+            body | {"code": code}, status=status, content_type="application/problem+json"
+        )
+    else:
+        template = "500.html" if retry_after_s is None else "503.html"
+        answer = HttpResponse(render_to_string(template, {"sentence": sentence}), status=status)
+        if retry_after_s is not None and request.method == "GET":
+            answer["Refresh"] = str(retry_after_s)
+    if retry_after_s is not None:
+        answer["Retry-After"] = str(retry_after_s)
+    answer["Cache-Control"] = "no-store"
+    return answer
+
+
+def _answer(request: HttpRequest, status: int, error: Exception) -> HttpResponse:
+    if isinstance(error, Unavailable):
+        return bare_error(request, status, str(error), retry_after_s=error.retry_after_s)
+    return error_page(request, status, str(error))

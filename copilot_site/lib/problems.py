@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import exception_handler
 
-from copilot_site.lib.errors import CopilotError, as_ours, status_of
+from copilot_site.lib.errors import CopilotError, Unavailable, as_ours, status_of
 
 CODES = {
     HTTPStatus.NOT_FOUND: "not_found",
@@ -26,6 +26,8 @@ CODES = {
     HTTPStatus.CONFLICT: "conflict",
     HTTPStatus.BAD_REQUEST: "invalid",
     HTTPStatus.INSUFFICIENT_STORAGE: "storage_full",
+    HTTPStatus.TOO_MANY_REQUESTS: "too_many",
+    HTTPStatus.SERVICE_UNAVAILABLE: "unavailable",
 }
 
 
@@ -94,7 +96,12 @@ def _what_would_be_right(error: Exception, context: dict[str, Any]) -> str:
 def _of_ours(error: CopilotError) -> Response | None:
     """The answer for an error of the product; its text is already the sentence."""
     status = status_of(error)
-    return None if status is None else problem(status, str(error), code=CODES[status])
+    if status is None:
+        return None
+    answer = problem(status, str(error), code=CODES[status])
+    if isinstance(error, Unavailable):
+        answer["Retry-After"] = str(error.retry_after_s)
+    return answer
 
 
 def _sentence(error: dict[str, str]) -> str:

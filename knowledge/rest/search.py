@@ -126,7 +126,7 @@ class KnowledgeSearch(PrincipalView):
     token_scopes = {"post": (TokenScope.SEARCH,)}
     serializer_class = SearchAnswer
 
-    @operation("Search the passages you may read", body=SearchRequest, answer=SearchAnswer, problems=(400, 401, 503))
+    @operation("Search the passages you may read", body=SearchRequest, answer=SearchAnswer, problems=(400, 401))
     def post(self, request: Request) -> Response:
         given = SearchRequest.checked(request.data)
         with searching():

@@ -1,7 +1,7 @@
 // The conversation: sends a question over the socket, shows the answer as it comes, then the stored message in its place.
 
 import { openSource } from "./drawer.js";
-import { copyText } from "./site.js";
+import { copyText, patiently } from "./site.js";
 
 const chat = document.getElementById("chat");
 const text = chat.dataset;
@@ -79,11 +79,11 @@ function whenOpen() {
 
 async function begin() {
   const options = { method: "POST", headers: { Accept: "application/json", "X-CSRFToken": token() } };
-  let answer = await fetch(text.newUrl, options).catch(() => null);
+  let answer = await patiently(text.newUrl, options, () => waits(text.textBusy)).catch(() => null);
   while (!answer || answer.status === 503) {
     say(text.textOffline);
     await new Promise((resolve) => setTimeout(resolve, pause()));
-    answer = await fetch(text.newUrl, options).catch(() => null);
+    answer = await patiently(text.newUrl, options, () => waits(text.textBusy)).catch(() => null);
   }
   if (!answer.ok) throw new Error(answer.status);
   const made = await answer.json();
@@ -103,13 +103,33 @@ async function ask(query) {
   refresh();
   try {
     if (!session) await begin();
-    const open = await whenOpen();
-    const scope = document.getElementById("scope")?.value;
-    live.isSent = true;
-    open.send(JSON.stringify({ query, knowledge_base_ids: scope ? [scope] : [], language: text.language }));
+    await sendQuestion();
   } catch {
     fail(text.textFailed);
   }
+}
+
+async function sendQuestion() {
+  const open = await whenOpen();
+  const scope = document.getElementById("scope")?.value;
+  live.isSent = true;
+  open.send(JSON.stringify({ query: live.question, knowledge_base_ids: scope ? [scope] : [], language: text.language }));
+}
+
+function waits(sentence) {
+  // shown where the answer will be; the question is neither lost nor to be typed again
+  if (live && !live.isUnwanted) live.state.textContent = sentence;
+}
+
+function sendLater(seconds) {
+  // the server took nothing: it says when there will be room, and everybody comes back at another moment
+  const asked = live;
+  asked.isSent = false;
+  waits(text.textBusy);
+  asked.retry = setTimeout(() => {
+    asked.retry = 0;
+    if (live === asked) sendQuestion().catch(() => fail(text.textFailed));
+  }, seconds * 1000 * (1 + Math.random() / 4));
 }
 
 function receive(event) {
@@ -122,8 +142,16 @@ function receive(event) {
     if (live.isUnwanted && !isNamed) tellToStop(); // it was stopped before it had a name
     refresh();
   }
-  const handlers = { references, answer: piece, session_title: title, complete, error };
+  const handlers = { queued, agent_query: begun, references, answer: piece, session_title: title, complete, error };
   handlers[event.response_type]?.(event);
+}
+
+function queued(event) {
+  waits(event.content);
+}
+
+function begun() {
+  waits(text.textLooking);
 }
 
 function references(event) {
@@ -155,7 +183,11 @@ function title(event) {
 }
 
 function error(event) {
-  if (!event.assistant_message_id) return fail(event.content); // refused before anything was stored
+  if (!event.assistant_message_id) {
+    // refused before anything was stored
+    const seconds = event.data?.retry_after_s;
+    return seconds && !live.isUnwanted ? sendLater(seconds) : fail(event.content);
+  }
   giveBack();
   complete(event);
 }
@@ -164,7 +196,7 @@ async function complete(event) {
   const done = live;
   live = null;
   refresh();
-  const answer = await fetch(`/chat/${session}/messages/${event.assistant_message_id}/`).catch(() => null);
+  const answer = await patiently(`/chat/${session}/messages/${event.assistant_message_id}/`).catch(() => null);
   if (!answer?.ok) {
     done.state.remove(); // what was streamed stays; it is the same text
     return;
@@ -294,6 +326,8 @@ question.addEventListener("keydown", (event) => {
 });
 stop.addEventListener("click", () => {
   if (!live) return;
+  clearTimeout(live.retry);
+  if (live.retry && !live.id) return fail(text.textNotSent); // nobody has it yet
   live.isUnwanted = true;
   live.state.textContent = text.textStopping;
   tellToStop();

@@ -1,5 +1,7 @@
 // A folder: uploads by button or drag and drop, with the tree of dragged folders, and the progress of ingestion.
 
+import { secondsToWait } from "./site.js";
+
 const folder = document.getElementById("folder");
 const rows = document.getElementById("rows");
 const working = document.getElementById("working");
@@ -66,11 +68,11 @@ const drop = document.getElementById("drop");
 const list = document.getElementById("uploads-list");
 const waiting = [];
 let hasFolders = false;
-const counts = { all: 0, done: 0, refused: 0, running: 0 };
+const counts = { all: 0, done: 0, refused: 0, running: 0, later: 0 };
 const arrived = new Map(); // path below this folder, "" for itself → its address and how many files it took
 
 function uploading() {
-  return counts.running + waiting.length > 0;
+  return counts.running + counts.later + waiting.length > 0;
 }
 
 function add(file, path) {
@@ -145,6 +147,16 @@ function start({ file, path, item }) {
       if (answer.outcome !== "unchanged") uploaded.set(answer.document_id, item);
       shown.delete(answer.document_id); // its row may stand there already, and is told again
       poll([answer.document_id]);
+    } else if (secondsToWait(request.status, request.getResponseHeader("Retry-After"))) {
+      bar.remove();
+      state.textContent = drop.dataset.textWaiting;
+      const seconds = secondsToWait(request.status, request.getResponseHeader("Retry-After"));
+      counts.later += 1;
+      setTimeout(() => {
+        counts.later -= 1;
+        waiting.push({ file, path, item });
+        next();
+      }, seconds * 1000);
     } else {
       refuse(item, answer?.detail ?? drop.dataset.textNetwork);
     }

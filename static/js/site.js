@@ -22,6 +22,24 @@ export async function copyText(text, button) {
   }, 2000);
 }
 
+const LATER = [429, 503]; // with Retry-After: nothing was done, and the same may go well then
+
+export function secondsToWait(status, retryAfter) {
+  // a little more than it says, and not the same for everybody who was told so; 0 for any other answer
+  return LATER.includes(status) && Number(retryAfter) > 0 ? Number(retryAfter) * (1 + Math.random() / 4) : 0;
+}
+
+export async function patiently(url, options, whenBusy = () => {}) {
+  // as fetch; where the server asks to come later, it does
+  for (;;) {
+    const answer = await fetch(url, options);
+    const seconds = secondsToWait(answer.status, answer.headers.get("Retry-After"));
+    if (!seconds) return answer;
+    whenBusy();
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  }
+}
+
 for (const choice of document.querySelectorAll("[data-theme-choice]")) {
   choice.addEventListener("change", (event) => {
     const theme = event.target.value;

@@ -41,6 +41,8 @@ PARTS: dict[str, dict[str, Any]] = {
     "tool_result": {"data": {"display_type": "table", "columns": ["a"]}},
     "answer": {"data": {"provider": "Big"}},
     "complete": {"data": {"stop_reason": "ok"}},
+    "queued": {"data": {"before": 3}},
+    "error": {"data": {"retry_after_s": 5}},
 }
 
 
@@ -50,9 +52,9 @@ def made(kind: type[StreamEvent]) -> StreamEvent:
     return kind(content="…", done=True, **PARTS.get(name, {})).placed(7, uuid4(), uuid4())
 
 
-def test_the_types_are_the_specification_s_and_stop() -> None:
+def test_the_types_are_the_specification_s_and_two_more() -> None:
     assert len(NAMES) == len(set(NAMES))
-    assert set(NAMES) == SPECIFIED | {"stop"}
+    assert set(NAMES) == SPECIFIED | {"queued", "stop"}
     assert set(ResponseType) == set(NAMES), "the client package knows them all"
 
 

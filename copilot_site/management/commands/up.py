@@ -80,7 +80,7 @@ class Command(BaseCommand):
 
     def _prepare(self, *, demo: bool) -> None:
         """Everything that must be true before a process may start; each step is quick when it is already done."""
-        for found in (doctor.postgres(), doctor.pgvector(), doctor.broker()):
+        for found in (doctor.postgres(), doctor.connections(), doctor.pgvector(), doctor.broker()):
             if not found.ok:
                 raise CommandError(f"{found.name}: {found.detail}. {found.mend}")
         self._say("Database: applying migrations …")

@@ -10,7 +10,7 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from agent.runs import threads
-from agent.runs.threads import at_front, front_served, in_thread, limited, own_thread, reading, worked
+from agent.runs.threads import front_served, in_thread, limited, own_thread, reading, worked
 
 R = TypeVar("R")
 
@@ -56,17 +56,6 @@ def test_questions_are_taken_while_readers_wait_for_their_turn() -> None:
     name, waiting = asyncio.run(scene())
     assert name.startswith("run-front")
     assert not any(waiting)
-
-
-def test_a_request_in_a_thread_of_its_own_is_served_at_the_front() -> None:
-    async def scene() -> str:
-        with held_up() as work:
-            busy = await begun(*(worked(work) for _number in range(3 * threads.THREADS)))
-            name = await sync_to_async(at_front, thread_sensitive=False)(lambda: threading.current_thread().name)
-        await asyncio.gather(*busy)
-        return name
-
-    assert asyncio.run(scene()).startswith("run-front")
 
 
 def test_the_statements_of_runs_go_on_while_all_threads_at_work_are_taken() -> None:

@@ -1,0 +1,188 @@
+"""`manage.py benchmark load`: many people at once against a web process of its own, beside one person alone or the same without a flood."""
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import psutil
+from django.contrib.auth.models import User
+from django.db import connection
+
+from agent.benchmarks.crowd import Asked, Crowd, Met, Person
+from agent.benchmarks.questions import questions_about
+from agent.sessions import create_session
+from authz.grants import give
+from authz.permissions import Right
+from authz.principal import Principal
+from authz.scopes import TokenScope
+from authz.tokens import issue_token
+from copilot_site.config import BASE_DIR
+from copilot_site.lib.benchmarks import Report, Row
+from copilot_site.lib.errors import CopilotError
+from knowledge.benchmarks.processor_time import system_cpu_s
+from knowledge.models import Folder, KnowledgeBase
+from knowledge.selectors import base_named
+
+READY_S = 120.0  # until the web process answers
+WARM_UP_S = 3.0
+QUESTIONS = 200  # different ones
+
+
+class LoadBenchmark:
+    """Everything that stands between a person and an answer: HTTP, seats, the queue, runs, the log and its readers."""
+
+    help = (
+        "Let people made for the run ask a web process of its own, think, and ask again. People, grants, tokens and conversations "
+        "are deleted afterwards; the audit log keeps that they were there, and the base keeps what --uploads put into it."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--kb", required=True, help="a knowledge base with passages")
+        parser.add_argument("--as", dest="username", required=True, help="a person who sees it")
+        parser.add_argument("--people", type=int, default=100)
+        parser.add_argument("--seconds", type=float, default=300.0, help="in which questions are begun")
+        parser.add_argument(
+            "--think", type=float, default=20.0, help="s on average from an answer to the next question"
+        )
+        parser.add_argument("--alone", type=float, default=10.0, help="s of one person alone, who is the peer")
+        parser.add_argument("--uploads", type=int, default=0, help="people who upload a small file every 5 s beside")
+        parser.add_argument(
+            "--flood",
+            type=int,
+            default=0,
+            help="questions that one more person always has open; the peer is then the same without",
+        )
+        parser.add_argument("--seed", type=int, default=1, help="chooses questions and pauses")
+
+    def run(self, options: Mapping[str, Any]) -> Report:
+        principal = Principal.named(options["username"])
+        base = base_named(principal, options["kb"])
+        questions = questions_about(principal, base, QUESTIONS, options["seed"])
+        with _people(base, 1 + options["people"]) as (one, *people), _web_process() as (url, process):
+            crowd = Crowd(url, questions, seed=options["seed"])
+            folder = str(Folder.objects.visible_to(principal).get(knowledge_base=base, parent=None).pk)
+            asyncio.run(crowd.meet([one], seconds=WARM_UP_S, think_s=0.0))
+            usual = {"seconds": options["seconds"], "think_s": options["think"]}
+            if options["flood"]:
+                peer, _nobody, peer_cpu_s = _measured(crowd, people, usual)
+                ours, flooded, cpu_s = _measured(crowd, people, usual | {"flood": (one, options["flood"])})
+            else:
+                peer, flooded, peer_cpu_s = _measured(crowd, [one], {"seconds": options["alone"], "think_s": 0.0})
+                beside = {"upload_to": folder, "uploaders": options["uploads"]}
+                ours, flooded, cpu_s = _measured(crowd, people, usual | beside)
+            memory_mb = process.memory_info().rss / 1e6
+        return _report(options, ours, peer, flooded, cpu_s=cpu_s, peer_cpu_s=peer_cpu_s, memory_mb=memory_mb)
+
+
+def _measured(crowd: Crowd, people: Sequence[Person], how: Mapping[str, Any]) -> tuple[Met, Met, float]:
+    """What they met with, what the flood did, and the processor time of all but this process, in s."""
+    before = _others_cpu_s()
+    met, flooded = asyncio.run(crowd.meet(people, **how))
+    return met, flooded, _others_cpu_s() - before
+
+
+def _others_cpu_s() -> float:
+    own = psutil.Process().cpu_times()
+    return system_cpu_s() - float(own.user + own.system)
+
+
+def _report(
+    options: Mapping[str, Any],
+    ours: Met,
+    peer: Met,
+    flooded: Met,
+    *,
+    cpu_s: float,
+    peer_cpu_s: float,
+    memory_mb: float,
+) -> Report:
+    told, true = ours.places()
+    answered = len(ours.answered) + len(flooded.answered)
+    rows = [
+        Row("questions asked", "", float(len(ours.asked)), float(len(peer.asked))),
+        Row("questions answered", "", float(len(ours.answered)), float(len(peer.answered))),
+        Row("errors", "", float(ours.errors + flooded.errors), float(peer.errors)),
+        Row("asked to come later", "", float(ours.later + flooded.later), float(peer.later)),
+        Row("answers a second", "1/s", answered / ours.seconds, len(peer.answered) / peer.seconds),
+        *_times(ours.answered, peer.answered),
+        Row("processor an answer", "s", cpu_s / max(1, answered), peer_cpu_s / max(1, len(peer.answered))),
+        Row("places told", "", float(told)),
+        Row("of these true within one", "", float(true)),
+        Row("uploads taken", "", float(ours.uploads)),
+        Row("memory of the web process", "MB", memory_mb),
+    ]
+    facts = {name: options[name] for name in ("people", "seconds", "think", "uploads", "flood")}
+    facts |= {"answers of the flood": len(flooded.answered)} if options["flood"] else {}
+    alone = "one person alone, who asks again at once, in the same web process"
+    return Report(
+        peer="the same people without the flood" if options["flood"] else alone,
+        rows=rows,
+        facts=facts | dict(sorted((ours.statuses + flooded.statuses).items())),
+    )
+
+
+def _times(ours: Sequence[Asked], peer: Sequence[Asked]) -> Iterator[Row]:
+    for name, of in (("first event", "first_at"), ("answer", "ended_at")):
+        for share in (50, 95, 100):
+            label = f"{name}, p{share}" if share < 100 else f"{name}, slowest"
+            yield Row(label, "ms", _percentile(ours, of, share), _percentile(peer, of, share))
+
+
+def _percentile(asked: Sequence[Asked], of: str, share: int) -> float:
+    return float(np.percentile([(getattr(each, of) - each.at) * 1e3 for each in asked] or [0.0], share))
+
+
+@contextmanager
+def _people(base: KnowledgeBase, count: int) -> Iterator[list[Person]]:
+    users = [User.objects.create(username=f"benchmark-{uuid4()}") for _number in range(count)]
+    try:
+        yield [_person(base, user) for user in users]
+    finally:
+        for user in users:
+            user.delete()
+
+
+def _person(base: KnowledgeBase, user: User) -> Person:
+    give(None, [Right.VIEW, Right.ADD], base, to=user)
+    principal = Principal.of(user)
+    _token, secret = issue_token(principal, name="benchmark", days=1, scopes=[TokenScope.CHAT, TokenScope.INGEST])
+    return Person(secret, str(create_session(principal).pk))
+
+
+@contextmanager
+def _web_process() -> Iterator[tuple[str, psutil.Process]]:
+    """A web process on the same database and Valkey, as `manage.py up` starts it; its address once it can answer questions."""
+    found = connection.settings_dict
+    address = f"postgresql://{found['USER']}:{found['PASSWORD']}@{found['HOST']}:{found['PORT']}/{found['NAME']}"
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    words = [sys.executable, "-m", "uvicorn", "copilot_site.asgi:application", "--app-dir", str(BASE_DIR)]
+    words += ["--port", str(port), "--no-access-log", "--lifespan", "off", "--log-level", "warning"]
+    env = os.environ | {"DATABASE_URL": address, "COPILOT_LOG_LEVEL": "WARNING"}
+    with subprocess.Popen(words, env=env, cwd=BASE_DIR) as process:
+        try:
+            _wait_for(f"http://127.0.0.1:{port}/readyz", process)
+            yield f"http://127.0.0.1:{port}", psutil.Process(process.pid)
+        finally:
+            process.terminate()
+
+
+def _wait_for(url: str, process: "subprocess.Popen[bytes]") -> None:
+    ends = time.monotonic() + READY_S
+    while time.monotonic() < ends and process.poll() is None:
+        with suppress(OSError), urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 - http://127.0.0.1
+            if answer.status == 200:
+                return
+        time.sleep(0.1)
+    raise CopilotError(f"The web process of the benchmark does not answer at {url}; its lines above say why.")

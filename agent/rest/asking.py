@@ -1,0 +1,73 @@
+"""A question of a request: stored and launched at the front, and answered when its run is over, in nobody's thread."""
+
+from functools import partial
+from http import HTTPStatus
+from uuid import UUID
+
+import structlog
+from asgiref.sync import async_to_sync
+from django.db import close_old_connections, connection
+from django.http import HttpResponse
+from django.utils.translation import get_language, override
+from django.utils.translation import gettext as _
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agent.models import StopReason
+from agent.profiles import Options
+from agent.runs.launch import complete, start
+from agent.runs.threads import in_thread
+from agent.sessions import get_message, get_session
+from agent.state import Run
+from authz.principal import Principal
+from authz.rest.views import PrincipalView
+from copilot_site.lib.later import Later
+from copilot_site.lib.problems import problem, problem_handler
+from knowledge.retrieval.search import Scope
+
+log = structlog.get_logger(__name__)
+
+
+def asked(
+    principal: Principal, session_id: UUID, question: str, *, scope: Scope, language: str, options: Options
+) -> Run:
+    """As `agent.runs.launch.start`, for a request in a thread of its own: it gives its connection back while it waits."""
+    if not connection.in_atomic_block:
+        close_old_connections()
+    return async_to_sync(start)(principal, session_id, question, scope=scope, language=language, options=options)
+
+
+def answered(view: PrincipalView, request: Request, run: Run) -> HttpResponse:
+    """The answer as 201 when the run is over; a problem document where it failed."""
+    made = partial(_made, view, request, run, get_language() or "en")
+    if hasattr(request._request, "seat"):  # the handler of a web process, which awaits it
+        return Later(made)
+    return async_to_sync(made)()
+
+
+async def _made(view: PrincipalView, request: Request, run: Run, language: str) -> HttpResponse:
+    await complete(run)
+    return await in_thread(_shown, view, request, run, language)
+
+
+def _shown(view: PrincipalView, request: Request, run: Run, language: str) -> Response:
+    with override(language):
+        try:
+            reader = view.principal.again()  # it may have taken long
+            answer = get_message(reader, get_session(reader, run.session_id), run.message_id)
+            if answer.stop_reason == StopReason.TOOL_ERROR:
+                found = problem(HTTPStatus.INTERNAL_SERVER_ERROR, answer.content, code="failed")
+            else:
+                found = Response(view.get_serializer(answer).data, status.HTTP_201_CREATED)
+        except Exception as error:  # noqa: BLE001 - an edge: as the view itself, which has ended long ago
+            found = problem_handler(error, {"view": view, "request": request}) or _failed(run, error)
+        view.headers = {}
+        answered: Response = view.finalize_response(request, found).render()
+        return answered
+
+
+def _failed(run: Run, error: Exception) -> Response:
+    log.error("answer.not_shown", run=str(run.message_id), exc_info=error)
+    sentence = _("Something failed on our side; your question is kept. Read the conversation again in a moment.")
+    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, sentence, code="failed")

@@ -1,0 +1,161 @@
+"""A bounded queue for a few places at work: round robin between parties, first come, first served within each.
+
+Who waits costs neither a thread nor a connection. Threads and event loops of a process may share a queue.
+"""
+
+import asyncio
+import math
+import time
+from collections import Counter, OrderedDict, deque
+from collections.abc import AsyncGenerator, Callable, Hashable
+from concurrent.futures import Future
+from enum import Enum
+from threading import Lock
+
+LONGEST_RETRY_S = 60
+TELL_S = 1.0  # at least between two places that somebody who waits is told of
+RARELY = 5  # times as long, for somebody far behind: each telling is written, read and shown
+SMOOTHING = 0.1  # weight of the latest stay in the mean
+
+
+class QueueFull(Exception):
+    """Nobody more may wait. is_own: others still may. retry_after_s: when there will probably be room, from 1 to 60."""
+
+    def __init__(self, *, is_own: bool, retry_after_s: int) -> None:
+        super().__init__("the queue is full")
+        self.is_own = is_own
+        self.retry_after_s = retry_after_s
+
+
+class _Stage(Enum):
+    WAITING = "waiting"
+    SERVED = "served"
+    LEFT = "left"
+
+
+class Ticket:
+    """One party's claim to a place, from `FairQueue.enter` to `leave`, which everybody must call who has one."""
+
+    def __init__(self, queue: "FairQueue", party: Hashable) -> None:
+        self._queue = queue
+        self.party = party
+        self.stage = _Stage.WAITING
+        self.served_at = 0.0
+        self.served: Future[None] = Future()
+
+    @property
+    def is_served(self) -> bool:
+        return self.stage is _Stage.SERVED
+
+    def before(self) -> int:
+        """How many of those who wait are served before it as long as nobody comes; 0 for the next one."""
+        return self._queue.before(self)
+
+    async def turn(self, *, tell_s: float = TELL_S) -> AsyncGenerator[int, None]:
+        """Wait for the place; yields `before` at first and when it has changed, the oftener the nearer; nothing where there is no wait."""
+        served, told = asyncio.wrap_future(self.served), -1
+        while not self.served.done():
+            if (before := self.before()) != told:
+                told = before
+                yield before
+            pause_s = tell_s * min(max(1.0, told / 4), RARELY)
+            await asyncio.wait({served}, timeout=pause_s)  # whoever is cancelled here does not cancel the future
+
+    async def served_within(self, seconds: float) -> bool:
+        """Wait for the place as long as that; False where it did not come free."""
+        if not self.is_served:
+            await asyncio.wait({asyncio.wrap_future(self.served)}, timeout=seconds)
+        return self.is_served
+
+    def leave(self) -> None:
+        """Give the place back, or wait no longer. Twice is as once."""
+        self._queue.leave(self)
+
+
+class FairQueue:
+    """places: at work at once. own_places: of them for one party. most_waiting: beside those; a party may have as many of them
+    as it leaves free for others, so that a few greedy parties do not shut out one who asks for the first time.
+    """
+
+    def __init__(self, *, places: int, own_places: Callable[[Hashable], int], most_waiting: int) -> None:
+        self.places, self.own_places, self.most_waiting = places, own_places, most_waiting
+        self._lock = Lock()
+        self._lines: OrderedDict[Hashable, deque[Ticket]] = (
+            OrderedDict()
+        )  # in the order in which parties are served next
+        self._at_work: Counter[Hashable] = Counter()
+        self._waiting = 0
+        self._stay_s = 1.0  # mean
+
+    def enter(self, party: Hashable) -> Ticket:
+        """Take a place, or the last one in the party's line. Raises QueueFull."""
+        ticket = Ticket(self, party)
+        with self._lock:
+            if not self._may_work(party) or party in self._lines:
+                own = len(self._lines.get(party, ()))
+                free = self.most_waiting - self._waiting
+                if free <= own:
+                    raise QueueFull(is_own=free > 0, retry_after_s=self.retry_after_s())
+                self._lines.setdefault(party, deque()).append(ticket)
+                self._waiting += 1
+            else:
+                self._serve(ticket)
+        return ticket
+
+    def leave(self, ticket: Ticket) -> None:
+        with self._lock:
+            stage, ticket.stage = ticket.stage, _Stage.LEFT
+            if stage is _Stage.WAITING:
+                line = self._lines[ticket.party]
+                line.remove(ticket)
+                self._waiting -= 1
+                if not line:
+                    del self._lines[ticket.party]
+            elif stage is _Stage.SERVED:
+                self._at_work[ticket.party] -= 1
+                self._at_work += Counter()  # drops parties with nothing at work
+                self._stay_s += SMOOTHING * (time.monotonic() - ticket.served_at - self._stay_s)
+                self._call_next()
+
+    def before(self, ticket: Ticket) -> int:
+        with self._lock:
+            if ticket.stage is not _Stage.WAITING:
+                return 0
+            own = self._lines[ticket.party].index(ticket)
+            count, is_behind = 0, False
+            for party, line in self._lines.items():
+                if party == ticket.party:
+                    count, is_behind = count + own, True
+                else:
+                    count += min(len(line), own if is_behind else own + 1)
+            return count
+
+    @property
+    def waiting(self) -> int:
+        return self._waiting
+
+    @property
+    def at_work(self) -> int:
+        return self._at_work.total()
+
+    def _may_work(self, party: Hashable) -> bool:
+        return self.at_work < self.places and self._at_work[party] < self.own_places(party)
+
+    def _call_next(self) -> None:
+        """Fill the free places: the first party that may have one more, which then goes to the end of the round."""
+        while party := next(([party] for party in self._lines if self._may_work(party)), None):
+            line = self._lines.pop(party[0])
+            ticket = line.popleft()
+            self._waiting -= 1
+            if line:
+                self._lines[party[0]] = line
+            self._serve(ticket)
+
+    def _serve(self, ticket: Ticket) -> None:
+        ticket.stage, ticket.served_at = _Stage.SERVED, time.monotonic()
+        self._at_work[ticket.party] += 1
+        ticket.served.set_result(None)
+
+    def retry_after_s(self) -> int:
+        """When all that waits now will be served, as long as stays have been of late; from 1 to 60."""
+        return max(1, min(LONGEST_RETRY_S, math.ceil(self._stay_s * self._waiting / self.places)))

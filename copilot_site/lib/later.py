@@ -1,0 +1,25 @@
+"""An answer whose status and body are known later: meanwhile it holds no thread, no connection and no seat."""
+
+from collections.abc import Awaitable, Callable
+
+from django.http import HttpResponse
+
+
+class Later(HttpResponse):
+    """What a view returns that waits for something. made: waits, then makes the answer; raises nothing.
+
+    The middlewares see it with status 202; its headers, which they have set, stay. `SeatedHandler` awaits it.
+    """
+
+    def __init__(self, made: Callable[[], Awaitable[HttpResponse]]) -> None:
+        super().__init__(status=202)
+        self._made = made
+
+    async def settled(self) -> HttpResponse:
+        answer = await self._made()
+        self.status_code, self.content = answer.status_code, answer.content
+        for name in ("Content-Type", "Retry-After"):
+            if name in answer:
+                self[name] = answer[name]
+        self["Content-Length"] = str(len(self.content))
+        return self

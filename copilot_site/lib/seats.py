@@ -1,0 +1,164 @@
+"""Requests wait for a seat before they get a thread and a connection, each kind in a fair queue of its own.
+
+A web process has a pool of so many connections to PostgreSQL (`copilot_site.connections`). What may hold one has a share of it, so that
+nothing waits for a connection: pages answer however many searches, exports or runs there are.
+"""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+from asgiref.sync import SyncToAsync
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.handlers.asgi import ASGIHandler
+from django.db import close_old_connections, connection
+from django.http import HttpRequest, HttpResponseBase
+from django.urls import Resolver404, resolve
+from django.utils.translation import get_language_from_request, override
+from django.utils.translation import gettext as _
+
+from copilot_site.lib.addresses import client_address
+from copilot_site.lib.fair_queue import FairQueue, QueueFull, Ticket
+from copilot_site.lib.later import Later
+from copilot_site.lib.pages import bare_error
+
+KNOWN_CALLERS = 10_000  # whose person is remembered; for the order in queues only, never for a right
+FREE = ("/healthz", "/readyz")  # who watches over us is answered whatever is going on
+
+
+@dataclass(frozen=True)
+class Share:
+    """Seats of one kind. wait_s: before a request is answered with 503 and told when to come back."""
+
+    queue: FairQueue
+    wait_s: float
+
+
+class SeatedHandler(ASGIHandler):
+    """Django's handler for ASGI, with seats. shares: by name, `pages` for all that `kinds` does not name.
+
+    kinds: {(method, name of the route): name of a share}; what takes long, each with the method that does.
+    """
+
+    def __init__(self, shares: Mapping[str, Share], kinds: Mapping[tuple[str, str], str]) -> None:
+        super().__init__()
+        self._shares, self._kinds = shares, kinds
+
+    async def run_get_response(self, request: HttpRequest) -> HttpResponseBase:
+        if request.path_info in FREE or request.path_info.startswith(settings.STATIC_URL):
+            return await self._answered(request)
+        share = self._shares[self._kinds.get((request.method or "", _route(request)), "pages")]
+        try:
+            seat = share.queue.enter(callers.party(request))
+        except QueueFull as full:
+            return _refused(request, full)
+        request.seat = seat  # type: ignore[attr-defined]  # whose thread answers gives it back: see GivesBack
+        try:
+            if not await seat.served_within(share.wait_s):
+                return _refused(request, QueueFull(is_own=False, retry_after_s=share.queue.retry_after_s()))
+            response = await self._answered(request)
+        finally:
+            if not hasattr(request, "is_seated"):  # no thread has begun with it, and none will
+                seat.leave()
+        return response
+
+    async def _answered(self, request: HttpRequest) -> HttpResponseBase:
+        response: HttpResponseBase = await super().run_get_response(request)
+        if isinstance(response, Later) or (response.streaming and not getattr(response, "reads_while_sent", False)):
+            _let_thread_go()
+        return await response.settled() if isinstance(response, Later) else response
+
+
+def _let_thread_go() -> None:
+    """End the thread of this request, which would do nothing for as long as the answer takes; whatever needs one gets a new one."""
+    context = SyncToAsync.thread_sensitive_context.get(None)
+    executor = SyncToAsync.context_to_thread_executor.pop(context, None) if context else None
+    if executor:
+        executor.shutdown(wait=False)
+
+
+class GivesBack:
+    """The outermost middleware: when the answer is made, its thread gives back connection and seat, however long it is then sent.
+
+    An answer that reads from the database while it is sent (`reads_while_sent`) keeps both until it is over.
+    """
+
+    sync_capable, async_capable = True, False
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        seat: Ticket | None = getattr(request, "seat", None)
+        request.is_seated = True  # type: ignore[attr-defined]
+        keeps = False
+        try:
+            response = self._get_response(request)
+            callers.learn(request)
+            keeps = seat is not None and getattr(response, "reads_while_sent", False)
+        finally:
+            if not keeps:
+                if not connection.in_atomic_block:
+                    close_old_connections()
+                if seat:
+                    seat.leave()
+        if keeps and seat:
+            response._resource_closers.append(seat.leave)  # type: ignore[attr-defined]  # what `close` calls
+        return response
+
+
+class Callers:
+    """Who sends a request, as far as that is known before anybody looks: the same cookie or token is the same caller.
+
+    Whose they are is learned from the first answer, so that all tokens and sessions of one person wait in one line.
+    """
+
+    def __init__(self) -> None:
+        self._people: OrderedDict[str, int] = OrderedDict()
+        self._lock = Lock()
+
+    def party(self, request: HttpRequest) -> Hashable:
+        mark = _mark(request)
+        return self._people.get(mark, mark) if mark else client_address(request)
+
+    def learn(self, request: HttpRequest) -> None:
+        """Costs no statement: only who was looked up for this request is learned."""
+        found: Any = request.__dict__.get("_cached_user") or request.__dict__.get("user")
+        mark = _mark(request)
+        if mark and type(found) is User and found.pk:
+            with self._lock:
+                self._people[mark] = found.pk
+                self._people.move_to_end(mark)
+                if len(self._people) > KNOWN_CALLERS:
+                    self._people.popitem(last=False)
+
+
+callers = Callers()
+
+
+def _mark(request: HttpRequest) -> str:
+    """What tells callers apart, hashed: it is a secret. "" where there is nothing."""
+    secret = request.headers.get("Authorization") or request.COOKIES.get(settings.SESSION_COOKIE_NAME, "")
+    return hashlib.sha256(secret.encode()).hexdigest() if secret else ""
+
+
+def _route(request: HttpRequest) -> str:
+    try:
+        return resolve(request.path_info).view_name
+    except Resolver404:
+        return ""
+
+
+def _refused(request: HttpRequest, full: QueueFull) -> HttpResponseBase:
+    with override(get_language_from_request(request)):
+        sentence = (
+            _("You have too much under way here at once. Wait for some of it, then try again.")
+            if full.is_own
+            else _("More is asked of the server at the moment than it can do. Try again in %(seconds)s s.")
+            % {"seconds": full.retry_after_s}
+        )
+        return bare_error(request, 429 if full.is_own else 503, sentence, retry_after_s=full.retry_after_s)
