@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from threading import Lock, Thread
 
 from django.conf import settings
-from django.db import connection
+from django.db import connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.http import HttpRequest, JsonResponse
 
@@ -78,12 +78,16 @@ def _broker() -> Iterator[str]:
 
 @contextmanager
 def _own_connection() -> Iterator[BaseDatabaseWrapper]:
-    """Beside the pool, where a probe would wait for a connection, and under the role that signed in, as the doctor looks."""
+    """Beside the pool, where a probe would wait for a connection, and under the role that signed in, as the doctor looks.
+
+    It is the thread's default meanwhile: a look that goes through the ORM would take one of the pool and never give it back.
+    """
     own = connection.copy()
     options = own.settings_dict["OPTIONS"]
     options.pop("pool", None)
     options["connect_timeout"] = CONNECT_S
     options["options"] = options.get("options", "").replace(f"-c role={settings.DATABASE_ROLE}", "").strip()
+    connections[connection.alias] = own
     try:
         yield own
     finally:

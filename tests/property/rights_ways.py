@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from django.core.files.base import ContentFile
 from django.test import Client
 from django.urls import reverse
 
@@ -174,16 +175,13 @@ class Ways:
         return [pk for pk, url in urls.items() if self._status(url) == 200]
 
     def page_image(self) -> list[Any]:
-        """A browser that kept the image asks whether it may go on showing it."""
-        versions = DocumentVersion.unscoped.filter(document_id__in=list(self.some))
-        return [
-            version.document_id
-            for version in versions
-            if self._status(
-                reverse("page-image", args=[version.document_id, 1, 1]), headers={"If-None-Match": f'"{version.pk}-1"'}
-            )
-            == 304
-        ]
+        """An image that is kept already; nobody's browser may keep it, so it is asked for anew."""
+        found = []
+        for version in DocumentVersion.unscoped.filter(document_id__in=list(self.some)):
+            _keep_image(version)
+            if self._status(reverse("page-image", args=[version.document_id, 1, 1])) == 200:
+                found.append(version.document_id)
+        return found
 
     def download(self) -> list[Any]:
         """Nobody holds the right to download: 403 where the document is seen, 404 where it is not."""
@@ -201,16 +199,23 @@ class Ways:
         )
         return [row.document_id for row in found]
 
-    def _get(self, url: str, **options: Any) -> Any:
+    def _get(self, url: str) -> Any:
         if not self.client.cookies:
             self.client.force_login(self.user)
-        return self.client.get(url, **options)
+        return self.client.get(url)
 
-    def _status(self, url: str, **options: Any) -> int:
-        status: int = self._get(url, **options).status_code
-        assert status in {200, 304, 403, 404}, f"{url} answers {status}"
+    def _status(self, url: str) -> int:
+        status: int = self._get(url).status_code
+        assert status in {200, 403, 404}, f"{url} answers {status}"
         return status
 
     def _named(self, ids: Iterable[str]) -> list[Any]:
         known = {str(pk): pk for pk in self.numbers}
         return [known[text] for text in ids]
+
+
+def _keep_image(version: DocumentVersion) -> None:
+    """The image of the first page as if it had been drawn: these versions have no original."""
+    storage, name = version.file.storage, f"pages/{version.pk}/1.png"
+    if not storage.exists(name):
+        storage.save(name, ContentFile(b"an image"))
