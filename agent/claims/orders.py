@@ -3,6 +3,7 @@
 import re
 
 from agent.extractive.sentences import split
+from agent.tools.base import ALIASES, ORDER, RESERVED
 
 _ORDER = re.compile(
     r"\byour\s+(?:final\s+|next\s+|whole\s+)?(?:response|reply|replies|answer|message|output)\b"
@@ -10,7 +11,9 @@ _ORDER = re.compile(
     r"|\b(?:ignore|disregard|forget|override)\s+(?:all\s+|any\s+|the\s+|your\s+|these\s+)*(?:previous|prior|above|earlier|system)\b"
     r"|\b(?:system prompt|as an ai\b|language model,? (?:you|please)|you are now|new instructions?:)"
     r"|你的(?:最终)?(?:回答|回复|答案|输出)|(?:在|请在)(?:回答|回复|答案)(?:中|里)|(?:忽略|无视|忘记)(?:以上|之前|前面|上述|所有)的?(?:所有)?(?:指令|指示|规则|要求|内容)"
-    r"|系统提示词?|你现在是|新的指令",
+    r"|\bas (?:an?|the|your) (?:ai )?assistant\b|\banswer (?:every|any|all) questions?\b"
+    r"|系统提示词?|你现在(?:是|处于)|新的?指令|作为(?:AI|人工智能)?助手"
+    rf"|\b(?:{'|'.join(sorted({*ORDER, *RESERVED, *ALIASES}))})\b",
     re.IGNORECASE,
 )
 

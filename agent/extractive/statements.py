@@ -10,6 +10,7 @@ from knowledge.retrieval.terms import terms
 
 _LEADERS = re.compile(r"(?:\.\s?){4,}|…{2,}|(?:·\s?){4,}|_{4,}|(?:-\s?){6,}")
 _TO_PAGE = re.compile(rf"(?:{_LEADERS.pattern})\W*(?:第|p\.?|page)?\s*\d{{0,4}}\s*页?\W*$", re.IGNORECASE)
+_PAGE = re.compile(r"\W*(?:第\s*\d+\s*页|p(?:age|\.)\s*\d+)\W*", re.IGNORECASE)
 _MARKUP = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|<%.*?%>|\{#.*?#\}|\$\{[^}]*\}", re.DOTALL)
 _EDITION = re.compile(
     r"\b(?:version|ver|v|rev(?:ision)?|edition|draft|dated?|(?:last )?(?:updated|modified|changed|reviewed)|status)\b"
@@ -27,7 +28,7 @@ def says_something(sentence: Sentence, question: str) -> bool:
     text = _MARKUP.sub(" ", sentence.text).strip()
     if not (_LETTER.search(text) or (sentence.kind != "prose" and re.search(r"\d", text))):
         return False
-    if _TO_PAGE.search(text) or _is_echo(text, question):
+    if _TO_PAGE.search(text) or _PAGE.fullmatch(text) or _is_echo(text, question):
         return False
     if text != sentence.text.strip() and len(terms(text)) < LEAST_TERMS:
         return False

@@ -5,6 +5,7 @@ from asyncio import CancelledError
 from dataclasses import replace
 from decimal import Decimal
 from uuid import UUID
+from weakref import finalize
 
 from django.conf import settings
 from django.db import transaction
@@ -73,6 +74,9 @@ def begin(
     )
     give_model(run)
     run.ticket = admitted(principal, has_model=run.model is not None)
+    finalize(
+        run, run.ticket.leave
+    )  # a run that nobody launches, because whoever asked is gone, is forgotten with its place
     try:
         run.message_id = _store_question(run, session)
     except BaseException:

@@ -4,6 +4,7 @@ import errno
 from http import HTTPStatus
 
 import structlog
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import InterfaceError, OperationalError
 from django.utils.translation import gettext as _
 from psycopg.errors import DiskFull
@@ -61,7 +62,12 @@ STATUS: dict[type[CopilotError], HTTPStatus] = {
 
 
 def as_ours(error: Exception) -> Exception:
-    """The error itself; where the database has no room left, or does not answer, what that means for people."""
+    """The error itself; what it means for people where the database has no room left or does not answer, or where a row went away
+    between two statements of a request.
+    """
+    if isinstance(error, ObjectDoesNotExist):
+        log.warning("row.gone", exc_info=error)
+        return NotFound(_("This was deleted a moment ago, or you may not see it any more."))
     if isinstance(error.__cause__, DiskFull):
         return StorageFull(
             _("The disk of the server is full; nothing was kept of this. Tell its administrator, then try again.")

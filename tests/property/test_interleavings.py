@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
+from django.conf import settings
 from django.contrib.sessions.models import Session as SignIn
 from django.db import transaction
 from django.test import Client
@@ -27,7 +28,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.tokens import bearer_of
 from copilot_site.lib.errors import CopilotError
-from knowledge.models import Document
+from knowledge.models import Document, KnowledgeBase
 from knowledge.services.access import break_inheritance
 from knowledge.services.documents import move_document, remove_document
 from tests.factories import allow, make_folder, make_user
@@ -45,17 +46,27 @@ class House(Library):
 
     def __init__(self) -> None:
         super().__init__()
+        for base in self.bases.values():  # whoever may read a base is told its name, whatever became of a document
+            KnowledgeBase.unscoped.filter(pk=base.pk).update(name=f"Base {base.pk}")
         self.keeper, self.attic = make_user("mover"), make_folder(self.bases["salaries"], "attic")
         for place in (self.bases["salaries"], self.attic):
             allow(self.keeper, place, *Right)
         break_inheritance(None, self.attic)
-        self.browser = Client()
-        self.browser.force_login(self.reader)
+        signed_in = Client()
+        signed_in.force_login(self.reader)
+        self.session_key = signed_in.session.session_key
         self.document_id = Document.unscoped.get(filename="salaries.md").pk
 
     @property
+    def browser(self) -> Client:
+        """A browser with the sign-in's cookie; one that was told of its end would have dropped it."""
+        client = Client()
+        client.cookies[settings.SESSION_COOKIE_NAME] = self.session_key
+        return client
+
+    @property
     def at_a_page(self) -> Principal:
-        return Principal.of(self.reader).signed_in(self.browser.session.session_key)
+        return Principal.of(self.reader).signed_in(self.session_key)
 
     @property
     def through_a_token(self) -> Principal:
@@ -76,7 +87,7 @@ class House(Library):
         remove_document(None, Document.unscoped.get(pk=self.document_id))
 
     def sign_out(self) -> None:
-        SignIn.objects.filter(session_key=self.browser.session.session_key).delete()
+        SignIn.objects.filter(session_key=self.session_key).delete()
 
 
 Way = Callable[[House], None]
@@ -99,8 +110,8 @@ class Instant(Moment):
         if self.has_come:
             return
         if len(self.statements) == self.k:
-            self.happens()
             self.has_come = True
+            self.happens()
         self.statements.append(event)
 
 

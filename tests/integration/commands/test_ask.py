@@ -21,7 +21,10 @@ pytestmark = pytest.mark.django_db
         (["", "--as", "anna"], "Ask a question: the text is empty."),
         (["字" * 20_000, "--as", "anna"], "at most 4000 characters; this one has 20000"),
         (["What?", "--as", "nobody"], "no active user 'nobody'"),
-        (["What?", "--as", "anna", "--kb", "Secret"], "There is no knowledge base “Secret” that anna may see; there is none yet."),
+        (
+            ["What?", "--as", "anna", "--kb", "Secret"],
+            "There is no knowledge base “Secret” that anna may see; there is none yet.",
+        ),
     ],
 )
 def test_it_is_refused_in_one_sentence_and_no_conversation_is_begun(words: list[str], said: str) -> None:

@@ -1,6 +1,7 @@
 """What cannot be taken is refused before anything is stored; what waits costs nothing; everything else is answered meanwhile."""
 
 import asyncio
+import gc
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -13,8 +14,13 @@ import pytest
 from django.db import connection
 
 from agent.models import Message
+from agent.profiles import Options
+from agent.runs.admission import queue
+from agent.runs.records import begin
 from agent.sessions import create_session
 from authz.principal import Principal
+from knowledge.retrieval.search import Scope
+from tests.factories import make_user
 from tests.integration.agent.conversations import LEAVE
 from tests.integration.load.server import PATIENT_S, People, web_process
 from tests.modelserver import says, serving
@@ -230,3 +236,15 @@ def test_a_database_that_is_gone_is_a_page_and_a_problem_document_and_never_a_tr
         assert int(answer.headers["Retry-After"]) >= 1
         assert answer.json()["detail"] == "The database does not answer at the moment. Try again in a few seconds."
     assert not Message.objects.exists()
+
+
+def test_a_run_that_nobody_launches_gives_its_place_back() -> None:
+    principal = Principal.of(make_user())
+    session = create_session(principal)
+    places = queue(has_model=False)
+    before = places.at_work
+    run = begin(principal, session.pk, LEAVE, scope=Scope(), language="en", options=Options())
+    assert places.at_work == before + 1
+    del run  # whoever asked went away before anything was read
+    gc.collect()
+    assert places.at_work == before
