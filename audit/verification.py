@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import DatabaseError, connection, models, transaction
+from django.db import DatabaseError, connection, transaction
 
 from audit.actions import Action
 from audit.checkpoints import outside
@@ -210,11 +210,11 @@ def _linked(after: int) -> Iterator[tuple[Link, Entry | None]]:
         after = links[-1].seq
 
 
-def _read(model: type[models.Model], keys: list[int]) -> dict[int, Any]:
+def _read(model: type[Checkpoint | Entry], keys: list[int]) -> dict[int, Any]:
     """The rows that are there, by key; one that cannot be read as an empty row, which nothing was hashed or signed of."""
     try:
         with transaction.atomic():
-            return model._default_manager.in_bulk(keys)
+            return model.objects.in_bulk(keys)
     except ODD:
         if len(keys) == 1:
             return {keys[0]: model()}

@@ -28,8 +28,13 @@ def get_visible(model: type[M], principal: Principal, **lookup: Any) -> M:
     except (ValueError, ValidationError):  # an id that is no UUID names nothing
         row = None
     if row is None:
-        raise NotFound(_("There is no such %(what)s, or you may not see it.") % {"what": model._meta.verbose_name})
+        raise missing(model)
     return row
+
+
+def missing(model: type[models.Model]) -> NotFound:
+    """The error for a row that is not there or not theirs: the same words for both."""
+    return NotFound(_("There is no such %(what)s, or you may not see it.") % {"what": model._meta.verbose_name})
 
 
 def even_out(principal: Principal, right: Right, rows: models.QuerySet[M]) -> None:

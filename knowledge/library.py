@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, F, Q, QuerySet
 
-from authz.checks import can
+from authz.checks import can, missing
 from authz.permissions import Right
 from authz.principal import Principal
 from knowledge.models import (
@@ -184,9 +184,12 @@ def unfinished_in(principal: Principal, folder: Folder) -> int:
 
 
 def versions_of(principal: Principal, document: Document) -> list[DocumentVersion]:
-    """All versions, the newest first, with their stages."""
+    """All versions, the newest first, with their stages. Raises NotFound where the document went away since it was read."""
     versions = DocumentVersion.objects.visible_to(principal).filter(document=document)
-    return list(versions.select_related("document").prefetch_related("stages").order_by("-number"))
+    found = list(versions.select_related("document").prefetch_related("stages").order_by("-number"))
+    if not found:
+        raise missing(Document)
+    return found
 
 
 def stages_of(version: DocumentVersion) -> list[ShownStage]:
