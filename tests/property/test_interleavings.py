@@ -54,7 +54,7 @@ class House(Library):
         break_inheritance(None, self.attic)
         signed_in = Client()
         signed_in.force_login(self.reader)
-        self.session_key = signed_in.session.session_key
+        self.session_key = signed_in.session.session_key or ""
         self.document_id = Document.unscoped.get(filename="salaries.md").pk
 
     @property
