@@ -1,6 +1,7 @@
 """A run lives on the server: its log is whole, whoever reads it, from wherever, and whichever way it ends."""
 
 import asyncio
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -8,6 +9,10 @@ from uuid import UUID
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
 from django.conf import settings
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session as DbSession
+from django.test import Client
 from django.utils import timezone
 from redis import Redis
 
@@ -241,6 +246,34 @@ def test_a_reader_of_a_running_answer_gets_nothing_that_ended(monkeypatch: pytes
     assert "420,000" not in str(late)
     assert late[-1].type == "error"
     assert "What you may read changed" in late[-1].body
+
+
+SIGN_IN_ENDS: dict[str, Callable[[User, str], object]] = {
+    "signed out": lambda _user, key: DbSession.objects.filter(pk=key).delete(),
+    "another password": lambda user, _key: User.objects.filter(pk=user.pk).update(password=make_password("another")),
+    "disabled": lambda user, _key: User.objects.filter(pk=user.pk).update(is_active=False),
+}
+
+
+@pytest.mark.parametrize("how", SIGN_IN_ENDS)
+def test_a_reader_of_a_running_answer_gets_nothing_after_their_sign_in_has_ended(how: str) -> None:
+    base, _manual, _secret = make_library()
+    user, browser = make_reader(base), Client()
+    browser.force_login(user)
+    key = str(browser.session.session_key)
+    live = Live(Principal.of(user).signed_in(key), LEAVE)
+
+    async def read_late(live: Live) -> list[Entry]:
+        await live.read(until=is_answer)
+        await sync_to_async(SIGN_IN_ENDS[how])(user, key)
+        late = await live.read()
+        await ask_to_stop(live.message_id)
+        return late
+
+    with modelled(routes(), SEARCH, DONE, says(TWO, size=100, hang=1)):
+        late = lived(live, read_late)
+    assert THIRTY[:10] not in str(late)
+    assert late[-1].type == "error"
 
 
 def test_only_its_owner_reads_a_run(reader: Principal) -> None:
