@@ -61,6 +61,18 @@ VISIBLE_HTML = {
     "other_class": "<style>.ghost { display: none }</style><p class=host>{}</p>",
     "stronger": "<style>p { display: none } p.shown { display: block }</style><p class=shown>{}</p>",
     "uncut": '<p style="position:absolute;clip:rect(auto,auto,auto,auto)">{}</p>',
+    "printed_sheet": "<style media=print>.q { display: none }</style><p class=q>{}</p>",
+    "fades_in": "<style>@keyframes f { to { opacity: 1 } } .q { opacity: 0; animation: f 1s forwards }</style><p class=q>{}</p>",
+    "dark_first_row": "<style>th { color: #fff } tr:first-child { background: #123 }</style><table><tr><th>{}</th><th>b</th></tr></table>",
+    "dark_even_rows": "<style>tr:nth-child(even) { background: #123; color: #fff }</style><table><tr><td>a<tr><td>{}</table>",
+    "narrow_cell": '<table><tr><td style="width:1px;overflow:hidden">{}</td><td>b</td></tr></table>',
+    "letters_as_a_window": '<h2 style="background:linear-gradient(red,blue);-webkit-background-clip:text;color:transparent">{}</h2>',
+    "shadow": '<p style="color:#fff;text-shadow:0 0 3px #000">{}</p>',
+    "text_in_a_value": """<p style="font-family:'a;display:none'">{}</p>""",
+    "full_size": '<div style="overflow:hidden;height:100%;max-height:none">{}</div>',
+    "form": "<form action=a><p>{}</p><input value=b></form>",
+    "not_hovered": "<style>.q:hover, .q:focus { display: none } .q::before { display: none }</style><p class=q>{}</p>",
+    "dropped_list": "<style>.q, .q:unknown { display: none }</style><p class=q>{}</p>",
     "small_box": '<p style="height:0;overflow:visible">{}</p>',
 }
 
@@ -71,6 +83,45 @@ def test_what_a_page_shows_is_read(kind: str, tmp_path: Path) -> None:
     document = parsed(page.encode(), "a.html", tmp_path)
     assert SEEN["en"] in document.text
     assert document.apart == ()
+
+
+VISIBLE_MARKDOWN = {
+    "comment_in_code": "HTML comments begin with `<!--`.\n\n{}",
+    "escaped_comment": "Write \\<!-- to begin.\n\n{}",
+    "comment_in_a_block": "    <!-- a\n\n{}",
+    "comment_in_a_fence_in_a_list": "- ```\n  <!-- a\n  ```\n\n{}",
+    "empty_comment": "<!-->\n\n{}",
+    "less_and_more": "5 < 6 <b>and</b> 7 > 3. {}",
+}
+
+
+@pytest.mark.parametrize("kind", VISIBLE_MARKDOWN)
+def test_what_markdown_shows_is_read(kind: str, tmp_path: Path) -> None:
+    document = parsed(VISIBLE_MARKDOWN[kind].replace("{}", SEEN["en"]).encode(), "a.md", tmp_path)
+    assert SEEN["en"] in document.text
+    assert document.apart == ()
+
+
+IN_TAGS = (
+    '<div title="a > {}">b</div>',
+    '<img alt="a > {}">',
+    "<? > {} ?>",
+    "<![CDATA[ > {} ]]>",
+    "<iframe>\n{}\n</iframe>",
+)
+
+
+@pytest.mark.parametrize("piece", IN_TAGS)
+def test_what_stands_inside_a_tag_is_no_text(piece: str, tmp_path: Path) -> None:
+    source = f"{SEEN['en']}\n\n{piece.replace('{}', UNSEEN['en'])}\n\nEnd."
+    document = parsed(source.encode(), "a.md", tmp_path)
+    assert SEEN["en"] in document.text
+    assert UNSEEN["en"] not in document.text
+
+
+def test_the_title_of_a_drawing_is_no_title(tmp_path: Path) -> None:
+    page = f"<svg><title>{UNSEEN['en']}</title></svg><h1>Trips</h1><p>{SEEN['en']}</p>"
+    assert parsed(page.encode(), "a.html", tmp_path).title == "Trips"
 
 
 def test_pieces_stand_after_what_they_stood_after(tmp_path: Path) -> None:
