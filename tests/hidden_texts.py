@@ -361,6 +361,51 @@ def _over_a_logo(canvas: Canvas, text: str) -> None:
     invisible(canvas, text)
 
 
+def _cut_off(canvas: Canvas, text: str) -> None:
+    canvas.saveState()
+    hole = canvas.beginPath()
+    hole.rect(300, 10, 5, 5)
+    canvas.clipPath(hole, stroke=0, fill=0)
+    canvas.drawString(50, 500, text)
+    canvas.restoreState()
+
+
+def _squeezed(canvas: Canvas, text: str) -> None:
+    canvas.saveState()
+    canvas.translate(50, 500)
+    canvas.scale(0.01, 1)
+    canvas.drawString(0, 0, text)
+    canvas.restoreState()
+
+
+def _faint(canvas: Canvas, text: str) -> None:
+    canvas.setFillAlpha(0.07)
+    canvas.drawString(50, 500, text)
+
+
+def _in_a_clear_form(canvas: Canvas, text: str) -> None:
+    canvas.beginForm("clear")
+    canvas.setFont("STSong-Light", 12)
+    canvas.drawString(50, 500, text)
+    canvas.endForm()
+    canvas.setFillAlpha(0)
+    canvas.doForm("clear")
+
+
+def _in_a_small_form(canvas: Canvas, text: str) -> None:
+    canvas.beginForm("small", 0, 0, 5, 5)
+    canvas.setFont("STSong-Light", 12)
+    canvas.drawString(50, 500, text)
+    canvas.endForm()
+    canvas.doForm("small")
+
+
+def _after_a_dark_spot(canvas: Canvas, text: str) -> None:
+    canvas.rect(45, 495, 12, 20, fill=1)
+    canvas.setFillColorRGB(1, 1, 1)
+    canvas.drawString(50, 500, f"I {text}")
+
+
 def pdf(draw: Callable[[Canvas], None]) -> bytes:
     """One page of 600 × 800 points."""
     pdfmetrics.registerFont(UnicodeCIDFont("STSong-Light"))
@@ -382,6 +427,12 @@ def _pdfs(language: str, seen: str, unseen: str) -> Iterator[Sample]:
         (_no_opacity, Why.INVISIBLE),
         (_one_point, Why.TOO_SMALL),
         (_over_a_logo, Why.INVISIBLE),
+        (_cut_off, Why.OUTSIDE),
+        (_squeezed, Why.TOO_SMALL),
+        (_faint, Why.COLOUR),
+        (_in_a_clear_form, Why.INVISIBLE),
+        (_in_a_small_form, Why.OUTSIDE),
+        (_after_a_dark_spot, Why.COLOUR),
     ):
 
         def draw(canvas: Canvas, hide: Callable[[Canvas, str], None] = hide) -> None:

@@ -185,6 +185,57 @@ def test_white_text_of_a_pdf_on_something_dark_is_read(tmp_path: Path) -> None:
     assert document.apart == ()
 
 
+def test_white_text_of_a_pdf_on_a_thick_line_is_read(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.setLineWidth(40)
+        canvas.line(40, 505, 560, 505)
+        canvas.setFillColorRGB(1, 1, 1)
+        canvas.drawString(50, 500, SEEN["en"])
+
+    document = parsed(pdf(draw), "a.pdf", tmp_path)
+    assert SEEN["en"] in document.text
+    assert document.apart == ()
+
+
+def test_a_thin_frame_is_no_background(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.rect(10, 10, 580, 780, fill=0)
+        canvas.drawString(50, 700, SEEN["en"])
+        canvas.setFillColorRGB(1, 1, 1)
+        canvas.drawString(50, 500, UNSEEN["en"])
+
+    assert parsed(pdf(draw), "a.pdf", tmp_path).text == SEEN["en"]
+
+
+def test_what_is_cut_off_of_a_drawing_is_no_background(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.saveState()
+        corner = canvas.beginPath()
+        corner.rect(0, 0, 10, 10)
+        canvas.clipPath(corner, stroke=0, fill=0)
+        canvas.rect(0, 0, 600, 800, fill=1)
+        canvas.restoreState()
+        line = canvas.beginPath()
+        line.rect(40, 490, 500, 30)
+        canvas.clipPath(line, stroke=0, fill=0)
+        canvas.drawString(50, 500, SEEN["en"])
+
+    document = parsed(pdf(draw), "a.pdf", tmp_path)
+    assert SEEN["en"] in document.text
+    assert document.apart == ()
+
+
+@pytest.mark.parametrize("name", ["u110000", "uFFFFFF", "u00D800"])
+def test_a_font_that_names_what_is_no_character_is_read(name: str, tmp_path: Path) -> None:
+    file = BytesIO()
+    canvas = Canvas(file, pageCompression=0)
+    canvas.drawString(50, 500, f"A. {SEEN['en']}")
+    canvas.save()
+    encoding = f"/Encoding << /Type /Encoding /BaseEncoding /WinAnsiEncoding /Differences [65 /{name}] >>"
+    content = file.getvalue().replace(b"/Encoding /WinAnsiEncoding", encoding.encode())
+    assert SEEN["en"] in parsed(content, "a.pdf", tmp_path).text
+
+
 def test_text_on_a_frame_of_its_colour_is_read(tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         frame = canvas.beginPath()
