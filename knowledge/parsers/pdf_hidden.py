@@ -274,7 +274,7 @@ def _is_squeezed(textpage: pdfium.PdfTextPage, index: int) -> bool:
     matrix = pdfium_c.FS_MATRIX()
     pdfium_c.FPDFText_GetMatrix(textpage.raw, index, matrix)
     wide, high = (matrix.a**2 + matrix.b**2) ** 0.5, (matrix.c**2 + matrix.d**2) ** 0.5
-    return 0 < min(wide, high) < _LEAST_SHARE * max(wide, high)
+    return bool(0 < min(wide, high) < _LEAST_SHARE * max(wide, high))
 
 
 def _fills(path: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import docx
 import pptx
@@ -19,6 +20,7 @@ from knowledge.parsers.hidden import Hidden, blends_in
 from knowledge.parsers.limits import ParseLimits
 from tests.hidden_texts import SEEN, UNSEEN, Sample, invisible, pdf, samples
 
+WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 load()
 SAMPLES = samples()
 
@@ -258,6 +260,57 @@ def test_white_words_on_shading_of_a_document_are_read(tmp_path: Path) -> None:
     found = parsed(file.getvalue(), "a.docx", tmp_path)
     assert SEEN["en"] in found.text
     assert found.apart == ()
+
+
+SHADES = {
+    "in black": '<w:shd w:val="solid" w:color="000000" w:fill="auto"/>',
+    "in a pattern": '<w:shd w:val="pct75" w:color="000000" w:fill="auto"/>',
+    "in a colour of the theme": '<w:shd w:val="clear" w:themeFill="accent1"/>',
+}
+
+
+@pytest.mark.parametrize("how", SHADES)
+@pytest.mark.parametrize("by_style", [False, True])
+def test_white_words_on_any_shading_are_read(how: str, by_style: bool, tmp_path: Path) -> None:
+    shade = parse_xml(SHADES[how].replace("<w:shd", f"<w:shd {WORD}"))
+    document = docx.Document()
+    style: Any = document.styles.add_style("Callout", 1)
+    run = document.add_paragraph(style=style).add_run(SEEN["en"])
+    run.font.color.rgb = RGBColor(255, 255, 255)
+    (style.element.get_or_add_pPr() if by_style else run._r.get_or_add_rPr()).append(shade)
+    file = BytesIO()
+    document.save(file)
+    assert SEEN["en"] in parsed(file.getvalue(), "a.docx", tmp_path).text
+
+
+def test_what_a_field_shows_is_read_and_one_that_never_ends_hides_nothing(tmp_path: Path) -> None:
+    begin, separate, end = (f'<w:r><w:fldChar w:fldCharType="{each}"/></w:r>' for each in ("begin", "separate", "end"))
+    code = "<w:r><w:instrText>REF a</w:instrText></w:r>"
+    document = docx.Document()
+    for before, after in ((f"{begin}{code}{separate}", end), (begin, "")):
+        words = f"<w:r><w:t>{SEEN['en']}</w:t></w:r>"
+        document.element.body.insert(0, parse_xml(f"<w:p {WORD}>{before}{words}{after}</w:p>"))
+    file = BytesIO()
+    document.save(file)
+    found = parsed(file.getvalue(), "a.docx", tmp_path)
+    assert found.text.count(SEEN["en"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "is_shown"), [("urn:nobody", False), ("http://schemas.microsoft.com/office/word/2010/wps", True)]
+)
+def test_of_two_versions_the_one_that_word_shows_is_read(name: str, is_shown: bool, tmp_path: Path) -> None:
+    box = "<w:txbxContent><w:p><w:r><w:t>{}</w:t></w:r></w:p></w:txbxContent>"
+    first, second = box.format(SEEN["en"]), box.format(SEEN["zh"])
+    versions = f'<mc:Choice Requires="n">{first}</mc:Choice><mc:Fallback>{second}</mc:Fallback>'
+    names = f'{WORD} xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" xmlns:n="{name}"'
+    source = f"<w:p {names}><w:r><mc:AlternateContent>{versions}</mc:AlternateContent></w:r></w:p>"
+    document = docx.Document()
+    document.element.body.insert(0, parse_xml(source))
+    file = BytesIO()
+    document.save(file)
+    text = parsed(file.getvalue(), "a.docx", tmp_path).text
+    assert (SEEN["en"] in text, SEEN["zh"] in text) == (is_shown, not is_shown)
 
 
 def test_a_shape_partly_on_the_slide_is_read(tmp_path: Path) -> None:
