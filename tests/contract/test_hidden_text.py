@@ -1,20 +1,27 @@
 """What people do not see in a file is kept apart from what is read; what they see beside it is not."""
 
+import re
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import docx
+import openpyxl
 import pptx
 import pytest
 from docx.oxml import parse_xml
 from docx.shared import RGBColor
+from openpyxl.styles import Color, Font
+from openpyxl.worksheet.table import Table
 from PIL import Image
+from pptx.dml.color import RGBColor as Rgb
 from pptx.util import Inches
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from knowledge.parsers.base import ParsedDocument, load
+from knowledge.parsers.base import ParsedDocument, ParseFailed, load
 from knowledge.parsers.detect import parser_for
 from knowledge.parsers.hidden import Hidden, blends_in
 from knowledge.parsers.limits import ParseLimits
@@ -320,6 +327,101 @@ def test_a_shape_partly_on_the_slide_is_read(tmp_path: Path) -> None:
     file = BytesIO()
     deck.save(file)
     assert SEEN["en"] in parsed(file.getvalue(), "a.pptx", tmp_path).text
+
+
+def white_words(slide: Any) -> None:
+    box = slide.shapes.add_textbox(Inches(1), Inches(4), Inches(5), Inches(1))
+    box.text_frame.text = SEEN["en"]
+    box.text_frame.paragraphs[0].runs[0].font.color.rgb = Rgb(255, 255, 255)
+
+
+def dark(something: Any) -> None:
+    something.background.fill.solid()
+    something.background.fill.fore_color.rgb = Rgb(0, 0, 0)
+
+
+BEHIND: dict[str, Callable[[Any], object]] = {
+    "a dark slide": dark,
+    "a dark master": lambda slide: dark(slide.slide_layout.slide_master),
+    "a shape": lambda slide: slide.shapes.add_shape(1, 0, Inches(3), Inches(9), Inches(3)),
+}
+
+
+@pytest.mark.parametrize("what", BEHIND)
+def test_white_words_of_a_slide_on_something_are_read(what: str, tmp_path: Path) -> None:
+    deck = pptx.Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    BEHIND[what](slide)
+    white_words(slide)
+    file = BytesIO()
+    deck.save(file)
+    document = parsed(file.getvalue(), "a.pptx", tmp_path)
+    assert document.text == SEEN["en"]
+    assert document.apart == ()
+
+
+def workbook(change: Callable[[Any], object]) -> bytes:
+    book = openpyxl.Workbook()
+    sheet: Any = book.active
+    sheet.append(["Rule", "Note"])
+    sheet.append([SEEN["en"], 777])
+    change(sheet)
+    file = BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+def formatted(cell: str, code: str) -> Callable[[Any], object]:
+    return lambda sheet: setattr(sheet[cell], "number_format", code)
+
+
+def white_table(sheet: Any) -> None:
+    sheet["A2"].font = Font(color="FFFFFFFF")
+    sheet["B1"] = "Note"
+    sheet.add_table(Table(displayName="Own", ref="A1:B2"))
+
+
+SHOWN_CELLS: dict[str, Callable[[Any], object]] = {
+    "words as they are": formatted("A2", "0;-0;0;@"),
+    "an accountant's": formatted("A2", '_-* #,##0.00_-;-* #,##0.00_-;_-* "-"??_-;_-@_-'),
+    "words where numbers are not": formatted("A2", ";;"),
+    "numbers where words are not": formatted("B2", "0;-0;0;"),
+    "in a table": white_table,
+    "dark of the theme": lambda sheet: setattr(sheet["A2"], "font", Font(color=Color(theme=0, tint=-0.5))),
+}
+
+
+@pytest.mark.parametrize("how", SHOWN_CELLS)
+def test_what_a_sheet_shows_is_read(how: str, tmp_path: Path) -> None:
+    document = parsed(workbook(SHOWN_CELLS[how]), "a.xlsx", tmp_path)
+    assert SEEN["en"] in document.text
+    assert "777" in document.text
+    assert document.apart == ()
+
+
+def changed_sheet(old: bytes, new: bytes) -> bytes:
+    """A workbook whose sheet is written by another hand."""
+    file = BytesIO()
+    with ZipFile(BytesIO(workbook(lambda sheet: sheet.merge_cells("D4:D6")))) as source, ZipFile(file, "w") as target:
+        for name in source.namelist():
+            part = source.read(name)
+            target.writestr(name, re.sub(old, new, part, flags=re.DOTALL) if name.endswith("sheet1.xml") else part)
+    return file.getvalue()
+
+
+def test_only_the_first_of_merged_cells_is_read(tmp_path: Path) -> None:
+    cells = ((b"D5", UNSEEN["en"]), (b"F5", SEEN["en"]))
+    made = b"".join(b'<c r="%s" t="inlineStr"><is><t>%s</t></is></c>' % (at, text.encode()) for at, text in cells)
+    content = changed_sheet(rb"<sheetData>.*</sheetData>", b'<sheetData><row r="5">%s</row></sheetData>' % made)
+    text = parsed(content, "a.xlsx", tmp_path).text
+    assert SEEN["en"] in text
+    assert UNSEEN["en"] not in text
+
+
+def test_a_sheet_whose_hidden_rows_cannot_be_told_does_not_answer(tmp_path: Path) -> None:
+    content = changed_sheet(rb'<row r="2"', b'<row r="2" hidden="1" hidden="1"')
+    with pytest.raises(ParseFailed):
+        parsed(content, "a.xlsx", tmp_path)
 
 
 @pytest.mark.parametrize(("name", "ending"), [("a.txt", ""), ("a.csv", ",b"), ("a.md", ""), ("a.html", "<p>")])
