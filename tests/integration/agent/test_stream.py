@@ -28,7 +28,7 @@ from audit.models import Entry as AuditEntry
 from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
-from copilot_site.lib.errors import NotFound
+from copilot_site.lib.errors import NotFound, TooMany
 from tests.factories import make_user
 from tests.integration.agent.conversations import LEAVE, SALARY, kinds, make_library, make_reader
 from tests.integration.agent.live import Live, events_of, lived, text_of
@@ -274,6 +274,30 @@ def test_a_reader_of_a_running_answer_gets_nothing_after_their_sign_in_has_ended
         late = lived(live, read_late)
     assert THIRTY[:10] not in str(late)
     assert late[-1].type == "error"
+
+
+def test_a_person_reads_so_many_answers_at_once_and_others_theirs(
+    reader: Principal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following.READERS, "most", 2)
+    live, other = Live(reader, LEAVE), Live(Principal.of(make_user()), LEAVE)
+
+    async def crowd(live: Live) -> None:
+        crowd = [
+            following.follow(reader, session_id=live.session_id, message_id=live.message_id) for _reader in range(2)
+        ]
+        for entries in crowd:
+            await anext(aiter(entries))
+        with pytest.raises(TooMany):
+            await live.read()
+        for entries in crowd:
+            await entries.aclose()  # type: ignore[attr-defined]
+        assert following.READERS.of(reader.user_id) == 0
+        assert (await live.read())[-1].is_terminal
+
+    lived(live, crowd)
+    assert lived(other, Live.read)[-1].is_terminal
+    assert following.READERS.of(reader.user_id) == 0
 
 
 def test_only_its_owner_reads_a_run(reader: Principal) -> None:
