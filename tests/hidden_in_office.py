@@ -160,7 +160,7 @@ def _run(shape: Any) -> Any:
 
 
 def _white_on_white(deck: Any, slide: Any, text: str) -> None:
-    _run(_box(slide, text)).font.color.rgb = Rgb(255, 255, 255)
+    _run(_box(slide, text)).font.color.rgb = Rgb(255, 255, 255)  # type: ignore[no-untyped-call]
 
 
 def _white_of_the_theme(deck: Any, slide: Any, text: str) -> None:
@@ -170,8 +170,8 @@ def _white_of_the_theme(deck: Any, slide: Any, text: str) -> None:
 def _colour_of_the_shape(deck: Any, slide: Any, text: str) -> None:
     box = _box(slide, text)
     box.fill.solid()
-    box.fill.fore_color.rgb = Rgb(20, 30, 40)
-    _run(box).font.color.rgb = Rgb(21, 30, 40)
+    box.fill.fore_color.rgb = Rgb(20, 30, 40)  # type: ignore[no-untyped-call]
+    _run(box).font.color.rgb = Rgb(21, 30, 40)  # type: ignore[no-untyped-call]
 
 
 def _one_point_on_a_slide(deck: Any, slide: Any, text: str) -> None:

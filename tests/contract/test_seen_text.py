@@ -244,12 +244,12 @@ def test_a_shape_partly_on_the_slide_is_read(tmp_path: Path) -> None:
 def white_words(slide: Any) -> None:
     box = slide.shapes.add_textbox(Inches(1), Inches(4), Inches(5), Inches(1))
     box.text_frame.text = SEEN["en"]
-    box.text_frame.paragraphs[0].runs[0].font.color.rgb = Rgb(255, 255, 255)
+    box.text_frame.paragraphs[0].runs[0].font.color.rgb = Rgb(255, 255, 255)  # type: ignore[no-untyped-call]
 
 
 def dark(something: Any) -> None:
     something.background.fill.solid()
-    something.background.fill.fore_color.rgb = Rgb(0, 0, 0)
+    something.background.fill.fore_color.rgb = Rgb(0, 0, 0)  # type: ignore[no-untyped-call]
 
 
 BEHIND: dict[str, Callable[[Any], object]] = {
