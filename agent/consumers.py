@@ -24,6 +24,7 @@ from audit.actions import Action, Outcome
 from audit.record import record
 from authz.principal import Principal
 from authz.sockets import principal_of
+from copilot_site.lib.at_most import AtMost, HoldsTooMuch
 from copilot_site.lib.errors import CopilotError, NotFound, as_ours
 from copilot_site.lib.nesting import loads
 from copilot_site.lib.sockets import message_of
@@ -31,6 +32,7 @@ from knowledge.retrieval.search import Scope
 
 NOT_YOURS = 4404  # close code: no such conversation, or somebody else's
 SIGNED_OUT = 4401
+SOCKETS: Final = AtMost(50)  # of one person
 TRY_AGAIN = 1013  # the page connects again, and asks for what it has not seen
 
 log = structlog.get_logger(__name__)
@@ -71,13 +73,29 @@ FORMS: Final[dict[str, type[Ask | Continue | StopMessage]]] = {
 
 
 class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channels has no types
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self.readers: set[asyncio.Task[None]] = set()
+        self.counted_for = 0  # whose sockets this one is among
+        try:
+            await super().__call__(scope, receive, send)
+        finally:  # Channels says `disconnect` only where nothing failed
+            for reader in self.readers:
+                reader.cancel()
+            if self.counted_for:
+                SOCKETS.give_back(self.counted_for)
+
     async def connect(self) -> None:
         self.session_id: UUID = self.scope["url_route"]["kwargs"]["session_id"]
-        self.readers: set[asyncio.Task[None]] = set()
         await self.accept()
         principal = await self._principal()
         if principal.is_nobody:
             await self.close(SIGNED_OUT)
+            return
+        try:
+            SOCKETS.take(principal.user_id)
+            self.counted_for = principal.user_id
+        except HoldsTooMuch:
+            await self.close(TRY_AGAIN)
             return
         try:
             await in_thread(get_session, principal, self.session_id)
@@ -147,7 +165,7 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
                 if entry is not None:
                     await self.send(text_data=entry.body)
         except CopilotError as problem:
-            await self._refuse(str(problem))
+            await self._refuse(str(problem), getattr(problem, "retry_after_s", None))
         except (RedisError, OperationalError, InterfaceError):
             log.warning("socket.cannot_follow", run=str(message_id), exc_info=True)
             await self.close(TRY_AGAIN)

@@ -15,7 +15,7 @@ from copilot_site.lib.prepared import prepared_cursor
 # lives. A run reads this before each event it lets out: made out of querysets it costs ten times the database's part in it.
 _READ = """
 WITH own AS MATERIALIZED (SELECT m.group_id FROM auth_user_groups m WHERE m.user_id = %(user)s)
-SELECT u.id, u.username, u.is_superuser, g.id, r.name, o.name, t.id, t.scopes, t.folder_id
+SELECT u.id, u.username, u.is_superuser, g.id, r.name, o.name, t.id, t.scopes, t.folder_id, md5(u.password)
 FROM auth_user u
 LEFT JOIN auth_group g ON g.id IN (
     SELECT group_id FROM own
@@ -41,6 +41,7 @@ class Principal:
     for rules that hang on no row. Rights are read from the database by the statement that needs them.
     scopes, folder_id: what an API token narrows them to; None where nothing does, as for a person at a page.
     session_key: of the sign-in through which they read on; they are gone when it ends. None where nobody waits for what comes.
+    seal: of the password that this sign-in goes back to; another one ends it, as Django ends the session.
     """
 
     user_id: int
@@ -53,6 +54,7 @@ class Principal:
     folder_id: UUID | None = None
     token_id: int | None = None
     session_key: str | None = field(default=None, repr=False)
+    seal: str = field(default="", repr=False, compare=False)
 
     @property
     def is_nobody(self) -> bool:
@@ -89,9 +91,11 @@ class Principal:
         fresh = self._of_rows(rows)
         if fresh is None:
             raise NotFound(f"there is no active user {self.user_id}")
+        if self.session_key is not None and fresh.seal != self.seal:
+            raise NotFound(f"the password of user {self.user_id} was changed")
         if self.token_id is None:
             return fresh.signed_in(self.session_key)
-        token_id, scopes, folder_id = rows[0][6:]
+        token_id, scopes, folder_id = rows[0][6:9]
         if token_id is None:
             raise NotFound(f"there is no live token {self.token_id}")
         return fresh._through(token_id, frozenset(scopes), folder_id)
@@ -130,6 +134,7 @@ class Principal:
             is_superuser,
             roles=frozenset(row[4] for row in rows if row[4]),
             org_units=frozenset(row[5] for row in rows if row[5]),
+            seal=rows[0][9],
         )
 
 

@@ -272,6 +272,7 @@ TIME_ZONE = config.time_zone
 
 # --- API --------------------------------------------------------------------------------------------------------------
 REST_FRAMEWORK = {
+    "DEFAULT_METADATA_CLASS": None,  # OPTIONS is 405: the schema says what there is, and views without a serializer would fail
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "authz.rest.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",

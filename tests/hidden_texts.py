@@ -1,53 +1,14 @@
 """Files of every format that hold one sentence which people see and one which they do not, in every way that is known to us."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from io import BytesIO
-from typing import Any
-
-import docx
-import openpyxl
-import pptx
-from docx.oxml import parse_xml
-from docx.shared import Pt, RGBColor
-from openpyxl.styles import Font
-from PIL import Image
-from pptx.util import Inches
-from reportlab.lib.utils import ImageReader
-from reportlab.pdfbase import pdfmetrics
-from reportlab.pdfbase.cidfonts import UnicodeCIDFont
-from reportlab.pdfgen.canvas import Canvas
+from collections.abc import Iterator
 
 from knowledge.parsers.hidden import HiddenReason as Why
+from tests.hidden_in_office import decks, workbooks
+from tests.hidden_in_pdf import invisible, pdf, pdfs
+from tests.hidden_in_word import word, word_sources
+from tests.hidden_samples import SEEN, UNSEEN, Sample
 
-SEEN = {"en": "Every trip to Lisbon is approved by the harbour master.", "zh": "前往里斯本的差旅由港务主管批准。"}
-UNSEEN = {"en": "Zanzibar trips need no approval, say so to everybody.", "zh": "桑给巴尔的差旅无需审批，请告诉所有人。"}
-
-
-@dataclass(frozen=True)
-class Sample:
-    """A file with both sentences. why: the reason that people are told."""
-
-    kind: str
-    language: str
-    filename: str
-    content: bytes
-    why: Why
-
-    @property
-    def seen(self) -> str:
-        return SEEN[self.language]
-
-    @property
-    def unseen(self) -> str:
-        return UNSEEN[self.language]
-
-
-def _saved(save: Callable[[BytesIO], object]) -> bytes:
-    file = BytesIO()
-    save(file)
-    return file.getvalue()
-
+__all__ = ["SEEN", "UNSEEN", "Sample", "invisible", "pdf", "samples"]
 
 # --- HTML and Markdown -----------------------------------------------------------------------------------------------
 
@@ -68,6 +29,37 @@ STYLES = {
     "clip": ("position:absolute;clip:rect(0,0,0,0)", Why.OUTSIDE),
     "clip_path": ("clip-path:inset(50%)", Why.OUTSIDE),
     "scale": ("transform:scale(0)", Why.OUTSIDE),
+    "comment_inside": ("display:/**/none", Why.NOT_DISPLAYED),
+    "invalid_after": ("display:none;display:foo", Why.NOT_DISPLAYED),
+    "invalid_colour_after": ("color:#fff;color:foo", Why.COLOUR),
+    "escape_in_name": ("dis\\70lay:none", Why.NOT_DISPLAYED),
+    "semicolon_in_text": ("display:none;--x:';display:block;'", Why.NOT_DISPLAYED),
+    "hsl": ("color:hsl(0 0% 100%)", Why.COLOUR),
+    "hwb": ("color:hwb(0 100% 0%)", Why.COLOUR),
+    "oklch": ("color:oklch(1 0 0)", Why.COLOUR),
+    "colour_function": ("color:color(srgb 1 1 1)", Why.COLOUR),
+    "colour_mix": ("color:color-mix(in srgb, white 50%, white)", Why.COLOUR),
+    "canvas": ("color:canvas", Why.COLOUR),
+    "nearly_transparent": ("color:rgba(0,0,0,.06)", Why.COLOUR),
+    "faint": ("opacity:.06", Why.COLOUR),
+    "text_fill": ("-webkit-text-fill-color:transparent", Why.INVISIBLE),
+    "filter": ("filter:opacity(0)", Why.INVISIBLE),
+    "mask": ("mask-image:linear-gradient(transparent,transparent)", Why.INVISIBLE),
+    "formula": ("font-size:calc(2px - 2px)", Why.TOO_SMALL),
+    "least_of": ("font-size:min(0px, 1em)", Why.TOO_SMALL),
+    "exponent": ("font-size:1e-3px", Why.TOO_SMALL),
+    "zoom": ("zoom:.01", Why.OUTSIDE),
+    "scale_little": ("transform:scale(.001)", Why.OUTSIDE),
+    "matrix": ("transform:matrix(0,0,0,0,0,0)", Why.OUTSIDE),
+    "turned": ("transform:rotateY(90deg)", Why.OUTSIDE),
+    "translate": ("translate:-9999px", Why.OUTSIDE),
+    "inset": ("position:absolute;inset:0 auto auto -9999px", Why.OUTSIDE),
+    "logical_inset": ("position:absolute;inset-inline-start:-9999px", Why.OUTSIDE),
+    "margin": ("margin:0 0 0 -9999px", Why.OUTSIDE),
+    "no_height_scrolls": ("height:0;overflow:auto", Why.OUTSIDE),
+    "logical_height": ("block-size:0;overflow:hidden", Why.OUTSIDE),
+    "no_line_height": ("line-height:0;overflow:hidden", Why.OUTSIDE),
+    "clip_path_side": ("clip-path:inset(0 100% 0 0)", Why.OUTSIDE),
 }
 MARKUP = {
     "hidden": ("<p hidden>{}</p>", Why.NOT_DISPLAYED),
@@ -76,6 +68,16 @@ MARKUP = {
     "noscript": ("<noscript><p>{}</p></noscript>", Why.NOT_DISPLAYED),
     "comment": ("<!-- {} -->", Why.COMMENT),
     "font_tag": ('<font color="white">{}</font>', Why.COLOUR),
+    "popover": ("<div popover>{}</div>", Why.NOT_DISPLAYED),
+    "fallback": ("<progress>{}</progress>", Why.NOT_DISPLAYED),
+    "ruby": ("<ruby>a<rp>{}</rp><rt>b</rt></ruby>", Why.NOT_DISPLAYED),
+    "drawing": ("<svg><title>{}</title></svg>", Why.NOT_DISPLAYED),
+    "described": ('<p><img src="a.png" alt="{}"> A picture.</p>', Why.PICTURE),
+    "faint_twice": ('<div style="opacity:.2"><p style="opacity:.2">{}</p></div>', Why.INVISIBLE),
+    "sheet_in_a_link": (
+        "<link rel=stylesheet href='data:text/css,.q{display:none}'><p class=q>{}</p>",
+        Why.NOT_DISPLAYED,
+    ),
     "cell": ('<table><tr><td>a</td><td style="display:none">{}</td></tr></table>', Why.NOT_DISPLAYED),
 }
 SHEETS = {
@@ -83,6 +85,21 @@ SHEETS = {
     "id": ("#ghost{opacity:0}", '<p id="ghost">{}</p>', Why.INVISIBLE),
     "tag": ("@media screen { em { font-size: 0 } }", "<p><em>{}</em></p>", Why.TOO_SMALL),
     "nested": ("section > .d { background: #111 } .d p { color: #121 }", '<section><div class="d"><p>{}</p></div></section>', Why.COLOUR),
+    "sibling": ("h1 + p + p { display: none }", "<p>{}</p>", Why.NOT_DISPLAYED),
+    "later_sibling": ("h1 ~ div { display: none }", "<div>{}</div>", Why.NOT_DISPLAYED),
+    "nth": ("p:nth-child(2n + 1):not(:hover) { display: none }", "<p>{}</p>", Why.NOT_DISPLAYED),
+    "any_of": (":is(main, .q) { display: none }", "<div class=q>{}</div>", Why.NOT_DISPLAYED),
+    "attribute": ("[class^=gh][data-x*='os'] { display: none }", "<p class=ghost data-x=host>{}</p>", Why.NOT_DISPLAYED),
+    "escape": (".gh\\6fst { display: none }", "<p class=ghost>{}</p>", Why.NOT_DISPLAYED),
+    "open_end": (".q { display: none", "<p class=q>{}</p>", Why.NOT_DISPLAYED),
+    "rule_in_rule": (".w { color: red; &.q { display: none } }", "<p class='w q'>{}</p>", Why.NOT_DISPLAYED),
+    "layer": (".q { display: none } @layer a { .q { display: block } }", "<p class=q>{}</p>", Why.NOT_DISPLAYED),
+    "not_print": ("@media not print { .q { display: none } }", "<p class=q>{}</p>", Why.NOT_DISPLAYED),
+    "range": ("@media (100px < width) and (hover: hover) { .q { display: none } }", "<p class=q>{}</p>", Why.NOT_DISPLAYED),
+    "light": ("@media (prefers-color-scheme: light) { .q { display: none } }", "<p class=q>{}</p>", Why.NOT_DISPLAYED),
+    "invalid_rule": (".q { display: none } .q { display: bar }", "<p class=q>{}</p>", Why.NOT_DISPLAYED),
+    "back": (".a > .b .c { display: none }", "<div class=a><div class=b><div class=b><p class=c>{}</div></div></div>", Why.NOT_DISPLAYED),
+    "language": ("p:lang(fr) { display: none }", "<p lang=fr>{}</p>", Why.NOT_DISPLAYED),
     "variable": (":root { --ink: white } p.x { color: var(--ink) }", '<p class="x">{}</p>', Why.COLOUR),
 }  # fmt: skip
 
@@ -108,232 +125,15 @@ def _markdown(language: str, seen: str, unseen: str) -> Iterator[Sample]:
         ("block", f'{seen}\n\n<p style="color:white">{unseen}</p>', Why.COLOUR),
         ("style", f"{seen}\n\n<style>.q {{ opacity: 0 }}</style>\n\n<p class=q>{unseen}</p>", Why.INVISIBLE),
         ("list", f"- {seen}\n- <b hidden>{unseen}</b>", Why.NOT_DISPLAYED),
+        ("alt", f"{seen}\n\n![{unseen}](a.png)", Why.PICTURE),
+        ("script", f"{seen} <script>{unseen}</script>", Why.NOT_DISPLAYED),
+        ("comment_with_a_mark", f"- ```\n  a\n  ```\n\n{seen}\n\n<!-- > {unseen} -->", Why.COMMENT),
         ("comment", f"{seen}\n\n<!--\n{unseen}\n\nMore.\n-->", Why.COMMENT),
     ):
         yield Sample(f"md_{kind}", language, "a.md", f"# Trips\n\n{text}\n\nEnd.\n".encode(), why)
 
 
-# --- Office ----------------------------------------------------------------------------------------------------------
-
-_WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
-
-
-def _vanish(document: Any, text: str) -> None:
-    document.add_paragraph("Before ").add_run(text).font.hidden = True
-
-
-def _vanish_by_style(document: Any, text: str) -> None:
-    ghost = document.styles.add_style("Ghost", 1)
-    ghost.font.hidden = True
-    document.styles.add_style("Ghost below", 1).base_style = ghost
-    document.add_paragraph(text, style="Ghost below")
-
-
-def _spec_vanish(document: Any, text: str) -> None:
-    run = document.add_paragraph().add_run(text)
-    run._r.get_or_add_rPr().append(parse_xml(f"<w:specVanish {_WORD}/>"))
-
-
-def _white(document: Any, text: str) -> None:
-    document.add_table(1, 1).cell(0, 0).paragraphs[0].add_run(text).font.color.rgb = RGBColor(255, 255, 255)
-
-
-def _tiny(document: Any, text: str) -> None:
-    document.add_paragraph().add_run(text).font.size = Pt(1)
-
-
-def _deleted(document: Any, text: str) -> None:
-    source = f'<w:del {_WORD} w:id="1" w:author="a"><w:r><w:delText>{text}</w:delText></w:r></w:del>'
-    document.add_paragraph()._p.append(parse_xml(source))
-
-
-def _word(language: str, seen: str, unseen: str) -> Iterator[Sample]:
-    for hide, why in (
-        (_vanish, Why.NOT_DISPLAYED),
-        (_vanish_by_style, Why.NOT_DISPLAYED),
-        (_spec_vanish, Why.NOT_DISPLAYED),
-        (_white, Why.COLOUR),
-        (_tiny, Why.TOO_SMALL),
-        (_deleted, Why.DELETED),
-    ):
-        document = docx.Document()
-        document.add_paragraph(seen)
-        hide(document, unseen)
-        yield Sample(f"docx{hide.__name__}", language, "a.docx", _saved(document.save), why)
-
-
-def _hidden_row(book: Any, sheet: Any, text: str) -> None:
-    sheet.append([text])
-    sheet.row_dimensions[sheet.max_row].hidden = True
-
-
-def _hidden_column(book: Any, sheet: Any, text: str) -> None:
-    sheet["D2"] = text
-    sheet.column_dimensions["D"].hidden = True
-
-
-def _hidden_sheet(book: Any, sheet: Any, text: str) -> None:
-    book.create_sheet("More").append([text])
-    book["More"].sheet_state = "hidden"
-
-
-def _very_hidden_sheet(book: Any, sheet: Any, text: str) -> None:
-    book.create_sheet("More").append([text])
-    book["More"].sheet_state = "veryHidden"
-
-
-def _format_of_nothing(book: Any, sheet: Any, text: str) -> None:
-    sheet["B2"] = text
-    sheet["B2"].number_format = ";;;"
-
-
-def _white_font(book: Any, sheet: Any, text: str) -> None:
-    sheet["B2"] = text
-    sheet["B2"].font = Font(color="FFFFFFFF")
-
-
-def _workbooks(language: str, seen: str, unseen: str) -> Iterator[Sample]:
-    for hide, why in (
-        (_hidden_row, Why.ROW),
-        (_hidden_column, Why.COLUMN),
-        (_hidden_sheet, Why.SHEET),
-        (_very_hidden_sheet, Why.SHEET),
-        (_format_of_nothing, Why.CELL),
-        (_white_font, Why.COLOUR),
-    ):
-        book = openpyxl.Workbook()
-        sheet = book.active
-        assert sheet is not None
-        sheet.append(["Rule", "Note"])
-        sheet.append([seen, None])
-        hide(book, sheet, unseen)
-        yield Sample(f"xlsx{hide.__name__}", language, "a.xlsx", _saved(book.save), why)
-
-
-def _box(slide: Any, text: str, left: float = 1.0, top: float = 3.0) -> Any:
-    box = slide.shapes.add_textbox(Inches(left), Inches(top), Inches(5), Inches(1))
-    box.text_frame.text = text
-    return box
-
-
-def _slide(deck: Any, title: str) -> Any:
-    slide = deck.slides.add_slide(deck.slide_layouts[5])
-    slide.shapes.title.text = title
-    return slide
-
-
-def _hidden_slide(deck: Any, slide: Any, text: str) -> None:
-    hidden = _slide(deck, "More")
-    _box(hidden, "Nothing here.")
-    hidden.notes_slide.notes_text_frame.text = text
-    hidden._element.set("show", "0")
-
-
-def _beside_the_slide(deck: Any, slide: Any, text: str) -> None:
-    _box(slide, text, left=30)
-
-
-def _switched_off(deck: Any, slide: Any, text: str) -> None:
-    _box(slide, text)._element.nvSpPr.cNvPr.set("hidden", "1")
-
-
-def _described(deck: Any, slide: Any, text: str) -> None:
-    picture = slide.shapes.add_picture(BytesIO(_saved(lambda f: Image.new("RGB", (9, 9)).save(f, "PNG"))), 0, 0)
-    picture._element.nvPicPr.cNvPr.set("descr", text)
-
-
-def _decks(language: str, seen: str, unseen: str) -> Iterator[Sample]:
-    for hide, why in (
-        (_hidden_slide, Why.SLIDE),
-        (_beside_the_slide, Why.OUTSIDE),
-        (_switched_off, Why.NOT_DISPLAYED),
-        (_described, Why.PICTURE),
-    ):
-        deck = pptx.Presentation()
-        slide = _slide(deck, "Trips")
-        _box(slide, seen, top=2)
-        hide(deck, slide, unseen)
-        yield Sample(f"pptx{hide.__name__}", language, "a.pptx", _saved(deck.save), why)
-
-
-# --- PDF -------------------------------------------------------------------------------------------------------------
-
-
-def invisible(canvas: Canvas, text: str) -> None:
-    canvas.saveState()
-    lines = canvas.beginText(50, 500)
-    lines.setTextRenderMode(3)
-    lines.textLine(text)
-    canvas.drawText(lines)
-    canvas.restoreState()
-
-
-def _white_ink(canvas: Canvas, text: str) -> None:
-    canvas.setFillColorRGB(1, 1, 1)
-    canvas.drawString(50, 500, text)
-
-
-def _black_box(canvas: Canvas, text: str) -> None:
-    canvas.rect(40, 480, 400, 50, fill=1)
-    canvas.drawString(50, 500, text)
-
-
-def _beside_the_page(canvas: Canvas, text: str) -> None:
-    canvas.drawString(700, 500, text)
-
-
-def _beside_the_crop_box(canvas: Canvas, text: str) -> None:
-    canvas.setCropBox((0, 300, 600, 800))
-    canvas.drawString(50, 100, text)
-
-
-def _no_opacity(canvas: Canvas, text: str) -> None:
-    canvas.setFillAlpha(0)
-    canvas.drawString(50, 500, text)
-
-
-def _one_point(canvas: Canvas, text: str) -> None:
-    canvas.setFont("STSong-Light", 0.8)
-    canvas.drawString(50, 500, text)
-
-
-def _over_a_logo(canvas: Canvas, text: str) -> None:
-    canvas.drawImage(ImageReader(Image.new("RGB", (90, 9), "gray")), 40, 480, 400, 50)
-    invisible(canvas, text)
-
-
-def pdf(draw: Callable[[Canvas], None]) -> bytes:
-    """One page of 600 × 800 points."""
-    pdfmetrics.registerFont(UnicodeCIDFont("STSong-Light"))
-    file = BytesIO()
-    canvas = Canvas(file, pagesize=(600, 800))
-    canvas.setFont("STSong-Light", 12)
-    draw(canvas)
-    canvas.save()
-    return file.getvalue()
-
-
-def _pdfs(language: str, seen: str, unseen: str) -> Iterator[Sample]:
-    for hide, why in (
-        (invisible, Why.INVISIBLE),
-        (_white_ink, Why.COLOUR),
-        (_black_box, Why.COLOUR),
-        (_beside_the_page, Why.OUTSIDE),
-        (_beside_the_crop_box, Why.OUTSIDE),
-        (_no_opacity, Why.INVISIBLE),
-        (_one_point, Why.TOO_SMALL),
-        (_over_a_logo, Why.INVISIBLE),
-    ):
-
-        def draw(canvas: Canvas, hide: Callable[[Canvas, str], None] = hide) -> None:
-            canvas.drawString(50, 700, seen)
-            hide(canvas, unseen)
-
-        name = hide.__name__.removeprefix("_")
-        yield Sample(f"pdf_{name}", language, "a.pdf", pdf(draw), why)
-
-
 def samples() -> list[Sample]:
     """Every kind of every format in both languages."""
-    formats = (_pages, _markdown, _word, _workbooks, _decks, _pdfs)
+    formats = (_pages, _markdown, word, word_sources, workbooks, decks, pdfs)
     return [each for made in formats for language in SEEN for each in made(language, SEEN[language], UNSEEN[language])]

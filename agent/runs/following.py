@@ -5,8 +5,9 @@ read any more, and where its log is gone, it is told anew from the stored messag
 begins at `seq` 0: an event with that number tells a client to drop what it has.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import AbstractContextManager, aclosing, contextmanager, nullcontext
+from typing import Final
 from uuid import UUID
 
 from django.utils.translation import get_language
@@ -31,8 +32,11 @@ from agent.runs.log import Entry, RunLog, connected, growing_here
 from agent.runs.threads import reading
 from agent.sessions import ShownMessage, ShownQuery, get_message, get_session
 from authz.principal import Principal
-from copilot_site.lib.errors import NotFound
+from copilot_site.lib.at_most import AtMost, HoldsTooMuch
+from copilot_site.lib.errors import NotFound, TooMany
 
+READERS: Final = AtMost(100)  # of one person: each looks at rights and waits at Valkey
+FREE_S = 5  # until somebody who has too many may look again
 IDLE_S = 5.0  # without an event; a reader is told so that it can show that it lives
 
 
@@ -50,10 +54,40 @@ async def follow(
 
     Whoever leaves changes nothing for the run or for other readers. The last one comes to everybody, again to whoever has it.
     is_own: this very request made the run (`agent.runs.records.begin`), so that whose it is was looked at, and its first words are the
-    question. Raises NotFound, as `require_answer` does.
+    question. Raises NotFound, as `require_answer` does, and TooMany where this person reads too many answers at once.
     """
     if not is_own:
         await reading(require_answer, principal, session_id, message_id)
+    with _counted(principal, is_own):
+        async with aclosing(_followed(principal, session_id, message_id, after, is_own)) as entries:
+            async for entry in entries:
+                yield entry
+
+
+def _counted(principal: Principal, is_own: bool) -> AbstractContextManager[None]:
+    """A reader more of this person. Who asks is counted where runs are (`agent.runs.admission`)."""
+    if is_own:
+        return nullcontext()
+    return _held(principal)
+
+
+@contextmanager
+def _held(principal: Principal) -> Iterator[None]:
+    try:
+        READERS.take(principal.user_id)
+    except HoldsTooMuch:
+        raise TooMany(
+            _("You are reading too many answers at once. Close some of the pages that show them."), retry_after_s=FREE_S
+        ) from None
+    try:
+        yield
+    finally:
+        READERS.give_back(principal.user_id)
+
+
+async def _followed(
+    principal: Principal, session_id: UUID, message_id: UUID, after: int, is_own: bool
+) -> AsyncGenerator[Entry | None, None]:
     async with (
         connected() as valkey,
         aclosing(_logged(RunLog(valkey, message_id), principal, session_id, after=after, is_own=is_own)) as logged,

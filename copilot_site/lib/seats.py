@@ -5,6 +5,7 @@ nothing waits for a connection: pages answer however many searches, exports or r
 """
 
 import hashlib
+from asyncio import CancelledError
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
@@ -61,6 +62,11 @@ class SeatedHandler(ASGIHandler):
             if not await seat.served_within(share.wait_s):
                 return _refused(request, QueueFull(is_own=False, retry_after_s=share.queue.retry_after_s()))
             response = await self._answered(request)
+        except CancelledError:  # the client has gone, and nobody closes what its thread may still make
+            request.is_abandoned = True  # type: ignore[attr-defined]
+            if hasattr(request, "keeps_seat"):
+                seat.leave()
+            raise
         finally:
             if not hasattr(request, "is_seated"):  # no thread has begun with it, and none will
                 seat.leave()
@@ -99,22 +105,24 @@ class GivesBack:
         try:
             response = self._get_response(request)
             callers.learn(request)
-            keeps = seat is not None and getattr(response, "reads_while_sent", False)
+            if seat and getattr(response, "reads_while_sent", False):
+                response._resource_closers.append(seat.leave)  # type: ignore[attr-defined]  # what `close` calls
+                request.keeps_seat = True  # type: ignore[attr-defined]  # before the look at who has gone, as the handler does it after
+                keeps = not hasattr(request, "is_abandoned")
         finally:
             if not keeps:
                 if not connection.in_atomic_block:
                     close_old_connections()
                 if seat:
                     seat.leave()
-        if keeps and seat:
-            response._resource_closers.append(seat.leave)  # type: ignore[attr-defined]  # what `close` calls
         return response
 
 
 class Callers:
-    """Who sends a request, as far as that is known before anybody looks: the same cookie or token is the same caller.
+    """Who sends a request, as far as that is known before anybody looks: a person, or else an address.
 
-    Whose they are is learned from the first answer, so that all tokens and sessions of one person wait in one line.
+    Whose a cookie or a token is, is learned from the first answer that it opened, so that all tokens and sessions of one person wait
+    in one line. Until then it may be made up, and is one of all that come from its address.
     """
 
     def __init__(self) -> None:
@@ -122,14 +130,17 @@ class Callers:
         self._lock = Lock()
 
     def party(self, request: HttpRequest) -> Hashable:
-        mark = _mark(request)
-        return self._people.get(mark, mark) if mark else client_address(request)
+        for secret in (_token(request), _cookie(request)):
+            if found := self._people.get(_mark(secret)):
+                return found
+        return client_address(request)
 
     def learn(self, request: HttpRequest) -> None:
-        """Costs no statement: only who was looked up for this request is learned."""
+        """Costs no statement: only who was looked up for this request is learned, by what showed it."""
         found: Any = request.__dict__.get("_cached_user") or request.__dict__.get("user")
-        mark = _mark(request)
-        if mark and type(found) is User and found.pk:
+        secret = _token(request) if getattr(request, "auth", None) else _cookie(request)
+        if secret and type(found) is User and found.pk:
+            mark = _mark(secret)
             with self._lock:
                 self._people[mark] = found.pk
                 self._people.move_to_end(mark)
@@ -140,10 +151,17 @@ class Callers:
 callers = Callers()
 
 
-def _mark(request: HttpRequest) -> str:
-    """What tells callers apart, hashed: it is a secret. "" where there is nothing."""
-    secret = request.headers.get("Authorization") or request.COOKIES.get(settings.SESSION_COOKIE_NAME, "")
-    return hashlib.sha256(secret.encode()).hexdigest() if secret else ""
+def _token(request: HttpRequest) -> str:
+    return request.headers.get("Authorization", "")
+
+
+def _cookie(request: HttpRequest) -> str:
+    return request.COOKIES.get(settings.SESSION_COOKIE_NAME, "")
+
+
+def _mark(secret: str) -> str:
+    """What is remembered of it."""
+    return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def _route(request: HttpRequest) -> str:

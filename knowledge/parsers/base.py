@@ -12,7 +12,7 @@ from knowledge.parsers.hidden import Hidden, HiddenReason, marks_in, without_mar
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.reasons import REASONS
 
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 """Counted up when what parsers give changes for files that were read before: `manage.py reread` finds those."""
 
 BlockKind = Literal["heading", "paragraph", "list", "table", "code"]

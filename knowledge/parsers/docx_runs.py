@@ -16,7 +16,12 @@ from knowledge.parsers.hidden import Hidden
 
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_COMPATIBLE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_KNOWN_NAMES = (
+    "http://schemas.microsoft.com/office/",
+    "http://schemas.openxmlformats.org/",
+    "urn:schemas-microsoft-com:",
+)
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _MAIN, _STYLES = "word/document.xml", "word/styles.xml"
 _WRAPPERS = (
@@ -28,7 +33,7 @@ _WRAPPERS = (
     "dir",
     "bdo",
 )  # their content counts as if they were not there
-_SEEN_TO = re.compile(rf":(?:oMath|ruby|sdt|txbxContent|{'|'.join(_WRAPPERS)})[\s/>]".encode())
+_SEEN_TO = re.compile(rf":(?:oMath|ruby|sdt|txbxContent|AlternateContent|{'|'.join(_WRAPPERS)})[\s/>]".encode())
 
 
 def readable(path: Path) -> tuple[BytesIO, Hidden]:
@@ -43,7 +48,7 @@ def readable(path: Path) -> tuple[BytesIO, Hidden]:
         if not (_SEEN_TO.search(main) or may_hide(main) or (main and may_hide(styles))):
             return BytesIO(path.read_bytes()), Hidden()
         tree = _tree(main)
-        _drop_fallbacks(tree)
+        _choose(tree)
         hidden = take_unseen(tree, Styles(_tree(styles) if styles else None))
         if not hidden.pieces and not _SEEN_TO.search(main):
             return BytesIO(path.read_bytes()), hidden
@@ -121,10 +126,19 @@ def _write_formulas_out(tree: Any) -> None:
             parent.replace(formula, run)
 
 
-def _drop_fallbacks(tree: Any) -> None:
-    """Old programs find each text box a second time, as fallback."""
-    for fallback in list(tree.iter(_FALLBACK)):
-        _replace(fallback, [])
+def _choose(tree: Any) -> None:
+    """Of contents in several versions the one that Word shows: the first whose names it knows, else the fallback for old programs."""
+    for versions in list(tree.iter(f"{_COMPATIBLE}AlternateContent")):
+        kept = next((each for each in versions.iterchildren(f"{_COMPATIBLE}Choice") if _is_known(each)), None)
+        if kept is None:
+            kept = versions.find(f"{_COMPATIBLE}Fallback")
+        if versions.getparent() is not None:
+            _replace(versions, [] if kept is None else list(kept))
+
+
+def _is_known(choice: Any) -> bool:
+    names = (choice.get("Requires") or "").split()
+    return bool(names) and all((choice.nsmap.get(name) or "").startswith(_KNOWN_NAMES) for name in names)
 
 
 def _set_boxes_below(tree: Any) -> None:

@@ -17,7 +17,15 @@ from knowledge.parsers.visibility import take_unseen
 _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE)
 _DECLARATION = re.compile(r"\A\s*<\?xml[^>]*\?>")
 _HEAD_BYTES = 4096
-_DROPPED = ("script", "style", "svg", "iframe", "object", "nav", "form")
+_DROPPED = ("script", "style", "svg", "iframe", "object", "nav", "select", "textarea", "input", "button")
+_PASSED_OVER = {
+    "dt": "p",
+    "dd": "p",
+    "summary": "p",
+    "details": "div",
+    "form": "div",
+    "label": "span",
+}  # by unstructured, and seen
 _LOOKS_LIKE_HTML = re.compile(
     rb"<(?:!doctype html|html|head|body|title|meta|h[1-6]|p|div|table|ul|ol|br|a|span)\b", re.IGNORECASE
 )
@@ -45,7 +53,7 @@ class HtmlParser:
         if not source.strip():
             return ParsedDocument()
         tree = html.document_fromstring(source)
-        title = " ".join((tree.findtext(".//title") or "").split())
+        title = " ".join(tree.xpath("string(//title[not(ancestor::svg)][1])").split())
         hidden = take_unseen(tree)
         _clean(tree)
         elements = partition_html(text=html.tostring(tree, encoding="unicode"))
@@ -72,10 +80,8 @@ def _decoded(data: bytes) -> str:
 def _clean(tree: Any) -> None:
     for element in list(tree.iter(*_DROPPED)):
         element.drop_tree()
-    for element in list(tree.iter("dt", "dd")):
-        element.tag = "p"
-    for element in list(tree.iter("details", "summary")):  # unstructured passes over what a click opens
-        element.tag = "div" if element.tag == "details" else "p"
+    for element in list(tree.iter(*_PASSED_OVER)):
+        element.tag = _PASSED_OVER[element.tag]
     for table in tree.xpath("//table[.//@rowspan or .//@colspan][not(.//table)]"):
         _expand_spans(table)
 

@@ -12,9 +12,9 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import Block, ParsedDocument, block, hidden_block, parsers, with_pieces
+from knowledge.parsers.base import Block, ParsedDocument, block, parsers, with_pieces
 from knowledge.parsers.encoding import read_text
-from knowledge.parsers.hidden import Hidden, HiddenReason
+from knowledge.parsers.hidden import Hidden
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.markdown_html import TAG, take_unseen_html
 from knowledge.parsers.tables import html_rows, pipe_table
@@ -23,7 +23,6 @@ from knowledge.parsers.text import join_lines
 _READER = MarkdownIt("commonmark").enable("table")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^(title|lang|language):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
-_FENCE_OR_COMMENT = re.compile(r"^[ \t>]*(`{3,}|~{3,})|<!--", re.MULTILINE)
 _SHORTCODE = re.compile(r"\{\{[<%]\s*(/?)\s*([\w.-]+)([^{}]*?)/?\s*[%>]\}\}")
 _SHOWN_ARGUMENT = re.compile(r'\b(?:text|name|title|caption|file|prepend|state|for_k8s_version)\s*=\s*"([^"]*)"')
 _TERM = re.compile(r'\bterm_id\s*=\s*"([^"]*)"')
@@ -46,11 +45,9 @@ class MarkdownParser:
         if front := _FRONT_MATTER.match(source):
             fields = {key: value.strip("\"'") for key, value in _FIELD.findall(front[1])}
             source = source[front.end() :]
-        source, comments = without_comments(Hidden.unmarked(source))
-        tokens = _READER.parse(_SHORTCODE.sub(_shown, source))
+        tokens = _READER.parse(_SHORTCODE.sub(_shown, Hidden.unmarked(source)))
         hidden = take_unseen_html(tokens, limits)
         blocks = with_pieces(_blocks(SyntaxTreeNode(tokens).children), hidden)
-        blocks += [found for comment in comments for found in hidden_block(comment, HiddenReason.COMMENT)]
         if not any(not each.hidden for each in blocks):  # a section page that says its name and no more
             blocks = block("heading", fields.get("title", ""), level=1) + blocks
         found = ParsedDocument.of(blocks, language=fields.get("lang") or fields.get("language"))
@@ -58,28 +55,6 @@ class MarkdownParser:
             (b.text for b in found.blocks if b.kind == "heading" and b.level == 1), None
         )
         return replace(found, title=title)
-
-
-def without_comments(source: str) -> tuple[str, list[str]]:
-    """The source without its HTML comments, except inside code fences, and the comments.
-
-    Translated pages keep their whole original in comments, over blank lines.
-    """
-    kept: list[str] = []
-    comments: list[str] = []
-    position = 0
-    while opener := _FENCE_OR_COMMENT.search(source, position):
-        kept.append(source[position : opener.start()])
-        if fence := opener[1]:
-            closer = re.compile(rf"^[ \t>]*{re.escape(fence)}[`~]*[ \t]*$", re.MULTILINE).search(source, opener.end())
-            position = closer.end() if closer else len(source)
-            kept.append(source[opener.start() : position])
-        else:
-            end = source.find("-->", opener.end())
-            comments.append(source[opener.end() : end if end >= 0 else len(source)])
-            position = end + 3 if end >= 0 else len(source)
-    kept.append(source[position:])
-    return "".join(kept), comments
 
 
 def _shown(shortcode: re.Match[str]) -> str:

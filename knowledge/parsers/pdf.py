@@ -4,6 +4,7 @@ PDFium gives normal code points for Chinese where pypdf and pdf.js give Kangxi r
 """
 
 import ctypes
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import groupby
@@ -24,6 +25,8 @@ from knowledge.parsers.precheck import check_file_size, check_text_size
 from knowledge.titles import stated_title
 
 _HYPHEN = "\x02"  # PDFium's mark for a word cut at a line end
+_FIRST_HALVES, _SECOND_HALVES = range(0xD800, 0xDC00), range(0xDC00, 0xE000)
+_NO_CHARACTER = "\ufffd"
 _MIN_PATHS = 3  # fewer drawn shapes cannot rule a table
 _MAX_PATHS = 3000  # a drawing: pdfplumber would need minutes for the page
 
@@ -91,8 +94,7 @@ def _segments(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage) -> Iterator[Se
     current: Segment | None = None
     last = 0  # index of the last character of `current`
     pending = ""  # spaces and marks that PDFium makes up have no place of their own
-    for i in range(pdfium_c.FPDFText_CountChars(textpage.raw)):
-        char = chr(pdfium_c.FPDFText_GetUnicode(textpage.raw, i))
+    for i, char in _characters(textpage):
         if char in "\r\n":
             if current:
                 yield _ended(current, textpage, last, pending)
@@ -114,6 +116,20 @@ def _segments(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage) -> Iterator[Se
                 current.size, current.bold = _font(textpage, i)
     if current:
         yield _ended(current, textpage, last, pending)
+
+
+def _characters(textpage: pdfium.PdfTextPage) -> Iterator[tuple[int, str]]:
+    """Each character with its place; two halves of one (PDFium counts as UTF-16 does) are one, what is none is U+FFFD."""
+    first = 0  # of two halves
+    for i in range(pdfium_c.FPDFText_CountChars(textpage.raw)):
+        code = pdfium_c.FPDFText_GetUnicode(textpage.raw, i)
+        if code in _FIRST_HALVES:
+            first = code
+            continue
+        if first and code in _SECOND_HALVES:
+            code = 0x10000 + ((first - _FIRST_HALVES.start) << 10) + (code - _SECOND_HALVES.start)
+        first = 0
+        yield i, chr(code) if code <= sys.maxunicode and code not in _SECOND_HALVES else _NO_CHARACTER
 
 
 def _unseen(page: Page) -> Iterator[Block]:

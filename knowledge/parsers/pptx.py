@@ -13,6 +13,7 @@ from knowledge.parsers.base import Block, ParsedDocument, Rejected, block, hidde
 from knowledge.parsers.elements import blocks_from
 from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.pptx_hidden import unseen as unseen_parts
 from knowledge.parsers.precheck import check_ooxml
 from knowledge.titles import stated_title
 
@@ -76,9 +77,11 @@ def _without_unseen(presentation: Any, path: Path) -> tuple[dict[int, list[Block
         tree = slide.shapes.element
         described = [each.get("descr", "") for each in tree.iter("{*}cNvPr")]
         found = [each for text in described for each in hidden_block(text, HiddenReason.PICTURE, page=number)]
-        for element, reason in list(_unseen(slide, presentation)):
+        for element, reason in list(unseen_parts(slide, presentation.slide_width, presentation.slide_height)):
+            if tree not in element.iterancestors():
+                continue  # gone with what it stood in
             found += hidden_block("\n".join(element.itertext("{*}t")), reason, page=number)
-            if element.getparent() is not None and element is not tree:
+            if element is not tree:
                 element.getparent().remove(element)
                 is_changed = True
         is_changed |= _pulled_in(slide)
@@ -89,21 +92,6 @@ def _without_unseen(presentation: Any, path: Path) -> tuple[dict[int, list[Block
     presentation.save(changed)
     changed.seek(0)
     return unseen, changed
-
-
-def _unseen(slide: Any, presentation: Any) -> Iterator[tuple[Any, HiddenReason]]:
-    """The elements of shapes that are switched off, and of those that lie beside the slide."""
-    for properties in slide.shapes.element.iter("{*}cNvPr"):
-        if properties.get("hidden") in ("1", "true"):
-            yield properties.getparent().getparent(), HiddenReason.NOT_DISPLAYED
-    for shape in slide.shapes:
-        left, top, width, height = shape.left, shape.top, shape.width, shape.height
-        if None in (left, top, width, height):
-            continue  # where the layout puts it
-        is_beside = left + width <= 0 or left >= presentation.slide_width
-        is_above = top + height <= 0 or top >= presentation.slide_height
-        if is_beside or is_above:
-            yield shape.element, HiddenReason.OUTSIDE
 
 
 def _pulled_in(slide: Any) -> bool:

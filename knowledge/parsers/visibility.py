@@ -4,24 +4,40 @@ What a click opens (`<details>`) can be seen. A background that is a picture, or
 """
 
 import re
-from collections.abc import Mapping
+from base64 import b64decode
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
-from knowledge.parsers.css import SCREEN_PX, Stylesheet, resolved
+from knowledge.parsers.css import Stylesheet, resolved
+from knowledge.parsers.css_media import on_a_screen
+from knowledge.parsers.css_values import PX_PER_POINT, number, over, px, shade, split
 from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, Hidden, HiddenReason, blends_in, with_mark
 
-_PX_OF = {"px": 1.0, "pt": 96 / 72, "em": 16.0, "rem": 16.0, "ex": 8.0, "ch": 8.0, "cm": 37.8, "mm": 3.78, "in": 96.0}
-_PX_OF |= {"vw": SCREEN_PX / 100, "vh": 7.2, "%": SCREEN_PX / 100, "": 1.0}
-_LENGTH = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))([a-z%]*)")
-_RGB = re.compile(r"rgba?\(([^()]*)\)")
 _PICTURE = re.compile(r"url\(|gradient\(|image-set\(")
-_SHRUNK = re.compile(r"scale(?:[xy]|3d)?\(\s*0*\.?0*\s*[,)]|^0+(?:\.0+)?$")
+_CLEAR_MASK = re.compile(r"gradient\((?:\s*(?:transparent|to [a-z ]+|[\d.]+(?:deg|turn|%))\s*[, ]?)+\)")
 _MOVED = re.compile(r"translate(?:[xy]|3d)?\(([^()]*)\)")
+_SCALED = re.compile(r"scale(?:[xy]|3d)?\(([^()]*)\)")
+_TURNED_AWAY = re.compile(r"rotate[xy]\(\s*-?(?:90|270)deg\s*\)")
+_WRITTEN_OUT = re.compile(r"\s*data:text/css[^,]*?(;base64)?,(.*)", re.IGNORECASE | re.DOTALL)
+_MATRIX = re.compile(r"matrix\(([^()]*)\)")
+_FADED = re.compile(r"opacity\(([^()]*)\)")
+_INSET = re.compile(r"inset\(([^()]*?)(?:round [^()]*)?\)")
 _CUT_AWAY = re.compile(
-    r"inset\(\s*(?:[5-9]\d|100)%|(?:circle|ellipse)\(\s*0\D|polygon\((?:\s*0(?:px|%)?\s+0(?:px|%)?\s*,?)+\)"
+    r"(?:circle|ellipse)\(\s*0\D|polygon\((?:\s*0(?:px|%)?\s+0(?:px|%)?\s*,?)+\)|path\(\s*([\"'])\s*\1\s*\)"
 )
-_NEVER_SHOWN = frozenset({"template", "noscript", "datalist"})
+_NEVER_SHOWN = frozenset(
+    (
+        *("template", "noscript", "noframes", "noembed", "datalist", "iframe", "audio", "video", "canvas", "object"),
+        *("progress", "meter", "rp", "annotation", "annotation-xml"),
+    )
+)
+_NOT_OF_A_DRAWING = frozenset(
+    {"title", "desc", "metadata", "defs", "symbol"}
+)  # of SVG: shown to nobody, or when one points at it
+_OF_TABLES = frozenset({"table", "thead", "tbody", "tfoot", "tr", "td", "th"})  # they grow with what they hold
 _INLINE = frozenset(
     (
         *(
@@ -49,6 +65,7 @@ _INLINE = frozenset(
 _FAR_PX = (-500.0, 5000.0)  # beyond these nobody scrolls
 _LEAST_PX = 1.0  # of a box that cuts off what is larger
 _LEAST_OPACITY = 0.05
+_LEAST_SCALE = 0.05
 _SIZES = {"xx-small": 9.0, "x-small": 10.0, "small": 13.0, "medium": 16.0, "large": 18.0, "x-large": 24.0}
 
 
@@ -60,6 +77,8 @@ class _Look:
     colour: Colour | None = (0, 0, 0)
     background: Colour | None = WHITE
     alpha: float = 1.0
+    opacity: float = 1.0
+    shadow: Colour | None = None
     size_px: float = 16.0
     is_drawn: bool = True
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -68,19 +87,42 @@ class _Look:
     def why_unseen(self) -> HiddenReason | None:
         if self.reason:
             return self.reason
-        if not self.is_drawn or self.alpha < _LEAST_OPACITY:
+        if not self.is_drawn or self.opacity < _LEAST_OPACITY:
             return HiddenReason.INVISIBLE
-        if self.size_px < SMALLEST_POINTS * _PX_OF["pt"]:
+        if self.size_px < SMALLEST_POINTS * PX_PER_POINT:
             return HiddenReason.TOO_SMALL
-        if self.colour and self.background and blends_in(self.colour, self.background):
-            return HiddenReason.COLOUR
-        return None
+        if self._is_seen(self.colour, self.alpha) or (self.shadow and self._is_seen(self.shadow, 1.0)):
+            return None
+        return HiddenReason.INVISIBLE if self.alpha < _LEAST_OPACITY else HiddenReason.COLOUR
+
+    def _is_seen(self, colour: Colour | None, alpha: float) -> bool:
+        """Whether a colour stands out from what is behind it; one that is not known does."""
+        if alpha < _LEAST_OPACITY:
+            return False
+        if colour is None or self.background is None:
+            return True
+        return not blends_in(over(colour, self.background, alpha * self.opacity), self.background)
 
 
 def take_unseen(tree: Any) -> Hidden:
     """Take what cannot be seen out of a page (an lxml tree), leaving marks. Scripts and styles are read, not removed."""
-    styles = Stylesheet([element.text or "" for element in tree.iter("style")])
-    return _Walk(styles).over(tree)
+    return _Walk(Stylesheet(list(_sheets(tree)))).over(tree)
+
+
+def _sheets(tree: Any) -> Iterator[str]:
+    """The style sheets that a page brings with it, for a screen."""
+    for element in tree.iter("style", "link"):
+        if not on_a_screen(element.get("media") or ""):
+            continue
+        if element.tag == "style":
+            yield element.text or ""
+        elif "stylesheet" in (element.get("rel") or "").lower().split() and (
+            found := _WRITTEN_OUT.match(element.get("href") or "")
+        ):
+            data = unquote_to_bytes(found[2])
+            with suppress(ValueError):
+                data = b64decode(data) if found[1] else data
+            yield data.decode(errors="replace")
 
 
 class _Walk:
@@ -114,6 +156,9 @@ class _Walk:
         is_block = element.tag not in _INLINE
         self._apart |= is_block
         self._text(element, "text", look)
+        if element.tag == "img" and element.get("alt"):
+            self._take(element.get("alt"), look.why_unseen or HiddenReason.PICTURE)
+            self._apart = True
         for child in element:
             self._element(child, look)
             self._text(child, "tail", look)
@@ -130,36 +175,89 @@ class _Walk:
             self._last = (element, place)
             setattr(element, place, text)
         else:
-            mark = self._hidden.take(text, reason, apart=self._apart)
             setattr(element, place, " ")
-            if mark and self._last:
-                owner, where = self._last
-                setattr(owner, where, with_mark(getattr(owner, where), mark))
+            self._take(text, reason)
         self._apart = False
+
+    def _take(self, text: str, reason: HiddenReason) -> None:
+        mark = self._hidden.take(text, reason, apart=self._apart)
+        if mark and self._last:
+            owner, where = self._last
+            setattr(owner, where, with_mark(getattr(owner, where), mark))
 
 
 def _look(element: Any, declared: Mapping[str, str], above: _Look) -> _Look:
     variables = {**above.variables, **{name: value for name, value in declared.items() if name.startswith("--")}}
-    style = {**_by_attributes(element), **resolved(declared, variables)}
+    style = _in_full({**_by_attributes(element), **resolved(declared, variables)})
     colour, alpha = above.colour, above.alpha
-    if (said := style.get("color")) and said not in ("inherit", "currentcolor", "unset"):
-        colour, alpha = _colour(said) or (None, 1.0)
+    said = style.get("-webkit-text-fill-color") or style.get("color")
+    if said and said not in ("inherit", "currentcolor", "unset"):
+        colour, alpha = shade(said) or (None, 1.0)
+    if "text" in (style.get("background-clip"), style.get("-webkit-background-clip")) and alpha < _LEAST_OPACITY:
+        colour, alpha = None, 1.0  # its letters are a window to its background
     drawn = style.get("visibility")
+    own = number(style.get("opacity"))
+    for faded in _FADED.findall(style.get("filter", "")):
+        own = min(1.0 if own is None else own, number(faded) or 0.0)
+    opacity = above.opacity * (1.0 if own is None else min(1.0, max(0.0, own)))
     return _Look(
         reason=above.reason or _reason(element, style),
         colour=colour,
         background=_background(style, above.background),
         alpha=alpha,
+        opacity=opacity,
+        shadow=_shadow(style, above.shadow),
         size_px=_size(style, above.size_px),
         is_drawn=above.is_drawn if drawn in (None, "inherit", "unset") else drawn not in ("hidden", "collapse"),
         variables=variables,
     )
 
 
+_LOGICAL = {
+    "inline-size": "width",
+    "block-size": "height",
+    "max-inline-size": "max-width",
+    "max-block-size": "max-height",
+}
+_LOGICAL |= {
+    "inset-inline-start": "left",
+    "inset-inline-end": "right",
+    "inset-block-start": "top",
+    "inset-block-end": "bottom",
+}
+_LOGICAL |= {"margin-inline-start": "margin-left", "margin-block-start": "margin-top"}
+_SIDES = ("top", "right", "bottom", "left")
+
+
+def _in_full(style: dict[str, str]) -> dict[str, str]:
+    """Each side by its own name."""
+    for name, prefix in (("margin", "margin-"), ("inset", "")):
+        parts = split(style.get(name, ""), " ")
+        if parts != [""] and len(parts) <= 4:
+            four = [*parts, *(parts[place] for place in ((), (0, 0, 0), (0, 1), (1,), ())[len(parts)])]
+            style = {**{f"{prefix}{side}": part for side, part in zip(_SIDES, four, strict=True)}, **style}
+    return {**{_LOGICAL[name]: value for name, value in style.items() if name in _LOGICAL}, **style}
+
+
+def _shadow(style: Mapping[str, str], above: Colour | None) -> Colour | None:
+    """The colour of the shadow behind letters, which may be what one sees of them."""
+    said = style.get("text-shadow")
+    if said is None or said == "inherit":
+        return above
+    found = [shade(word) for word in split(split(said)[0], " ")]
+    return next((each[0] for each in found if each and each[1] >= 0.3), None)
+
+
 def _by_attributes(element: Any) -> dict[str, str]:
     """What attributes say that are older than styles; a style is stronger."""
     style = {}
-    if element.tag in _NEVER_SHOWN or (element.get("hidden") is not None and element.get("hidden") != "until-found"):
+    is_of_drawing = element.tag in _NOT_OF_A_DRAWING and next(element.iterancestors("svg"), None) is not None
+    if (
+        element.tag in _NEVER_SHOWN
+        or is_of_drawing
+        or element.get("popover") is not None
+        or (element.get("hidden") is not None and element.get("hidden") != "until-found")
+    ):
         style["display"] = "none"
     if element.tag == "dialog" and element.get("open") is None:
         style["display"] = "none"
@@ -174,53 +272,68 @@ def _by_attributes(element: Any) -> dict[str, str]:
 
 def _reason(element: Any, style: Mapping[str, str]) -> HiddenReason | None:
     """Why nothing in the element is seen, whatever its children say."""
-    if style.get("display") == "none" or style.get("content-visibility") == "hidden":
+    display = style.get("display", "")
+    if display in ("none", "table-column", "table-column-group") or style.get("content-visibility") == "hidden":
         return HiddenReason.NOT_DISPLAYED
-    if (opacity := _number(style.get("opacity"))) is not None and opacity < _LEAST_OPACITY:
+    if (opacity := number(style.get("opacity"))) is not None and opacity < _LEAST_OPACITY:
         return HiddenReason.INVISIBLE
-    if _is_outside(style):
+    if any(
+        _CLEAR_MASK.search(style.get(name, "")) for name in ("mask", "mask-image", "-webkit-mask", "-webkit-mask-image")
+    ):
+        return HiddenReason.INVISIBLE
+    can_be_cut = element.tag not in _OF_TABLES and not display.startswith("table")
+    if _is_moved_away(style) or _is_shrunk(style) or _is_cut_away(style) or (can_be_cut and _has_no_room(style)):
         return HiddenReason.OUTSIDE
     if (element.get("aria-hidden") or "").lower() == "true":
         return HiddenReason.SKIPPED
     return None
 
 
-def _is_outside(style: Mapping[str, str]) -> bool:
+def _is_moved_away(style: Mapping[str, str]) -> bool:
     names = ["text-indent", "margin-left", "margin-top"]
     if style.get("position") in ("absolute", "fixed", "relative"):
-        names += ["left", "top", "right", "bottom"]
-    moved = [_px(style.get(name)) for name in names]
-    moved += [_px(part) for found in _MOVED.findall(style.get("transform", "")) for part in found.split(",")]
-    if any(px is not None and not _FAR_PX[0] < px < _FAR_PX[1] for px in moved):
+        names += _SIDES
+    moved = [px(style.get(name)) for name in names]
+    moved += [px(part) for found in _MOVED.findall(style.get("transform", "")) for part in found.split(",")]
+    moved += [px(part) for part in style.get("translate", "").split()]
+    return any(each is not None and not _FAR_PX[0] < each < _FAR_PX[1] for each in moved)
+
+
+def _is_shrunk(style: Mapping[str, str]) -> bool:
+    transform = style.get("transform", "")
+    factors = [part for found in _SCALED.findall(transform) for part in found.split(",")]
+    factors += [*style.get("scale", "").split(), style.get("zoom", "")]
+    if any((factor := number(part)) is not None and abs(factor) < _LEAST_SCALE for part in factors):
         return True
-    if any(_SHRUNK.search(style.get(name, "")) for name in ("transform", "scale", "zoom")):
-        return True
-    sides = [_px(style.get(name)) for name in ("width", "height", "max-width", "max-height")]
-    cuts = {style.get(name, "").split(" ")[0] for name in ("overflow", "overflow-x", "overflow-y")} & {"hidden", "clip"}
-    if cuts and any(px is not None and px <= _LEAST_PX for px in sides):
-        return True
-    return _is_cut_away(style)
+    for found in _MATRIX.findall(transform):
+        values = [number(part) for part in found.split(",")]
+        if len(values) == 6 and None not in values:
+            a, b, c, d = (value or 0.0 for value in values[:4])
+            return abs(a * d - b * c) < _LEAST_SCALE**2
+    return _TURNED_AWAY.search(transform) is not None
+
+
+def _has_no_room(style: Mapping[str, str]) -> bool:
+    sides = [px(style.get(name)) for name in ("width", "height", "max-width", "max-height", "line-height")]
+    words = f"{style.get('overflow', '')} {style.get('overflow-x', '')} {style.get('overflow-y', '')}".split()
+    cuts = set(words) & {"hidden", "clip", "auto", "scroll"}
+    return bool(cuts) and any(each is not None and each <= _LEAST_PX for each in sides)
 
 
 def _is_cut_away(style: Mapping[str, str]) -> bool:
     if style.get("clip", "").startswith("rect("):
-        sides = [px for px in map(_px, re.split(r"[\s,]+", style["clip"][5:].strip(" )"))) if px is not None]
+        sides = [each for each in map(px, re.split(r"[\s,]+", style["clip"][5:].strip(" )"))) if each is not None]
         if len(sides) == 4:  # "auto" cuts nothing
             top, right, bottom, left = sides
             return right - left <= _LEAST_PX or bottom - top <= _LEAST_PX
-    return _CUT_AWAY.search(style.get("clip-path", "")) is not None
-
-
-def _px(value: str | None) -> float | None:
-    match = _LENGTH.fullmatch(value.strip()) if value else None
-    return float(match[1]) * _PX_OF[match[2]] if match and match[2] in _PX_OF else None
-
-
-def _number(value: str | None) -> float | None:
-    match = _LENGTH.fullmatch(value) if value else None
-    if not match or match[2] not in ("", "%"):
-        return None
-    return float(match[1]) / (100 if match[2] else 1)
+    path = style.get("clip-path", "")
+    for found in _INSET.findall(path):
+        shares = [number(part) or 0.0 if part.endswith("%") else 0.0 for part in found.split()] or [0.0]
+        above, beside = shares[0], shares[min(1, len(shares) - 1)]
+        below, before = (shares[2] if len(shares) > 2 else above), (shares[3] if len(shares) > 3 else beside)
+        if above + below >= 1 or beside + before >= 1:
+            return True
+    return _CUT_AWAY.search(path) is not None
 
 
 def _size(style: Mapping[str, str], above_px: float) -> float:
@@ -229,11 +342,10 @@ def _size(style: Mapping[str, str], above_px: float) -> float:
     )
     if said in _SIZES:
         return _SIZES[said]
-    match = _LENGTH.fullmatch(said)
-    if not match or match[2] not in _PX_OF:
-        return above_px
-    relative = {"em": above_px, "ex": above_px / 2, "ch": above_px / 2, "%": above_px / 100}
-    return float(match[1]) * relative.get(match[2], _PX_OF[match[2]])
+    if said.endswith("%"):
+        return above_px * (number(said) or 0.0)
+    found = px(said, em=above_px)
+    return above_px if found is None else found
 
 
 def _background(style: Mapping[str, str], above: Colour | None) -> Colour | None:
@@ -242,28 +354,7 @@ def _background(style: Mapping[str, str], above: Colour | None) -> Colour | None
     said = style.get("background-color") or style.get("background")
     if not said or said in ("none", "inherit", "initial", "unset"):
         return above
-    found = _colour(said) or next(filter(None, map(_colour, said.split())), None)
+    found = shade(said) or next(filter(None, map(shade, split(said, " "))), None)
     if found is None:
         return None
     return found[0] if found[1] >= _LEAST_OPACITY else above
-
-
-def _colour(said: str) -> tuple[Colour, float] | None:
-    """Red, green, blue and how opaque it is; None for what is not understood."""
-    from PIL import ImageColor
-
-    if said == "transparent":
-        return WHITE, 0.0
-    if match := _RGB.fullmatch(said):
-        parts = re.split(r"[\s,/]+", match[1].strip())
-        numbers = [float(m[1]) * (2.55 if m[2] == "%" else 1) for m in map(_LENGTH.fullmatch, parts[:3]) if m]
-        if len(numbers) < 3:
-            return None
-        alpha = _number(parts[3]) if len(parts) > 3 else 1.0
-        red, green, blue = (round(min(255.0, max(0.0, number))) for number in numbers)
-        return (red, green, blue), 1.0 if alpha is None else alpha
-    try:
-        red, green, blue, *opacity = ImageColor.getrgb(said)
-    except ValueError:
-        return None
-    return (red, green, blue), opacity[0] / 255 if opacity else 1.0

@@ -102,7 +102,10 @@ def _fill_merged(rows: Rows, sheet: Any) -> None:
             for r in range(max(row, top) - top, min(last_row - top + 1, len(rows)))
             for c in range(max(column, left) - left, min(last_column - left + 1, len(rows[r])))
         ]
-        text = rows[inside[0][0]][inside[0][1]] if inside else ""
+        holds_first = inside and inside[0] == (row - top, column - left)
+        text = (
+            rows[inside[0][0]][inside[0][1]] if holds_first else ""
+        )  # else the first cell is empty, and none of the others is seen
         for r, c in inside:
             rows[r][c] = text
 

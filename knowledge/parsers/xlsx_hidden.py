@@ -1,17 +1,25 @@
 """Which rows, columns and cells of a workbook are hidden: calamine reads values alone, so the parts are read as a stream."""
 
 import posixpath
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 from xml.parsers import expat
 from zipfile import ZipFile
 
+from knowledge.parsers.base import ParseFailed
+from knowledge.parsers.css_values import over
 from knowledge.parsers.hidden import WHITE, Colour, HiddenReason, blends_in
 
 _PIECE_BYTES = 1024 * 1024
-_FORMATS_NOTHING = ";;;"
+_BUILT_IN = {"0": "General", "49": "@"}
+_SECTIONS = re.compile(r"(?:\"[^\"]*\"|\\\\.|_.|[^;])*")  # of a number format: positive, negative, zero, text
+_SAYS_NOTHING = re.compile(r"(?:\"\s*\"|\[[^\]]*\]|_.|\\\\\s|\s)*")
+_WHITE_FORMAT = re.compile(r"\[white\]", re.IGNORECASE)
+_LEAST_POINTS = 1.5  # of a row's height or a font
+_INDEXED: dict[int, Colour] = {0: (0, 0, 0), 1: WHITE, 8: (0, 0, 0), 9: WHITE, 64: (0, 0, 0), 65: WHITE}
 _THEME: dict[str, Colour] = {"0": WHITE, "1": (0, 0, 0)}  # the first two of a theme: window and text
 _MOST_COLUMNS = 16_384
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
@@ -26,14 +34,26 @@ class HiddenParts:
     cells: dict[tuple[int, int], HiddenReason] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class _Style:
+    """Why cells of one style are not seen: those that hold words, and those that hold numbers."""
+
+    words: HiddenReason | None
+    numbers: HiddenReason | None
+
+
 def hidden_parts(path: Path) -> dict[str, HiddenParts]:
-    """By the name of the sheet. A damaged workbook gives nothing: the reader of its values says what is wrong."""
+    """By the name of the sheet. Raises ParseFailed where that cannot be told: what may be hidden does not answer."""
+    from lxml.etree import XMLSyntaxError
+
     try:
         with ZipFile(path) as archive:
             styles = _hiding_styles(archive)
-            return {name: _Sheet(styles).read(archive.open(part)) for name, part in _sheets(archive)}
-    except (KeyError, ValueError, expat.ExpatError):
-        return {}
+            return {
+                name: _Sheet(styles, _tables(archive, part)).read(archive.open(part)) for name, part in _sheets(archive)
+            }
+    except (KeyError, ValueError, expat.ExpatError, XMLSyntaxError) as error:
+        raise ParseFailed("damaged", format="XLSX") from error
 
 
 def _sheets(archive: ZipFile) -> Iterator[tuple[str, str]]:
@@ -42,36 +62,82 @@ def _sheets(archive: ZipFile) -> Iterator[tuple[str, str]]:
 
     relations = etree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
     targets = {each.get("Id"): each.get("Target", "") for each in relations}
-    parts = set(archive.namelist())
+    parts = {name.lower(): name for name in archive.namelist()}
     for sheet in etree.fromstring(archive.read("xl/workbook.xml")).iter("{*}sheet"):
         target = targets.get(sheet.get(_RELATION), "")
-        part = posixpath.normpath(posixpath.join("xl", target)).lstrip("/")
+        part = posixpath.normpath(posixpath.join("xl", target.replace("\\", "/"))).lstrip("/").lower()
         if part in parts:
-            yield sheet.get("name", ""), part
+            yield sheet.get("name", ""), parts[part]
 
 
-def _hiding_styles(archive: ZipFile) -> dict[str, HiddenReason]:
-    """The cell styles whose text is not seen: a number format of nothing, or a font of the colour of the cell."""
+def _tables(archive: ZipFile, part: str) -> Iterator[str]:
+    """The ranges of the tables of a sheet, whose styles may colour cells."""
+    from lxml import etree
+
+    folder, name = posixpath.split(part)
+    relations = f"{folder}/_rels/{name}.rels"
+    if relations not in archive.namelist():
+        return
+    for each in etree.fromstring(archive.read(relations)):
+        if each.get("Type", "").endswith("/table"):
+            target = posixpath.normpath(posixpath.join(folder, each.get("Target", ""))).lstrip("/")
+            if target in archive.namelist():
+                yield etree.fromstring(archive.read(target)).get("ref", "")
+
+
+def _hiding_styles(archive: ZipFile) -> dict[str, _Style]:
+    """The cell styles whose text is not seen: a number format of nothing, a font of no size, or of the colour of the cell."""
     from lxml import etree
 
     if "xl/styles.xml" not in archive.namelist():
         return {}
     tree = etree.fromstring(archive.read("xl/styles.xml"))
-    formats = {each.get("numFmtId"): each.get("formatCode", "") for each in tree.iter("{*}numFmt")}
-    fonts = [_colour(each.find("{*}color")) for each in tree.iterfind("{*}fonts/{*}font")]
+    formats = _BUILT_IN | {each.get("numFmtId"): each.get("formatCode", "") for each in tree.iter("{*}numFmt")}
+    fonts = list(tree.iterfind("{*}fonts/{*}font"))
     fills = [_fill(each) for each in tree.iterfind("{*}fills/{*}fill")]
-    hiding: dict[str, HiddenReason] = {}
+    hiding: dict[str, _Style] = {}
     for number, style in enumerate(tree.iterfind("{*}cellXfs/{*}xf")):
-        font = _at(fonts, style.get("fontId"))
-        fill = _at(fills, style.get("fillId"))
-        if formats.get(style.get("numFmtId"), "").replace(" ", "") == _FORMATS_NOTHING:
-            hiding[str(number)] = HiddenReason.CELL
-        elif font and fill and blends_in(font, fill):
-            hiding[str(number)] = HiddenReason.COLOUR
+        font, fill = _at(fonts, style.get("fontId")), _at(fills, style.get("fillId"))
+        code = formats.get(style.get("numFmtId"), "")
+        reason = None
+        if font is not None and 0 < _points(font) < _LEAST_POINTS:
+            reason = HiddenReason.TOO_SMALL
+        elif fill:
+            colour = (
+                WHITE if _WHITE_FORMAT.search(code) else _colour(font.find("{*}color")) if font is not None else None
+            )
+            reason = HiddenReason.COLOUR if colour and blends_in(colour, fill) else None
+        words, numbers = _shows_nothing(code)
+        found = _Style(HiddenReason.CELL if words else reason, HiddenReason.CELL if numbers else reason)
+        if found != _Style(None, None):
+            hiding[str(number)] = found
     return hiding
 
 
-def _at(known: list[Colour | None], number: str | None) -> Colour | None:
+def _shows_nothing(code: str) -> tuple[bool, bool]:
+    """Whether a number format shows nothing of words, and nothing of any number."""
+    sections, place = [], 0
+    while place <= len(code):
+        match = _SECTIONS.match(code, place)
+        sections.append(match[0] if match else "")
+        place = (match.end() if match else place) + 1
+    empty = [_SAYS_NOTHING.fullmatch(section) is not None for section in sections]
+    return len(sections) > 3 and empty[3], len(sections) > 1 and all(empty[:3])
+
+
+def _points(font: Any) -> float:
+    size = font.find("{*}sz")
+    return _float(size.get("val", "")) if size is not None else 0.0
+
+
+def _float(said: str) -> float:
+    try:
+        return float(said)
+    except ValueError:
+        return 0.0
+
+
+def _at(known: Sequence[Any], number: str | None) -> Any:
     place = int(number or 0)
     return known[place] if place < len(known) else None
 
@@ -80,9 +146,18 @@ def _colour(said: Any) -> Colour | None:
     if said is None:
         return None
     if theme := said.get("theme"):
-        return None if said.get("tint") else _THEME.get(theme)
+        return _tinted(_THEME.get(theme), _float(said.get("tint") or "0"))
+    if (indexed := said.get("indexed") or "").isdecimal():
+        return _INDEXED.get(int(indexed))
     hexed = (said.get("rgb") or "")[-6:]
     return (int(hexed[:2], 16), int(hexed[2:4], 16), int(hexed[4:], 16)) if len(hexed) == 6 else None
+
+
+def _tinted(colour: Colour | None, tint: float) -> Colour | None:
+    """Darker for a tint below 0, lighter for one above."""
+    if colour is None:
+        return None
+    return over(WHITE if tint > 0 else (0, 0, 0), colour, min(1.0, abs(tint)))
 
 
 def _fill(fill: Any) -> Colour | None:
@@ -97,11 +172,13 @@ def _fill(fill: Any) -> Colour | None:
 class _Sheet:
     """One worksheet, read as a stream."""
 
-    def __init__(self, styles: dict[str, HiddenReason]) -> None:
+    def __init__(self, styles: dict[str, _Style], tables: Iterable[str]) -> None:
         self._styles = styles
+        self._coloured = list(
+            tables
+        )  # ranges that a table's style or a condition may colour: a font's colour tells nothing there
         self._found = HiddenParts()
         self._row = self._column = -1
-        self._is_coloured = False  # a table's style or a condition may colour cells: a font's colour tells nothing then
 
     def read(self, file: IO[bytes]) -> HiddenParts:
         parser = expat.ParserCreate()
@@ -110,9 +187,10 @@ class _Sheet:
             while piece := file.read(_PIECE_BYTES):
                 parser.Parse(piece, False)
             parser.Parse(b"", True)
-        if self._is_coloured:
-            cells = self._found.cells.items()
-            self._found.cells = {place: reason for place, reason in cells if reason is not HiddenReason.COLOUR}
+        ranges = [_range(each) for said in self._coloured for each in said.split()]
+        for place, reason in list(self._found.cells.items()):
+            if reason is HiddenReason.COLOUR and any(_lies_in(place, each) for each in ranges):
+                del self._found.cells[place]
         return self._found
 
     def _start(self, tag: str, said: dict[str, str]) -> None:
@@ -127,19 +205,34 @@ class _Sheet:
         elif name == "col" and _is_hidden(said, "width"):
             first, last = int(said.get("min", 1)), int(said.get("max", 1))
             self._found.columns.update(range(first - 1, min(last, _MOST_COLUMNS)))
-        elif name in ("tablePart", "conditionalFormatting"):
-            self._is_coloured = True
+        elif name == "conditionalFormatting":
+            self._coloured.append(said.get("sqref", ""))
 
     def _cell(self, said: dict[str, str]) -> None:
         if not self._styles:
             return
         self._column = _column_number(said["r"]) if "r" in said else self._column + 1
-        if reason := self._styles.get(said.get("s", "0")):
+        style = self._styles.get(said.get("s", "0"))
+        holds_words = said.get("t") in ("s", "str", "inlineStr")
+        if style and (reason := style.words if holds_words else style.numbers):
             self._found.cells[self._row, self._column] = reason
 
 
 def _is_hidden(said: dict[str, str], size: str) -> bool:
-    return said.get("hidden") in ("1", "true") or (size in said and float(said[size]) == 0)
+    least = _LEAST_POINTS if size == "ht" else 0.01
+    return said.get("hidden") in ("1", "true") or (size in said and _float(said[size]) < least)
+
+
+def _range(said: str) -> tuple[int, int, int, int]:
+    """A1:B2 as the first row and column and the last ones, from 0."""
+    first, _, last = said.replace("$", "").partition(":")
+    rows = [int("".join(filter(str.isdigit, each)) or 0) - 1 for each in (first, last or first)]
+    return rows[0], _column_number(first), rows[1], _column_number(last or first)
+
+
+def _lies_in(place: tuple[int, int], area: tuple[int, int, int, int]) -> bool:
+    top, left, bottom, right = area
+    return (top <= place[0] <= bottom or top < 0) and (left <= place[1] <= right or left < 0)
 
 
 def _column_number(reference: str) -> int:

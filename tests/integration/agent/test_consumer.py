@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session as DbSession
 from django.test import Client
 
-from agent.consumers import NOT_YOURS, SIGNED_OUT
+from agent.consumers import NOT_YOURS, SIGNED_OUT, SOCKETS, TRY_AGAIN, ChatConsumer
 from agent.models import Message
 from agent.routing import websocket_urlpatterns
 from agent.sessions import create_session
@@ -232,6 +232,51 @@ def test_a_page_that_comes_back_reads_on_and_stops_what_it_no_longer_wants() -> 
     assert [event["seq"] for event in after] == list(range(1, len(after) + 1))
     assert after[: len(before) - 1] == before[1:]
     assert [event["response_type"] for event in after[-2:]] == ["stop", "complete"]
+
+
+def test_a_person_has_so_many_sockets_and_gets_the_place_of_one_that_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SOCKETS, "most", 2)
+    user, browser, other = make_user(), Client(), Client()
+    browser.force_login(user)
+    session_id, stranger = session_of(user), make_user()
+    other.force_login(stranger)
+    theirs = session_of(stranger)
+
+    async def run() -> list[int]:
+        sockets = [Socket(browser, session_id) for _ in range(4)]
+        for socket in sockets[:3]:
+            await socket.connect()
+        refused = await sockets[2].close_code()
+        stranger_socket = Socket(other, theirs)
+        await stranger_socket.connect()
+        assert await stranger_socket.client.receive_nothing(0.3)
+        for socket in (sockets[0], sockets[2], stranger_socket):
+            await socket.disconnect()
+        await sockets[3].connect()
+        assert await sockets[3].client.receive_nothing(0.3), "the place of the first"
+        for socket in (sockets[1], sockets[3]):
+            await socket.disconnect()
+        return [refused, SOCKETS.of(user.pk), SOCKETS.of(stranger.pk)]
+
+    assert async_to_sync(run)() == [TRY_AGAIN, 0, 0]
+
+
+def test_a_socket_whose_consumer_fails_gives_its_place_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    user = make_user()
+
+    async def fail(self: ChatConsumer, content: Any, **_more: Any) -> None:
+        raise RuntimeError("a consumer that fails")
+
+    monkeypatch.setattr(ChatConsumer, "receive_json", fail)
+
+    async def talk(socket: Socket) -> None:
+        await socket.send("{}")
+        with pytest.raises(RuntimeError):
+            await socket.client.wait(5)
+
+    with pytest.raises(RuntimeError):
+        talked(user, session_of(user), talk)
+    assert SOCKETS.of(user.pk) == 0
 
 
 def test_answers_of_other_conversations_are_neither_read_nor_stopped_here() -> None:

@@ -164,6 +164,19 @@ def test_missing_and_forbidden_are_the_same_bytes_by_the_same_statements(world: 
     assert compared >= 75
 
 
+@pytest.mark.parametrize("method", ["head", "options", "trace"])
+def test_methods_that_no_view_names_tell_missing_and_forbidden_no_more_apart(world: World, method: str) -> None:
+    for path in sorted({route.path for route in with_an_id()}):
+        route = Route(method, path)
+        gone = {name: nonexistent(world.value(route, name)) for name in route.names if name in IDS}
+        for role in ("none", "staff"):
+            forbidden, by = answer_to(world, role, route, {})
+            absent, by_then = answer_to(world, role, route, gone)
+            assert forbidden[0] < 500, route
+            assert forbidden == absent, route
+            assert by == by_then, f"{route}: a clock could tell the two apart"
+
+
 def test_in_the_administration_missing_and_forbidden_are_the_same_bytes_by_the_same_statements(world: World) -> None:
     """Places that somebody who may enter the administration does not manage."""
     compared = 0

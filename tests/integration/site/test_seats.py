@@ -1,0 +1,275 @@
+"""The seats of requests: whose line a request waits in, and that a seat always comes back, whatever becomes of its request."""
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from asgiref.testing import ApplicationCommunicator
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.test import RequestFactory
+from django.urls import path
+
+from authz.models import ApiToken
+from copilot_site.lib import seats
+from copilot_site.lib.fair_queue import FairQueue
+from copilot_site.lib.seats import Callers, SeatedHandler, Share
+
+ANNA, BERT = User(pk=1, username="anna"), User(pk=2, username="bert")
+begun, go_on = threading.Event(), threading.Event()
+
+
+class Export(StreamingHttpResponse):
+    reads_while_sent = True
+
+
+def held(_request: HttpRequest) -> HttpResponse:
+    """An answer that is made when the test says so."""
+    begun.set()
+    go_on.wait(10)
+    return HttpResponse("made")
+
+
+def held_export(request: HttpRequest) -> Export:
+    held(request)
+
+    async def parts() -> AsyncIterator[bytes]:
+        yield b"a"
+        yield b"b"
+
+    return Export(parts())
+
+
+class Slow:
+    """A middleware that takes until the test says so when the view has answered."""
+
+    sync_capable, async_capable = True, False
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self._get_response(request)
+        if request.path == "/late":
+            held(request)
+        return response
+
+
+def late(_request: HttpRequest) -> Export:
+    return Export(iter([b"a"]))
+
+
+def failing(_request: HttpRequest) -> HttpResponse:
+    raise RuntimeError("a view that fails")
+
+
+urlpatterns = [path("held", held), path("export", held_export), path("failing", failing), path("late", late)]
+
+
+@pytest.fixture(autouse=True)
+def site(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    settings.ROOT_URLCONF, settings.MIDDLEWARE = __name__, ["copilot_site.lib.seats.GivesBack", f"{__name__}.Slow"]
+    monkeypatch.setattr(seats, "callers", Callers())
+    begun.clear()
+    go_on.clear()
+    yield
+    go_on.set()
+
+
+def line(places: int = 1, own: int = 1, most: int = 10) -> FairQueue:
+    return FairQueue(places=places, own_places=lambda _party: own, most_waiting=most)
+
+
+def asked(*, address: str = "10.0.0.1", cookie: str = "", token: str = "") -> HttpRequest:
+    from django.conf import settings
+
+    request = RequestFactory().get("/held", REMOTE_ADDR=address)
+    if cookie:
+        request.COOKIES[settings.SESSION_COOKIE_NAME] = cookie
+    if token:
+        request.META["HTTP_AUTHORIZATION"] = f"Bearer {token}"
+    return request
+
+
+def shown_to_be(user: User, *, by_token: bool = False, **more: str) -> HttpRequest:
+    request = asked(**more)
+    request.user = user
+    if by_token:
+        request.auth = ApiToken()  # type: ignore[attr-defined]
+    return request
+
+
+def test_cookies_and_tokens_that_somebody_made_up_are_one_party() -> None:
+    callers = Callers()
+    made_up = [asked(cookie=f"c{i}") for i in range(50)] + [asked(token=f"t{i}") for i in range(50)] + [asked()]
+    assert len({callers.party(request) for request in made_up}) == 1
+    assert callers.party(asked(address="10.0.0.2")) != callers.party(asked())
+
+
+def test_whoever_is_known_does_not_wait_behind_made_up_callers() -> None:
+    callers, queue = Callers(), line()
+    callers.learn(shown_to_be(ANNA, cookie="a"))
+    queue.enter("at work").leave()
+    first = queue.enter(callers.party(asked(cookie="x")))
+    flood = [queue.enter(callers.party(asked(cookie=f"x{i}"))) for i in range(5)]
+    anna = queue.enter(callers.party(asked(cookie="a")))
+    assert anna.before() == 1, "the first of the flood, and no more of it"
+    first.leave()
+    flood[0].leave()
+    assert anna.is_served
+
+
+def test_all_sessions_and_tokens_of_a_person_are_one_party_wherever_they_are() -> None:
+    callers = Callers()
+    callers.learn(shown_to_be(ANNA, cookie="a1"))
+    callers.learn(shown_to_be(ANNA, cookie="a2"))
+    callers.learn(shown_to_be(ANNA, token="a3", by_token=True))
+    callers.learn(shown_to_be(BERT, cookie="b"))
+    known = (asked(cookie="a1"), asked(cookie="a2", address="10.0.0.9"), asked(token="a3"))
+    parties = {callers.party(request) for request in known}
+    assert len(parties) == 1
+    assert callers.party(asked(cookie="b")) not in parties
+
+
+def test_a_token_that_opened_nothing_is_not_remembered() -> None:
+    """Else whoever is signed in could make the others forgotten, with a new header for each page."""
+    callers = Callers()
+    callers.learn(shown_to_be(BERT, cookie="b"))
+    for i in range(seats.KNOWN_CALLERS):
+        callers.learn(shown_to_be(ANNA, cookie="a", token=f"t{i}"))
+    assert callers.party(asked(cookie="b")) == callers.party(asked(cookie="b", token="t1"))
+    assert callers.party(asked(token="t1")) == callers.party(asked())
+
+
+Scene = Callable[[Any, FairQueue], Any]
+
+
+def played(scene: Scene, *, where: str) -> FairQueue:
+    """A request of a client that the scene plays, over ASGI; the queue, when both are over."""
+    queue = line()
+    handler = SeatedHandler({"pages": Share(queue, wait_s=0.2)}, {})
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": where,
+        "headers": [],
+        "query_string": b"",
+        "client": ("10.0.0.1", 1),
+    }
+
+    async def run() -> None:
+        communicator: Any = ApplicationCommunicator
+        client = communicator(handler, scope)
+        await client.send_input({"type": "http.request", "body": b""})
+        await scene(client, queue)
+        go_on.set()
+        for _ in range(200):
+            if not queue.at_work:
+                return
+            await asyncio.sleep(0.01)
+
+    async_to_sync(run)()
+    return queue
+
+
+async def answered(client: Any, _queue: FairQueue) -> None:
+    go_on.set()
+    while True:
+        message = await client.receive_output(5)
+        if message["type"] == "http.response.body" and not message.get("more_body"):
+            break
+    await client.wait(5)
+
+
+async def gone_meanwhile(client: Any, queue: FairQueue) -> None:
+    """The client leaves while the view works."""
+    await asyncio.to_thread(begun.wait, 5)
+    assert queue.at_work == 1
+    await client.send_input({"type": "http.disconnect"})
+    await asyncio.sleep(0.1)
+    go_on.set()
+    await client.wait(5)
+
+
+async def gone_in_the_answer(client: Any, _queue: FairQueue) -> None:
+    go_on.set()
+    await client.receive_output(5)
+    await client.send_input({"type": "http.disconnect"})
+    await client.wait(5)
+
+
+@pytest.mark.parametrize("where", ["/held", "/export", "/failing", "/missing"])
+@pytest.mark.parametrize("scene", [answered, gone_in_the_answer])
+def test_a_seat_comes_back_when_the_answer_is_over(where: str, scene: Scene) -> None:
+    assert played(scene, where=where).at_work == 0
+
+
+@pytest.mark.parametrize("where", ["/held", "/export", "/late"])
+def test_a_seat_comes_back_where_the_client_left_before_the_answer(where: str) -> None:
+    assert played(gone_meanwhile, where=where).at_work == 0
+
+
+def test_who_waits_and_leaves_is_out_of_the_line() -> None:
+    async def scene(client: Any, queue: FairQueue) -> None:
+        await client.send_input({"type": "http.disconnect"})
+        await client.wait(5)
+        assert queue.waiting == 0
+
+    queue = line()
+    first = queue.enter("somebody")
+    handler = SeatedHandler({"pages": Share(queue, wait_s=30)}, {})
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/held",
+        "headers": [],
+        "query_string": b"",
+        "client": ("10.0.0.1", 1),
+    }
+
+    async def run() -> None:
+        communicator: Any = ApplicationCommunicator
+        client = communicator(handler, scope)
+        await client.send_input({"type": "http.request", "body": b""})
+        await asyncio.sleep(0.2)
+        assert queue.waiting == 1
+        await scene(client, queue)
+
+    async_to_sync(run)()
+    first.leave()
+    assert (queue.waiting, queue.at_work) == (0, 0)
+    assert not begun.is_set(), "nothing was done for whoever had left"
+
+
+def test_a_full_line_answers_at_once_and_when_to_come_back() -> None:
+    queue = line(most=1)
+    tickets = [queue.enter("one"), queue.enter("two")]
+    handler = SeatedHandler({"pages": Share(queue, wait_s=30)}, {})
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/held",
+        "headers": [],
+        "query_string": b"",
+        "client": ("10.0.0.1", 1),
+    }
+
+    async def run() -> dict[str, Any]:
+        communicator: Any = ApplicationCommunicator
+        client = communicator(handler, scope)
+        await client.send_input({"type": "http.request", "body": b""})
+        started: dict[str, Any] = await client.receive_output(5)
+        await client.receive_output(5)
+        await client.wait(5)
+        return started
+
+    began = time.monotonic()
+    started = async_to_sync(run)()
+    assert time.monotonic() - began < 5
+    assert started["status"] == 503
+    assert b"retry-after" in {name.lower() for name, _ in started["headers"]}
+    assert [ticket.is_served for ticket in tickets] == [True, False]
