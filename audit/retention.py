@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
-from audit.checkpoints import copy_outside, signed
+from audit.checkpoints import copy_outside, one_signs, signed
 from audit.keys import signing_key
 from audit.models import Entry, Hold, Kind, Link
 from audit.owner import owner_s_work
@@ -75,6 +75,7 @@ def purge(by: Actor | None, *, before: datetime) -> int:
         )
     key = signing_key()
     with owner_s_work(), transaction.atomic():
+        one_signs()
         first, cut = Link.objects.order_by("seq").first(), _last_before(before)
         if first is None or cut is None:
             raise InvalidInput(_("No audit entry is older than %(before)s.") % {"before": before.date()})
