@@ -179,3 +179,8 @@ class Hold(models.Model):
 
     def __str__(self) -> str:
         return self.reason
+
+    def extent(self) -> dict[str, Any]:
+        """What it holds, as its entry says."""
+        times = {"from": self.from_at, "until": self.until_at}
+        return {"person": self.person_id} | {name: written_time(at) if at else None for name, at in times.items()}

@@ -6,12 +6,12 @@ from typing import TypeVar
 
 from django.db import DatabaseError, transaction
 
-from audit.models import Checkpoint, Entry
+from audit.models import Checkpoint, Entry, Hold
 
 # What reading a row raises in which somebody wrote anything whatever: a time beyond Python's, a number without an end, a list for
 # an object, nesting that has no bottom.
 ODD = (ArithmeticError, AttributeError, DatabaseError, LookupError, RecursionError, TypeError, ValueError)
-M = TypeVar("M", Entry, Checkpoint)
+M = TypeVar("M", Entry, Checkpoint, Hold)
 
 
 def readable(model: type[M], keys: list[int], *, instead: Callable[[], M] | None = None) -> dict[int, M]:

@@ -23,7 +23,7 @@ def place_hold(by: Actor | None, hold: Hold) -> Hold:
     """Let nothing of a time, or about a person, be purged or erased. hold: unsaved. Raises InvalidInput."""
     check_hold(hold)
     hold.save(force_insert=True)
-    record(by, Action.HOLD_PLACED, hold, detail={"person": hold.person_id})
+    record(by, Action.HOLD_PLACED, hold, detail=hold.extent())
     return hold
 
 

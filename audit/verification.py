@@ -1,7 +1,7 @@
 """Is the audit log what was written? Reads the whole chain and names the first sequence number that is not."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ from audit.content import content_of
 from audit.guards import own_path, unguarded
 from audit.keys import is_signed, trusted_keys
 from audit.lost import Lost, lost_in
-from audit.models import Checkpoint, Entry, Head, Kind, Link
+from audit.models import Checkpoint, Entry, Head, Hold, Kind, Link
 from audit.odd import ODD, readable
 from audit.verify_export import CHECKPOINT, GENESIS, PERSONAL, canonical, commitment, content_hash, link_hash, shaped
 
@@ -83,6 +83,7 @@ def verify() -> Report:
         _walk(report, marks)
         _end(report, marks)
         _strays(report)
+        _holds(report)
         for sentence in unguarded():
             report.bad(None, "guard", sentence)
     report.faults.sort(key=lambda fault: (fault.seq is None, fault.seq or 0))
@@ -243,6 +244,26 @@ def _strays(report: Report) -> None:
         before = Link.objects.filter(entry_id__lt=number).order_by("-seq").first()
         seq = before.seq + 1 if before else 1
         report.bad(seq, "stray", f"entry {number} is in no place of the chain; it was put in where {seq} is")
+
+
+def _holds(report: Report) -> None:
+    """Is every hold that was placed, and not released, there as it was placed?"""
+    told = Link.objects.filter(entry__action__in=[Action.HOLD_PLACED, Action.HOLD_RELEASED])
+    seqs = dict(told.order_by("seq").values_list("entry_id", "seq"))
+    entries, placed = readable(Entry, list(seqs)), dict[int, tuple[int, dict[str, Any]]]()
+    for number, seq in seqs.items():
+        with suppress(*ODD):  # what is no such entry is named by its hash
+            hold, detail = int(entries[number].target_id), dict(entries[number].detail)
+            if entries[number].action == Action.HOLD_PLACED:
+                placed[hold] = seq, detail
+            else:
+                del placed[hold]
+    rows = readable(Hold, list(placed))
+    for hold, (seq, detail) in placed.items():
+        row = rows.get(hold)
+        is_there = row is not None and row.pk is not None and row.released_at is None
+        if not is_there or not detail.items() <= rows[hold].extent().items():
+            report.bad(seq, "hold", f"the legal hold {hold} was released, changed or deleted without an entry")
 
 
 def _gone(first: int, last: int) -> str:
