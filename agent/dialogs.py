@@ -12,6 +12,7 @@ from asgiref.sync import async_to_sync
 from pydantic import BaseModel, Field
 
 from agent.business.evaluation.questions import comparable, contains
+from agent.business.session import connected
 from agent.business.sources import OpenSource, open_sources
 from agent.claims.support import share_said
 from agent.events import Event
@@ -103,7 +104,7 @@ def _gold(turn: Turn, sources: Sequence[OpenSource], today: date) -> Iterator[Se
     """The rows of the gold statement, in each source that has its tables."""
     for opened in sources if turn.sql_seen else ():
         now = datetime.now(ZoneInfo(opened.layer.time_zone)).date()
-        with psycopg.connect(**opened.access.admin.keywords()) as connection:
+        with connected(opened.access.admin) as connection:
             try:
                 yield connection.execute(turn.sql_seen.replace(f"{today}", f"{now}").encode()).fetchall()
             except psycopg.errors.UndefinedTable:

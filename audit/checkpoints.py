@@ -13,16 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import QuerySet
+from django.db import connection, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from audit.keys import is_signed, public_key, signing_key, trusted_keys
-from audit.models import Checkpoint, Head, Kind
+from audit.models import Checkpoint, Head, Kind, Link
+from audit.odd import ODD, readable
 from audit.verify_export import canonical
 from copilot_site.lib.errors import Conflict
 
+LOCK = 0x61756469  # of whoever signs
 HEALED = 300  # newest checkpoints whose files are written again when they are missing
 
 
@@ -43,8 +45,9 @@ def sign_checkpoint() -> Checkpoint | None:
     """
     key = signing_key()
     with transaction.atomic():
+        one_signs()
         head = Head.objects.first()
-        last = next(genuine(Checkpoint.objects.order_by("-seq")), None)
+        last = newest()
         made = (
             None
             if head is None or (last and last.seq >= head.seq)
@@ -54,12 +57,44 @@ def sign_checkpoint() -> Checkpoint | None:
     return made
 
 
+def one_signs() -> None:
+    """Wait, until the transaction ends, for whoever signs at this moment: two would sign one number twice."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+
+
+def newest() -> Checkpoint | None:
+    """The last that counts."""
+    return next(counting(Checkpoint.objects.order_by("-seq", "-id")), None)
+
+
+def counting(checkpoints: QuerySet[Checkpoint]) -> Iterator[Checkpoint]:
+    """Those that a key of ours signed; on a host without the keys, those that say what the chain says."""
+    if trusted_keys():
+        return genuine(checkpoints)
+    cut, place = Q(kind=Kind.CUT), Link.objects.filter(seq=OuterRef("seq"), hash=OuterRef("hash"))
+    return _readable(checkpoints.filter(cut | Exists(place)))
+
+
 def genuine(checkpoints: QuerySet[Checkpoint]) -> Iterator[Checkpoint]:
     """Those that a key of ours signed: whoever may add a row must not stop the signing with one that names a number to come."""
     trusted = trusted_keys()
-    for each in checkpoints.iterator(HEALED):
+    for each in _readable(checkpoints):
         if each.key in trusted and is_signed(canonical(each.statement()), each.signature, each.key):
             yield each
+
+
+def _readable(checkpoints: QuerySet[Checkpoint]) -> Iterator[Checkpoint]:
+    """Without those that cannot be read, or say nothing that could be signed."""
+    numbers = checkpoints.values_list("pk", flat=True).iterator()
+    while batch := list(islice(numbers, HEALED)):
+        found = readable(Checkpoint, batch)
+        for number in batch:
+            try:
+                canonical(found[number].statement())
+            except ODD:
+                continue
+            yield found[number]
 
 
 def signed(seq: int, digest: bytes, kind: Kind, key: Any) -> Checkpoint:
@@ -90,11 +125,28 @@ def copy_outside() -> None:
 def outside() -> Iterator[Outside]:
     """Every checkpoint outside the database, by day and number."""
     for path in sorted(settings.AUDIT_CHECKPOINTS.glob("*/*.json")):
-        try:
-            found = json.loads(path.read_bytes())
-            yield Outside(path, dict(found["checkpoint"]), str(found["signature"]))
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            yield Outside(path, {}, "")
+        yield _outside(path)
+
+
+def contradicting(first: int) -> Iterator[Outside]:
+    """Those outside that a key of ours signed and that say otherwise than the chain, from this number on, or name more than it has."""
+    trusted, files = trusted_keys(), outside()
+    while batch := [*islice(files, HEALED)]:
+        placed = [(file, file.statement["seq"]) for file in batch if isinstance(file.statement.get("seq"), int)]
+        chain = dict(Link.objects.filter(seq__in=[seq for _file, seq in placed]).values_list("seq", "hash"))
+        for file, seq in placed:
+            said, key = file.statement, file.statement.get("key")
+            is_other = seq >= first and said.get("hash") != bytes(chain.get(seq, b"")).hex()
+            if is_other and key in trusted and is_signed(canonical(said), file.signature, key):
+                yield file
+
+
+def _outside(path: Path) -> Outside:
+    try:
+        found = json.loads(path.read_bytes())
+        return Outside(path, dict(found["checkpoint"]), str(found["signature"]))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return Outside(path, {}, "")
 
 
 def _path(checkpoint: Checkpoint) -> Path:

@@ -7,11 +7,15 @@ also add what changes, drops or hides entries, or runs their code in the transac
 
 import hashlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 
-from django.db import connection
+from django.db import connection, transaction
 
 CHANGE, EMPTYING, ADDITION = 1 + 2 + 8 + 16, 2 + 32, 1 + 4
 """`pg_trigger.tgtype`: before each changed or deleted row; before a TRUNCATE; after each added row."""
+SEARCH_PATH = (
+    "pg_catalog, public, pg_temp"  # of whoever looks: one that was set may put other tables and catalogs first
+)
 TRIGGERS = {
     "audit_entry_link": ("audit_entry", ADDITION, "audit_link_entry"),
     "audit_entry_append_only": ("audit_entry", CHANGE, "audit_guard_entry"),
@@ -22,12 +26,19 @@ TRIGGERS = {
     "audit_head_no_truncate": ("audit_head", EMPTYING, "audit_refuse_change"),
     "audit_checkpoint_append_only": ("audit_checkpoint", CHANGE, "audit_refuse_change"),
     "audit_checkpoint_no_truncate": ("audit_checkpoint", EMPTYING, "audit_refuse_change"),
+    "audit_hold_release_only": ("audit_hold", CHANGE, "audit_guard_hold"),
+    "audit_hold_no_truncate": ("audit_hold", EMPTYING, "audit_refuse_change"),
 }
+UNIQUE = {  # columns, by table, that hold nothing twice
+    "audit_entry.id", "audit_link.seq", "audit_link.entry_id", "audit_head.only_one", "audit_checkpoint.id",
+    "audit_checkpoint.seq,kind,signature", "audit_hold.id",
+}  # fmt: skip
 TABLES = ("audit_entry", "audit_link", "audit_head", "audit_checkpoint", "audit_hold")
 DEFINERS = {
     "audit_link_entry",
     "audit_guard_entry",
     "audit_guard_link",
+    "audit_guard_hold",
 }  # run as their owner, on a search path of their own
 FUNCTIONS = {  # SHA-256 of the text, as a migration wrote it
     "audit_link_entry": "6817fc2ce62eb13ffff7bf04a2eaf097ff981bb43aab93756a7541da1c36c97a",
@@ -35,6 +46,7 @@ FUNCTIONS = {  # SHA-256 of the text, as a migration wrote it
     "audit_guard_entry": "c94ac4821c860ff37afa7fd6dc8109b2e2d01a270310993ad71217e7ae5a446a",
     "audit_guard_link": "5e88e93568d8646beb711ec25e73fac654ef73c567378215cd1cb8f34f778bff",
     "audit_guard_head": "2c4a06c7571bb7b4a400a497ca193b6e54f1e931920e4c7fdb15168e180e5651",
+    "audit_guard_hold": "d0a1cf3025e57cf2439ae86bd5cc136307a7894e012d893065250fbea0f020af",
 }
 HUNG = """
 SELECT tgname, relname, tgtype, proname
@@ -76,6 +88,14 @@ FINDS = {
     "the index {} on {} calls a function: it runs whenever something is recorded": """
         SELECT indexrelid::regclass, relname FROM pg_index JOIN ours ON ours.oid = indrelid
         WHERE indexprs IS NOT NULL OR indpred IS NOT NULL""",
+    "the unique index {} was added to {}: it can refuse entries": """
+        SELECT pg_class.relname, ours.relname FROM pg_index JOIN ours ON ours.oid = indrelid JOIN pg_class ON pg_class.oid = indexrelid
+        WHERE indisunique AND NOT ours.relname || '.' || (
+            SELECT string_agg(attname, ',' ORDER BY place) FROM pg_attribute, unnest(indkey) WITH ORDINALITY AS it (number, place)
+            WHERE attrelid = ours.oid AND attnum = number) = ANY(%(unique)s)""",
+    "the column {} of {} calls what was added: it runs whenever something is recorded": """
+        SELECT attname, relname FROM ours JOIN pg_attribute ON attrelid = ours.oid JOIN pg_type ON pg_type.oid = atttypid
+        WHERE attnum > 0 AND NOT attisdropped AND (atthasdef OR typtype <> 'b' OR typnamespace <> 'pg_catalog'::regnamespace)""",
     "{}.{} may hold the same twice: its unique index is gone": """
         SELECT name, field
         FROM (VALUES ('audit_entry', 'id'), ('audit_link', 'seq'), ('audit_link', 'entry_id'), ('audit_head', 'only_one'),
@@ -88,6 +108,12 @@ FINDS = {
         FROM ours CROSS JOIN aclexplode(relacl) AS may LEFT JOIN pg_roles ON pg_roles.oid = grantee
         WHERE grantee <> relowner AND (privilege_type IN ('UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER')
             OR (privilege_type = 'INSERT' AND relname IN ('audit_link', 'audit_head')))""",
+    "{} may {} {} in {}: nobody but its owner should": """
+        SELECT coalesce(rolname, 'everybody'), lower(privilege_type), attname, relname
+        FROM ours JOIN pg_attribute ON attrelid = ours.oid CROSS JOIN aclexplode(attacl) AS may
+            LEFT JOIN pg_roles ON pg_roles.oid = grantee
+        WHERE grantee <> relowner AND (privilege_type = 'UPDATE' AND NOT (relname = 'audit_hold' AND attname = 'released_at')
+            OR privilege_type = 'INSERT' AND relname IN ('audit_link', 'audit_head'))""",
     "the event trigger {} is in this database: it runs when guards are altered": """
         SELECT evtname FROM pg_event_trigger WHERE evtenabled <> 'D' AND NOT EXISTS (
             SELECT FROM pg_depend WHERE classid = 'pg_event_trigger'::regclass AND objid = pg_event_trigger.oid AND deptype = 'e')""",
@@ -99,12 +125,31 @@ FINDS = {
 }
 
 
-def unguarded() -> Iterator[str]:
+@contextmanager
+def own_path() -> Iterator[None]:
+    """A transaction that looks where the tables and the server's own catalogs are."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_catalog.current_setting('search_path'), pg_catalog.set_config('search_path', %s, true)",
+            [SEARCH_PATH],
+        )
+        (before, _ours) = cursor.fetchone()
+        yield
+        cursor.execute("SELECT pg_catalog.set_config('search_path', %s, true)", [before])
+
+
+def unguarded() -> list[str]:
     """A sentence for each trigger and each function that is not what was installed, and for whatever was added."""
+    with own_path():
+        return list(_unguarded())
+
+
+def _unguarded() -> Iterator[str]:
     names = {
         "tables": list(TABLES),
         "functions": list(FUNCTIONS),
         "triggers": [f"{table}.{name}" for name, (table, *_) in TRIGGERS.items()],
+        "unique": list(UNIQUE),
     }
     with connection.cursor() as cursor:
         cursor.execute(HUNG, names)

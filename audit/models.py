@@ -136,7 +136,9 @@ class Checkpoint(AppendOnlyModel):
         verbose_name = _("checkpoint")
         verbose_name_plural = _("checkpoints")
         ordering = ("seq", "id")
-        constraints: ClassVar = [models.UniqueConstraint(fields=("seq", "kind"), name="one_checkpoint_of_a_kind")]
+        constraints: ClassVar = [  # without the signature, a false row would keep a number from being signed
+            models.UniqueConstraint(fields=("seq", "kind", "signature"), name="one_checkpoint_of_a_signature")
+        ]
 
     def __str__(self) -> str:
         return f"{self.seq} ({self.get_kind_display()})"
@@ -177,3 +179,8 @@ class Hold(models.Model):
 
     def __str__(self) -> str:
         return self.reason
+
+    def extent(self) -> dict[str, Any]:
+        """What it holds, as its entry says."""
+        times = {"from": self.from_at, "until": self.until_at}
+        return {"person": self.person_id} | {name: written_time(at) if at else None for name, at in times.items()}

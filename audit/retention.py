@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
-from audit.checkpoints import copy_outside, signed
+from audit.checkpoints import copy_outside, one_signs, signed
 from audit.keys import signing_key
 from audit.models import Entry, Hold, Kind, Link
 from audit.owner import owner_s_work
@@ -23,7 +23,7 @@ def place_hold(by: Actor | None, hold: Hold) -> Hold:
     """Let nothing of a time, or about a person, be purged or erased. hold: unsaved. Raises InvalidInput."""
     check_hold(hold)
     hold.save(force_insert=True)
-    record(by, Action.HOLD_PLACED, hold, detail={"person": hold.person_id})
+    record(by, Action.HOLD_PLACED, hold, detail=hold.extent())
     return hold
 
 
@@ -75,6 +75,7 @@ def purge(by: Actor | None, *, before: datetime) -> int:
         )
     key = signing_key()
     with owner_s_work(), transaction.atomic():
+        one_signs()
         first, cut = Link.objects.order_by("seq").first(), _last_before(before)
         if first is None or cut is None:
             raise InvalidInput(_("No audit entry is older than %(before)s.") % {"before": before.date()})

@@ -1,26 +1,24 @@
 """Is the audit log what was written? Reads the whole chain and names the first sequence number that is not."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import DatabaseError, connection, transaction
+from django.db import connection, transaction
 
 from audit.actions import Action
 from audit.checkpoints import outside
 from audit.content import content_of
-from audit.guards import unguarded
+from audit.guards import own_path, unguarded
 from audit.keys import is_signed, trusted_keys
 from audit.lost import Lost, lost_in
-from audit.models import Checkpoint, Entry, Head, Kind, Link
+from audit.models import Checkpoint, Entry, Head, Hold, Kind, Link
+from audit.odd import ODD, readable
 from audit.verify_export import CHECKPOINT, GENESIS, PERSONAL, canonical, commitment, content_hash, link_hash, shaped
 
 BATCH = 2000  # links read at a time
 MOST_FAULTS = 100  # kept of a kind; a rewritten log would name every entry
-# What reading a row raises in which somebody wrote anything whatever: a time beyond Python's, a number without an end, a list for
-# an object, nesting that has no bottom. None of it ends the verification.
-ODD = (ArithmeticError, AttributeError, DatabaseError, LookupError, RecursionError, TypeError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -85,6 +83,7 @@ def verify() -> Report:
         _walk(report, marks)
         _end(report, marks)
         _strays(report)
+        _holds(report)
         for sentence in unguarded():
             report.bad(None, "guard", sentence)
     report.faults.sort(key=lambda fault: (fault.seq is None, fault.seq or 0))
@@ -93,13 +92,17 @@ def verify() -> Report:
 
 @contextmanager
 def _snapshot() -> Iterator[None]:
-    """Writers go on meanwhile. Inside a transaction of the caller's, its own view counts."""
+    """Writers go on meanwhile. Inside a transaction of the caller's, its own view counts.
+
+    Whoever rules the database can set a path on which tables, catalogs and operators of their own come first: it is not taken.
+    """
     alone = not connection.in_atomic_block
     with transaction.atomic():
         if alone:
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        yield
+        with own_path():
+            yield
 
 
 def _marks(report: Report) -> Marks:
@@ -107,7 +110,7 @@ def _marks(report: Report) -> Marks:
     marks = Marks(trusted_keys())
     rows: dict[tuple[int, str], Checkpoint] = {}
     numbers = dict(Checkpoint.objects.order_by("seq").values_list("pk", "seq"))
-    for number, row in _read(Checkpoint, list(numbers)).items():
+    for number, row in readable(Checkpoint, list(numbers)).items():
         report.checkpoints += 1
         name = f"checkpoint {numbers[number]} in the database"
         try:
@@ -115,8 +118,8 @@ def _marks(report: Report) -> Marks:
         except ODD:
             report.bad(numbers[number], "checkpoint", f"{name} cannot be read")
             continue
-        rows[row.seq, str(row.kind)] = row
-        _take(report, marks, statement, row.signature, name)
+        if _take(report, marks, statement, row.signature, name):
+            rows[row.seq, str(row.kind)] = row
     seen = set()
     for file in outside():
         report.outside += 1
@@ -205,21 +208,9 @@ def _entry(report: Report, lost: Losses, seq: int, entry: Entry | None) -> None:
 def _linked(after: int) -> Iterator[tuple[Link, Entry | None]]:
     """Links with the entries they name, in order of their numbers."""
     while links := list(Link.objects.filter(seq__gt=after).order_by("seq")[:BATCH]):
-        entries = _read(Entry, [link.entry_id for link in links if link.entry_id is not None])
+        entries = readable(Entry, [link.entry_id for link in links if link.entry_id is not None])
         yield from ((link, entries.get(link.entry_id)) for link in links)
         after = links[-1].seq
-
-
-def _read(model: type[Checkpoint | Entry], keys: list[int]) -> dict[int, Any]:
-    """The rows that are there, by key; one that cannot be read as an empty row, which nothing was hashed or signed of."""
-    try:
-        with transaction.atomic():
-            return model.objects.in_bulk(keys)
-    except ODD:
-        if len(keys) == 1:
-            return {keys[0]: model()}
-    half = len(keys) // 2
-    return _read(model, keys[:half]) | _read(model, keys[half:])
 
 
 def _end(report: Report, marks: Marks) -> None:
@@ -253,6 +244,26 @@ def _strays(report: Report) -> None:
         before = Link.objects.filter(entry_id__lt=number).order_by("-seq").first()
         seq = before.seq + 1 if before else 1
         report.bad(seq, "stray", f"entry {number} is in no place of the chain; it was put in where {seq} is")
+
+
+def _holds(report: Report) -> None:
+    """Is every hold that was placed, and not released, there as it was placed?"""
+    told = Link.objects.filter(entry__action__in=[Action.HOLD_PLACED, Action.HOLD_RELEASED])
+    seqs = dict(told.order_by("seq").values_list("entry_id", "seq"))
+    entries, placed = readable(Entry, list(seqs)), dict[int, tuple[int, dict[str, Any]]]()
+    for number, seq in seqs.items():
+        with suppress(*ODD):  # what is no such entry is named by its hash
+            hold, detail = int(entries[number].target_id), dict(entries[number].detail)
+            if entries[number].action == Action.HOLD_PLACED:
+                placed[hold] = seq, detail
+            else:
+                del placed[hold]
+    rows = readable(Hold, list(placed))
+    for hold, (seq, detail) in placed.items():
+        row = rows.get(hold)
+        is_there = row is not None and row.pk is not None and row.released_at is None
+        if not is_there or not detail.items() <= rows[hold].extent().items():
+            report.bad(seq, "hold", f"the legal hold {hold} was released, changed or deleted without an entry")
 
 
 def _gone(first: int, last: int) -> str:

@@ -230,7 +230,7 @@ class Export:
         elif self.line == 1:
             self._header(found)
         elif "seq" in found:
-            self._entry(shaped(found, ENTRY))
+            self.entry(shaped(found, ENTRY))
         elif "checkpoint" in found:
             self._checkpoint(found)
         elif "trailer" in found:
@@ -248,7 +248,7 @@ class Export:
         if version == FORMAT:
             self._signed(None, "the header", found, "header")
 
-    def _entry(self, found: dict[str, Any]) -> None:
+    def entry(self, found: dict[str, Any]) -> None:
         seq, before = found["seq"], bytes.fromhex(found["previous_hash"])
         if not 0 < seq < 2**63:
             raise ValueError("it is no sequence number")
@@ -307,7 +307,8 @@ class Export:
         checkpoint = shaped(found["checkpoint"], CHECKPOINT)
         seq = checkpoint["seq"]
         self._signed(seq, f"the checkpoint at {seq}", found, "checkpoint")
-        self.signed[seq] = checkpoint["hash"]
+        if self.signed.setdefault(seq, checkpoint["hash"]) != checkpoint["hash"]:
+            self.bad(seq, "two checkpoints name different chains: one of them was rewritten")
         if checkpoint["kind"] == "cut":
             self.cuts[seq] = checkpoint["hash"]
 
@@ -324,8 +325,7 @@ class Export:
         """Look at what only the end of the file shows."""
         if not self.closed:
             self.bad(self.last + 1, "the end of the file is missing")
-        ahead = max(self.signed, default=0)
-        if self.is_complete and ahead > self.last:
+        if self.is_complete and (ahead := max(self.signed, default=0)) > self.last:
             self.bad(self.last + 1, f"a signed checkpoint names {ahead}: the end of the log is missing")
         if self.is_complete and self.header.get("last_seq", self.last) != self.last:
             self.bad(self.last + 1, f"the header says that the log ends at {self.header['last_seq']}")

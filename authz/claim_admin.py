@@ -1,4 +1,7 @@
-"""What the company's sign-in means here, in the admin: the mapping, what it gave, and what it does not know."""
+"""What the company's sign-in means here, in the admin: the mapping, what it gave, and what it does not know.
+
+What says who somebody is, and where they belong, is for superusers alone: whoever changes it could be anybody.
+"""
 
 from datetime import datetime
 from typing import Any
@@ -17,6 +20,7 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.actions import Action
 from audit.record import record
+from authz.admin_pages import SuperusersOnly
 from authz.models import ClaimMapping, ClaimMembership, UnmappedClaim
 from authz.oidc import secret_for
 from authz.principal import Principal
@@ -36,7 +40,7 @@ FACTORS = {
 
 
 @admin.register(ClaimMapping)
-class ClaimMappingAdmin(admin.ModelAdmin[ClaimMapping]):
+class ClaimMappingAdmin(SuperusersOnly[ClaimMapping]):
     """Which value of the groups claim makes somebody a member of which group; it counts from their next sign-in on."""
 
     list_display = ("value", "group", "provider")
@@ -53,10 +57,6 @@ class ClaimMappingAdmin(admin.ModelAdmin[ClaimMapping]):
     def delete_model(self, request: HttpRequest, obj: ClaimMapping) -> None:
         record(Principal.of(request.user), Action.CLAIM_UNMAPPED, obj, detail={"group": obj.group_id})
         super().delete_model(request, obj)
-
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[ClaimMapping]) -> None:
-        for mapping in queryset:
-            self.delete_model(request, mapping)
 
 
 @admin.register(ClaimMembership)
@@ -140,7 +140,7 @@ class SignInForm(forms.ModelForm[SocialApp]):
 
 
 @admin.register(SocialApp)
-class SignInAdmin(admin.ModelAdmin[SocialApp]):
+class SignInAdmin(SuperusersOnly[SocialApp]):
     form = SignInForm
     list_display = ("name", "provider_id", "client_id")
 
@@ -151,7 +151,7 @@ class SignInAdmin(admin.ModelAdmin[SocialApp]):
 
 
 @admin.register(SocialAccount)
-class LinkAdmin(admin.ModelAdmin[SocialAccount]):
+class LinkAdmin(SuperusersOnly[SocialAccount]):
     """Which account a name at the company sign-in leads to; an administrator links here what is not linked by itself."""
 
     fields = ("user", "provider", "uid")
@@ -170,10 +170,6 @@ class LinkAdmin(admin.ModelAdmin[SocialAccount]):
     def delete_model(self, request: HttpRequest, obj: SocialAccount) -> None:
         record(Principal.of(request.user), Action.PROVIDER_UNLINKED, obj.user, detail={"sign_in": obj.provider})
         super().delete_model(request, obj)
-
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[SocialAccount]) -> None:
-        for link in queryset:
-            self.delete_model(request, link)
 
 
 @admin.register(Authenticator)

@@ -11,7 +11,7 @@ from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from agent.business.connection_rights import FIELDS, change_connection, may_connect, seen_sources
+from agent.business.connection_rights import FIELDS, change_connection, delete_source, may_connect, seen_sources
 from agent.business.guard.policy import is_system_schema
 from agent.business.layer.model import SemanticLayer
 from agent.business.layer.rights import require_schemas
@@ -187,7 +187,8 @@ class DataSourceAdmin(GuardedModelAdmin[DataSource]):
         return bool(request.user.is_active and request.user.is_staff and may_connect(request.user))
 
     def has_delete_permission(self, request: HttpRequest, obj: DataSource | None = None) -> bool:
-        return super().has_delete_permission(request, obj) and (obj is None or self._keeps(request, obj))
+        may_connect_and_keeps = may_connect(request.user) and (obj is None or self._keeps(request, obj))
+        return super().has_delete_permission(request, obj) and may_connect_and_keeps
 
     def _keeps(self, request: HttpRequest, source: DataSource) -> bool:
         """Whether this person keeps the layer, and says who may ask."""
@@ -211,7 +212,11 @@ class DataSourceAdmin(GuardedModelAdmin[DataSource]):
             drop_all(obj.address)
         except (SourceUnavailable, InvalidInput) as error:
             self.refused(request, error)
-        super().delete_model(request, obj)
+        delete_source(request.user, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[DataSource]) -> None:
+        for source in queryset:
+            self.delete_model(request, source)
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         by = Principal.of(request.user)

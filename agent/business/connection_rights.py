@@ -60,3 +60,13 @@ def change_connection(by: User | AnonymousUser, source: DataSource, *, password:
             detail["password"] = "entered" if password else "emptied"
         record(Principal.of(by), Action.SETTING_CHANGED, source, detail=detail)
     return is_emptied
+
+
+@transaction.atomic
+def delete_source(by: User | AnonymousUser, source: DataSource) -> None:
+    """Delete a source with its address, its layer, its confirmed answers and the rights on it. Raises PermissionDenied."""
+    if not may_connect(by):
+        raise PermissionDenied(_("Only administrators may change the connection of a data source."))
+    detail = {"deleted": True, "address_before": source.where}
+    record(Principal.of(by), Action.SETTING_CHANGED, source, detail=detail)
+    source.delete()

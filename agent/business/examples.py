@@ -1,5 +1,6 @@
 """Questions with statements that a manager of the source confirmed: examples for the next question, cases for evaluation."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -29,6 +30,8 @@ from knowledge.ingestion.normalise import normalise
 
 MOST_EXAMPLES = 200  # the newest of one source; the guard looks at each once
 QUESTION_CHARACTERS = 2_000
+# Texts of SQL itself: figures and dates, intervals, fields of a time, and formats of to_char.
+_NO_WORD = re.compile(r"[\d\W]*|[-+]?\d*\s*(second|minute|hour|day|week|month|quarter|year)s?|[YMDHISWQ\d\W]+")
 
 
 @dataclass(frozen=True)
@@ -42,14 +45,19 @@ class Example:
 def confirmed_examples(principal: Principal, source: DataSource) -> list[Example]:
     """The confirmed pairs of a source that this person's rights of today would run, the newest first.
 
-    What names a table or column the person may not read is not there; nor is anything of a source they may not ask.
+    What names a table or column the person may not read is not there, nor what may name a row of other org units; nor is anything
+    of a source they may not ask. A model is shown them, and repeats them to whoever asks it to.
     """
     try:
-        policy = open_source(principal, source.name).access.policy
+        opened = open_source(principal, source.name)
     except NotFound:
         return []
     pairs = ConfirmedPair.objects.filter(source=source)[:MOST_EXAMPLES]
-    return [Example(pair.question, pair.sql) for pair in pairs if passes(pair.sql, policy)]
+    return [
+        Example(pair.question, pair.sql)
+        for pair in pairs
+        if passes(pair.sql, opened.access.policy) and not _names_rows(pair, opened)
+    ]
 
 
 async def confirm(principal: Principal, opened: OpenSource, *, question: str, sql: str) -> QueryResult:
@@ -99,6 +107,29 @@ def passes(sql: str, policy: Policy) -> bool:
     defined |= {node.aliasname for node in found if node.DESCRIPTOR.name == "Alias"}
     defined |= {node.ctename for node in found if node.DESCRIPTOR.name == "CommonTableExpr"}
     return named <= defined.union(*(table.columns for table in checked.tables))
+
+
+def _names_rows(pair: ConfirmedPair, opened: OpenSource) -> bool:
+    """Whether a pair over tables of which units see their own rows alone has words that may be a row's.
+
+    Kinds of things that the layer lists, dates, units of time and formats are not.
+    """
+    words = _words_of_rows(pair.sql, opened.access.policy)
+    if words is None:
+        return False
+    listed = [d for model in opened.layer.semantic_models for d in model.dimensions]
+    names = {value.value for d in listed if d.is_name for value in d.values}
+    kinds = {value.value for d in listed if not d.is_name for value in d.values}
+    return not words <= kinds - names or any(name in pair.question for name in names)
+
+
+@lru_cache(maxsize=4096)
+def _words_of_rows(sql: str, policy: Policy) -> frozenset[str] | None:
+    """The texts in a statement that may be a row's; None where everybody who may ask its tables sees all of their rows."""
+    if not any(table.org_column for table in guard(sql, policy, Target()).tables):
+        return None
+    texts = {node.sval.sval for node in nodes(parse_query(clean(sql))) if node.DESCRIPTOR.name == "A_Const"}
+    return frozenset(text for text in texts if not _NO_WORD.fullmatch(text))
 
 
 def _question(text: str) -> str:

@@ -14,6 +14,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from pydantic import ValidationError
 
 from agent.business.address import Address, Tls
 from agent.business.layer.model import SemanticLayer
@@ -76,7 +77,12 @@ class DataSource(models.Model):
 
     @cached_property
     def semantic_layer(self) -> SemanticLayer:
-        return SemanticLayer.model_validate(self.layer or {"name": self.name})
+        """Raises InvalidInput for a stored one that this version cannot read."""
+        try:
+            return SemanticLayer.model_validate(self.layer or {"name": self.name})
+        except ValidationError as error:
+            said = gettext("The semantic layer of the data source %(name)s cannot be read: import it again.")
+            raise InvalidInput(said % {"name": self.name}) from error
 
     @property
     def address(self) -> Address:

@@ -95,7 +95,10 @@ async def reading(address: Address, *, time_zone: str = "UTC") -> AsyncIterator[
 
 
 def connected(address: Address) -> psycopg.Connection:
-    """A connection for building and describing, as the source's own account. Raises SourceUnavailable, SourceRefused."""
+    """A connection for building and describing, as the source's own account. Raises SourceUnavailable, SourceRefused.
+
+    Texts in statements are what they look like, whatever the database is set to: names of org units stand in views.
+    """
     try:
         connection = psycopg.connect(**address.keywords())
     except (psycopg.OperationalError, AddressRefused) as error:
@@ -107,6 +110,8 @@ def connected(address: Address) -> psycopg.Connection:
             connection.close()
             raise
         connection.rollback()
+    connection.execute("SET standard_conforming_strings = on")
+    connection.commit()
     return connection
 
 

@@ -21,7 +21,7 @@ def faults_with(source: DataSource) -> list[Fault]:
     """What keeps a source from being asked, with what mends it: account, tables, and a wall built and taken down on trial.
 
     Raises SourceUnavailable where its server does not answer, SourceRefused where it is the product's own, InvalidInput where it
-    has no address, WallRefused where the trial fails.
+    has no address or no readable layer, WallRefused where the trial fails.
     """
     try:
         return _faults_with(source)
@@ -31,13 +31,13 @@ def faults_with(source: DataSource) -> list[Fault]:
 
 
 def _faults_with(source: DataSource) -> list[Fault]:
-    address = source.address
+    address, models = source.address, source.semantic_layer.semantic_models
     with connected(address) as connection:
         faults = [] if address.is_own else faults_of(connection, source.schemas)
         if source.is_dedicated and not address.is_own and not is_hardened(connection):
             faults.append(not_hardened(address))
         if not faults or address.is_own:
-            tables = [(model.table_schema, model.table) for model in source.semantic_layer.semantic_models]
+            tables = [(model.table_schema, model.table) for model in models]
             faults += faults_in(connection, tables)
     if not faults:
         rehearse(address)

@@ -1,12 +1,14 @@
 """Data sources as people meet them: what one may ask, changing them, and rights on them."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
+from typing import TypeVar
 from uuid import UUID
 
+import structlog
 from django.contrib.auth.models import Group, User
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -26,6 +28,9 @@ from audit.record import record
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound, PermissionDenied
+
+log = structlog.get_logger(__name__)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -78,15 +83,17 @@ def open_source(principal: Principal, name: str) -> OpenSource:
 
 
 def open_sources(principal: Principal) -> list[OpenSource]:
-    """Every source this person may ask, by name."""
-    return [_opened(principal, source) for source in DataSource.objects.visible_to(principal)]
+    """Every source this person may ask, by name, but those that cannot be read: the doctor names them."""
+    found = (_if_readable(_opened, principal, source) for source in DataSource.objects.visible_to(principal))
+    return [opened for opened in found if opened is not None]
 
 
 def vouched(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
     """Those of the results whose source this person may ask now, with every table, column and org unit that they stand on."""
     names = {one.source for one in queried}
     found = DataSource.objects.visible_to(principal).filter(name__in=names)
-    reaches = {source.name: reach_of(_readable(principal, source)[1]) for source in found}
+    readable = ((source.name, _if_readable(_readable, principal, source)) for source in found)
+    reaches = {name: reach_of(tables[1]) for name, tables in readable if tables is not None}
     return {
         one
         for one in queried
@@ -101,6 +108,15 @@ def reach_of(policy: Policy, tables: Collection[str] | None = None) -> tuple[Tab
         for table in policy.tables
         if tables is None or table.full_name in tables
     )
+
+
+def _if_readable(read: Callable[[Principal, DataSource], T], principal: Principal, source: DataSource) -> T | None:
+    """None where the password, the host or the layer of a source cannot be read: that must not cost anybody the others."""
+    try:
+        return read(principal, source)
+    except InvalidInput as error:
+        log.warning("data_source.unreadable", source=source.name, why=str(error))
+        return None
 
 
 def _opened(principal: Principal, source: DataSource) -> OpenSource:

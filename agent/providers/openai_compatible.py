@@ -91,7 +91,7 @@ class OpenAICompatible:
             if served.policy
             else None
         )
-        return openai.AsyncOpenAI(
+        client = openai.AsyncOpenAI(
             base_url=served.base_url,
             api_key=served.api_key or "none",
             max_retries=0,
@@ -100,6 +100,9 @@ class OpenAICompatible:
                 verify=_trusted(), timeout=timeout, transport=transport, follow_redirects=False
             ),  # a question is sent where it was meant to go, or nowhere
         )
+        if served.policy:
+            _without_environment(client)
+        return client
 
     async def aclose(self) -> None:
         if "_client" in vars(self):
@@ -219,6 +222,12 @@ class OpenAICompatible:
             else f"cannot be reached or does not speak the protocol ({kind})"
         )
         return ModelUnavailable(f"{self.name} {how}")
+
+
+def _without_environment(client: "openai.AsyncOpenAI") -> None:
+    """OPENAI_ORG_ID, _PROJECT_ID, _ADMIN_KEY and _CUSTOM_HEADERS are for the operator's own address: for no other are they sent."""
+    client.organization = client.project = client.admin_api_key = None
+    client._custom_headers = {}
 
 
 @cache

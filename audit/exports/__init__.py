@@ -1,11 +1,11 @@
 """What the log can be exported as: one file a format."""
 
-from audit.exports.base import FORMATS, ExportFormat, Extract, Placed
+from audit.exports.base import FORMATS, ExportFormat, Extract, Placed, Signed
 from audit.exports.csv import CSV
 from audit.exports.jsonl import JSONL
 from audit.exports.ocsf import OCSF
 
-__all__ = ["FORMATS", "ExportFormat", "Extract", "Placed"]
+__all__ = ["FORMATS", "ExportFormat", "Extract", "Placed", "Signed"]
 
 for made in (CSV(), CSV(bom=True), JSONL(), OCSF()):
     FORMATS.add(made.name, made)

@@ -1,12 +1,15 @@
 """What a format is."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
-from audit.models import Checkpoint, Entry
+from audit.models import Entry
+from audit.odd import ODD, unreadable_entry
 from copilot_site.lib.registry import Registry
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,10 @@ class Placed:
     previous_hash: bytes
     hash: bytes
     entry: Entry
+
+
+Signed = tuple[dict[str, Any], str]
+"""What a checkpoint states, and the signature."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +38,7 @@ class Extract:
     first_seq: int
     last_seq: int
     count: int
-    checkpoints: list[Checkpoint]
+    checkpoints: list[Signed]
     entries: Iterable[Placed]
 
 
@@ -48,6 +55,16 @@ class ExportFormat(Protocol):
     def write(self, extract: Extract) -> Iterator[bytes]:
         """The file, piece by piece."""
         ...
+
+
+def written(write: Callable[[Placed], T], entries: Iterable[Placed]) -> Iterator[T]:
+    """`write` of each; of one that holds what cannot be written, of an entry in its place that says so."""
+    for placed in entries:
+        try:
+            made = write(placed)
+        except ODD:
+            made = write(replace(placed, entry=unreadable_entry()))
+        yield made
 
 
 FORMATS: Registry[ExportFormat] = Registry("export format")

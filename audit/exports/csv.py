@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any
 
 from audit.content import written_time
-from audit.exports.base import Extract, Placed
+from audit.exports.base import Extract, Placed, written
 from copilot_site.lib.spreadsheets import csv_parts
 
 COLUMNS = (
@@ -26,7 +26,7 @@ class CSV:
         self._bom = bom
 
     def write(self, extract: Extract) -> Iterator[bytes]:
-        rows = chain([COLUMNS], map(_cells, extract.entries))
+        rows = chain([COLUMNS], written(_cells, extract.entries))
         return (part.encode() for part in csv_parts(rows, bom=self._bom))
 
 

@@ -8,9 +8,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.utils.translation import gettext as _
 
 from audit.content import content_of, written_time
-from audit.exports.base import Extract, Placed
+from audit.exports.base import Extract, Placed, written
 from audit.keys import KeyUnusable, public_key, signing_key
-from audit.verify_export import FORMAT, canonical
+from audit.verify_export import FORMAT, Export, canonical
 from copilot_site.lib.errors import Conflict
 
 
@@ -29,8 +29,8 @@ class JSONL:
         for line in _before(extract, key):
             running.update(line)
             yield line
-        for placed in extract.entries:
-            line, count = canonical(_entry(placed)) + b"\n", count + 1
+        for line in written(_entry_line, extract.entries):
+            count += 1
             running.update(line)
             yield line
         if count != extract.count:
@@ -64,8 +64,17 @@ def _before(extract: Extract, key: Ed25519PrivateKey | None) -> Iterator[bytes]:
         "entries": extract.count,
     }
     yield _line("header", header, key)
-    for checkpoint in extract.checkpoints:
-        yield canonical({"checkpoint": checkpoint.statement(), "signature": checkpoint.signature}) + b"\n"
+    for statement, signature in extract.checkpoints:
+        yield canonical({"checkpoint": statement, "signature": signature}) + b"\n"
+
+
+def _entry_line(placed: Placed) -> bytes:
+    """Raises any of ODD for what the verifier would take for no entry, and with it the whole file for no export."""
+    made = _entry(placed)
+    reading = Export()
+    reading.is_complete = False
+    reading.entry(made)
+    return canonical(made) + b"\n"
 
 
 def _entry(placed: Placed) -> dict[str, Any]:

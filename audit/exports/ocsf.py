@@ -7,7 +7,7 @@ from typing import Any
 
 from audit.actions import Action, Outcome
 from audit.content import written_time
-from audit.exports.base import Extract, Placed
+from audit.exports.base import Extract, Placed, written
 from audit.models import Entry
 
 VERSION = "1.3.0"
@@ -61,8 +61,11 @@ class OCSF:
     extension = "ocsf.jsonl"
 
     def write(self, extract: Extract) -> Iterator[bytes]:
-        for placed in extract.entries:
-            yield json.dumps(event(placed), ensure_ascii=False).encode() + b"\n"
+        return written(_line, extract.entries)
+
+
+def _line(placed: Placed) -> bytes:
+    return json.dumps(event(placed), ensure_ascii=False).encode() + b"\n"
 
 
 def event(placed: Placed) -> dict[str, Any]:

@@ -38,7 +38,7 @@ _CLOSED = [
     *(
         ip_network(text)  # the metadata services elsewhere: Alibaba, Azure, Oracle; AWS, Google and Oracle by IPv6
         for text in (
-            "100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254", "fd00:c1::a9fe:a9fe",
+            "100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::/32", "fd20:ce::254", "fd00:c1::a9fe:a9fe",
         )
     ),
     *(ip_network(text) for text in ("0.0.0.0/8", "224.0.0.0/4", "240.0.0.0/4", "::/128", "ff00::/8")),

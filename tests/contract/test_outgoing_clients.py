@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import requests
 
-from agent.providers.base import ModelMisconfigured
+from agent.providers.base import ModelError, ModelMisconfigured
 from agent.providers.breaker import Breaker
 from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel
 from copilot_site.lib.outgoing import Policy
@@ -106,6 +106,20 @@ async def test_a_model_that_sends_elsewhere_is_not_followed(policy: Policy | Non
         with pytest.raises(ModelMisconfigured, match="307"):
             await text_of(server.base_url, policy)
         assert elsewhere.requests == []
+
+
+@pytest.mark.parametrize("policy", [HERE, None])
+async def test_what_the_environment_says_to_openai_is_for_the_operator_s_own_address(
+    policy: Policy | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("API_KEY", "ADMIN_KEY", "ORG_ID", "PROJECT_ID"):
+        monkeypatch.setenv(f"OPENAI_{name}", "of the host")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: Bearer of the host\nX-Gateway-Key: of the host")
+    with http_server() as server, pytest.raises(ModelError):
+        await text_of(server.url, policy)
+    ((_method, _path, headers, _body),) = server.requests
+    assert ("of the host" in str(headers)) is (policy is None)
+    assert policy is None or headers["authorization"] == "Bearer a key"
 
 
 def test_a_session_connects_where_its_policy_allows(asked: list[str]) -> None:

@@ -36,9 +36,13 @@ def _is_told(dimension: Dimension, model: SemanticModel, linked: Linked) -> bool
 
 
 def _values(dimension: Dimension, model: SemanticModel, linked: Linked) -> str:
-    """The values that the question names, else some, as they are written in the table."""
+    """The values that the question names, else some, as they are written in the table.
+
+    What rows are called is not among those: a row may be one that the person does not see.
+    """
+    is_told = not dimension.is_name or (model.org_unit is not None and model.org_unit.shared_with is not None)
     named = [v for v in dimension.values if ValueRef(model.name, dimension.name, v.value) in linked.values]
-    chosen = named or dimension.values[:SAMPLE_VALUES]
+    chosen = named or (dimension.values[:SAMPLE_VALUES] if is_told else ())
     more = " …" if len(chosen) < len(dimension.values) else ""
     told = ", ".join(f"'{v.value}'{f' ({chr(44).join(v.synonyms[:2])})' if v.synonyms else ''}" for v in chosen)
     return f"; values: {told}{more}" if told else ""

@@ -107,7 +107,12 @@ FOUND: dict[str, tuple[str, set[str]]] = {
     ),
     "a view in the place of a table": (
         "ALTER TABLE audit_hold RENAME TO real_holds; CREATE VIEW audit_hold AS SELECT * FROM real_holds",
-        {"audit_hold is no ordinary table any more", "the rule _RETURN was added to audit_hold"},
+        {
+            "audit_hold is no ordinary table any more",
+            "the rule _RETURN was added to audit_hold",
+            "the trigger audit_hold_release_only is missing or disabled",
+            "the trigger audit_hold_no_truncate is missing or disabled",
+        },
     ),
     "a log that a crash empties": (
         "ALTER TABLE audit_head SET UNLOGGED", {"audit_head is no ordinary table any more"},
@@ -120,6 +125,29 @@ FOUND: dict[str, tuple[str, set[str]]] = {
         ("CREATE FUNCTION spy(bigint) RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN 1; END $$;"
         "CREATE INDEX spies ON audit_entry (spy(id))"),
         {"the index spies on audit_entry calls a function"},
+    ),
+    "a column that calls a function": (
+        ("CREATE FUNCTION spy() RETURNS integer LANGUAGE plpgsql AS $$ BEGIN RETURN 1; END $$;"
+        "ALTER TABLE audit_entry ADD COLUMN more integer DEFAULT spy()"),
+        {"the column more of audit_entry calls what was added"},
+    ),
+    "a column that is made of the others": (
+        ("CREATE FUNCTION spy(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN 1; END $$;"
+        "ALTER TABLE audit_checkpoint ADD COLUMN more text GENERATED ALWAYS AS (spy(key)) STORED"),
+        {"the column more of audit_checkpoint calls what was added"},
+    ),
+    "a column of a type that refuses": (
+        ("CREATE DOMAIN chosen AS varchar CHECK (VALUE <> 'grant.given');"
+        "ALTER TABLE audit_entry ALTER COLUMN action TYPE chosen"),
+        {"the column action of audit_entry calls what was added"},
+    ),
+    "an index that refuses what was there before": (
+        "CREATE UNIQUE INDEX once ON audit_entry (action, request_id) NULLS NOT DISTINCT",
+        {"the unique index once was added to audit_entry"},
+    ),
+    "a role that may change a column": (
+        f"CREATE ROLE {SOMEBODY}; GRANT UPDATE (reason) ON audit_entry TO {SOMEBODY}",
+        {f"{SOMEBODY} may update reason in audit_entry"},
     ),
     "numbers that may come twice": (
         "ALTER TABLE audit_link DROP CONSTRAINT audit_link_pkey", {"audit_link.seq may hold the same twice"},
@@ -137,6 +165,37 @@ FOUND: dict[str, tuple[str, set[str]]] = {
         {f"a setting of {SOMEBODY} is session_replication_role=replica"},
     ),
 }  # fmt: skip
+
+
+# Objects of somebody's own that stand before the server's for whoever looks along the path that is set.
+SHADOWS = {
+    "a catalog of triggers that shows all of them on": (
+        "CREATE VIEW evil.pg_trigger AS SELECT oid, tgrelid, tgname, tgfoid, tgtype, 'O'::\"char\" AS tgenabled, tgisinternal, tgattr,"
+        " tgqual FROM pg_catalog.pg_trigger;"
+        "ALTER TABLE audit_entry DISABLE TRIGGER audit_entry_append_only"
+    ),
+    "a log of the same name, and a catalog that does not have it": (
+        "CREATE TABLE evil.audit_entry (LIKE public.audit_entry);"
+        "CREATE VIEW evil.pg_class AS SELECT * FROM pg_catalog.pg_class WHERE relnamespace <> 'evil'::regnamespace;"
+        "ALTER TABLE audit_entry DISABLE TRIGGER audit_entry_append_only"
+    ),
+    "an equality of names that always holds": (
+        "CREATE FUNCTION evil.yes(bytea, bytea) RETURNS boolean LANGUAGE sql AS 'SELECT true';"
+        "CREATE OPERATOR evil.= (LEFTARG = bytea, RIGHTARG = bytea, FUNCTION = evil.yes);"
+        "ALTER TABLE audit_entry DISABLE TRIGGER audit_entry_append_only"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHADOWS)
+def test_a_path_that_was_set_hides_nothing(logbook: Logbook, name: str) -> None:
+    """As `ALTER DATABASE … SET search_path` sets it for every session."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE SCHEMA evil; {SHADOWS[name]}; SET LOCAL search_path = evil, public, pg_catalog")
+    assert any(sentence.startswith(GONE) for sentence in {fault.sentence for fault in verify().faults})
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL search_path = evil, public, pg_catalog")
+    assert GONE in said()
 
 
 def said() -> set[str]:

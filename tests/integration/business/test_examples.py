@@ -8,11 +8,14 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
+from agent.business.ask.words.lexicon import Lexicon
 from agent.business.examples import Example, confirm, confirmed_examples, withdraw_pair
 from agent.business.guard.refusal import SqlRefused
-from agent.business.layer.model import SemanticLayer
+from agent.business.layer.model import OrgUnit, SemanticLayer, Value
 from agent.business.models import ConfirmedPair, DataSource
 from agent.business.sources import grant, open_source, save_layer
+from agent.business.ways.linking import link
+from agent.business.ways.telling import told
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
@@ -29,7 +32,7 @@ def confirmed(person: User, question: str = QUESTION, sql: str = SQL) -> int:
     opened = open_source(principal, "shop")
     result = async_to_sync(confirm)(principal, opened, question=question, sql=sql)
     assert result.answer.rows is not None
-    return int(result.answer.rows.rows[0][0])
+    return int(result.answer.rows.rows[0][-1])
 
 
 @pytest.fixture
@@ -80,6 +83,66 @@ def test_an_example_is_there_only_for_whoever_may_run_it(source: DataSource, man
         for name, who in (("sal", seller), ("sam", stranger))
     }
     assert seen == {"sal": ["SELECT count(*) FROM sale"], "sam": []}
+
+
+NAMING = [
+    (
+        "Sales of Customer 7",
+        "SELECT count(*) FROM sale JOIN customer ON customer.id = customer_id WHERE name = 'Customer 7'",
+    ),
+    ("Sales of Customer 7", "SELECT count(*) FROM sale WHERE customer_id = 7"),
+    ("Sales of a big one", "SELECT count(*) FROM customer WHERE name LIKE 'Customer 7%'"),
+    ("Sales of a big one", "SELECT count(*) FROM customer WHERE lower(name) = 'customer 7'"),
+    ("How many?", "SELECT 'the takeover of Customer 7' AS note, count(*) FROM customer"),
+]
+PLAIN = [
+    ("Large ones in 2026", "SELECT count(*) FROM customer WHERE segment = 'large' AND since >= DATE '2026-01-01'"),
+    ("By month", "SELECT date_trunc('month', since) AS m, count(*) FROM customer GROUP BY 1"),
+    ("By month", "SELECT to_char(since, 'YYYY-MM') AS m, count(*) FROM customer GROUP BY 1"),
+    ("Lately", "SELECT count(*) FROM customer WHERE since >= now() - interval '3 months'"),
+    ("Regions named East", "SELECT count(*) FROM region WHERE label = 'Somewhere'"),
+]
+
+
+@pytest.mark.parametrize(("question", "sql"), NAMING + PLAIN)
+def test_an_example_names_no_row_that_others_may_not_see(
+    source: DataSource, manager: User, question: str, sql: str
+) -> None:
+    """A model repeats what it is shown to whoever asks it to; Customer 7 is in the South."""
+    share(source, "region")
+    confirmed(manager, question, sql)
+    seen = [example.sql for example in confirmed_examples(Principal.of(manager), source)]
+    assert seen == ([sql] if (question, sql) in PLAIN else [])
+
+
+def test_a_model_is_told_no_name_of_a_row_that_the_question_does_not_say(source: DataSource, manager: User) -> None:
+    lexicon = open_source(Principal.of(manager), "shop").lexicon
+    assert "values: 'Customer 1'" in told(link("How many customers are there?", named_by(lexicon, everyone=True)))
+    assert "'Customer" not in told(link("How many customers are there?", named_by(lexicon)))
+    assert "values: 'Customer 7' …" in told(link("How many sales has Customer 7?", named_by(lexicon)))
+    assert "'large', 'small'" in told(link("How many customers are there?", named_by(lexicon)))
+
+
+def named_by(lexicon: Lexicon, *, everyone: bool = False) -> Lexicon:
+    """With names of customers in the layer; everyone: as if every row of theirs were everybody's."""
+    models = tuple(
+        model.model_copy(update={
+            "org_unit": OrgUnit(shared_with="everyone") if everyone else model.org_unit,
+            "dimensions": tuple(
+                d.model_copy(update={"is_name": True, "values": tuple(Value(value=f"Customer {n}") for n in range(1, 9))})
+                if d.name == "name" else d for d in model.dimensions
+            ),
+        }) for model in lexicon.layer.semantic_models
+    )  # fmt: skip
+    return Lexicon.of(lexicon.layer.model_copy(update={"semantic_models": models}))
+
+
+def share(source: DataSource, name: str) -> None:
+    models = [
+        model.model_copy(update={"org_unit": OrgUnit(shared_with="everyone")} if model.name == name else {})
+        for model in source.semantic_layer.semantic_models
+    ]
+    save_layer(None, source, source.semantic_layer.model_copy(update={"semantic_models": tuple(models)}))
 
 
 def test_a_column_that_is_forbidden_later_takes_its_examples_with_it(source: DataSource, manager: User) -> None:

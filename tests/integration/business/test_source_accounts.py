@@ -216,6 +216,29 @@ def test_whoever_may_set_connections_changes_neither_words_nor_rights(sales: Dat
     assert DataSource.unscoped.filter(pk=sales.pk).exists()
 
 
+def test_whoever_manages_a_source_does_not_delete_it_and_whoever_does_is_recorded(
+    source: DataSource, root: User, elsewhere: Elsewhere
+) -> None:
+    """With it go its address, its password, its confirmed answers and everybody's rights."""
+    steward, both = staff("stew"), connector()
+    for person in (steward, both):
+        grant(None, source, to=person, right=Right.MANAGE)
+    page = f"/admin/business/datasource/{source.pk}/delete/"
+    listed = {"action": "delete_selected", "_selected_action": [source.pk], "post": "yes"}
+    assert client_of(steward).post(page, {"post": "yes"}).status_code == 403
+    client_of(steward).post("/admin/business/datasource/", listed)
+    assert client_of(connector("cory")).post(page, {"post": "yes"}).status_code == 403
+    assert DataSource.unscoped.filter(pk=source.pk).exists()
+    assert client_of(both).post(page, {"post": "yes"}).status_code == 302
+    other = DataSource.unscoped.create(name="other", database="x", host="127.0.0.1", port=1, tls="disable")
+    client_of(root).post("/admin/business/datasource/", listed | {"_selected_action": [other.pk]})
+    assert not DataSource.unscoped.exists()
+    told = Entry.objects.filter(action=Action.SETTING_CHANGED, detail__deleted=True).order_by("pk")
+    assert [(entry.actor_name, entry.target_name, entry.detail["address_before"]) for entry in told] == [
+        ("cora", "shop", source.where), ("root", "other", other.where),
+    ]  # fmt: skip
+
+
 def test_the_log_names_what_changed_and_no_secret(root: User, elsewhere: Elsewhere) -> None:
     typed = elsewhere.fields(password=SECRET) | {"is_active": ""}
     assert client_of(root).post(ADD, typed).status_code == 302

@@ -137,6 +137,9 @@ def test_databases_are_in_private_networks_unless_named(host: str, addresses: li
         ("127.0.0.1", "db.internal", "127.0.0.2", False),
         ("db.internal", "db.internal", "127.0.0.1", False),  # a name that has come to lead here
         ("db.internal", "db.internal", "169.254.169.254", False),
+        ("private", "db.internal", "fd00:ec2::23", False),  # credentials of the host: EKS Pod Identity
+        ("private", "db.internal", "fd00:ec2::254", False),
+        ("private", "db.internal", "fd00:ec3::254", True),
         ("0.0.0.0/0", "db.internal", "127.0.0.1", False),  # all of the internet, not this machine
         ("0.0.0.0/0", "db.example.com", PUBLIC_ADDRESS, True),
         ("169.254.169.254", "169.254.169.254", "169.254.169.254", True),

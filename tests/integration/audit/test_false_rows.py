@@ -1,0 +1,198 @@
+"""Whoever may only add rows, as the application's role may, stops neither the signing nor an export, and signs nothing."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.utils import timezone
+
+from audit import verify_export
+from audit.checkpoints import sign_checkpoint, signed
+from audit.content import content_of
+from audit.export import export_entries, format_named
+from audit.exports import FORMATS
+from audit.keys import public_key, signing_key
+from audit.models import Checkpoint, Hold, Kind, Link
+from audit.retention import place_hold
+from audit.selectors import EntryFilter, signing
+from tests.integration.audit.logbook import ANNA, Logbook, relink, verified, write
+from tests.integration.audit.test_odd_rows import DEEP, HUGE
+
+NO_TIMES = ("infinity", "-infinity", "0044-03-15 BC", "20000-01-01")
+UNREADABLE: list[tuple[str, Any]] = [
+    *(("at", value) for value in NO_TIMES), *((name, value) for name in ("detail", "personal", "salts")
+    for value in ("[]", "null", "1e400", HUGE, DEEP, '{"actor_name": []}')), ("address", "10.0.0.0/8"),
+]  # fmt: skip
+
+
+def false_checkpoint(seq: int, **given: Any) -> None:
+    """A row as anybody may add it."""
+    row: dict[str, Any] = {
+        "seq": seq,
+        "kind": "periodic",
+        "hash": b"0" * 32,
+        "at": timezone.now(),
+        "key": "ab" * 32,
+        "signature": "cd" * 64,
+    }
+    row |= given
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO audit_checkpoint ({', '.join(row)}) VALUES ({', '.join(['%s'] * len(row))})",
+            list(row.values()),
+        )
+
+
+def false_entry(column: str, value: Any) -> int:
+    """An entry that this system did not write; its number."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO audit_entry (at, actor_name, on_behalf_of_name, action, outcome, reason, target_type, target_id, target_name,"
+            " request_id, run_id, detail, personal, salts, content_hash, address) SELECT at, actor_name, on_behalf_of_name, action,"
+            " outcome, reason, target_type, target_id, target_name, request_id, run_id, detail, personal, salts, content_hash,"
+            " address FROM audit_entry ORDER BY id DESC LIMIT 1 RETURNING id"
+        )
+        number = cursor.fetchone()[0]
+        cursor.execute("ALTER TABLE audit_entry DISABLE TRIGGER audit_entry_append_only")  # it was inserted so
+        cursor.execute(f"UPDATE audit_entry SET {column} = %s WHERE id = %s", [value, number])
+        cursor.execute("ALTER TABLE audit_entry ENABLE TRIGGER audit_entry_append_only")
+    return int(Link.objects.get(entry_id=number).seq)
+
+
+def checked(name: str = "jsonl") -> verify_export.Export:
+    content = b"".join(export_entries(ANNA, chosen=EntryFilter(), form=format_named(name)))
+    return verify_export.check(iter(content.splitlines(keepends=True)), [public_key(signing_key())])
+
+
+@pytest.mark.parametrize("ahead", [1, 2, 7])
+def test_a_row_at_the_number_that_is_signed_next_does_not_stop_the_signing(logbook: Logbook, ahead: int) -> None:
+    false_checkpoint(20 + ahead, key=public_key(signing_key()))
+    for number in range(21, 21 + ahead):
+        write(number)
+    made = sign_checkpoint()
+    assert (made and made.seq, sign_checkpoint()) == (20 + ahead, None)
+    assert len(list(settings.AUDIT_CHECKPOINTS.glob("*/*"))) == 3
+    assert verified() == [(20 + ahead, "checkpoint")]
+
+
+def test_a_row_where_a_purge_cuts_is_named_and_stops_nothing_else(logbook: Logbook) -> None:
+    false_checkpoint(12, kind="cut")
+    assert verified() == [(12, "checkpoint")]
+    with transaction.atomic():
+        signed(12, bytes(Link.objects.get(seq=12).hash), Kind.CUT, signing_key())
+
+
+def test_the_same_signature_is_stored_once(logbook: Logbook) -> None:
+    row = Checkpoint.objects.get(seq=20)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Checkpoint(seq=row.seq, kind=row.kind, hash=row.hash, at=row.at, key=row.key, signature=row.signature).save(
+            force_insert=True
+        )
+
+
+@pytest.mark.parametrize("at", NO_TIMES)
+def test_a_row_that_cannot_be_read_does_not_stop_the_signing(logbook: Logbook, at: str) -> None:
+    false_checkpoint(10**9, at=at)
+    write(21)
+    made = sign_checkpoint()
+    assert (made and made.seq) == 21
+    assert signing().checkpoint == made
+    assert [fault.what for fault in checked().faults] == []
+    assert (10**9, "checkpoint") in verified()
+
+
+def test_a_false_checkpoint_signs_nothing_on_the_page(logbook: Logbook) -> None:
+    false_checkpoint(10**9)
+    false_checkpoint(21, key=public_key(signing_key()))
+    write(21)
+    found = signing()
+    assert (found.checkpoint and found.checkpoint.seq) == 20
+    assert (found.unsigned and found.unsigned.seq) == 21
+
+
+def test_a_host_without_keys_believes_what_the_chain_says(logbook: Logbook, settings: Any, tmp_path: Any) -> None:
+    settings.AUDIT_KEYS = tmp_path / "none"
+    false_checkpoint(10**9)
+    false_checkpoint(19)
+    write(21)
+    found = signing()
+    assert (found.checkpoint and found.checkpoint.seq, found.unsigned and found.unsigned.seq) == (20, 21)
+
+
+@pytest.mark.parametrize("at", [*NO_TIMES, "9999-12-31 23:59:59+00"])
+def test_a_time_that_is_none_does_not_hide_that_the_signing_is_late(logbook: Logbook, at: str) -> None:
+    seq = false_entry("at", at)
+    found = signing()
+    assert (found.unsigned and found.unsigned.seq) == seq
+    assert found.due_at is not None
+
+
+def test_false_checkpoints_push_no_genuine_one_out_of_an_export(logbook: Logbook) -> None:
+    false_checkpoint(19)
+    false_checkpoint(21, key=public_key(signing_key()))
+    export = checked()
+    assert (export.faults, export.signatures, set(export.signed)) == ([], 3, {21})
+
+
+@pytest.mark.parametrize("name", FORMATS.names())
+@pytest.mark.parametrize(("column", "value"), UNREADABLE, ids=lambda text: str(text)[:12])
+def test_an_export_names_an_entry_that_cannot_be_read_and_goes_on(
+    logbook: Logbook, name: str, column: str, value: str
+) -> None:
+    seq = false_entry(column, value)
+    write(22)
+    content = b"".join(export_entries(ANNA, chosen=EntryFilter(), form=format_named(name)))
+    assert "原因 22".encode() in content
+    if name == "jsonl":
+        export = verify_export.check(iter(content.splitlines(keepends=True)), [public_key(signing_key())])
+        assert export.first_bad == seq
+        assert export.closed
+
+
+def test_an_export_of_a_rewritten_log_fails_by_what_lies_outside_the_database(logbook: Logbook) -> None:
+    """Whoever rules the database takes the signatures in it away; the export, signed anew, would be right in itself."""
+    with logbook.as_ruler() as cursor:
+        cursor.execute("UPDATE audit_entry SET reason = 'nothing' WHERE id = %s", [logbook.entry(13).pk])
+        entry = logbook.entry(13)
+        digest = verify_export.content_hash(content_of(entry))
+        cursor.execute("UPDATE audit_entry SET content_hash = %s WHERE id = %s", [digest, entry.pk])
+        relink(cursor, 13)
+        cursor.execute("DELETE FROM audit_checkpoint WHERE seq >= 13")
+    assert [(fault.seq, "rewritten" in fault.what) for fault in checked().faults] == [(20, True)]
+
+
+def test_an_export_of_a_log_without_its_end_fails_by_what_lies_outside_the_database(logbook: Logbook) -> None:
+    with logbook.as_ruler() as cursor:
+        cursor.execute("DELETE FROM audit_checkpoint WHERE seq > 10")
+        cursor.execute("DELETE FROM audit_entry WHERE id IN (SELECT entry_id FROM audit_link WHERE seq > 15)")
+        cursor.execute("DELETE FROM audit_link WHERE seq > 15")
+        cursor.execute("UPDATE audit_head SET seq = 15, hash = (SELECT hash FROM audit_link WHERE seq = 15)")
+    assert [fault.what for fault in checked().faults] == ["a signed checkpoint names 20: the end of the log is missing"]
+
+
+HELD = [
+    "UPDATE audit_hold SET reason = 'x'",
+    "UPDATE audit_hold SET person_id = 7",
+    "UPDATE audit_hold SET until_at = now()",
+    "UPDATE audit_hold SET released_at = 'infinity'",
+    "UPDATE audit_hold SET released_at = now(), from_at = now()",
+    "DELETE FROM audit_hold",
+    "TRUNCATE audit_hold",
+]
+
+
+@pytest.mark.parametrize("statement", HELD)
+def test_a_hold_is_released_and_otherwise_never_changed(logbook: Logbook, statement: str) -> None:
+    place_hold(None, Hold(reason="Case 12"))
+    with pytest.raises(DatabaseError, match="never changed or deleted"), transaction.atomic():
+        connection.cursor().execute(statement)
+
+
+def test_a_release_is_not_taken_back(logbook: Logbook) -> None:
+    hold = place_hold(None, Hold(reason="Case 12"))
+    Hold.objects.filter(pk=hold.pk).update(released_at=timezone.now())
+    for value in (None, datetime(2020, 1, 1, tzinfo=UTC)):
+        with pytest.raises(DatabaseError, match="never changed or deleted"), transaction.atomic():
+            Hold.objects.filter(pk=hold.pk).update(released_at=value)

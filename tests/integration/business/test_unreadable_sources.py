@@ -1,0 +1,77 @@
+"""A source that cannot be read, its password or its layer, costs nobody the others; the doctor names it."""
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+
+from agent.business.confirmed import confirmed_for
+from agent.business.housekeeping import sweep_walls
+from agent.business.models import DataSource
+from agent.business.readable import is_read
+from agent.business.sources import grant, managed_sources, open_source, open_sources, reach_of, vouched
+from agent.query.sources import Queried
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.doctor import data_sources
+from copilot_site.lib.errors import InvalidInput
+from tests.factories import make_user
+from tests.integration.governance.world import client_of
+
+
+def without_password() -> DataSource:
+    """As after a changed secret key, or an address changed past every page."""
+    source = DataSource(name="another", host="10.0.0.9", database="shop", username="reader")
+    source.set_password("a password of the tests")
+    source.host = "10.0.0.10"
+    source.save()
+    return source
+
+
+def without_layer() -> DataSource:
+    """As another version wrote it."""
+    layer = {"name": "another", "semantic_models": [{"name": "customer"}]}
+    return DataSource.unscoped.create(name="another", host="10.0.0.9", database="shop", layer=layer)
+
+
+def without_host() -> DataSource:
+    return DataSource.unscoped.create(name="another", database="shop")
+
+
+BROKEN = [without_password, without_layer, without_host]
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_the_others_are_asked_as_before(broken: Callable[[], DataSource], source: DataSource, northerner: User) -> None:
+    principal = Principal.of(northerner)
+    alone = open_sources(principal)
+    queried = Queried(source="shop", reach=reach_of(alone[0].access.policy))
+    other = broken()
+    for right in (Right.VIEW, Right.MANAGE):
+        grant(None, other, to=northerner, right=right)
+    assert [opened.source.name for opened in open_sources(principal)] == ["shop"]
+    assert vouched(principal, [queried, Queried(source="another")]) >= {queried}
+    assert is_read(principal, "How many customers are there?")
+    assert confirmed_for(principal, "How many customers are there?") is None
+    assert managed_sources(principal) == {"another"}
+    assert client_of(northerner).get("/").status_code == 200
+    sweep_walls()
+    with pytest.raises(InvalidInput, match="data source another"):
+        open_source(principal, "another")
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_the_doctor_names_it_and_looks_at_the_others(broken: Callable[[], DataSource], source: DataSource) -> None:
+    broken()
+    found = {finding.name: finding for finding in data_sources()}
+    assert {name: finding.ok for name, finding in found.items()} == {
+        "Data source another": False, "Data source shop": True,
+    }  # fmt: skip
+    assert "data source another" in found["Data source another"].detail
+
+
+def test_whoever_mends_it_is_told_in_a_sentence(source: DataSource) -> None:
+    other, root = without_layer(), client_of(make_user("root", is_superuser=True))
+    for page in (f"/admin/business/datasource/{other.pk}/change/", f"/admin/data-sources/{other.pk}/layer/"):
+        answer = root.get(page)
+        assert (answer.status_code, "cannot be read: import it again" in answer.content.decode()) == (400, True), page
