@@ -18,6 +18,7 @@ from agent.profiles import Options
 from agent.runs.following import follow, require_answer
 from agent.runs.launch import launch, start
 from agent.runs.leases import ask_to_stop
+from agent.runs.records import answer_to
 from agent.runs.threads import in_thread
 from agent.sessions import get_session
 from audit.actions import Action, Outcome
@@ -39,11 +40,12 @@ log = structlog.get_logger(__name__)
 
 
 class Ask(BaseModel):
-    """A question."""
+    """A question. id: made by the client, which asks again with the same one where it does not know whether it was heard."""
 
     model_config = ConfigDict(extra="forbid")
 
     query: str
+    id: UUID | None = None
     knowledge_base_ids: list[UUID] = []
     knowledge_ids: list[UUID] = []
     language: Literal["en", "zh-hans"] = "en"
@@ -127,7 +129,8 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
         try:
             asked = (named or [Ask])[0].model_validate(content)
             if isinstance(asked, Ask):
-                self._show(principal, await self._begin(principal, asked), -1, is_own=True)
+                heard = asked.id and await in_thread(answer_to, principal, self.session_id, asked.id)
+                self._show(principal, heard or await self._begin(principal, asked), -1, is_own=not heard)
             elif isinstance(asked, Continue):
                 await in_thread(require_answer, principal, self.session_id, asked.continue_message)
                 self._show(principal, asked.continue_message, asked.after)
@@ -147,7 +150,12 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
         """Start a run; the id of its answer."""
         scope = Scope(knowledge_base_ids=tuple(asked.knowledge_base_ids), document_ids=tuple(asked.knowledge_ids))
         run = await start(
-            principal, self.session_id, asked.query, scope=scope, language=asked.language, options=Options()
+            principal,
+            self.session_id,
+            asked.query,
+            scope=scope,
+            language=asked.language,
+            options=Options(asked_as=asked.id),
         )
         return launch(run)
 

@@ -30,12 +30,16 @@ class Profile:
 
 @dataclass(frozen=True)
 class Options:
-    """What a person may choose for one question. profile_id, model: "" for the default ones. uses_tools: None: the profile's."""
+    """What a person may choose for one question. profile_id, model: "" for the default ones. uses_tools: None: the profile's.
+
+    asked_as: what the client calls the question; the same again in a conversation is the same question.
+    """
 
     profile_id: str = ""
     model: str = ""
     uses_tools: bool | None = None
     disable_title: bool = False
+    asked_as: UUID | None = None
 
 
 def profile_of(options: Options) -> Profile:

@@ -298,6 +298,7 @@ class Run:
     model_gave_up: bool = False
     is_follow_up: bool = False
     keeps_title: bool = False
+    asked_as: UUID | None = None
     title: str = ""
     expression: str = ""
     asks_about: str = ""

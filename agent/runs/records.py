@@ -4,7 +4,7 @@ import time
 from asyncio import CancelledError
 from dataclasses import replace
 from decimal import Decimal
-from uuid import UUID
+from uuid import UUID, uuid4, uuid5
 from weakref import finalize
 
 from django.conf import settings
@@ -71,6 +71,7 @@ def begin(
         profile=profile_of(options),
         is_follow_up=session.messages.exists(),
         keeps_title=options.disable_title,
+        asked_as=options.asked_as,
     )
     give_model(run)
     run.ticket = admitted(principal, has_model=run.model is not None)
@@ -85,10 +86,21 @@ def begin(
     return run
 
 
+def answer_to(principal: Principal, session_id: UUID, asked_as: UUID) -> UUID | None:
+    """The answer, finished or not, to the question that was asked as this in a conversation of theirs. Raises NotFound."""
+    answer_id = _answer_id(get_session(principal, session_id).pk, asked_as)
+    return answer_id if Message.objects.filter(pk=answer_id).exists() else None
+
+
+def _answer_id(session_id: UUID, asked_as: UUID | None) -> UUID:
+    """What a client calls its question names an answer in its own conversation only."""
+    return uuid5(session_id, str(asked_as)) if asked_as else uuid4()
+
+
 @transaction.atomic
 def _store_question(run: Run, session: Session) -> UUID:
     """Returns the id of the answer to be."""
-    answer = Message(session=session, role=Role.ASSISTANT, is_complete=False)
+    answer = Message(id=_answer_id(session.pk, run.asked_as), session=session, role=Role.ASSISTANT, is_complete=False)
     Message.objects.bulk_create([Message(session=session, role=Role.USER, content=run.question), answer])
     detail: dict[str, object] = {"characters": len(run.question)}
     record(run.principal, Action.QUESTION_ASKED, session, run_id=str(answer.pk), detail=detail)

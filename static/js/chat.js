@@ -23,7 +23,8 @@ let socket = null;
 let tries = 0;
 let retry = 0; // the timer of the next try
 let waiting = null; // the question that waits for an open socket: {resolve, reject}
-let live = null; // the answer that is coming: {item, state, body, references, text, question, isSent, id, seq, isUnwanted}; id once it has one
+// The answer that is coming: {item, state, body, references, text, question, askedAs, isSent, id, seq, isUnwanted}; id once it has one.
+let live = null;
 
 // --- the socket ---
 
@@ -36,17 +37,18 @@ function connect() {
     connection.hidden = true;
     if (live?.id) socket.send(JSON.stringify({ continue_message: live.id, after: live.seq }));
     if (live?.id && live.isUnwanted) tellToStop();
+    if (live?.isSent && !live.id) sendQuestion(); // perhaps nobody heard it; under its name it is asked once
     waiting?.resolve(socket);
     waiting = null;
   });
   socket.addEventListener("message", (message) => receive(JSON.parse(message.data)));
   socket.addEventListener("close", (event) => {
     socket = null;
-    if (live?.isSent && !live.id) fail(text.textBroken); // what has an id goes on without us, and is asked for again
     if (FINAL_CODES.includes(event.code)) {
       say(text.textGone);
       waiting?.reject(new Error(event.code));
       waiting = null;
+      if (live?.isSent && !live.id) fail(text.textGone);
     } else reconnect();
   });
 }
@@ -113,7 +115,8 @@ async function sendQuestion() {
   const open = await whenOpen();
   const scope = document.getElementById("scope")?.value;
   live.isSent = true;
-  open.send(JSON.stringify({ query: live.question, knowledge_base_ids: scope ? [scope] : [], language: text.language }));
+  const asked = { query: live.question, id: live.askedAs, language: text.language };
+  open.send(JSON.stringify({ ...asked, knowledge_base_ids: scope ? [scope] : [] }));
 }
 
 function waits(sentence) {
@@ -233,12 +236,18 @@ function questionItem(query) {
   return item;
 }
 
+function randomId() {
+  // crypto.randomUUID is missing where a page comes by plain HTTP
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 function answerItem(query) {
   const item = element("li", "message answer");
   const state = element("p", "pending", text.textLooking);
   const body = element("p", "answer-text");
   item.append(state, body);
-  return { item, state, body, references: new Map(), text: "", question: query, isSent: false, id: "", seq: -1, isUnwanted: false };
+  const asked = { question: query, askedAs: randomId(), isSent: false, id: "", seq: -1, isUnwanted: false };
+  return { item, state, body, references: new Map(), text: "", ...asked };
 }
 
 function unfinishedAnswer() {

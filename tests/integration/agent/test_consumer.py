@@ -15,7 +15,7 @@ from django.contrib.sessions.models import Session as DbSession
 from django.test import Client
 
 from agent.consumers import NOT_YOURS, SIGNED_OUT, SOCKETS, TRY_AGAIN, ChatConsumer
-from agent.models import Message
+from agent.models import Message, Role
 from agent.routing import websocket_urlpatterns
 from agent.sessions import create_session
 from authz.principal import Principal
@@ -96,6 +96,26 @@ async def answer_to(socket: Socket, text: str) -> list[dict[str, Any]]:
 
 def session_of(user: User) -> UUID:
     return create_session(Principal.of(user)).pk
+
+
+def test_a_question_that_is_asked_again_under_its_name_is_one_question() -> None:
+    """A client whose connection broke asks again, not knowing whether it was heard; elsewhere the name is another question's."""
+    base, _manual, _secret = make_library()
+    reader = make_reader(base)
+    session_id, elsewhere = session_of(reader), session_of(reader)
+    asked = json.dumps({"query": LEAVE, "id": str(uuid4())})
+    first, again, other = (
+        talked(reader, place, lambda socket: answer_to(socket, asked)) for place in (session_id, session_id, elsewhere)
+    )
+    assert [text_of(events) for events in (first, again, other)] == [text_of(first)] * 3
+    assert first[-1]["assistant_message_id"] == again[-1]["assistant_message_id"] != other[-1]["assistant_message_id"]
+    stored = Message.objects.filter(session_id=session_id).order_by("created_at").values_list("role", flat=True)
+    assert sorted(stored) == [Role.ASSISTANT, Role.USER]
+    assert Message.objects.filter(session_id=elsewhere).count() == 2
+
+
+def text_of(events: list[dict[str, Any]]) -> str:
+    return "".join(event["content"] for event in events if event["response_type"] == "answer")
 
 
 def test_a_question_is_answered_event_by_event() -> None:
