@@ -135,7 +135,8 @@ def answer_to(world: World, role: str, route: Route, replace: dict[str, Any]) ->
         transaction.set_rollback(True)
     body = re.sub(r'(name="csrfmiddlewaretoken" value=")[^"]*', r"\1", answer.content.decode())
     for value in values.values():
-        body = re.sub(rf"(?<![\w-]){re.escape(str(value))}(?!\d)", "ID", body)  # a 4 is not part of 404, nor an 8 of utf-8
+        # a 4 is not part of 404, nor an 8 of utf-8
+        body = re.sub(rf"(?<![\w-]){re.escape(str(value))}(?!\d)", "ID", body)
     headers = {name: value for name, value in answer.headers.items() if name not in VARYING}
     return (answer.status_code, headers, body), [shape(query["sql"]) for query in queries]
 
