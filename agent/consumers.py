@@ -15,10 +15,10 @@ from redis.exceptions import RedisError
 
 from agent.events import Error
 from agent.profiles import Options
-from agent.runs.following import follow, require_answer
 from agent.runs.launch import launch, start
 from agent.runs.leases import ask_to_stop
-from agent.runs.records import answer_to
+from agent.runs.persistence import answer_to
+from agent.runs.subscription import follow, require_answer
 from agent.runs.threads import in_thread
 from agent.sessions import get_session
 from audit.actions import Action, Outcome

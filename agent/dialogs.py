@@ -11,10 +11,10 @@ import psycopg
 from asgiref.sync import async_to_sync
 from pydantic import BaseModel, Field
 
+from agent.attribution.support import share_said
 from agent.business.evaluation.questions import comparable, contains
 from agent.business.session import connected
 from agent.business.sources import OpenSource, open_sources
-from agent.claims.support import share_said
 from agent.events import Event
 from agent.models import StopReason
 from agent.runs.launch import ask

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from agent.grounding.judgement import SIGNALS, judge, signals
+from agent.grounding.answerability import SIGNALS, judge, signals
 from agent.providers import extractive
 from authz.principal import Principal
 from knowledge.embedding.base import Embedder

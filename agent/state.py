@@ -17,8 +17,8 @@ from agent.prompting import Prompt
 from agent.providers.base import ChatModel
 from agent.query.result import QueryShown
 from agent.query.sources import Queried
+from audit.deferred import Recorder
 from audit.record import record
-from audit.withheld import Recorder
 from authz.principal import Principal
 from copilot_site.lib.fair_queue import Ticket
 from knowledge.retrieval.ranking import Scores

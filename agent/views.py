@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from agent.business.sources import managed_sources, open_sources
 from agent.feedback import rate_answer
-from agent.runs.records import QUESTION_LENGTH
+from agent.runs.persistence import QUESTION_LENGTH
 from agent.runs.report import run_report
 from agent.sessions import (
     create_session,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import connections, transaction
 from django.db.utils import DEFAULT_DB_ALIAS
 
-from copilot_site.lib.prepared import prepared_cursor
+from copilot_site.lib.prepared_statements import prepared_cursor
 
 if TYPE_CHECKING:
     from audit.models import Entry

@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.checkpoints import copy_outside, one_signs, signed
+from audit.db_owner import owner_s_work
 from audit.keys import signing_key
 from audit.models import Entry, Hold, Kind, Link
-from audit.owner import owner_s_work
 from audit.record import Actor, record
 from audit.verification import verify
 from copilot_site.lib.errors import Conflict, InvalidInput

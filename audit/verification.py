@@ -10,9 +10,9 @@ from django.db import connection, transaction
 from audit.actions import Action
 from audit.checkpoints import outside
 from audit.content import content_of
+from audit.gaps import Lost, lost_in
 from audit.guards import own_path, unguarded
 from audit.keys import is_signed, trusted_keys
-from audit.lost import Lost, lost_in
 from audit.models import Checkpoint, Entry, Head, Hold, Kind, Link
 from audit.odd import ODD, readable
 from audit.verify_export import CHECKPOINT, GENESIS, PERSONAL, canonical, commitment, content_hash, link_hash, shaped

@@ -7,6 +7,6 @@ class AuthzConfig(AppConfig):
     verbose_name = _("Rights")
 
     def ready(self) -> None:
-        from authz import signins
+        from authz import login_signals
 
-        signins.connect()
+        login_signals.connect()

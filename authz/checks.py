@@ -1,7 +1,7 @@
 """From an id to a row, and from a row to what may be done with it.
 
-What is missing and what is forbidden are one answer, and cost the same: rights are looked for only when the row is found (`looked_up`),
-so where there is none they are looked for all the same (`even_out`).
+What is missing and what is forbidden are one answer, and cost the same: rights are looked for only when the row is found (`permitted`),
+so where there is none they are looked for all the same (`equalise_timing`).
 """
 
 from typing import Any, TypeVar
@@ -22,9 +22,9 @@ M = TypeVar("M", bound=models.Model)
 def get_visible(model: type[M], principal: Principal, **lookup: Any) -> M:
     """The one row that matches and that this person may see; raises NotFound, the same for missing and forbidden."""
     try:
-        row = door(model).looked_up(principal, Right.VIEW, **lookup).first()
+        row = door(model).permitted(principal, Right.VIEW, **lookup).first()
         if row is None:
-            even_out(principal, Right.VIEW, model.unscoped.filter(**lookup))  # type: ignore[attr-defined]
+            equalise_timing(principal, Right.VIEW, model.unscoped.filter(**lookup))  # type: ignore[attr-defined]
     except (ValueError, ValidationError):  # an id that is no UUID names nothing
         row = None
     if row is None:
@@ -37,7 +37,7 @@ def missing(model: type[models.Model]) -> NotFound:
     return NotFound(_("There is no such %(what)s, or you may not see it.") % {"what": model._meta.verbose_name})
 
 
-def even_out(principal: Principal, right: Right, rows: models.QuerySet[M]) -> None:
+def equalise_timing(principal: Principal, right: Right, rows: models.QuerySet[M]) -> None:
     """Do for a row that is not there what the statement before did for one that is forbidden, so that a clock tells nothing.
 
     right: the one that was looked for. rows: those of the id that was asked for, whoever has it; nothing of them leaves.

@@ -12,7 +12,7 @@ from authz.rules import Held, Rulebook
 
 
 @dataclass(frozen=True)
-class Standing:
+class RightsTables:
     """Who holds what at one moment. documents: node that rights are read at → the documents that read theirs there."""
 
     rules: Rulebook
@@ -75,7 +75,7 @@ class Effects:
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def compare(before: Standing, after: Standing) -> Effects:
+def compare(before: RightsTables, after: RightsTables) -> Effects:
     """Exact, person by person; people who hold the same before and after share the work."""
     known: dict[tuple[Held, Held], tuple[tuple[Delta, ...], tuple[Delta, ...]]] = {}
     found: list[PersonEffect] = []
@@ -93,7 +93,7 @@ def compare(before: Standing, after: Standing) -> Effects:
 Sets = Mapping[Right, tuple[set[UUID], set[UUID]]]  # documents, places
 
 
-def _by_right(held: Held, standing: Standing) -> Sets:
+def _by_right(held: Held, standing: RightsTables) -> Sets:
     sets: defaultdict[Right, tuple[set[UUID], set[UUID]]] = defaultdict(lambda: (set(), set()))
     for right, place_id in held:
         documents, places = sets[right]

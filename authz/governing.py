@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from authz.checks import door, even_out
+from authz.checks import door, equalise_timing
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound, PermissionDenied
@@ -56,9 +56,9 @@ def get_governed(model: type[M], principal: Principal, **lookup: Any) -> M:
 def _get(model: type[M], principal: Principal, lookup: dict[str, Any], *, sees_all: bool) -> M:
     try:
         every: QuerySet[M] = model.unscoped.filter(**lookup)  # type: ignore[attr-defined]
-        row = (every if sees_all else door(model).looked_up(principal, Right.MANAGE, **lookup)).first()
+        row = (every if sees_all else door(model).permitted(principal, Right.MANAGE, **lookup)).first()
         if row is None and not sees_all:
-            even_out(principal, Right.MANAGE, every)
+            equalise_timing(principal, Right.MANAGE, every)
     except (ValueError, ValidationError):  # an id that is no UUID names nothing
         row = None
     if row is None:

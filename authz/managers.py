@@ -38,7 +38,7 @@ class GuardedManager(models.Manager[M], Generic[M]):
         model: Any = self.model
         return super().get_queryset().filter(model.reach(principal, right))
 
-    def looked_up(self, principal: Principal, right: Right, **lookup: Any) -> QuerySet[M]:
+    def permitted(self, principal: Principal, right: Right, **lookup: Any) -> QuerySet[M]:
         """The rows that match, of those on which this person holds `right`, which is looked for after a row is found.
 
         As a plain condition PostgreSQL may plan it as a join that begins with the rights, or ask for it before the id.

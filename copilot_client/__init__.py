@@ -2,7 +2,6 @@
 
 from copilot_client.aio import AsyncClient
 from copilot_client.client import Client
-from copilot_client.course import Backoff
 from copilot_client.errors import ClientError, Refused, Unreachable
 from copilot_client.events import (
     FunctionCall,
@@ -13,6 +12,7 @@ from copilot_client.events import (
     StreamResponse,
     Transcript,
 )
+from copilot_client.reconnect import Backoff
 from copilot_client.requests import KnowledgeQARequest, SearchKnowledgeRequest
 
 __all__ = [

@@ -9,9 +9,9 @@ from typing import Any, Self
 import httpx
 
 from copilot_client.client import ACCEPT, TIMEOUT, read_body
-from copilot_client.course import Again, Backoff, Course, check
 from copilot_client.errors import Unreachable
 from copilot_client.events import SearchResult, StreamResponse
+from copilot_client.reconnect import Again, Backoff, Course, check
 from copilot_client.requests import KnowledgeQARequest, SearchKnowledgeRequest
 
 

@@ -9,9 +9,9 @@ from typing import Any, Self
 
 import httpx
 
-from copilot_client.course import Again, Backoff, Course, check
 from copilot_client.errors import Unreachable
 from copilot_client.events import SearchResult, StreamResponse
+from copilot_client.reconnect import Again, Backoff, Course, check
 from copilot_client.requests import KnowledgeQARequest, SearchKnowledgeRequest
 
 TIMEOUT = httpx.Timeout(10.0, read=30.0)  # s; a stream says every few seconds that it lives

@@ -27,8 +27,8 @@ from redis.retry import Retry
 from agent.business.source_checks import all_sources, faults_with
 from agent.providers.base import ModelError
 from agent.providers.configured import model_names, probe, served_model
+from audit.db_owner import as_owner
 from audit.keys import KeyUnusable, public_key, signing_key, trusted_keys
-from audit.owner import as_owner
 from copilot_site.config import BASE_DIR, load_config
 from copilot_site.connections import OTHERS, POOL, needed
 from copilot_site.embedded import services

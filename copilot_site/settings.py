@@ -285,7 +285,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PAGINATION_CLASS": "copilot_site.lib.pagination.CappedPagination",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "copilot_site.lib.problems.problem_handler",
+    "EXCEPTION_HANDLER": "copilot_site.lib.problem_details.problem_handler",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
 SPECTACULAR_SETTINGS = {

@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from authz.admin import GuardedModelAdmin
 from authz.governing import governed
 from authz.principal import Principal
-from knowledge.governance import rehearsed_admin  # noqa: F401  # Django looks for admin pages in this file alone
+from knowledge.governance import dry_run_admin  # noqa: F401  # Django looks for admin pages in this file alone
 from knowledge.models import Document, DocumentVersion, Folder, FolderKind, KnowledgeBase
 from knowledge.services.access import transfer
 from knowledge.services.folders import add_folder, change_knowledge_base, create_knowledge_base, govern_folder

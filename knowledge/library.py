@@ -106,7 +106,7 @@ def top_folders(principal: Principal, base: KnowledgeBase) -> list[Folder]:
 
 def documents_beside(principal: Principal, base: KnowledgeBase) -> list[DocumentRow]:
     """The documents of a base that this person may read although not the folders they lie in, by file name."""
-    beside = Document.objects.looked_up(principal, Right.VIEW, knowledge_base=base)
+    beside = Document.objects.permitted(principal, Right.VIEW, knowledge_base=base)
     beside = beside.exclude(access_id=F("folder_id"))  # is read where its folder is
     beside = beside.exclude(folder__in=Folder.objects.visible_to(principal))
     return _rows(principal, _with_versions(beside)[:PAGE_SIZE])
@@ -158,7 +158,7 @@ def places_for(principal: Principal, folder: Folder) -> list[tuple[UUID, str]]:
 
 def documents_in(principal: Principal, folder: Folder, number: int | str = 1) -> Page[DocumentRow]:
     """A page of the documents in a folder, by file name. number: from 1; what is no page gives the nearest one."""
-    documents = Document.objects.looked_up(principal, Right.VIEW, folder=folder)
+    documents = Document.objects.permitted(principal, Right.VIEW, folder=folder)
     paginator = Paginator(_with_versions(documents), PAGE_SIZE)
     page = paginator.get_page(number)
     return Page(_rows(principal, page.object_list), page.number, paginator)  # type: ignore[arg-type]  # rows for documents
@@ -179,7 +179,7 @@ def accepted() -> Accepted:
 
 def unfinished_in(principal: Principal, folder: Folder) -> int:
     """How many documents in this folder and below it are still being ingested."""
-    unfinished = DocumentVersion.objects.looked_up(principal, Right.VIEW, parse_status__in=UNFINISHED)
+    unfinished = DocumentVersion.objects.permitted(principal, Right.VIEW, parse_status__in=UNFINISHED)
     return unfinished.filter(document__folder__ancestor_links__ancestor=folder).count()
 
 
@@ -209,7 +209,7 @@ def _with_versions(documents: QuerySet[Document]) -> QuerySet[Document]:
 def _rows(principal: Principal, documents: Iterable[Document]) -> list[DocumentRow]:
     """The documents with the newest of their versions, which are looked up by their ids, not among all that are visible."""
     shown = {document.pk: document for document in documents}
-    versions = DocumentVersion.objects.looked_up(principal, Right.VIEW, document__in=shown)
+    versions = DocumentVersion.objects.permitted(principal, Right.VIEW, document__in=shown)
     newest: dict[UUID, DocumentVersion] = {}
     for version in versions.order_by("-number").prefetch_related("stages"):
         newest.setdefault(version.document_id, version)

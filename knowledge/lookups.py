@@ -123,7 +123,7 @@ def _document(principal: Principal, document_id: UUID | str, scope: Scope) -> Do
 def document_facts(principal: Principal, ids: Iterable[str], *, scope: Scope) -> dict[str, Facts]:
     """{id as it was asked: facts} of those that are visible within the scope: two statements, however many ids."""
     asked = {text: parsed for text in ids if (parsed := _uuid(text))}
-    answering = Chunk.objects.looked_up(principal, Right.VIEW, version_id=OuterRef("current_version_id"))
+    answering = Chunk.objects.permitted(principal, Right.VIEW, version_id=OuterRef("current_version_id"))
     counted = answering.order_by().values("version_id").annotate(count=Count("id")).values("count")
     rows = {
         row.pk: row

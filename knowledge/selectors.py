@@ -13,7 +13,7 @@ from authz.folders import folder_ids_with
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
-from copilot_site.lib.prepared import prepared_cursor
+from copilot_site.lib.prepared_statements import prepared_cursor
 from knowledge.models import Chunk, Document, Folder, FolderKind, KnowledgeBase
 from knowledge.retrieval.terms import document_terms
 
@@ -101,7 +101,7 @@ def passage(principal: Principal, chunk_id: UUID) -> ShownPassage:
 
 def passages_of(principal: Principal, document: Document) -> list[ShownPassage]:
     """All passages of the version that answers, in order."""
-    rows = Chunk.objects.looked_up(principal, Right.VIEW, version_id=document.current_version_id, document=document)
+    rows = Chunk.objects.permitted(principal, Right.VIEW, version_id=document.current_version_id, document=document)
     return [shown(row) for row in rows.select_related("document").order_by("position")]
 
 

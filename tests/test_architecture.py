@@ -53,7 +53,7 @@ UNSCOPED = {
     "demo/unfinished.py": "a command of the operator",
     "authz/checks.py": "asks whether a row exists, to spend the same time on one that does not; nothing of it leaves",
     "authz/governing.py": "superusers govern all rows; it grants no reading of content",
-    "knowledge/governance/standing.py": "explains and compares rights for whoever governs the places",
+    "knowledge/governance/effective_rights.py": "explains and compares rights for whoever governs the places",
     "knowledge/governance/evidence.py": "compares hashes of texts for a replay; no text of a row reaches anybody",
     "agent/business/models.py": MODELS,
     "agent/business/connection_rights.py": "all of them for whoever may say where they are; their content stays where it is",

@@ -16,10 +16,10 @@ import psutil
 
 from agent.profiles import Options
 from agent.providers.base import Delta, Message, Shape, WrappedModel
-from agent.runs.following import follow
 from agent.runs.launch import launch
 from agent.runs.log import Entry
-from agent.runs.records import begin
+from agent.runs.persistence import begin
+from agent.runs.subscription import follow
 from agent.runs.threads import in_thread
 from agent.state import Run
 from authz.principal import Principal

@@ -17,7 +17,7 @@ from agent.business.sources import OpenSource, open_source
 from agent.evidence import text_hash
 from agent.models import Message, Role, Session, StopReason
 from agent.query.result import QueryShown
-from agent.runs.records import query_citation
+from agent.runs.persistence import query_citation
 from agent.sessions import get_message, get_session
 from audit.actions import Action
 from audit.record import record

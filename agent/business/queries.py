@@ -13,8 +13,8 @@ from agent.business.execute import Answer, run_sql
 from agent.business.guard.refusal import SqlRefused
 from agent.business.sources import OpenSource
 from audit.actions import Action, Outcome
+from audit.deferred import Recorder
 from audit.record import record
-from audit.withheld import Recorder
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
 

@@ -6,7 +6,7 @@ Rules, no model, and few: what they do not know is answered by any number.
 import re
 from enum import StrEnum
 
-from agent.extractive.codes import without_labels
+from agent.extractive.identifiers import without_labels
 
 MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agent.extractive.amounts import MONTHS, amount_asked, gives
-from agent.extractive.codes import codes_in
+from agent.extractive.identifiers import identifiers_in
 
 
 class AnswerKind(StrEnum):
@@ -35,7 +35,7 @@ class Question:
     givens: tuple[str, ...]  # names, quotations and numbers in the question, lower case
     is_chinese: bool
     is_keywords: bool  # words to look up, not a sentence that asks
-    codes: frozenset[str] = frozenset()  # of things, as in agent.extractive.codes
+    codes: frozenset[str] = frozenset()  # of things, as in agent.extractive.identifiers
 
 
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
@@ -185,7 +185,7 @@ def analyse(text: str) -> Question:
     kind = next((kind for kind, pattern in _RULES if pattern.search(text)), AnswerKind.ANY)
     asks = _INTERROGATIVE.search(text) is not None
     return Question(
-        text, kind, _givens(text), _HAN.search(text) is not None, is_keywords=not asks, codes=codes_in(text)
+        text, kind, _givens(text), _HAN.search(text) is not None, is_keywords=not asks, codes=identifiers_in(text)
     )
 
 

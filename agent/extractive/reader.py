@@ -22,11 +22,11 @@ from agent.extractive.candidates import (
     of_the_matter,
     shares_of,
 )
-from agent.extractive.codes import is_row_of, names_others
+from agent.extractive.context_expansion import completed
+from agent.extractive.identifiers import is_row_of, names_others
 from agent.extractive.passages import Passage
 from agent.extractive.questions import AnswerKind, Question, analyse, lacks_amount
 from agent.extractive.quotes import Quote
-from agent.extractive.wholes import completed
 from knowledge.embedding.base import Embedder
 
 PER_PASSAGE = 2  # sentences of an answer out of one passage: the third is worth more from another

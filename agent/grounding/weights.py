@@ -1,12 +1,12 @@
-"""Weights of the judgement whether an answer is confirmed, fitted on the dev halves of squad2_dev and cmrc2018.
+"""Weights of the verdict whether an answer is confirmed, fitted on the dev halves of squad2_dev and cmrc2018.
 
 Made by `python -m tests.benchmarks.fit_abstention`, which also prints the curves. Log-odds: the bias, then one weight for each
-of `agent.grounding.judgement.SIGNALS`. No signal of evidence may lower the judgement, none against it raise it. Keys of WEIGHTS: the script
-of the question, and whether late interaction judged the passages. VERIFYING is fitted on answerable against unanswerable questions
-of squad2_dev, without what late interaction says; there is no such set in Chinese.
+of `agent.grounding.answerability.SIGNALS`. No signal of evidence may lower the verdict, none against it raise it.
+Keys of WEIGHTS: the script of the question, and whether late interaction judged the passages. VERIFYING is fitted on answerable
+against unanswerable questions of squad2_dev, without what late interaction says; there is no such set in Chinese.
 """
 
-THRESHOLD = 0.505  # refuses 9.6 % of the open questions of both sets, with the rules of judgement.py; docs/adr/0006-abstention.md
+THRESHOLD = 0.505  # refuses 9.6 % of the open questions of both sets, with the rules of answerability.py; docs/adr/0006-abstention.md
 VERIFIED = 0.060  # refuses 0.5 % of the open questions of squad2_dev besides
 
 WEIGHTS: dict[tuple[str, bool], tuple[float, ...]] = {

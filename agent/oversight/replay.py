@@ -11,11 +11,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agent.models import Message, Role
-from agent.oversight.trial import Trial, try_question
+from agent.oversight.dry_run import DryRun, dry_run
 from agent.query.result import QueryShown
 from agent.runs.report import RunReport, run_report
 from agent.state import EvidenceItem
-from audit.withheld import Withheld
+from audit.deferred import Withheld
 from authz.models import PermissionSnapshot
 from authz.principal import Principal
 from authz.snapshot import is_intact
@@ -63,7 +63,7 @@ class Now:
     are the same, too.
     """
 
-    trial: Trial | None
+    trial: DryRun | None
     problem: str
     is_same_text: bool
 
@@ -153,7 +153,7 @@ def _now(asker: Principal, question: str, message: Message, language: str, withh
     if asker.is_nobody:
         return Now(None, _("The account is disabled: it would get no answer."), is_same_text=False)
     try:
-        trial = try_question(asker, question, language=language, withheld=withheld)
+        trial = dry_run(asker, question, language=language, withheld=withheld)
     except CopilotError as problem:
         return Now(None, str(problem), is_same_text=False)
     then = [row.result["sha256"] for row in message.queries.all() if row.result]

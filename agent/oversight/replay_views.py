@@ -10,8 +10,8 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
+from agent.oversight.dry_run import looking
 from agent.oversight.replay import answers, get_answer, replay, snapshot_id
-from agent.oversight.trial import looking
 from audit.actions import Action
 from audit.record import record
 from authz.admin_pages import admin_page, show

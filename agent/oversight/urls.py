@@ -1,10 +1,10 @@
 from django.urls import path
 
-from agent.oversight import rating_views, replay_views, see_as
+from agent.oversight import impersonation_views, rating_views, replay_views
 
 urlpatterns = [
-    path("admin/see-as/", see_as.choose, name="see-as-choose"),
-    path("admin/see-as/<int:user_id>/", see_as.see_as, name="see-as"),
+    path("admin/see-as/", impersonation_views.choose, name="see-as-choose"),
+    path("admin/see-as/<int:user_id>/", impersonation_views.see_as, name="see-as"),
     path("admin/answers/", replay_views.answer_list, name="answers"),
     path("admin/answers/<uuid:message_id>/", replay_views.replay_answer, name="replay"),
     path("admin/ratings/", rating_views.rating_list, name="ratings"),

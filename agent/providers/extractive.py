@@ -9,7 +9,7 @@ from agent.evidence import cited_span, evidence_id
 from agent.extractive.passages import Passage
 from agent.extractive.quotes import Quote
 from agent.extractive.reader import Reading, read
-from agent.grounding.judgement import Verdict, judge
+from agent.grounding.answerability import Verdict, judge
 from knowledge.embedding.base import Embedder
 from knowledge.retrieval.everyday import matter_weights
 from knowledge.retrieval.rerank.maxsim import shortfalls

@@ -23,7 +23,7 @@ from agent.state import Run
 from authz.principal import Principal
 from authz.rest.views import PrincipalView
 from copilot_site.lib.later import Later
-from copilot_site.lib.problems import problem, problem_handler
+from copilot_site.lib.problem_details import problem, problem_handler
 from knowledge.retrieval.search import Scope
 
 log = structlog.get_logger(__name__)

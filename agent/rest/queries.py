@@ -11,9 +11,9 @@ from agent.rest.serializers import MessageSerializer
 from agent.sessions import get_message, get_session
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.inputs import Input
 from copilot_site.lib.openapi import BINARY, operation
 from copilot_site.lib.spreadsheets import CsvDownload
+from copilot_site.lib.strict_serializers import Input
 
 
 class SameQuery(Input):

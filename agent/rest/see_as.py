@@ -16,8 +16,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent.models import StopReason
-from agent.oversight.eyes import Look, seeing_as
-from agent.oversight.trial import Trial, try_question
+from agent.oversight.dry_run import DryRun, dry_run
+from agent.oversight.impersonation import Impersonation, impersonated
 from agent.rest.serializers import ResultSerializer
 from agent.rest.sessions import INTERFACE_LANGUAGES
 from authz.governing import may_oversee
@@ -25,9 +25,9 @@ from authz.principal import Principal
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.inputs import Filters, Input
 from copilot_site.lib.openapi import operation
 from copilot_site.lib.pagination import MOST_ROWS
+from copilot_site.lib.strict_serializers import Filters, Input
 from knowledge.governance.lookup import user_named
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.rest.bases import KnowledgeBaseSerializer
@@ -79,7 +79,7 @@ class QuestionAs(WhoseEyes):
     )
 
 
-class Eyes(serializers.Serializer[Look]):
+class ImpersonationSerializer(serializers.Serializer[Impersonation]):
     """Whose eyes an answer was seen through. A disabled account sees nothing and has no snapshot of rights."""
 
     username = serializers.CharField(source="user.username")
@@ -89,7 +89,7 @@ class Eyes(serializers.Serializer[Look]):
 
 class SeenAs(serializers.Serializer[Any]):
     def get_fields(self) -> dict[str, Any]:
-        return {"as": Eyes(), **super().get_fields()}
+        return {"as": ImpersonationSerializer(), **super().get_fields()}
 
 
 class _ListSeenAs(SeenAs):
@@ -129,7 +129,7 @@ class TriedReference(serializers.Serializer[Any]):
     score = serializers.FloatField()
 
 
-class TriedAnswer(serializers.Serializer[Trial]):
+class TriedAnswer(serializers.Serializer[DryRun]):
     """What they would get. `results`: of data sources; only a token with the scope `sql` has them asked."""
 
     content = serializers.CharField(source="text")
@@ -143,8 +143,8 @@ class AnswerSeen(SeenAs, TriedAnswer):
     pass
 
 
-def seen(look: Look, data: Mapping[str, Any]) -> Response:
-    return Response({"as": Eyes(look).data, **data})
+def seen(look: Impersonation, data: Mapping[str, Any]) -> Response:
+    return Response({"as": ImpersonationSerializer(look).data, **data})
 
 
 class _SeeAs(PrincipalView):
@@ -165,7 +165,7 @@ class _SeenList(_SeeAs):
         given = self.filters.checked(request.query_params)
         user = user_named(given.pop("user"))
         chosen = {name: value for name, value in given.items() if name not in {"page", "page_size"}}
-        with seeing_as(self.principal, user, what="tree") as look:
+        with impersonated(self.principal, user, what="tree") as look:
             rows = self.paginate_queryset(self.rows(look.sees, chosen))
             context = self.get_serializer_context() | {"principal": look.sees}
             page = self.get_paginated_response(self.get_serializer(rows, many=True, context=context).data)
@@ -214,7 +214,7 @@ class KnowledgeSearchAs(_SeeAs):
     def post(self, request: Request) -> Response:
         given = SearchAs.checked(request.data)
         query, scope = given["query"], scope_of(given, language=given["language"])
-        with seeing_as(self.principal, user_named(given["user"]), what="search", text=query) as look, searching():
+        with impersonated(self.principal, user_named(given["user"]), what="search", text=query) as look, searching():
             found = search(look.sees, query, scope=scope, top_k=given["top_k"])
             return seen(look, SearchAnswer(found).data)
 
@@ -227,8 +227,8 @@ class AnswerAs(_SeeAs):
         given = QuestionAs.checked(request.data)
         query, language = given["query"], given.get("language") or get_language() or "en"
         user = user_named(given["user"])
-        with seeing_as(self.principal, user, what="ask", text=query) as look:
+        with impersonated(self.principal, user, what="ask", text=query) as look:
             if look.sees.is_nobody:
                 raise InvalidInput(_("The account is disabled: it would get no answer."))
-            trial = try_question(look.sees, query, language=language, withheld=look.withheld, by=self.principal)
+            trial = dry_run(look.sees, query, language=language, withheld=look.withheld, by=self.principal)
             return seen(look, TriedAnswer(trial).data)

@@ -18,9 +18,9 @@ from agent.rest.serializers import MessageSerializer, SessionSerializer
 from agent.sessions import create_session, delete_session, get_message, get_session, read_messages, sessions_of
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.inputs import CursorFilters, Filters, Input
 from copilot_site.lib.openapi import operation
 from copilot_site.lib.pagination import CappedCursor
+from copilot_site.lib.strict_serializers import CursorFilters, Filters, Input
 from knowledge.rest.search import Within, scope_of
 
 INTERFACE_LANGUAGES = ("en", "zh-hans")

@@ -17,12 +17,12 @@ from agent.profiles import Options
 from agent.rest.asking import asked
 from agent.rest.sessions import Question
 from agent.rest.sse import EVENT_STREAM, WhateverIsAccepted, begun, continued
-from agent.runs.following import require_answer
 from agent.runs.leases import ask_to_stop
+from agent.runs.subscription import require_answer
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.inputs import Input
 from copilot_site.lib.openapi import operation
+from copilot_site.lib.strict_serializers import Input
 from knowledge.rest.search import scope_of
 
 

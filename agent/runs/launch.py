@@ -1,7 +1,7 @@
 """Start a run, walk it, store what came of it, and write down what clients receive.
 
 A run belongs to the server: `launch` walks it in a task of its own and writes its log (`agent.runs.log`), and whoever wants to see it
-reads that (`agent.runs.following`). `ask` gives the same events to one caller without a log, and ends when that caller goes away.
+reads that (`agent.runs.subscription`). `ask` gives the same events to one caller without a log, and ends when that caller goes away.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from agent.runs.admission import place_in_words
 from agent.runs.batching import Batches
 from agent.runs.leases import held
 from agent.runs.log import Entry, Growth, LogLost, RunLog, connected, growing_here
-from agent.runs.records import begin, fail, finish, stopped
+from agent.runs.persistence import begin, fail, finish, stopped
 from agent.runs.threads import front_served, in_thread, is_waited_for, own_thread
 from agent.state import Run
 from agent.states import STATES

@@ -6,9 +6,9 @@ from asgiref.sync import sync_to_async
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from agent.across.second_look import SecondLook, look_across
 from agent.answer import CitedAnswer, CitedSentence
-from agent.claims.writing import Writer
+from agent.attribution.writing import Writer
+from agent.cross_lingual.fallback import CrossLingualFallback, look_across
 from agent.events import Answer, Event, References
 from agent.evidence import cited_query, found_hit, query_reference, reference, result_told
 from agent.extractive.candidates import covered, of_the_matter, term_ids
@@ -123,7 +123,7 @@ def _is_about(run: Run, answer: CitedAnswer) -> bool:
     return covered(own, term_ids("\n".join([*under, first.text]))) >= NAMED
 
 
-def _looked_across(run: Run, question: str, embedder: Embedder) -> SecondLook | None:
+def _looked_across(run: Run, question: str, embedder: Embedder) -> CrossLingualFallback | None:
     """What the documents of the other language answer; then the run stands on them."""
     second = look_across(run.principal, question, embedder, query=run.asked_of_documents, scope=run.scope, top_k=TOP_K)
     if second is not None:

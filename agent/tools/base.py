@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from agent.prompting import Prompt
 from agent.providers.base import ChatModel
 from agent.state import Finding, Run, SqlSummary, State
+from audit.deferred import Recorder
 from audit.record import record
-from audit.withheld import Recorder
 from authz.principal import Principal
 from copilot_site.lib.registry import Registry, UnknownName
 from knowledge.retrieval.search import Found, Scope

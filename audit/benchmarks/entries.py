@@ -12,8 +12,8 @@ from django.db import connection
 
 from audit.benchmarks import writer
 from audit.benchmarks.writer import PLAIN
+from audit.db_owner import as_owner
 from audit.models import Head, Link
-from audit.owner import as_owner
 from audit.verification import verify
 from copilot_site.config import BASE_DIR
 from copilot_site.lib.benchmarks import Report, Row

@@ -60,7 +60,7 @@ def execute(statement: str, values: list[Any]) -> None:
     from django.db import connections
     from django.db.utils import DEFAULT_DB_ALIAS
 
-    from copilot_site.lib.prepared import prepared_cursor
+    from copilot_site.lib.prepared_statements import prepared_cursor
 
     with prepared_cursor(connections[DEFAULT_DB_ALIAS]) as cursor:
         cursor.execute(statement, values)

@@ -22,9 +22,9 @@ from audit.selectors import EntryFilter, links
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.files import StreamedPieces
-from copilot_site.lib.inputs import CursorFilters
 from copilot_site.lib.openapi import BINARY, operation
 from copilot_site.lib.pagination import NewestFirst
+from copilot_site.lib.strict_serializers import CursorFilters
 
 
 class MayRead(BasePermission):

@@ -13,8 +13,8 @@ from authz.models import ApiToken
 from authz.rest.views import PrincipalView
 from authz.scopes import DEFAULT_SCOPES, TokenScope
 from authz.tokens import DEFAULT_DAYS, MAX_DAYS, issue_token, revoke_token, tokens_of
-from copilot_site.lib.inputs import Filters, Input
 from copilot_site.lib.openapi import operation
+from copilot_site.lib.strict_serializers import Filters, Input
 
 
 class NewToken(Input):

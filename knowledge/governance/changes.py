@@ -16,9 +16,9 @@ from authz.governing import get_governed
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
-from knowledge.governance import rehearsal
+from knowledge.governance import dry_run
+from knowledge.governance.effective_rights import base_id_of
 from knowledge.governance.lookup import Place, group_named, user_named
-from knowledge.governance.standing import base_id_of
 from knowledge.models import Folder, FolderKind, KnowledgeBase
 from knowledge.services import access
 from knowledge.services.folders import govern_folder
@@ -129,8 +129,8 @@ def end_of(day: date) -> datetime:
 
 
 def carry_out(by: Principal, place: Place, change: Change, *, confirmed: str = "") -> Effects | None:
-    """Make a change on a place, or show what it would do: `rehearsal.carry_out`."""
-    return rehearsal.carry_out(
+    """Make a change on a place, or show what it would do: `dry_run.carry_out`."""
+    return dry_run.carry_out(
         by,
         lambda: change.apply(by, place),
         what=change.what.value,

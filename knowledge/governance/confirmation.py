@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 
 from authz.admin_pages import show
 from authz.effects import Effects
-from knowledge.governance.standing import titles
+from knowledge.governance.effective_rights import titles
 
 MOST_TITLES = 30  # of documents
 

@@ -9,7 +9,7 @@ from authz.holders import bases_about
 from authz.models import OrgUnit, Role
 from authz.principal import Principal
 from authz.units import join, leave
-from knowledge.governance import rehearsal
+from knowledge.governance import dry_run
 
 
 class Membership(models.TextChoices):
@@ -22,7 +22,7 @@ def change_membership(
 ) -> Effects | None:
     """Let a person join or leave, or show what that would do. Raises PermissionDenied, InvalidInput (the last manager of a place)."""
     change = join if what is Membership.JOIN else leave
-    return rehearsal.carry_out(
+    return dry_run.carry_out(
         by,
         lambda: change(by, place, user=user),
         what=what.value,

@@ -17,11 +17,11 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.units import join, leave, move_unit, require_administrator
 from copilot_site.lib.errors import CopilotError, InvalidInput
-from knowledge.governance import rehearsal
+from knowledge.governance import dry_run
 from knowledge.governance.changes import ABOUT_A_HOLDER, Change, What
+from knowledge.governance.effective_rights import base_id_of
 from knowledge.governance.lookup import carried_by, governed_place, group_named, unit_named, user_named
 from knowledge.governance.memberships import Membership
-from knowledge.governance.standing import base_id_of
 
 T = TypeVar("T")
 
@@ -71,7 +71,7 @@ def preview_changes(by: Principal, asked: Sequence[Asked]) -> Effects:
 
     targets = {(type(step.target), step.target.pk): step.target for step in steps}
     detail: Mapping[str, Any] = {"what": " ".join(dict.fromkeys(each.what for each in asked)), "changes": len(asked)}
-    return rehearsal.preview(
+    return dry_run.preview(
         by,
         make,
         target=next(iter(targets.values())) if len(targets) == 1 else None,

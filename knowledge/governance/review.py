@@ -13,7 +13,7 @@ from authz.explain import explain, path_of
 from authz.people import Person, as_members, people
 from authz.permissions import Right
 from authz.rules import Fate, Place, Rulebook
-from knowledge.governance.standing import BASE, rulebook_of
+from knowledge.governance.effective_rights import BASE, rulebook_of
 
 HEADERS = (
     "person", "name", "account", "knowledge base", "place", "kind", "right", "granted to", "granted on", "since", "by",

@@ -12,10 +12,10 @@ from audit.record import record
 from authz.governing import is_reviewer
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
+from knowledge.governance.effective_rights import bases_of
 from knowledge.governance.lookup import Place, kind_of
 from knowledge.governance.review import Matrix, effective_access, matrix
 from knowledge.governance.scope import reviewed_places
-from knowledge.governance.standing import bases_of
 from knowledge.models import KnowledgeBase
 
 MOST_ROWS = 500  # places of a matrix; the export has all

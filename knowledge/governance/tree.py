@@ -8,7 +8,7 @@ from uuid import UUID
 
 from authz.permissions import Right
 from authz.rules import Fate, Place, Row, Rulebook
-from knowledge.governance.standing import BASE
+from knowledge.governance.effective_rights import BASE
 
 MOST_LINES = 400  # of a page; what lies deeper is a link away
 

@@ -23,11 +23,11 @@ from authz.tokens import living_tokens_for
 from copilot_site.lib.errors import Conflict, InvalidInput
 from knowledge.governance.changes import Change, ChangeForm, carry_out
 from knowledge.governance.confirmation import show_effects
+from knowledge.governance.effective_rights import base_id_of, bases_of, node_id_of, rights_tables_of, rulebook_of
 from knowledge.governance.lookup import MODELS, Place, governed_place, holder_names, kind_of, reviewed_place
 from knowledge.governance.review import in_order
 from knowledge.governance.reviews import record_review
 from knowledge.governance.scope import governed_places, reviewed_places
-from knowledge.governance.standing import base_id_of, bases_of, node_id_of, rulebook_of, standing_of
 from knowledge.governance.tree import from_above, holdings, rows_on, tree
 from knowledge.models import Document, Folder
 
@@ -94,7 +94,7 @@ class Reach:
 def _show_place(
     request: HttpRequest, principal: Principal, row: Place, *, form: ChangeForm | None = None, status: int = 200
 ) -> HttpResponse:
-    standing = standing_of(base_id_of(row))
+    standing = rights_tables_of(base_id_of(row))
     rules, node_id = standing.rules, node_id_of(row)
     is_own = not (isinstance(row, Document) and node_id == row.folder_id)
     way = rules.way(node_id)

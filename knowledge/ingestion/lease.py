@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from copilot_site.lib.prepared import prepared_cursor
+from copilot_site.lib.prepared_statements import prepared_cursor
 from knowledge.models import DocumentVersion, ParseStatus
 
 LEASE = timedelta(

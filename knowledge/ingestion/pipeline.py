@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from audit.actions import Action, Outcome
 from audit.record import record
-from copilot_site.lib.prepared import prepared_cursor
+from copilot_site.lib.prepared_statements import prepared_cursor
 from knowledge.embedding.base import EmbedderUnavailable
 from knowledge.ingestion import stages
 from knowledge.ingestion.lease import MAX_ATTEMPTS, LeaseLost, claim, fenced, hand_back, kept, let_go

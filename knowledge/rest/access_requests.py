@@ -10,8 +10,8 @@ from rest_framework.response import Response
 from authz.models import AccessRequest, RequestState
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.inputs import Filters, Input
 from copilot_site.lib.openapi import operation
+from copilot_site.lib.strict_serializers import Filters, Input
 from knowledge.services.access_requests import REASON_LENGTH, named_folders, request_access, requests_of
 
 

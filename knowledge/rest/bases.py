@@ -13,8 +13,8 @@ from authz.checks import get_visible
 from authz.rest.permissions import WrittenBySuperusers
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.inputs import Filters, Input
 from copilot_site.lib.openapi import operation
+from copilot_site.lib.strict_serializers import Filters, Input
 from knowledge.models import KnowledgeBase
 from knowledge.services.folders import NAME_LENGTH, create_knowledge_base
 

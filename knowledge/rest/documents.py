@@ -18,9 +18,9 @@ from authz.principal import Principal
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.files import StreamedFile
-from copilot_site.lib.inputs import Filters, Input, OffsetFilters
 from copilot_site.lib.openapi import BINARY, operation
 from copilot_site.lib.pagination import CappedOffsets
+from copilot_site.lib.strict_serializers import Filters, Input, OffsetFilters
 from knowledge.models import Chunk, Document, DocumentVersion, Folder, ParseStatus
 from knowledge.rest.serializers import (
     LANGUAGES,

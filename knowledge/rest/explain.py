@@ -11,8 +11,8 @@ from authz.permissions import Right
 from authz.rest.views import PrincipalView
 from authz.rules import Considered, Fate
 from authz.scopes import TokenScope
-from copilot_site.lib.inputs import Input
 from copilot_site.lib.openapi import operation
+from copilot_site.lib.strict_serializers import Input
 from knowledge.governance.explanations import explain_rights
 from knowledge.governance.lookup import MODELS, reviewed_place, user_named
 

@@ -14,8 +14,8 @@ from authz.checks import get_visible
 from authz.principal import Principal
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.inputs import Filters, Input
 from copilot_site.lib.openapi import operation
+from copilot_site.lib.strict_serializers import Filters, Input
 from knowledge.models import Folder
 from knowledge.rest.places import VisibleFolderField
 from knowledge.services.folders import NAME_LENGTH, create_folder, delete_folder, move_folder, rename_folder

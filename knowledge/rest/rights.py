@@ -12,17 +12,17 @@ from authz.effects import Delta, Effects, PersonEffect
 from authz.permissions import Right
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.inputs import Input
 from copilot_site.lib.openapi import BINARY, operation
 from copilot_site.lib.spreadsheets import CsvDownload
+from copilot_site.lib.strict_serializers import Input
 from knowledge.governance.changes import What, end_of
 from knowledge.governance.confirmation import MOST_TITLES
+from knowledge.governance.effective_rights import titles
 from knowledge.governance.lookup import MODELS
 from knowledge.governance.memberships import Membership
 from knowledge.governance.previews import Asked, OfUnits, preview_changes
 from knowledge.governance.review import Cell, Matrix, MatrixRow
 from knowledge.governance.reviews import export_access, reviewed_matrix
-from knowledge.governance.standing import titles
 
 MOST_CHANGES = 100
 WHATS = [*What.choices, *Membership.choices, *OfUnits.choices]

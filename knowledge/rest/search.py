@@ -13,8 +13,8 @@ from rest_framework.response import Response
 
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
-from copilot_site.lib.inputs import Input
 from copilot_site.lib.openapi import operation
+from copilot_site.lib.strict_serializers import Input
 from knowledge.embedding.base import EmbeddingError
 from knowledge.rest.serializers import LANGUAGES
 from knowledge.retrieval.search import Found, Hit, Scope, Scores

@@ -11,7 +11,7 @@ from django.db.models.expressions import RawSQL
 from authz.folders import folder_ids_with
 from authz.permissions import Right
 from authz.principal import Principal
-from copilot_site.lib.prepared import prepared_cursor
+from copilot_site.lib.prepared_statements import prepared_cursor
 from knowledge.models import Document
 
 Ids = tuple[UUID, ...]

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from agent.grounding.judgement import COVERAGE_SIGNALS, SIGNALS, is_of_another_matter
+from agent.grounding.answerability import COVERAGE_SIGNALS, SIGNALS, is_off_topic
 
 SETS = {"squad2_dev": "other", "cmrc2018": "zh"}  # set → whose questions its model is for
 VERIFIED_ON = "squad2_dev"  # the only set with unanswerable questions
@@ -176,7 +176,7 @@ def choose(cases: Sequence[Case], scores: Array, verified: Array) -> None:
     kinds, sets = (np.array([getattr(case, name) for case in cases]) for name in ("kind", "set"))
     gold, is_open = np.array([case.holds_gold for case in cases]), kinds == "open"
     turned = float(np.quantile(verified[is_open & (sets == VERIFIED_ON)], TURNED))
-    another = np.array([is_of_another_matter(case.row, sure) for case, sure in zip(cases, verified, strict=True)])
+    another = np.array([is_off_topic(case.row, sure) for case, sure in zip(cases, verified, strict=True)])
     passing = np.where((verified >= turned) & ~another, scores, 0.0)
     threshold = float(np.quantile(passing[is_open], AIM))
     sys.stdout.write(f"# THRESHOLD = {threshold:.3f}, VERIFIED = {turned:.3f}\n")

@@ -4,7 +4,7 @@
 
 Every question of the set is asked of the documents of the other language alone, once by one who may read what answers it (open) and once
 by one who may not (hidden). Every printed share is cross-validated over five folds of articles; last of all stand the WEIGHTS of
-agent/across/second_look.py. Takes minutes.
+agent/cross_lingual/fallback.py. Takes minutes.
 """
 
 import random
@@ -17,8 +17,8 @@ import numpy as np
 from django.conf import settings
 from numpy.typing import NDArray
 
-from agent.across import second_look
-from agent.across.bridge import Bridge
+from agent.cross_lingual import fallback
+from agent.cross_lingual.term_bridge import TermBridge
 from agent.evaluation import TOP_K, plain
 from agent.extractive.candidates import MEASURES
 from agent.extractive.questions import analyse
@@ -46,17 +46,17 @@ def cases(dataset: Dataset, corpus: LoadedCorpus, reader: Principal) -> Iterator
     for query in asked[:SAMPLE]:
         gold = [plain(answer) for answer in twins[_twin(query)].answers]
         relevant = sorted(dataset.qrels[query.id])
-        bridge = Bridge(analyse(query.text), dictionary(settings.HOME.models))
+        bridge = TermBridge(analyse(query.text), dictionary(settings.HOME.models))
         for kind in ("open", "hidden"):
             with hidden(corpus, reader, relevant) if kind == "hidden" else nullcontext():
                 scope = scope_of(query, dataset, corpus, Languages.OTHER)
                 found = search(reader, query.text, scope=scope, top_k=TOP_K)
-            reading = second_look.read_across(query.text, passages_of(found), embedder, bridge)
+            reading = fallback.read_across(query.text, passages_of(found), embedder, bridge)
             if reading.best is None:
                 continue
             text = plain(" ".join(quote.text for quote in reading.quotes))
-            row = second_look.signals(reading, bridge)
-            passes = second_look.is_said(reading.question, reading.best, bridge)
+            row = fallback.signals(reading, bridge)
+            passes = fallback.is_said(reading.question, reading.best, bridge)
             passes = passes and not reading.best.measures[MEASURES.index("lacks_kind")]
             yield (
                 Case(dataset.name, kind, titles[relevant[0]], row, any(answer in text for answer in gold)),
@@ -88,6 +88,6 @@ def main(folder: str, username: str) -> None:
     corpus = load_corpus(dataset, reader, name=f"evaluation {dataset.name}", progress=iter)
     both = list(cases(dataset, corpus, reader))
     found, passes = [case for case, _passes in both], np.array([passes for _case, passes in both])
-    report(found, passes, held_out_scores(found, names=second_look.SIGNALS))
-    weights = fit(found, ("open", "hidden"), names=second_look.SIGNALS)
+    report(found, passes, held_out_scores(found, names=fallback.SIGNALS))
+    weights = fit(found, ("open", "hidden"), names=fallback.SIGNALS)
     sys.stdout.write(f"WEIGHTS: Final = ({', '.join(f'{value:.3f}' for value in weights)})\n")

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.claims.facts import unsupported_fact
-from agent.claims.support import THRESHOLD, is_chinese, share_said, similarity, strength
+from agent.attribution.facts import unsupported_fact
+from agent.attribution.support import THRESHOLD, is_chinese, share_said, similarity, strength
 from agent.extractive.sentences import split
 from knowledge.evaluation.datasets import Dataset, Query, load_dataset
 from tests.benchmarks.answer_data import DATA, MemoEmbedder

@@ -23,7 +23,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.rules import Fate, Rulebook
 from authz.snapshot import take_snapshot
-from knowledge.governance.standing import person_of, rulebook_of
+from knowledge.governance.effective_rights import person_of, rulebook_of
 from knowledge.models import Folder, KnowledgeBase
 from knowledge.services import access
 from tests.factories import allow, make_base, make_folder, make_user

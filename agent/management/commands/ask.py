@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from agent.business.report import markdown_table
 from agent.runs.launch import ask
-from agent.runs.records import check_question
+from agent.runs.persistence import check_question
 from agent.sessions import ShownMessage, create_session, get_message
 from authz.principal import Principal
 from copilot_site.lib.commands import one_sentence, reader_may_leave

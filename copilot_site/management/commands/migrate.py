@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.commands import migrate
 
-from audit.owner import as_owner
+from audit.db_owner import as_owner
 
 
 class Command(migrate.Command):

@@ -8,7 +8,7 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
 from agent.events import Answer, Event, References
-from agent.grounding import judgement
+from agent.grounding import answerability
 from agent.models import Message, Role, Session
 from agent.runs.launch import ask
 from agent.sessions import create_session
@@ -39,12 +39,12 @@ class Judged(Protocol):
 
 def judging(monkeypatch: pytest.MonkeyPatch) -> Judged:
     """Evidence confirms what is asked, until it is called with something else."""
-    nothing = (0.0,) * (1 + len(judgement.SIGNALS))
+    nothing = (0.0,) * (1 + len(answerability.SIGNALS))
     weights = {(language, covered): nothing for language in ("zh", "other") for covered in (True, False)}
-    monkeypatch.setattr(judgement, "WEIGHTS", weights)
+    monkeypatch.setattr(answerability, "WEIGHTS", weights)
 
     def judged(*, confirms: bool) -> None:
-        monkeypatch.setattr(judgement, "THRESHOLD", 0.0 if confirms else 1.1)
+        monkeypatch.setattr(answerability, "THRESHOLD", 0.0 if confirms else 1.1)
 
     judged(confirms=True)
     return judged

@@ -11,10 +11,10 @@ from pydantic import TypeAdapter
 from agent.events import Event
 from agent.models import Session
 from agent.profiles import Options
-from agent.runs.following import follow
 from agent.runs.launch import launch
 from agent.runs.log import Entry
-from agent.runs.records import begin
+from agent.runs.persistence import begin
+from agent.runs.subscription import follow
 from agent.sessions import create_session
 from authz.principal import Principal
 from knowledge.retrieval.search import Scope

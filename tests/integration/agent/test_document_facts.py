@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from agent.models import Message
 from agent.query import sources
-from agent.runs.following import told_anew
+from agent.runs.subscription import told_anew
 from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal

@@ -16,7 +16,7 @@ from redis import Redis
 
 from agent import revocation
 from agent.providers.openai_compatible import OpenAICompatible
-from agent.runs import following
+from agent.runs import subscription
 from agent.runs.launch import ask
 from agent.runs.log import Entry, log_key
 from agent.sessions import create_session
@@ -198,7 +198,7 @@ def replayed(library: Library, *, forgotten: bool, stop: int | None) -> tuple[li
         before: list[Entry] = []
         after: list[Entry] = []
         ended = False
-        async for entry in following.follow(live.principal, session_id=live.session_id, message_id=live.message_id):
+        async for entry in subscription.follow(live.principal, session_id=live.session_id, message_id=live.message_id):
             assert entry is not None
             (after if ended else before).append(entry)
             if stop is not None and len(before) == stop + 1 and not ended:
@@ -227,6 +227,6 @@ def test_a_replay_tells_nothing_hidden_once_the_right_has_ended(library: Library
 def test_without_the_look_before_each_event_a_replay_tells_it(
     library: Library, monkeypatch: pytest.MonkeyPatch, forgotten: bool
 ) -> None:
-    monkeypatch.setattr(following, "may_read", lambda _principal, grounds: [True for _each in grounds])
+    monkeypatch.setattr(subscription, "may_read", lambda _principal, grounds: [True for _each in grounds])
     _before, after = replayed(library, forgotten=forgotten, stop=0)
     assert any("420,000" in entry.body for entry in after)

@@ -11,7 +11,7 @@ from agent.events import ToolResult
 from agent.models import StopReason
 from agent.profiles import Options
 from agent.revocation import guarded
-from agent.runs.records import begin
+from agent.runs.persistence import begin
 from agent.sessions import create_session
 from agent.state import Run, RunState, TraceStep
 from agent.states import STATES

@@ -12,8 +12,8 @@ from django.db import OperationalError, ProgrammingError, connection, transactio
 
 from audit.actions import Action
 from audit.checkpoints import sign_checkpoint
+from audit.db_owner import as_owner, give_role_its_rights
 from audit.models import Entry
-from audit.owner import as_owner, give_role_its_rights
 from audit.retention import purge
 from copilot_site import doctor
 from copilot_site.embedded import postgres

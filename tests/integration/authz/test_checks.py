@@ -85,5 +85,5 @@ def test_without_evening_out_they_differ(
     refused: tuple[Principal, Document, Chunk], monkeypatch: pytest.MonkeyPatch, module: Any, get: Get
 ) -> None:
     principal, document, _chunk = refused
-    monkeypatch.setattr(module, "even_out", lambda principal, right, rows: None)
+    monkeypatch.setattr(module, "equalise_timing", lambda principal, right, rows: None)
     assert work(principal, Document, get, pk=document.pk) != work(principal, Document, get, pk=uuid4())

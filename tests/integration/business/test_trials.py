@@ -14,11 +14,11 @@ from agent.business.models import DataSource
 from agent.business.session import connected
 from agent.business.sources import withdraw
 from agent.models import Message, QueryCitation, Session
-from agent.oversight.trial import try_question
+from agent.oversight.dry_run import dry_run
 from agent.tools.database_query import DatabaseQuery
 from audit.actions import Action, Outcome
+from audit.deferred import Withheld
 from audit.models import Entry
-from audit.withheld import Withheld
 from authz.models import OrgUnit, PermissionSnapshot
 from authz.permissions import Right
 from authz.principal import Principal
@@ -169,7 +169,7 @@ def test_a_tool_that_changes_something_is_not_offered(northerner: User, monkeypa
     """The tool says so itself; the trial knows none by name."""
     withheld = Withheld()
     monkeypatch.setattr(DatabaseQuery, "has_side_effects", True)
-    tried = try_question(Principal.of(northerner), QUESTION, language="en", withheld=withheld)
+    tried = dry_run(Principal.of(northerner), QUESTION, language="en", withheld=withheld)
     assert (tried.results, tried.stop_reason) == ([], "no_evidence")
 
 

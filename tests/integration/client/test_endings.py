@@ -110,9 +110,9 @@ def test_budget_exhausted(desk: Desk) -> None:
     make_document(desk_only, content="# Canteen\n\nSoup at eleven.\n", ingested=True)
     allow(desk.reader, desk_only)
     with pytest.MonkeyPatch.context() as judged:
-        from agent.grounding import judgement
+        from agent.grounding import answerability
 
-        judged.setattr(judgement, "THRESHOLD", 1.1)
+        judged.setattr(answerability, "THRESHOLD", 1.1)
         events = followed(desk, unknown, dear, agent_id=str(profile.pk), knowledge_base_ids=[str(desk_only.pk)])
     check_ended(events, "budget_exhausted", "A limit was reached")
 

@@ -8,7 +8,7 @@ from django.db import InternalError
 from django.urls import reverse
 
 from agent.models import Message, Role, Session, StopReason
-from agent.oversight import see_as as see_as_module
+from agent.oversight import impersonation_views as see_as_module
 from audit.actions import Action
 from audit.models import Entry
 from authz.grants import take_back

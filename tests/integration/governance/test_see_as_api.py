@@ -165,7 +165,7 @@ def test_a_write_on_the_way_is_refused_by_the_database(door: str, monkeypatch: p
     def writes(*_args: Any) -> None:
         Session.objects.create(user=reader)
 
-    monkeypatch.setattr(see_as_module.Eyes, "to_representation", writes)
+    monkeypatch.setattr(see_as_module.ImpersonationSerializer, "to_representation", writes)
     if door in LISTS:  # their rows are read within the block, `as` is said after it
         monkeypatch.setattr(see_as_module._SeenList, "paginate_queryset", writes)
     with pytest.raises(InternalError, match="read-only transaction"):

@@ -6,8 +6,8 @@ from agent.extractive.candidates import term_ids
 from agent.extractive.passages import Passage
 from agent.extractive.questions import analyse
 from agent.extractive.reader import read
-from agent.grounding.judgement import Doubt, judge
-from agent.grounding.matter import is_value_of_something_else
+from agent.grounding.answerability import AbstainReason, judge
+from agent.grounding.topic_terms import is_value_of_something_else
 from knowledge.embedding.base import Embedder
 from tests.embedders import bundled
 
@@ -34,9 +34,9 @@ def test_a_number_or_a_name_answers_only_where_it_is_said_of_what(
 ) -> None:
     for rule, without in (("judgement.THRESHOLD", 0.0), ("judgement.STANDS_OUT", 1.0), ("matter.RARE", 0.0)):
         monkeypatch.setattr(f"agent.grounding.{rule}", without)
-    assert judge(read(left_out, [BANK], embedder)).doubt is Doubt.ANOTHER_MATTER
+    assert judge(read(left_out, [BANK], embedder)).doubt is AbstainReason.ANOTHER_MATTER
     assert judge(read(said, [BANK], embedder)).ok
-    monkeypatch.setattr("agent.grounding.matter.VALUES", frozenset())
+    monkeypatch.setattr("agent.grounding.topic_terms.VALUES", frozenset())
     assert judge(read(left_out, [BANK], embedder)).ok
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agent.extractive.candidates import shares_of
 from agent.extractive.passages import Passage
 from agent.extractive.reader import read
-from agent.grounding.judgement import FITTED_AMONG, SIGNALS, Doubt, judge, signals, threshold_among
+from agent.grounding.answerability import FITTED_AMONG, SIGNALS, AbstainReason, judge, signals, threshold_among
 from agent.grounding.weights import THRESHOLD
 from knowledge.embedding.base import Embedder
 from tests.embedders import bundled
@@ -143,7 +143,7 @@ def test_support_is_a_probability(embedder: Embedder) -> None:
 def test_without_a_sentence_there_is_no_evidence(embedder: Embedder, passages: list[Passage]) -> None:
     reading = read("Anything?", passages, embedder)
     assert reading.quotes == ()
-    assert judge(reading).doubt is Doubt.NO_EVIDENCE
+    assert judge(reading).doubt is AbstainReason.NO_EVIDENCE
     with pytest.raises(ValueError, match="nothing to judge"):
         signals(reading)
 
@@ -174,10 +174,10 @@ def test_an_answer_that_verification_doubts_is_withheld_as_turned(
     embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reading = read("Who books the flights?", [TRAVEL, LEAVE], embedder)
-    monkeypatch.setattr("agent.grounding.judgement.THRESHOLD", 0.0)
+    monkeypatch.setattr("agent.grounding.answerability.THRESHOLD", 0.0)
     assert judge(reading).ok
-    monkeypatch.setattr("agent.grounding.judgement.VERIFIED", 1.0)
-    assert judge(reading).doubt is Doubt.TURNED
+    monkeypatch.setattr("agent.grounding.answerability.VERIFIED", 1.0)
+    assert judge(reading).doubt is AbstainReason.TURNED
     chinese = read("Deployment 默认最大不可用比例是多少？", [DEPLOYMENT, TRAVEL], embedder)
     assert judge(chinese).ok, "no set tells a model for Chinese what is turned"
 
@@ -191,31 +191,31 @@ def test_a_denial_in_the_question_alone_is_held_against_the_answer(embedder: Emb
 def test_a_sentence_of_the_same_quarter_does_not_answer_for_another_matter(
     embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.grounding.judgement.THRESHOLD", 0.0)
-    monkeypatch.setattr("agent.grounding.judgement.VERIFIED", 0.0)
-    monkeypatch.setattr("agent.grounding.judgement.SURE_OF_MATTER", 1.0)
+    monkeypatch.setattr("agent.grounding.answerability.THRESHOLD", 0.0)
+    monkeypatch.setattr("agent.grounding.answerability.VERIFIED", 0.0)
+    monkeypatch.setattr("agent.grounding.answerability.SURE_OF_MATTER", 1.0)
     question = "What was the cash position at the end of the third quarter of 2026?"
     reading = read(question, [FIGURES], embedder, matter=shares_of("cash position third quarter"))
-    assert judge(reading).doubt is Doubt.ANOTHER_MATTER
+    assert judge(reading).doubt is AbstainReason.ANOTHER_MATTER
     same = read("What was the median error in the third quarter of 2026?", [FIGURES], embedder)
     assert judge(same).ok
     without_a_time = read("When are flights booked by the travel desk?", [TRAVEL], embedder)
-    assert judge(without_a_time).doubt is Doubt.ANOTHER_MATTER
-    monkeypatch.setattr("agent.grounding.judgement.SURE_OF_MATTER", 0.0)
+    assert judge(without_a_time).doubt is AbstainReason.ANOTHER_MATTER
+    monkeypatch.setattr("agent.grounding.answerability.SURE_OF_MATTER", 0.0)
     assert judge(reading).ok, "verification that is sure of it is believed"
 
 
 def test_a_word_that_is_written_nowhere_is_not_answered_by_what_stands_beside_it(
     embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.grounding.judgement.THRESHOLD", 0.0)
-    monkeypatch.setattr("agent.grounding.matter.VALUES", frozenset())
+    monkeypatch.setattr("agent.grounding.answerability.THRESHOLD", 0.0)
+    monkeypatch.setattr("agent.grounding.topic_terms.VALUES", frozenset())
     asked, known = "员工搬家可以请几天带薪假？", shares_of("员工可以请带薪假")
-    assert judge(read(asked, [HOLIDAYS], embedder, matter=known)).doubt is Doubt.ANOTHER_MATTER
+    assert judge(read(asked, [HOLIDAYS], embedder, matter=known)).doubt is AbstainReason.ANOTHER_MATTER
     assert judge(read("员工每年可以请几天带薪假？", [HOLIDAYS], embedder, matter=known)).ok
-    monkeypatch.setattr("agent.grounding.matter.RARE", 0.0)
+    monkeypatch.setattr("agent.grounding.topic_terms.RARE", 0.0)
     assert judge(read(asked, [HOLIDAYS], embedder)).ok, "another document speaks of it"
-    monkeypatch.setattr("agent.grounding.matter.UNUSUAL", 0.0)
+    monkeypatch.setattr("agent.grounding.topic_terms.UNUSUAL", 0.0)
     assert judge(read(asked, [HOLIDAYS], embedder, matter=known)).ok
 
 
@@ -223,11 +223,11 @@ def test_a_row_answers_for_no_column_that_its_table_does_not_have(
     embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for threshold in ("THRESHOLD", "VERIFIED", "SURE_OF_MATTER"):
-        monkeypatch.setattr(f"agent.grounding.judgement.{threshold}", 0.0)
+        monkeypatch.setattr(f"agent.grounding.answerability.{threshold}", 0.0)
     other = read("When does the Fjordline Reefer contract renew?", [WINS], embedder)
-    assert judge(other).doubt is Doubt.ANOTHER_MATTER
+    assert judge(other).doubt is AbstainReason.ANOTHER_MATTER
     assert judge(read("Which product did Fjordline Reefer take?", [WINS], embedder)).ok
-    monkeypatch.setattr("agent.grounding.judgement.LEAST_OF_ROW", 0.0)
+    monkeypatch.setattr("agent.grounding.answerability.LEAST_OF_ROW", 0.0)
     assert judge(other).ok
 
 
@@ -235,18 +235,18 @@ def test_without_its_kind_and_its_rarest_word_a_sentence_must_be_surer(
     embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for threshold in ("THRESHOLD", "VERIFIED", "SURE_OF_MATTER"):
-        monkeypatch.setattr(f"agent.grounding.judgement.{threshold}", 0.0)
+        monkeypatch.setattr(f"agent.grounding.answerability.{threshold}", 0.0)
     reading = read("When do we drop support of flights?", [TRAVEL], embedder)
-    monkeypatch.setattr("agent.grounding.judgement.SURE_OF_BOTH", 1.0)
-    assert judge(reading).doubt is Doubt.ANOTHER_MATTER
-    monkeypatch.setattr("agent.grounding.judgement.SURE_OF_BOTH", 0.0)
+    monkeypatch.setattr("agent.grounding.answerability.SURE_OF_BOTH", 1.0)
+    assert judge(reading).doubt is AbstainReason.ANOTHER_MATTER
+    monkeypatch.setattr("agent.grounding.answerability.SURE_OF_BOTH", 0.0)
     assert judge(reading).ok
 
 
 def test_an_amount_of_another_kind_is_no_answer(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agent.grounding.judgement.THRESHOLD", 0.0)
+    monkeypatch.setattr("agent.grounding.answerability.THRESHOLD", 0.0)
     clause = Passage("c", "员工离职后每月可获得平均工资 30% 的补偿。", title="员工手册", dense=0.88, lexical=0.9)
-    assert judge(read("员工平均工资是多少", [clause], embedder)).doubt is Doubt.ANOTHER_MATTER
+    assert judge(read("员工平均工资是多少", [clause], embedder)).doubt is AbstainReason.ANOTHER_MATTER
     paid = replace(clause, text="员工的平均工资为每月 9,500 元。")
     assert judge(read("员工平均工资是多少", [paid], embedder)).ok
 
@@ -282,9 +282,9 @@ def test_a_sentence_of_another_matter_is_not_appended(embedder: Embedder, monkey
 def test_who_does_something_these_days_is_not_told_by_a_rule(
     embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.grounding.judgement.THRESHOLD", 0.0)
+    monkeypatch.setattr("agent.grounding.answerability.THRESHOLD", 0.0)
     assert judge(read("Who is on call in Rotterdam?", [ON_CALL], embedder)).ok
-    assert judge(read("Who is on call in Rotterdam this week?", [ON_CALL], embedder)).doubt is Doubt.OTHER_DAYS
+    assert judge(read("Who is on call in Rotterdam this week?", [ON_CALL], embedder)).doubt is AbstainReason.OTHER_DAYS
 
 
 def test_an_answer_is_judged_by_what_the_matter_weighs(embedder: Embedder) -> None:
@@ -348,14 +348,14 @@ def test_fewer_passages_to_search_need_less_evidence() -> None:
 def test_a_rare_word_that_the_sentence_leaves_out_is_held_against_it(
     embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.grounding.judgement.THRESHOLD", 0.0)
-    monkeypatch.setattr("agent.grounding.judgement.SURE", 1.0)
-    monkeypatch.setattr("agent.grounding.matter.VALUES", frozenset())
+    monkeypatch.setattr("agent.grounding.answerability.THRESHOLD", 0.0)
+    monkeypatch.setattr("agent.grounding.answerability.SURE", 1.0)
+    monkeypatch.setattr("agent.grounding.topic_terms.VALUES", frozenset())
     drill = Passage("drill", "主库连续 60 秒无法写入时，执行主从切换。", title="故障手册", dense=0.88, lexical=0.9)
     reading = read("主从切换多长时间必须演练一次？", [drill], embedder)
-    assert judge(reading).doubt is Doubt.ANOTHER_MATTER
+    assert judge(reading).doubt is AbstainReason.ANOTHER_MATTER
     assert judge(read("主库多长时间无法写入时执行主从切换？", [drill], embedder)).ok
-    monkeypatch.setattr("agent.grounding.judgement.SURE", 0.0)
+    monkeypatch.setattr("agent.grounding.answerability.SURE", 0.0)
     assert judge(reading).ok, "who is sure may read it in other words"
 
 
@@ -363,9 +363,11 @@ def test_whether_something_holds_is_not_told_without_its_name(
     embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for threshold in ("THRESHOLD", "VERIFIED", "SURE_OF_MATTER", "SURE_OF_BOTH"):
-        monkeypatch.setattr(f"agent.grounding.judgement.{threshold}", 0.0)
+        monkeypatch.setattr(f"agent.grounding.answerability.{threshold}", 0.0)
     languages = replace(TRAVEL, text="The travel desk speaks the languages English and Dutch.")
-    assert judge(read("Does the travel desk speak Polish?", [languages], embedder)).doubt is Doubt.ANOTHER_MATTER
+    assert (
+        judge(read("Does the travel desk speak Polish?", [languages], embedder)).doubt is AbstainReason.ANOTHER_MATTER
+    )
     assert judge(read("Does the travel desk speak Dutch?", [languages], embedder)).ok
     assert judge(read("Which languages does the travel desk in Warsaw speak?", [languages], embedder)).ok
 
@@ -374,23 +376,23 @@ def test_a_passage_that_names_another_code_alone_does_not_answer(
     embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for threshold in ("THRESHOLD", "VERIFIED", "SURE_OF_MATTER", "SURE_OF_BOTH"):
-        monkeypatch.setattr(f"agent.grounding.judgement.{threshold}", 0.0)
-    assert judge(read("When was the KG-500 shown?", [MINUTES], embedder)).doubt is Doubt.ANOTHER_MATTER
+        monkeypatch.setattr(f"agent.grounding.answerability.{threshold}", 0.0)
+    assert judge(read("When was the KG-500 shown?", [MINUTES], embedder)).doubt is AbstainReason.ANOTHER_MATTER
     assert judge(read("What do parts of the KG-600 cost?", [MINUTES], embedder)).ok
 
 
 def test_without_the_kind_that_is_asked_for_fewer_passages_ease_nothing(
     embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.grounding.judgement.VERIFIED", 0.0)
-    monkeypatch.setattr("agent.grounding.judgement.SURE_OF_MATTER", 0.0)
-    monkeypatch.setattr("agent.grounding.judgement.SURE_OF_BOTH", 0.0)
+    monkeypatch.setattr("agent.grounding.answerability.VERIFIED", 0.0)
+    monkeypatch.setattr("agent.grounding.answerability.SURE_OF_MATTER", 0.0)
+    monkeypatch.setattr("agent.grounding.answerability.SURE_OF_BOTH", 0.0)
     for question, is_eased in (
         ("When are flights booked by the travel desk?", False),
         ("What is booked by the travel desk?", True),
     ):
         few, many = (read(question, [TRAVEL], embedder, among=among) for among in (50, FITTED_AMONG))
         between = judge(many).score
-        monkeypatch.setattr("agent.grounding.judgement.THRESHOLD", between + (1 - between) / 10)
+        monkeypatch.setattr("agent.grounding.answerability.THRESHOLD", between + (1 - between) / 10)
         assert not judge(many).ok
         assert judge(few).ok is is_eased

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from agent.claims.support import Support, is_chinese, share_said, strength, supported
+from agent.attribution.support import Support, is_chinese, share_said, strength, supported
 
 SENTENCE = "Pumps need yearly inspection by qualified engineers."
 EVIDENCE = "Pumps need care. Whoever looks at them is one of our engineers."

@@ -1,11 +1,11 @@
-"""A sentence that stands out among all that were compared is believed with less; none is believed less for not standing out."""
+"""A sentence that stands out among all that were compared is believed with less; none is believed less for not margin out."""
 
 import pytest
 
 from agent.extractive.passages import Passage
 from agent.extractive.reader import Reading, read
-from agent.grounding import judgement
-from agent.grounding.judgement import Doubt, judge, standing, threshold_among
+from agent.grounding import answerability
+from agent.grounding.answerability import AbstainReason, judge, margin, threshold_among
 from knowledge.embedding.base import Embedder
 
 SITE = Passage(
@@ -50,8 +50,8 @@ def test_everyday_words_are_answered_where_one_sentence_stands_out(
     reading = reading_of(question, embedder)
     assert answer in reading.quotes[0].text
     assert judge(reading).ok
-    monkeypatch.setattr(judgement, "STANDS_OUT", 1.0)
-    assert judge(reading).doubt is Doubt.NOT_COVERED
+    monkeypatch.setattr(answerability, "STANDS_OUT", 1.0)
+    assert judge(reading).doubt is AbstainReason.NOT_COVERED
 
 
 @pytest.mark.parametrize("question", ["员工搬家可以请几天带薪假？", "我换了组，工资什么时候涨？"])
@@ -63,7 +63,7 @@ def test_standing_out_tells_nothing_of_a_question_that_is_not_chinese(embedder: 
     passage = Passage("d", "Unused leave expires in March. Hotels may cost 120 euros.", title="Handbook")
     reading = read("What may a hotel cost?", [passage], embedder)
     assert reading.best is not None
-    assert standing(reading, reading.best) == 0.0
+    assert margin(reading, reading.best) == 0.0
 
 
 def test_standing_out_only_eases() -> None:

@@ -1,7 +1,7 @@
 """A second look, in the documents of the other language, where those of the question's own language confirm no answer.
 
 The same search under the same rights, in documents of the other language alone; the same reader, to which a sentence says a word of
-the question where a translation of it stands (`Bridge`); a verdict of its own, for similarity and words weigh otherwise across
+the question where a translation of it stands (`TermBridge`); a verdict of its own, for similarity and words weigh otherwise across
 languages (docs/adr/0006-abstention.md). Sentences in the question's own language are never judged here.
 """
 
@@ -14,14 +14,14 @@ import numpy as np
 from django.conf import settings
 from numpy.typing import NDArray
 
-from agent.across.bridge import Bridge
 from agent.answer import CitedAnswer
+from agent.cross_lingual.term_bridge import TermBridge
 from agent.extractive.candidates import MEASURES, Candidate
-from agent.extractive.codes import spelt_names
+from agent.extractive.identifiers import spelt_names
 from agent.extractive.passages import Passage
 from agent.extractive.questions import Question, analyse, is_of_other_days, lacks_amount
 from agent.extractive.reader import Reading, are_covered, read
-from agent.grounding.judgement import Doubt, Verdict
+from agent.grounding.answerability import AbstainReason, Verdict
 from agent.providers.extractive import cited, passages_of
 from authz.principal import Principal
 from knowledge.dictionary.cedict import DictionaryMissing
@@ -56,7 +56,7 @@ _DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True)
-class SecondLook:
+class CrossLingualFallback:
     """What the documents of the other language gave. found: what was searched; answer: out of its hits."""
 
     found: Found
@@ -66,14 +66,14 @@ class SecondLook:
 
 def look_across(
     principal: Principal, question: str, embedder: Embedder, *, query: str, scope: Scope, top_k: int
-) -> SecondLook | None:
+) -> CrossLingualFallback | None:
     """An answer out of the documents of the other language; None where they confirm none, and without a dictionary.
 
     question: as it is read; query: as it is searched. Raises what `search` and the embedder raise.
     """
     asked = analyse(question)
     try:
-        bridge = Bridge(asked, dictionary(settings.HOME.models))
+        bridge = TermBridge(asked, dictionary(settings.HOME.models))
     except DictionaryMissing:  # `manage.py doctor` tells; the answer is the one of the first look
         return None
     if scope.language:
@@ -81,10 +81,10 @@ def look_across(
     found = search(principal, query, scope=replace(scope, language=OTHER[asked.is_chinese]), top_k=top_k)
     reading = read_across(question, passages_of(found), embedder, bridge)
     verdict = judge_across(reading, bridge)
-    return SecondLook(found, cited(reading.quotes, found), verdict) if verdict.ok else None
+    return CrossLingualFallback(found, cited(reading.quotes, found), verdict) if verdict.ok else None
 
 
-def read_across(question: str, passages: Sequence[Passage], embedder: Embedder, bridge: Bridge) -> Reading:
+def read_across(question: str, passages: Sequence[Passage], embedder: Embedder, bridge: TermBridge) -> Reading:
     """The best sentences, before any verdict. The question's words weigh what ordinary texts make of them: the base's own
     frequencies are those of one language.
     """
@@ -92,24 +92,24 @@ def read_across(question: str, passages: Sequence[Passage], embedder: Embedder, 
     return read(question, passages, embedder, shares=matter_weights(question, asked, 0), says=bridge.says)
 
 
-def judge_across(reading: Reading, bridge: Bridge) -> Verdict:
+def judge_across(reading: Reading, bridge: TermBridge) -> Verdict:
     """Whether the reading confirms an answer; never where no late interaction has judged the passages, for it was fitted with it."""
     if reading.best is None or not are_covered(reading.passages):
-        return Verdict(False, Doubt.NO_EVIDENCE, 0.0)
+        return Verdict(False, AbstainReason.NO_EVIDENCE, 0.0)
     bias, *weights = WEIGHTS
     score = float(1 / (1 + np.exp(-(bias + signals(reading, bridge) @ np.array(weights)))))
     if score < THRESHOLD or not is_said(reading.question, reading.best, bridge):
-        return Verdict(False, Doubt.NOT_COVERED, score)
+        return Verdict(False, AbstainReason.NOT_COVERED, score)
     if reading.best.measures[MEASURES.index("lacks_kind")] or lacks_amount(
         reading.question, reading.best.sentence.text
     ):
-        return Verdict(False, Doubt.ANOTHER_MATTER, score)
+        return Verdict(False, AbstainReason.ANOTHER_MATTER, score)
     if is_of_other_days(reading.question, reading.best.sentence.text):
-        return Verdict(False, Doubt.OTHER_DAYS, score)
+        return Verdict(False, AbstainReason.OTHER_DAYS, score)
     return Verdict(True, None, score)
 
 
-def signals(reading: Reading, bridge: Bridge) -> NDArray[np.float64]:
+def signals(reading: Reading, bridge: TermBridge) -> NDArray[np.float64]:
     """The numbers the verdict rests on, in the order of SIGNALS. Raises ValueError where no sentence was read."""
     best = reading.best
     if best is None:
@@ -128,7 +128,7 @@ def signals(reading: Reading, bridge: Bridge) -> NDArray[np.float64]:
     return np.array([values[name] for name in SIGNALS], float)
 
 
-def is_said(question: Question, best: Candidate, bridge: Bridge) -> bool:
+def is_said(question: Question, best: Candidate, bridge: TermBridge) -> bool:
     """Whether the sentence in its context says what is asked: its numbers and periods, all of its words but one, and enough of its
     matter.
     """

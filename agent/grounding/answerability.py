@@ -26,20 +26,20 @@ from agent.extractive.candidates import (
     said_givens,
     term_ids,
 )
-from agent.extractive.codes import is_row_of, letters_in, names, says_letter
+from agent.extractive.identifiers import is_row_of, letters_in, names, says_letter
 from agent.extractive.questions import asks_whether, is_of_other_days, lacks_amount
 from agent.extractive.reader import Reading, are_covered
-from agent.grounding.matter import (
+from agent.grounding.lexical_features import DETAILS, details
+from agent.grounding.topic_terms import (
     core_of,
     is_value_of_something_else,
     is_word_left_out,
-    matter_in,
     said_of,
     says_all,
+    topic_terms_in,
     unsaid_word,
 )
 from agent.grounding.weights import THRESHOLD, VERIFIED, VERIFYING, WEIGHTS
-from agent.grounding.wording import DETAILS, details
 
 SIGNALS: Final = (
     "score",  # of the best sentence, as the reader weighs it
@@ -76,7 +76,7 @@ COVERAGE_SIGNALS: Final = tuple(
 )
 
 
-class Doubt(StrEnum):
+class AbstainReason(StrEnum):
     """Why an answer is not given; for the audit and the trace, not for the person asking."""
 
     NO_EVIDENCE = "no_evidence"  # nothing was found
@@ -118,7 +118,7 @@ class Verdict:
     """
 
     ok: bool
-    doubt: Doubt | None
+    doubt: AbstainReason | None
     score: float
     verified: float = 1.0
 
@@ -126,7 +126,7 @@ class Verdict:
 def judge(reading: Reading) -> Verdict:
     """Whether the reading confirms an answer; the threshold is the point of the curve chosen in ADR 0006."""
     if reading.best is None:
-        return Verdict(False, Doubt.NO_EVIDENCE, 0.0)
+        return Verdict(False, AbstainReason.NO_EVIDENCE, 0.0)
     values = signals(reading)
     language = "zh" if reading.question.is_chinese else "other"
     score = _probability(values, WEIGHTS[language, are_covered(reading.passages)])
@@ -138,19 +138,19 @@ def judge(reading: Reading) -> Verdict:
 
 def _doubt(
     reading: Reading, best: Candidate, values: NDArray[np.float64], *, score: float, verified: float
-) -> Doubt | None:
+) -> AbstainReason | None:
     """Why the best sentence is not believed, the weightiest reason first; None where it is."""
     is_keywords, lacks_kind = reading.question.is_keywords, values[SIGNALS.index("lacks_kind")]
-    above = (0.0 if lacks_kind else standing(reading, best)) - STANDS_OUT
+    above = (0.0 if lacks_kind else margin(reading, best)) - STANDS_OUT
     least = THRESHOLD if lacks_kind else threshold_among(reading.among, above=above)
     if score < (KEYWORDS_THRESHOLD if is_keywords else least):
         is_covered = values[SIGNALS.index("in_any")] >= MOSTLY_COVERED
-        return Doubt.UNCONFIRMED if is_covered else Doubt.NOT_COVERED
+        return AbstainReason.UNCONFIRMED if is_covered else AbstainReason.NOT_COVERED
     if not is_keywords and (contrary := _contrary(values, verified)):
         return contrary
     if _is_beside(reading, best, values) or (above < 0 and _is_unsaid(reading, best, score)):
-        return Doubt.ANOTHER_MATTER
-    return Doubt.OTHER_DAYS if is_of_other_days(reading.question, best.sentence.text) else None
+        return AbstainReason.ANOTHER_MATTER
+    return AbstainReason.OTHER_DAYS if is_of_other_days(reading.question, best.sentence.text) else None
 
 
 def _is_row_asked_for(reading: Reading, best: Candidate, values: NDArray[np.float64]) -> bool:
@@ -171,7 +171,7 @@ def threshold_among(passages: int | None, *, above: float = 0.0) -> float:
     return odds / (1 + odds)
 
 
-def standing(reading: Reading, best: Candidate) -> float:
+def margin(reading: Reading, best: Candidate) -> float:
     """How far the sentence resembles a Chinese question more than the sentences that it was compared with do on average; 0 for
     another question, where it told nothing.
     """
@@ -209,14 +209,14 @@ def _is_beside(reading: Reading, best: Candidate, values: NDArray[np.float64]) -
     )
 
 
-def _contrary(values: NDArray[np.float64], verified: float) -> Doubt | None:
+def _contrary(values: NDArray[np.float64], verified: float) -> AbstainReason | None:
     """Why a sentence that resembles the question does not answer it."""
     if verified < VERIFIED:
-        return Doubt.TURNED
-    return Doubt.ANOTHER_MATTER if is_of_another_matter(values, verified) else None
+        return AbstainReason.TURNED
+    return AbstainReason.ANOTHER_MATTER if is_off_topic(values, verified) else None
 
 
-def is_of_another_matter(values: NDArray[np.float64], verified: float) -> bool:
+def is_off_topic(values: NDArray[np.float64], verified: float) -> bool:
     """Whether the sentence lacks the kind of thing asked for, or little of the matter is said around it, and not its rarest word,
     and verifying is not sure enough all the same. values: in the order of SIGNALS.
     """
@@ -241,7 +241,7 @@ def signals(reading: Reading) -> NDArray[np.float64]:
     passage = passages[best.passage]
     said = [term_ids(f"{other.heading}\n{other.text}") for other in passages]
     rare, named = rarest(shares), named_terms(question)
-    matter = matter_in(question, shares)
+    matter = topic_terms_in(question, shares)
     core = core_of(question, matter)
     values = {
         **{name: measure[name] for name in SIGNALS if name in measure},

@@ -18,7 +18,7 @@ ENDS = re.compile(r"[.。!！?？;；\n]")
 
 
 @dataclass(frozen=True)
-class Claim:
+class CitedStatement:
     """A sentence as the model wrote it. numbers: of the evidence it cites, in order."""
 
     text: str
@@ -31,7 +31,7 @@ class Sentences:
     def __init__(self) -> None:
         self._buffer = ""
 
-    def take(self, piece: str) -> Iterator[Claim]:
+    def take(self, piece: str) -> Iterator[CitedStatement]:
         """Add a piece; the sentences that ended before the last one."""
         self._buffer += piece
         if not ENDS.search(piece) and len(self._buffer) < 400:
@@ -41,17 +41,17 @@ class Sentences:
         if len(found) < 2 or text[found[-1].start :].startswith(("[", "【")):  # marks may belong to the sentence before
             return
         self._buffer = text[found[-1].start :]
-        yield from claims(text[: found[-1].start])
+        yield from cited_statements(text[: found[-1].start])
 
-    def rest(self, *, is_cut: bool = False) -> Iterator[Claim]:
+    def rest(self, *, is_cut: bool = False) -> Iterator[CitedStatement]:
         """What is left at the end. is_cut: somebody else ended it, so that a sentence that has no end is left out."""
         text, self._buffer = _MARK_AFTER.sub(r"\2\1", self._buffer), ""
         if is_cut and not _WHOLE.search(text) and (found := split(text)):
             text = text[: found[-1].start]
-        yield from claims(text)
+        yield from cited_statements(text)
 
 
-def claims(text: str) -> Iterator[Claim]:
+def cited_statements(text: str) -> Iterator[CitedStatement]:
     """The sentences of a text; those that only have marks are left out."""
     text = _MARK_AFTER.sub(r"\2\1", text)
     for sentence in split(plain(text)):
@@ -61,7 +61,7 @@ def claims(text: str) -> Iterator[Claim]:
         words = " ".join(_MARK.sub("", sentence.text).split())
         words = re.sub(r"\s+([.。,，;；!！?？])", r"\1", words)
         if re.search(r"\w", words):
-            yield Claim(words, numbers)
+            yield CitedStatement(words, numbers)
 
 
 def plain(text: str) -> str:

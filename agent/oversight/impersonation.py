@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from agent.oversight.trial import looking
+from agent.oversight.dry_run import looking
 from audit.actions import Action
+from audit.deferred import Withheld
 from audit.record import record
-from audit.withheld import Withheld
 from authz.principal import Principal
 from authz.snapshot import take_snapshot
 
 
 @dataclass(frozen=True)
-class Look:
+class Impersonation:
     """A look through somebody's eyes. sees: the person with today's rights, nobody for a disabled account.
 
     perm_snapshot_id: of these rights, "" for nobody. withheld: keeps what tools record until it may be written.
@@ -37,7 +37,7 @@ class _Eyes:
 
 
 @contextmanager
-def seeing_as(by: Principal, user: User, *, what: str, text: str = "") -> Iterator[Look]:
+def impersonated(by: Principal, user: User, *, what: str, text: str = "") -> Iterator[Impersonation]:
     """A block in which `by`, who may oversee, reads with this person's rights, and the database refuses to write.
 
     what: `tree`, `search` or `ask`, for the record, which is committed before the block begins. text: what is searched or asked;
@@ -51,4 +51,4 @@ def seeing_as(by: Principal, user: User, *, what: str, text: str = "") -> Iterat
         detail |= {} if what == "tree" else {"characters": len(text)}
         record(by, Action.ACCESS_PREVIEWED, user, detail=detail, on_behalf_of=eyes)
     with looking(by, on_behalf_of=eyes) as withheld:
-        yield Look(user, person, snapshot_id, withheld)
+        yield Impersonation(user, person, snapshot_id, withheld)

@@ -2,14 +2,14 @@
 
 import pytest
 
-from agent.across.bridge import Bridge
+from agent.cross_lingual.term_bridge import TermBridge
 from agent.extractive.candidates import term_ids
 from agent.extractive.questions import analyse
 from tests.dictionaries import prepared
 
 
-def bridge(question: str) -> Bridge:
-    return Bridge(analyse(question), prepared())
+def bridge(question: str) -> TermBridge:
+    return TermBridge(analyse(question), prepared())
 
 
 @pytest.mark.parametrize(

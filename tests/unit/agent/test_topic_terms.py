@@ -4,14 +4,14 @@ import pytest
 
 from agent.extractive.candidates import shares_of, term_ids
 from agent.extractive.questions import analyse, is_of_other_days
-from agent.grounding.matter import core_of, matter_in, said_of
+from agent.grounding.topic_terms import core_of, said_of, topic_terms_in
 
 CASH = "What was the cash position at the end of the third quarter of 2026?"
 
 
 def test_names_numbers_and_time_are_not_the_matter() -> None:
     shares = shares_of(CASH)
-    matter = matter_in(analyse(CASH), shares)
+    matter = topic_terms_in(analyse(CASH), shares)
     assert term_ids("cash position") <= matter.keys()
     assert not matter.keys() & term_ids("third quarter 2026")
     assert sum(matter.values()) == pytest.approx(1)
@@ -21,16 +21,16 @@ def test_names_numbers_and_time_are_not_the_matter() -> None:
 
 def test_the_core_is_the_rarest_word_and_no_join_of_two() -> None:
     shares = {**shares_of(CASH), **dict.fromkeys(term_ids("cash"), 0.5)}
-    assert core_of(analyse(CASH), matter_in(analyse(CASH), shares)) in term_ids("cash")
+    assert core_of(analyse(CASH), topic_terms_in(analyse(CASH), shares)) in term_ids("cash")
     question = analyse("默认更新")
     [joined] = term_ids("认更") - term_ids("认") - term_ids("更")
     shares = {**shares_of(question.text), joined: 0.9}
-    assert core_of(question, matter_in(question, shares)) != joined
+    assert core_of(question, topic_terms_in(question, shares)) != joined
 
 
 def test_a_question_of_names_alone_has_no_matter() -> None:
     question = analyse("Rotterdam 2026?")
-    assert matter_in(question, shares_of(question.text)) == {}
+    assert topic_terms_in(question, shares_of(question.text)) == {}
     assert core_of(question, {}) is None
     assert said_of({}, frozenset()) == 1
 

@@ -13,8 +13,8 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
-from agent.oversight.eyes import Look, seeing_as
-from agent.oversight.trial import try_question
+from agent.oversight.dry_run import dry_run
+from agent.oversight.impersonation import Impersonation, impersonated
 from authz.admin_pages import admin_page, show
 from authz.checks import get_visible
 from authz.governing import require_oversight
@@ -55,7 +55,7 @@ def see_as(request: HttpRequest, principal: Principal, user_id: int) -> HttpResp
         raise NotFound(_("There is no such person."))
     what = request.POST.get("what", "tree") if request.method == "POST" else "tree"
     text = request.POST.get("text", "")
-    with seeing_as(principal, user, what=what, text=text) as look:
+    with impersonated(principal, user, what=what, text=text) as look:
         context = _seen(look.sees, request.GET.get("folder", "")) | _tried(look, what, text)
         context |= {"title": _("Seen as %(name)s") % {"name": user.get_username()}, "person": user, "sees": look.sees}
         return _rendered(request, context)
@@ -81,14 +81,14 @@ def _folder(person: Principal, folder_id: str) -> Folder | None:
     return next(iter(library.top_folders(person, first)), None) if first else None
 
 
-def _tried(look: Look, what: str, text: str) -> dict[str, Any]:
+def _tried(look: Impersonation, what: str, text: str) -> dict[str, Any]:
     """What a search or a question brings them."""
     if what == "tree":
         return {}
     try:
         if what == "search":
             return {"what": what, "text": text, "found": search(look.sees, text, top_k=TOP_K)}
-        trial = try_question(look.sees, text, language=get_language() or "en", withheld=look.withheld)
+        trial = dry_run(look.sees, text, language=get_language() or "en", withheld=look.withheld)
     except CopilotError as problem:
         return {"what": what, "text": text, "problem": str(problem)}
     return {"what": what, "text": text, "trial": trial}

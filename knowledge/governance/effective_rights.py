@@ -10,7 +10,7 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
-from authz.effects import Standing
+from authz.effects import RightsTables
 from authz.people import Person, people
 from authz.rules import Place, Rulebook
 from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
@@ -36,13 +36,13 @@ def rulebook_of(base_ids: Collection[UUID]) -> Rulebook:
     return Rulebook.read(places_of(base_ids), base_ids=base_ids)
 
 
-def standing_of(*base_ids: UUID) -> Standing:
+def rights_tables_of(*base_ids: UUID) -> RightsTables:
     """Who holds what in these knowledge bases, now."""
     documents: defaultdict[UUID, set[UUID]] = defaultdict(set)
     for pk, node_id in Document.unscoped.filter(knowledge_base__in=base_ids).values_list("pk", "access_id"):
         documents[node_id].add(pk)
     active = people(User.objects.filter(is_active=True))
-    return Standing(
+    return RightsTables(
         rulebook_of(base_ids),
         {person.id: person for person in active},
         {node_id: frozenset(ids) for node_id, ids in documents.items()},

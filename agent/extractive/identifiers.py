@@ -15,7 +15,7 @@ _HAN_ASKS = re.compile("[\u3400-\u9fff]")
 _FIRST_CELL = re.compile(r"(?:[^;]*?: )?([^;]+)")
 
 
-def codes_in(text: str) -> frozenset[str]:
+def identifiers_in(text: str) -> frozenset[str]:
     """The codes that a text names, in lower case: letters and at least two digits."""
     return frozenset(found.lower() for found in spelt_names(text) if _CODE.fullmatch(found))
 
@@ -46,7 +46,7 @@ def without_labels(text: str) -> str:
 
 def names(text: str, codes: Collection[str]) -> bool:
     """Whether a text names one of the codes, or a variant of one."""
-    return any(is_variant(found, code) for found in codes_in(text) for code in codes)
+    return any(is_variant(found, code) for found in identifiers_in(text) for code in codes)
 
 
 def is_variant(code: str, asked: str) -> bool:
@@ -56,7 +56,7 @@ def is_variant(code: str, asked: str) -> bool:
 
 def names_others(text: str, codes: Collection[str]) -> bool:
     """Whether a text names codes of the same series as those asked for (KG-600 beside KG-400), and none of them."""
-    found = codes_in(text)
+    found = identifiers_in(text)
     series = {_series(code) for code in codes}
     return any(_series(code) in series for code in found) and not names(text, codes)
 

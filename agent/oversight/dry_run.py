@@ -16,13 +16,13 @@ from agent.events import Answer, Event, KnowledgeReference, References
 from agent.profiles import Options, profile_of
 from agent.query.result import QueryShown
 from agent.revocation import guarded
-from agent.runs.records import check_question, give_model
+from agent.runs.persistence import check_question, give_model
 from agent.state import EvidenceItem, Run
 from agent.states import STATES
 from agent.tools.base import Tool, allowed_names, find
 from agent.workflow import walk
+from audit.deferred import Withheld
 from audit.record import Actor
-from audit.withheld import Withheld
 from authz.principal import Principal
 from copilot_site.lib.transactions import read_only
 from knowledge.retrieval.search import Scope
@@ -31,7 +31,7 @@ NOWHERE = UUID(int=0)  # of a run that is not stored
 
 
 @dataclass(frozen=True)
-class Trial:
+class DryRun:
     """What came of it. text: as it would have been streamed, with its marks."""
 
     text: str
@@ -57,9 +57,9 @@ def looking(by: Principal, *, on_behalf_of: Actor) -> Iterator[Withheld]:
         withheld.write(by, on_behalf_of=on_behalf_of)
 
 
-def try_question(
+def dry_run(
     principal: Principal, question: str, *, language: str, withheld: Withheld, by: Principal | None = None
-) -> Trial:
+) -> DryRun:
     """Walk the states as a run does, without storing anything. Call it within `looking()`.
 
     by: who tries it, where they may come with an API token: it opens here what it opens elsewhere. Tools that change something
@@ -79,7 +79,7 @@ def try_question(
     )
     give_model(run)
     events = async_to_sync(_events)(run)
-    return Trial(
+    return DryRun(
         text="".join(event.content for event in events if isinstance(event, Answer)),
         stop_reason=run.stop_reason.value,
         answer=run.answer,

@@ -53,7 +53,7 @@ async def follow(
     """The events of a run that follow `after`, to its last; None for each moment in which nothing came.
 
     Whoever leaves changes nothing for the run or for other readers. The last one comes to everybody, again to whoever has it.
-    is_own: this very request made the run (`agent.runs.records.begin`), so that whose it is was looked at, and its first words are the
+    is_own: this very request made the run (`agent.runs.persistence.begin`), so that whose it is was looked at, and its first words are the
     question. Raises NotFound, as `require_answer` does, and TooMany where this person reads too many answers at once.
     """
     if not is_own:

@@ -31,7 +31,7 @@ VALUES = frozenset({AnswerKind.NUMBER, AnswerKind.PERSON})  # answers that do no
 _OF_TALK = frozenset("这那哪几多少后前上下时候能会可不没我你他她们给还有是在就也都很么谁说想要让把被")
 
 
-def matter_in(question: Question, shares: TermShares) -> dict[int, float]:
+def topic_terms_in(question: Question, shares: TermShares) -> dict[int, float]:
     """The terms of the matter, with shares that sum to 1; none where a question gives only names, numbers and time.
 
     shares: {term id: share of the question's idf}, of terms that documents say.

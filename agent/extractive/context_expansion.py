@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from agent.extractive.candidates import TermShares, covered, term_ids
-from agent.extractive.codes import names
+from agent.extractive.identifiers import names
 from agent.extractive.passages import Passage
 from agent.extractive.questions import Question, asks_for_all, asks_for_steps
 from agent.extractive.quotes import Quote

@@ -19,7 +19,7 @@ from authz.models import OrgUnit, Role
 from authz.principal import Principal
 from authz.unit_admin import OrgUnitAdmin, RoleAdmin
 from knowledge.governance.confirmation import show_effects
-from knowledge.governance.rehearsal import carry_out
+from knowledge.governance.dry_run import carry_out
 
 M = TypeVar("M", bound=models.Model)
 OURS = {"csrfmiddlewaretoken", "confirmed"}  # of a posted form: no fields of the row

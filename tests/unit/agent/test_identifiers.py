@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.extractive.codes import codes_in, is_row_of, names, names_others, spelt_names, without_labels
+from agent.extractive.identifiers import identifiers_in, is_row_of, names, names_others, spelt_names, without_labels
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from agent.extractive.codes import codes_in, is_row_of, names, names_others, spe
     ],
 )
 def test_a_code_is_letters_and_at_least_two_digits(text: str, codes: set[str]) -> None:
-    assert codes_in(text) == codes
+    assert identifiers_in(text) == codes
 
 
 def test_names_are_told_by_their_spelling_in_both_languages() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from agent.extractive.candidates import shares_of
-from agent.grounding.wording import DETAILS, details
+from agent.grounding.lexical_features import DETAILS, details
 
 QUESTION = "Which pods does the controller delete before the upgrade?"
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from copilot_client.course import Again, Backoff, Course, check
 from copilot_client.errors import Unreachable
+from copilot_client.reconnect import Again, Backoff, Course, check
 
 
 def refusal(status: int, **headers: str) -> Again:

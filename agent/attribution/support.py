@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from agent.claims.facts import unsupported_fact
+from agent.attribution.facts import unsupported_fact
 from agent.extractive.sentences import split
 from agent.extractive.statements import says_something
 from knowledge.embedding.base import Embedder

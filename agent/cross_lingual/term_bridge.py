@@ -36,7 +36,7 @@ _ENDING = re.compile(r"(?:ement|ment|ness|abl|ibl|anc|enc|ist|ful|ion|iv|al|er|o
 _SHORTEST_ROOT = 4  # letters
 
 
-class Bridge:
+class TermBridge:
     """A question, and what texts of the other language say of it. weights: {word of the question: rarity}, 0 … 9.2."""
 
     def __init__(self, question: Question, dictionary: Dictionary) -> None:

@@ -62,7 +62,7 @@ def test_a_warning_is_not_shown_without_the_sentence_that_it_goes_on_with(
     texts = shown("how do I restart the pump", [PUMP, OTHER], embedder)
     assert texts[0] == "Hold the red button for 5 seconds."
     assert texts[1].startswith("Hold it for 30")
-    monkeypatch.setattr("agent.extractive.wholes._REFERS_BACK", re.compile("(?!)"))
+    monkeypatch.setattr("agent.extractive.context_expansion._REFERS_BACK", re.compile("(?!)"))
     assert shown("how do I restart the pump", [PUMP, OTHER], embedder)[0].startswith("Hold it for 30")
 
 
@@ -73,7 +73,7 @@ def test_of_a_table_that_is_asked_for_every_row_is_shown(embedder: Embedder, mon
         assert [text.split("; ")[0] for text in texts if text.startswith("采购金额")] == [
             f"采购金额: {row}" for row in rows
         ]
-    monkeypatch.setattr("agent.extractive.wholes.MOST_PARTS", 2)
+    monkeypatch.setattr("agent.extractive.context_expansion.MOST_PARTS", 2)
     assert len(shown("采购审批流程", [DISCOUNTS, OTHER], embedder)) <= 3, "a long table is not given whole"
 
 
@@ -124,7 +124,7 @@ def test_a_short_sentence_is_shown_with_the_heading_that_names_its_subject(
         shown("When is the next inspection?", [minutes, OTHER], embedder)[0]
         == "Next inspection: 4 March 2027 in Delft."
     )
-    monkeypatch.setattr("agent.extractive.wholes.FRAGMENT", 0)
+    monkeypatch.setattr("agent.extractive.context_expansion.FRAGMENT", 0)
     assert shown("When is the next inspection?", [minutes, OTHER], embedder)[0] == "4 March 2027 in Delft."
 
 

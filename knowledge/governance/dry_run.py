@@ -10,7 +10,7 @@ from audit.actions import Action
 from audit.record import record
 from authz.effects import Effects, compare
 from authz.principal import Principal
-from knowledge.governance.standing import standing_of
+from knowledge.governance.effective_rights import rights_tables_of
 
 
 def carry_out(
@@ -54,9 +54,9 @@ def preview(
 
 
 def _made(change: Callable[[], None], base_ids: Collection[UUID]) -> Effects:
-    before = standing_of(*base_ids)
+    before = rights_tables_of(*base_ids)
     change()
-    return compare(before, standing_of(*base_ids))
+    return compare(before, rights_tables_of(*base_ids))
 
 
 def _record(by: Principal, effects: Effects, target: models.Model | None, detail: Mapping[str, Any]) -> None:

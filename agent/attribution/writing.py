@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 
 from agent.answer import CitedAnswer, CitedQuery, CitedSentence, CitedSpan
-from agent.claims.orders import without_orders
-from agent.claims.sentences import Claim, Sentences
-from agent.claims.support import best_of, nearest, supported
+from agent.attribution.injection_filter import without_injections
+from agent.attribution.sentences import CitedStatement, Sentences
+from agent.attribution.support import best_of, nearest, supported
 from agent.events import Answer, KnowledgeReference, QueryReference, References
 from agent.evidence import cited_query, cited_span, query_reference, reference, result_told
 from agent.prompting import prompt
@@ -59,14 +59,14 @@ class Writer:
         sentences, finish, has_text = Sentences(), "", False
         async for delta in self.run.model.stream(self._messages()):
             finish, has_text = finish or delta.finish, has_text or bool(delta.text.strip())
-            for claim in sentences.take(delta.text):
-                if events := await self._checked(claim):
+            for statement in sentences.take(delta.text):
+                if events := await self._checked(statement):
                     yield events
             if self._abstains or len(self.kept) >= MOST_SENTENCES:
                 return
         is_cut = finish in CUT
-        for claim in sentences.rest(is_cut=is_cut):
-            if events := await self._checked(claim):
+        for statement in sentences.rest(is_cut=is_cut):
+            if events := await self._checked(statement):
                 yield events
         if is_cut or not has_text:
             raise ModelBroken(f"{self.provider} ended its answer early ({finish or 'nothing was written'})")
@@ -94,22 +94,22 @@ class Writer:
         note = f"kept={len(self.kept)} dropped={len(self.dropped)} {' '.join(kinds)}".strip()
         add_trace(self.run, State.SYNTHESIZE, action="write", out={"confidence": confidence, "note": note})
 
-    async def _checked(self, claim: Claim) -> Together:
+    async def _checked(self, statement: CitedStatement) -> Together:
         """The events of one sentence, if the evidence supports it."""
-        if NO_ANSWER in claim.text:
+        if NO_ANSWER in statement.text:
             self._abstains = not self.kept
             return ()
-        numbers, strength, why = await worked(self._supported, claim)
+        numbers, strength, why = await worked(self._supported, statement)
         if why:
             self.dropped.append(why)
-            self.lost |= self._results_of(claim)
+            self.lost |= self._results_of(statement)
             return ()
         self.strengths.append(strength)
-        return self._kept(CitedSentence(claim.text, numbers))
+        return self._kept(CitedSentence(statement.text, numbers))
 
-    def _results_of(self, claim: Claim) -> dict[int, Finding]:
+    def _results_of(self, statement: CitedStatement) -> dict[int, Finding]:
         """The results of queries that a sentence cites; of one that cites nothing, all."""
-        cited = [number for number in claim.numbers if number in self.evidence] or list(self.evidence)
+        cited = [number for number in statement.numbers if number in self.evidence] or list(self.evidence)
         return {n: self.evidence[n] for n in cited if self.evidence[n].item.type == "sql_result"}
 
     def _kept(self, stands: CitedSentence) -> Together:
@@ -124,18 +124,18 @@ class Writer:
         answer = Answer(content=f"{gap}{sentence.marked}", data={"provider": self.provider})
         return (self._references(done=False), answer) if fresh else (answer,)
 
-    def _supported(self, claim: Claim) -> tuple[tuple[int, ...], float, str]:
+    def _supported(self, statement: CitedStatement) -> tuple[tuple[int, ...], float, str]:
         """Evidence numbers, strength, and why it is not supported, "" where it is."""
-        texts = {n: without_orders(f"{f.item.source.title}\n{f.item.text}") for n, f in self.evidence.items()}
+        texts = {n: without_injections(f"{f.item.source.title}\n{f.item.text}") for n, f in self.evidence.items()}
         asked, also = self.run.state.input.normalized_query, "\n".join(self.run.workings)
-        cited = tuple(number for number in claim.numbers if number in texts)
+        cited = tuple(number for number in statement.numbers if number in texts)
         if cited:
             support = supported(
-                claim.text, [texts[number] for number in cited], self.embedder, question=asked, also=also
+                statement.text, [texts[number] for number in cited], self.embedder, question=asked, also=also
             )
             if support.ok:
                 return cited, support.strength, ""
-        cited, support = best_of(claim.text, texts, self.embedder, question=asked, also=also)
+        cited, support = best_of(statement.text, texts, self.embedder, question=asked, also=also)
         return cited, support.strength, "" if support.ok else support.missing or "meaning"
 
     def _so_far(self) -> CitedAnswer:

@@ -18,7 +18,7 @@ _ORDER = re.compile(
 )
 
 
-def without_orders(text: str) -> str:
+def without_injections(text: str) -> str:
     """The text without the sentences that give orders to whoever answers."""
     if not _ORDER.search(text):
         return text
