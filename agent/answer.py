@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from agent.query.result import QueryShown
+from agent.query_results.result import QueryShown
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ class AgentConfig(AppConfig):
     def ready(self) -> None:
         """Register the tools, so that a name used twice stops the start, and who vouches for facts of documents."""
         from agent.document_facts import vouched
-        from agent.query.sources import query_sources
+        from agent.query_results.sources import query_sources
         from agent.tools.base import load
 
         load()

@@ -25,9 +25,9 @@ from audit.actions import Action, Outcome
 from audit.record import record
 from authz.principal import Principal
 from authz.sockets import principal_of
-from copilot_site.lib.at_most import AtMost, HoldsTooMuch
+from copilot_site.lib.concurrency_limit import AtMost, HoldsTooMuch
 from copilot_site.lib.errors import CopilotError, NotFound, as_ours
-from copilot_site.lib.nesting import loads
+from copilot_site.lib.json_depth import loads
 from copilot_site.lib.sockets import message_of
 from knowledge.retrieval.search import Scope
 

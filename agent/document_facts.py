@@ -11,13 +11,13 @@ from typing import Any
 from uuid import UUID
 
 from agent.evidence import text_hash
-from agent.query.result import Meaning, QueryShown, ResultTable, TableReach
-from agent.query.sources import Queried
+from agent.query_results.result import Meaning, QueryShown, ResultTable, TableReach
+from agent.query_results.sources import Queried
 from agent.state import EvidenceItem, Finding, Source
 from authz.principal import Principal
-from knowledge.lookups import Facts, documents_within
 from knowledge.models import Document, ParseStatus
 from knowledge.retrieval.search import Scope
+from knowledge.tool_selectors import Facts, documents_within
 
 SOURCE = "document catalogue"  # no data source has this name: theirs have no spaces
 _PREFIX = "document:"

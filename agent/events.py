@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agent.query.result import QueryShown
+from agent.query_results.result import QueryShown
 
 
 class KnowledgeReference(BaseModel):

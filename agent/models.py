@@ -105,7 +105,7 @@ class Message(models.Model):
 class QueryCitation(models.Model):
     """The result of a query behind a number of an answer. source: name of the data source, whose rights of today decide.
 
-    result: the query with its table and meaning as `agent.query.result.QueryShown`; null where the source keeps none.
+    result: the query with its table and meaning as `agent.query_results.result.QueryShown`; null where the source keeps none.
     perm_snapshot_id: of the rights that it ran under, for the audit.
     """
 

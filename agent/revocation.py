@@ -15,7 +15,7 @@ from django.utils.translation import override
 
 from agent.events import AgentQuery, Complete, Error, Event, Queued, Reflection, SessionTitle
 from agent.models import StopReason
-from agent.query.sources import Queried, visible_keys, visible_queries
+from agent.query_results.sources import Queried, visible_keys, visible_queries
 from agent.state import EvidenceItem, Run
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, NotFound

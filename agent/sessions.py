@@ -11,8 +11,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from agent.models import Message, QueryCitation, Role, Session
-from agent.query.result import QueryShown
-from agent.query.sources import Queried, visible_queries
+from agent.query_results.result import QueryShown
+from agent.query_results.sources import Queried, visible_queries
 from audit.actions import Action, Outcome
 from audit.record import record
 from authz.principal import Principal

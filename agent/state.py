@@ -15,8 +15,8 @@ from agent.models import StopReason
 from agent.profiles import Profile
 from agent.prompting import Prompt
 from agent.providers.base import ChatModel
-from agent.query.result import QueryShown
-from agent.query.sources import Queried
+from agent.query_results.result import QueryShown
+from agent.query_results.sources import Queried
 from audit.deferred import Recorder
 from audit.record import record
 from authz.principal import Principal

@@ -1,7 +1,7 @@
 from django.urls import path
 
 from agent import views
-from agent.query import views as query_views
+from agent.query_results import views as query_views
 
 QUERY = "chat/<uuid:session_id>/messages/<uuid:message_id>/queries/<int:number>"
 

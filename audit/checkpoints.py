@@ -19,8 +19,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from audit.keys import is_signed, public_key, signing_key, trusted_keys
+from audit.malformed_rows import ODD, readable
 from audit.models import Checkpoint, Head, Kind, Link
-from audit.odd import ODD, readable
 from audit.verify_export import canonical
 from copilot_site.lib.errors import Conflict
 

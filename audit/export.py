@@ -12,8 +12,8 @@ from django.utils import timezone
 from audit.actions import Action
 from audit.checkpoints import contradicting, counting, sign_checkpoint
 from audit.exports import FORMATS, ExportFormat, Extract, Placed, Signed
+from audit.malformed_rows import readable, unreadable_entry
 from audit.models import Checkpoint, Entry, Kind, Link
-from audit.odd import readable, unreadable_entry
 from audit.record import Actor, record
 from audit.selectors import EntryFilter, links
 from audit.verify_export import GENESIS, canonical

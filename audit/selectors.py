@@ -8,8 +8,8 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from audit.checkpoints import newest
+from audit.malformed_rows import readable
 from audit.models import Checkpoint, Entry, Head, Link
-from audit.odd import readable
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from audit.content import content_of
 from audit.gaps import Lost, lost_in
 from audit.guards import own_path, unguarded
 from audit.keys import is_signed, trusted_keys
+from audit.malformed_rows import ODD, readable
 from audit.models import Checkpoint, Entry, Head, Hold, Kind, Link
-from audit.odd import ODD, readable
 from audit.verify_export import CHECKPOINT, GENESIS, PERSONAL, canonical, commitment, content_hash, link_hash, shaped
 
 BATCH = 2000  # links read at a time

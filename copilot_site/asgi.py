@@ -9,7 +9,7 @@ from copilot_site.lib.interpreter import SWITCH_S
 sys.setswitchinterval(SWITCH_S)
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
 
-from copilot_site.connections import POOL
+from copilot_site.connection_budget import POOL
 
 os.environ.setdefault("COPILOT_DB_POOL", str(POOL))
 
@@ -18,7 +18,7 @@ from copilot_site.embedded.services import announce
 announce()
 
 from copilot_site.config import load_config
-from copilot_site.exposure import require_safe
+from copilot_site.startup_checks import require_safe
 
 require_safe(load_config())
 

@@ -10,7 +10,7 @@ from django.core.files.storage import InvalidStorageError, storages
 from django.db import DatabaseError
 
 from copilot_site.config import load_config
-from copilot_site.exposure import LOCAL, dangers, is_exposed
+from copilot_site.startup_checks import LOCAL, dangers, is_exposed
 
 
 @register(Tags.security)

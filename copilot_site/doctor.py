@@ -30,7 +30,7 @@ from agent.providers.configured import model_names, probe, served_model
 from audit.db_owner import as_owner
 from audit.keys import KeyUnusable, public_key, signing_key, trusted_keys
 from copilot_site.config import BASE_DIR, load_config
-from copilot_site.connections import OTHERS, POOL, needed
+from copilot_site.connection_budget import OTHERS, POOL, needed
 from copilot_site.embedded import services
 from copilot_site.embedded.process import ServiceFailed
 from copilot_site.lib.errors import CopilotError

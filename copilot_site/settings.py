@@ -49,7 +49,7 @@ MIDDLEWARE = [
     "copilot_site.lib.seats.GivesBack",
     "django.middleware.security.SecurityMiddleware",
     "copilot_site.lib.static_files.StaticFiles",
-    "copilot_site.lib.pages.NothingIsKept",
+    "copilot_site.lib.error_pages.NothingIsKept",
     "csp.middleware.CSPMiddleware",
     "copilot_site.lib.logs.RequestLog",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -62,7 +62,7 @@ MIDDLEWARE = [
     "authz.second_factor.StaffNeedSecondFactor",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "audit.middleware.RecordRefusals",
-    "copilot_site.lib.pages.ErrorPages",
+    "copilot_site.lib.error_pages.ErrorPages",
 ]
 ROOT_URLCONF = "copilot_site.urls"
 ASGI_APPLICATION = "copilot_site.asgi.application"

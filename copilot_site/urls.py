@@ -15,7 +15,7 @@ from demo.hints import login_hints, sample_questions
 admin.site.login = staff_only(secure_admin_login(admin.site.login))  # type: ignore[method-assign, assignment]
 admin.site.i18n_javascript = AdminWords.as_view(packages=["django.contrib.admin"])  # type: ignore[method-assign, assignment]
 
-handler500 = "copilot_site.lib.pages.server_error"
+handler500 = "copilot_site.lib.error_pages.server_error"
 
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),

@@ -13,7 +13,7 @@ from knowledge.ingestion.stages import local_copy
 from knowledge.models import DocumentVersion
 from knowledge.parsers.base import Box, UnreadableFile
 from knowledge.parsers.sandbox import page_in_child
-from knowledge.reading import Placed, Span
+from knowledge.rendering import Placed, Span
 
 
 def page_png(version: DocumentVersion, number: int) -> bytes:

@@ -17,9 +17,9 @@ from authz.pages import signed_in
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.files import StreamedFile
-from knowledge import library, reader
+from knowledge import browsing, document_view
 from knowledge.models import Document, Folder, KnowledgeBase
-from knowledge.reading import Span
+from knowledge.rendering import Span
 from knowledge.services.documents import delete_document, open_original, retry_document
 from knowledge.services.folders import create_folder, delete_folder, move_folder, rename_folder
 from knowledge.services.paths import upload_at
@@ -28,7 +28,7 @@ from knowledge.services.paths import upload_at
 @require_GET
 @signed_in
 def bases(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    return render(request, "knowledge/bases.html", {"bases": library.knowledge_bases_of(principal)})
+    return render(request, "knowledge/bases.html", {"bases": browsing.knowledge_bases_of(principal)})
 
 
 @require_GET
@@ -36,11 +36,11 @@ def bases(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 def base(request: HttpRequest, principal: Principal, base_id: UUID) -> HttpResponseBase:
     """A knowledge base opens at its one visible top folder; with several, or documents beside them, the person chooses."""
     row = get_visible(KnowledgeBase, principal, pk=base_id)
-    tops = library.top_folders(principal, row)
-    beside = library.documents_beside(principal, row)
+    tops = browsing.top_folders(principal, row)
+    beside = browsing.documents_beside(principal, row)
     if len(tops) == 1 and not beside:
         return redirect("folder", tops[0].pk)
-    context = {"base": row, "folders": tops, "beside": beside, "tree": library.folder_tree(principal, row, None)}
+    context = {"base": row, "folders": tops, "beside": beside, "tree": browsing.folder_tree(principal, row, None)}
     return render(request, "knowledge/base.html", context)
 
 
@@ -48,18 +48,18 @@ def base(request: HttpRequest, principal: Principal, base_id: UUID) -> HttpRespo
 @signed_in
 def folder(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponseBase:
     row = get_visible(Folder, principal, pk=folder_id)
-    rights = library.rights_on(principal, row)
+    rights = browsing.rights_on(principal, row)
     context = {
         "folder": row,
         "base": row.knowledge_base,
-        "breadcrumbs": library.breadcrumbs(principal, row),
-        "tree": library.folder_tree(principal, row.knowledge_base, row),
+        "breadcrumbs": browsing.breadcrumbs(principal, row),
+        "tree": browsing.folder_tree(principal, row.knowledge_base, row),
         "subfolders": Folder.objects.visible_to(principal).filter(parent=row),
-        "page": library.documents_in(principal, row, request.GET.get("page", 1)),
-        "unfinished": library.unfinished_in(principal, row),
+        "page": browsing.documents_in(principal, row, request.GET.get("page", 1)),
+        "unfinished": browsing.unfinished_in(principal, row),
         "rights": rights,
-        "places": library.places_for(principal, row) if rights["change"] and row.parent_id else [],
-        "accepted": library.accepted(),
+        "places": browsing.places_for(principal, row) if rights["change"] and row.parent_id else [],
+        "accepted": browsing.accepted(),
     }
     return render(request, "knowledge/folder.html", context)
 
@@ -69,16 +69,16 @@ def folder(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpR
 def folder_progress(request: HttpRequest, principal: Principal, folder_id: UUID) -> JsonResponse:
     """How many documents are unfinished at and below a folder, and the rows of those that `?id=` names, as HTML."""
     row = get_visible(Folder, principal, pk=folder_id)
-    asked = list(_uuids(request.GET.getlist("id")))[: library.PAGE_SIZE]
+    asked = list(_uuids(request.GET.getlist("id")))[: browsing.PAGE_SIZE]
     rows = [
         {
             "id": str(shown.document.pk),
             "is_unfinished": shown.is_unfinished,
             "html": render_to_string("knowledge/_row.html", {"row": shown}, request),
         }
-        for shown in library.document_rows(principal, row, asked)
+        for shown in browsing.document_rows(principal, row, asked)
     ]
-    return JsonResponse({"unfinished": library.unfinished_in(principal, row), "rows": rows})
+    return JsonResponse({"unfinished": browsing.unfinished_in(principal, row), "rows": rows})
 
 
 @require_POST
@@ -154,17 +154,17 @@ def remove_folder(request: HttpRequest, principal: Principal, folder_id: UUID) -
 @signed_in
 def document(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
     """`?chunk=&start=&end=` or `?part=` says where it opens; what cannot be read opens it at its beginning."""
-    opened = reader.open_document(
+    opened = document_view.open_document(
         principal, document_id, cited=_cited(request), part=_number(request.GET.get("part", ""))
     )
     context = {
         "reader": opened,
         "document": opened.document,
         "base": opened.document.knowledge_base,
-        "breadcrumbs": library.breadcrumbs(principal, opened.document.folder),
-        "row": library.DocumentRow(opened.document, opened.newest),
-        "stages": library.stages_of(opened.newest),
-        "rights": library.rights_on(principal, opened.document),
+        "breadcrumbs": browsing.breadcrumbs(principal, opened.document.folder),
+        "row": browsing.DocumentRow(opened.document, opened.newest),
+        "stages": browsing.stages_of(opened.newest),
+        "rights": browsing.rights_on(principal, opened.document),
     }
     return render(request, "knowledge/document.html", context)
 
@@ -174,8 +174,8 @@ def document(request: HttpRequest, principal: Principal, document_id: UUID) -> H
 def document_progress(request: HttpRequest, principal: Principal, document_id: UUID) -> JsonResponse:
     """The stages of the newest version as HTML, and whether they are still running."""
     row = get_visible(Document, principal, pk=document_id)
-    shown = library.DocumentRow(row, library.versions_of(principal, row)[0])
-    context = {"row": shown, "stages": library.stages_of(shown.version), "rights": library.rights_on(principal, row)}
+    shown = browsing.DocumentRow(row, browsing.versions_of(principal, row)[0])
+    context = {"row": shown, "stages": browsing.stages_of(shown.version), "rights": browsing.rights_on(principal, row)}
     html = render_to_string("knowledge/_stages.html", context, request)
     return JsonResponse({"is_unfinished": shown.is_unfinished, "html": html})
 
@@ -219,19 +219,21 @@ def page_image(
     _request: HttpRequest, principal: Principal, document_id: UUID, version_number: int, page: int
 ) -> HttpResponseBase:
     """A page as PNG. The server keeps it, the browser does not: it is text of a document on somebody's disk."""
-    return HttpResponse(reader.open_page(principal, document_id, version_number, page), content_type="image/png")
+    return HttpResponse(document_view.open_page(principal, document_id, version_number, page), content_type="image/png")
 
 
 @require_GET
 @signed_in
 def source(request: HttpRequest, principal: Principal, base_id: UUID, chunk_id: UUID) -> HttpResponseBase:
     """The passage behind a citation, for the drawer; `?start=&end=` are offsets into it."""
-    opened = reader.open_source(principal, base_id, chunk_id, _span(request))
+    opened = document_view.open_source(principal, base_id, chunk_id, _span(request))
     return render(request, "knowledge/_source.html", {"source": opened, "query": request.GET.urlencode()})
 
 
-def _cited(request: HttpRequest) -> reader.Cited | None:
-    return next((reader.Cited(chunk_id, _span(request)) for chunk_id in _uuids([request.GET.get("chunk", "")])), None)
+def _cited(request: HttpRequest) -> document_view.Cited | None:
+    return next(
+        (document_view.Cited(chunk_id, _span(request)) for chunk_id in _uuids([request.GET.get("chunk", "")])), None
+    )
 
 
 def _span(request: HttpRequest) -> Span | None:

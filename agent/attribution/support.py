@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import Final
 
 from agent.attribution.facts import unsupported_fact
+from agent.extractive.boilerplate import says_something
 from agent.extractive.sentences import split
-from agent.extractive.statements import says_something
 from knowledge.embedding.base import Embedder
 from knowledge.retrieval.terms import terms
 

@@ -21,7 +21,7 @@ from agent.model_settings import LanguageModel
 from agent.models import Session
 from authz.principal import Principal
 from copilot_site.config import BASE_DIR
-from copilot_site.connections import POOL
+from copilot_site.connection_budget import POOL
 from copilot_site.lib.benchmarks import Report, Row
 from copilot_site.lib.errors import CopilotError
 from knowledge.selectors import base_named

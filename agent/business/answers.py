@@ -16,7 +16,7 @@ from agent.business.shown import shown
 from agent.business.sources import OpenSource, open_source
 from agent.evidence import text_hash
 from agent.models import Message, Role, Session, StopReason
-from agent.query.result import QueryShown
+from agent.query_results.result import QueryShown
 from agent.runs.persistence import query_citation
 from agent.sessions import get_message, get_session
 from audit.actions import Action

@@ -9,6 +9,6 @@ class BusinessConfig(AppConfig):
 
     def ready(self) -> None:
         from agent.business.sources import vouched
-        from agent.query.sources import query_sources
+        from agent.query_results.sources import query_sources
 
         query_sources.add(self.label, vouched)

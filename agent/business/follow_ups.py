@@ -20,7 +20,7 @@ from agent.business.ask.words.function_words import Kind
 from agent.business.ask.words.items import Item, read_items
 from agent.business.ask.words.lexicon import DimensionRef, Lexicon, ValueRef
 from agent.business.sources import open_sources
-from agent.questions.leaning import Lean, Leaning, beside, in_one_text, is_vague, leaning_of
+from agent.rule_routing.context_dependence import Lean, Leaning, beside, in_one_text, is_vague, leaning_of
 from authz.principal import Principal
 from knowledge.ingestion.language import language_of
 

@@ -9,7 +9,7 @@ from typing import Any
 from agent.business.ask.describe import Meaning
 from agent.business.cells import Words, is_number, is_year, spoken, told
 from agent.business.session import Rows
-from agent.query.result import TableReach
+from agent.query_results.result import TableReach
 
 FEW_ROWS = 5  # of a name and a value each, which are told one by one
 FEW_COLUMNS = 6  # of a single row

@@ -12,7 +12,7 @@ from psycopg import sql
 from agent.business.address import Address
 from agent.business.wall import views
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.named_files import read_text
+from copilot_site.lib.file_arguments import read_text
 
 
 @contextmanager

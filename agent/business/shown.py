@@ -13,8 +13,8 @@ from agent.business.queries import QueryResult
 from agent.business.report import plain, units_of_columns, words_of_columns
 from agent.business.session import Rows
 from agent.business.sources import OpenSource, reach_of
-from agent.query.result import ChartSpec, QueryShown, ResultTable
-from agent.query.result import Meaning as ShownMeaning
+from agent.query_results.result import ChartSpec, QueryShown, ResultTable
+from agent.query_results.result import Meaning as ShownMeaning
 
 CHART_ROWS = range(2, 51)
 MOST_SERIES = 4

@@ -27,7 +27,7 @@ from authz.admin_pages import admin_page, show
 from authz.governing import governed, require_oversight
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, NotFound
-from knowledge.governance.lookup import holder_names, user_named
+from knowledge.governance.parameters import holder_names, user_named
 
 LAYER_BYTES = 1_000_000
 PAGE_SIZE = 50

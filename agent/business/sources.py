@@ -21,8 +21,8 @@ from agent.business.layer.model import SemanticLayer, SemanticModel
 from agent.business.layer.rights import is_within, may_read, policy_of, require_schemas
 from agent.business.layer.yaml_io import read_layer
 from agent.business.models import DataSource, SourceGrant
-from agent.query.result import TableReach
-from agent.query.sources import Queried
+from agent.query_results.result import TableReach
+from agent.query_results.sources import Queried
 from audit.actions import Action, Outcome
 from audit.record import record
 from authz.permissions import Right

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.extractive.amounts import amount_asked, asks_amount
+from agent.extractive.boilerplate import says_something
 from agent.extractive.passages import Passage
 from agent.extractive.questions import AnswerKind, Question, asks_only, has_answer_of
 from agent.extractive.sentences import Sentence, split
-from agent.extractive.statements import says_something
 from knowledge.retrieval.terms import term_id, terms
 
 Vector = NDArray[np.float32]

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from agent.extractive.candidates import TermShares
+from knowledge.retrieval.proximity import said_together
 from knowledge.retrieval.terms import term_id, terms
-from knowledge.retrieval.together import said_together
 
 NEAR = 4  # terms apart, at most, of words that belong together
 UNPAIRED = 0.5  # of a question without two neighbouring terms, which says nothing either way

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from agent.extractive.amounts import amount_asked, asks_amount
 from agent.extractive.candidates import TermShares, covered, named_terms
 from agent.extractive.questions import AnswerKind, Question, asks_for_all, asks_only
-from knowledge.retrieval.everyday import is_of_words, share_of_passages
+from knowledge.retrieval.term_weights import is_of_words, share_of_passages
 from knowledge.retrieval.terms import is_han, term_id, terms
 
 LEAST = 0.15  # share of the question's idf below which nothing is left besides names, numbers and time

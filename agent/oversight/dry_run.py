@@ -14,7 +14,7 @@ from asgiref.sync import async_to_sync
 from agent.answer import CitedAnswer
 from agent.events import Answer, Event, KnowledgeReference, References
 from agent.profiles import Options, profile_of
-from agent.query.result import QueryShown
+from agent.query_results.result import QueryShown
 from agent.revocation import guarded
 from agent.runs.persistence import check_question, give_model
 from agent.state import EvidenceItem, Run

@@ -11,9 +11,9 @@ from agent.extractive.quotes import Quote
 from agent.extractive.reader import Reading, read
 from agent.grounding.answerability import Verdict, judge
 from knowledge.embedding.base import Embedder
-from knowledge.retrieval.everyday import matter_weights
 from knowledge.retrieval.rerank.maxsim import shortfalls
 from knowledge.retrieval.search import Found, Hit
+from knowledge.retrieval.term_weights import matter_weights
 
 NAME = "extractive"
 

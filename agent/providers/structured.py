@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from agent.providers.assembly import Reply
 from agent.providers.base import ChatModel, Message, ModelFell, ModelRefused, ModelUnreadable, Shape
 from agent.providers.chunks import cleaned
-from copilot_site.lib.nesting import loads
+from copilot_site.lib.json_depth import loads
 
 T = TypeVar("T", bound=BaseModel)
 

@@ -3,7 +3,7 @@
 from rest_framework import serializers
 
 from agent.models import Rating, Role, Session, StopReason
-from agent.query.result import ChartSpec, Meaning, QueryShown, ResultTable
+from agent.query_results.result import ChartSpec, Meaning, QueryShown, ResultTable
 from agent.sessions import ShownCitation, ShownMessage, ShownQuery, ShownSentence, ShownToolCall
 from authz.models import RequestState
 from knowledge.services.access_requests import Offer

@@ -13,8 +13,8 @@ from rest_framework.response import Response
 from agent.feedback import COMMENT_LENGTH, rate_answer
 from agent.models import Rating, Session
 from agent.profiles import Options
-from agent.rest.asking import answered, asked
 from agent.rest.serializers import MessageSerializer, SessionSerializer
+from agent.rest.synchronous_answer import answered, asked
 from agent.sessions import create_session, delete_session, get_message, get_session, read_messages, sessions_of
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope

@@ -14,9 +14,9 @@ from rest_framework.response import Response
 
 from agent.models import Message
 from agent.profiles import Options
-from agent.rest.asking import asked
 from agent.rest.sessions import Question
 from agent.rest.sse import EVENT_STREAM, WhateverIsAccepted, begun, continued
+from agent.rest.synchronous_answer import asked
 from agent.runs.leases import ask_to_stop
 from agent.runs.subscription import require_answer
 from authz.rest.views import PrincipalView

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from agent.rest import queries, see_as, sessions, streams, tools
+from agent.rest import impersonation, queries, sessions, streams, tools
 
 urlpatterns = [
     path("sessions", sessions.Sessions.as_view(), name="sessions"),
@@ -26,11 +26,11 @@ urlpatterns = [
     path("sessions/continue-stream/<uuid:session_id>", streams.ContinueStream.as_view(), name="continue-stream"),
     path("knowledge-chat/<uuid:session_id>", streams.KnowledgeChat.as_view(), name="knowledge-chat"),
     path("agent-chat/<uuid:session_id>", streams.AgentChat.as_view(), name="agent-chat"),
-    path("see-as/knowledge-bases", see_as.KnowledgeBasesAs.as_view(), name="see-as-knowledge-bases"),
-    path("see-as/folders", see_as.FoldersAs.as_view(), name="see-as-folders"),
-    path("see-as/documents", see_as.DocumentsAs.as_view(), name="see-as-documents"),
-    path("see-as/knowledge-search", see_as.KnowledgeSearchAs.as_view(), name="see-as-knowledge-search"),
-    path("see-as/answer", see_as.AnswerAs.as_view(), name="see-as-answer"),
+    path("see-as/knowledge-bases", impersonation.KnowledgeBasesAs.as_view(), name="see-as-knowledge-bases"),
+    path("see-as/folders", impersonation.FoldersAs.as_view(), name="see-as-folders"),
+    path("see-as/documents", impersonation.DocumentsAs.as_view(), name="see-as-documents"),
+    path("see-as/knowledge-search", impersonation.KnowledgeSearchAs.as_view(), name="see-as-knowledge-search"),
+    path("see-as/answer", impersonation.AnswerAs.as_view(), name="see-as-answer"),
     path("agent-tools", tools.AgentTools.as_view(), name="agent-tools"),
     path("tenants/kv/agent-config", tools.TenantAgentConfig.as_view(), name="agent-config"),
 ]

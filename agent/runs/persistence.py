@@ -21,8 +21,8 @@ from agent.providers.base import ModelMisconfigured
 from agent.providers.configured import connect, served_model
 from agent.providers.metered import Metered
 from agent.runs.admission import admitted
+from agent.runs.provenance import made_with, spent_by, stage_scores
 from agent.runs.telemetry import export
-from agent.runs.versions import made_with, spent_by, stage_scores
 from agent.sessions import get_session, title_from
 from agent.state import Run
 from audit.actions import Action, Outcome

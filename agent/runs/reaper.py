@@ -11,7 +11,7 @@ from redis import Redis
 
 from agent.events import Error
 from agent.models import Message, Role, StopReason
-from agent.query.sources import Queried
+from agent.query_results.sources import Queried
 from agent.revocation import Grounds
 from agent.runs.leases import LEASE_S, lease_key
 from agent.runs.log import close_log, grounds_in

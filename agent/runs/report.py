@@ -11,7 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from agent.models import Message
-from agent.query.sources import Queried, visible_queries
+from agent.query_results.sources import Queried, visible_queries
 from agent.sessions import queried_by
 from agent.state import State
 from authz.principal import Principal

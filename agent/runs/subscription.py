@@ -26,13 +26,13 @@ from agent.events import (
     Reflection,
 )
 from agent.models import Message, Role, Session, StopReason
-from agent.query.sources import Queried
+from agent.query_results.sources import Queried
 from agent.revocation import Grounds, changed, may_read
 from agent.runs.log import Entry, RunLog, connected, growing_here
 from agent.runs.threads import reading
 from agent.sessions import ShownMessage, ShownQuery, get_message, get_session
 from authz.principal import Principal
-from copilot_site.lib.at_most import AtMost, HoldsTooMuch
+from copilot_site.lib.concurrency_limit import AtMost, HoldsTooMuch
 from copilot_site.lib.errors import NotFound, TooMany
 
 READERS: Final = AtMost(100)  # of one person: each looks at rights and waits at Valkey

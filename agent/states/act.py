@@ -22,7 +22,7 @@ from agent.tools.base import ToolContext, allowed_names, in_order, specification
 from agent.tools.calling import UNREAD, Called, call_tool
 from agent.tools.knowledge_search import TOP_K
 from agent.workflow import add_trace
-from copilot_site.lib.nesting import loads
+from copilot_site.lib.json_depth import loads
 from knowledge.ingestion.language import language_of
 
 CONTEXT_SHARE = 0.6  # of the model's context for the conversation of the loop; the rest is room for its answers

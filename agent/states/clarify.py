@@ -6,9 +6,9 @@ from django.utils.translation import override
 
 from agent.events import Answer, Event
 from agent.models import StopReason
-from agent.questions.kinds import GREETING, UNCLEAR
+from agent.rule_routing.intents import GREETING, UNCLEAR
 from agent.state import Goto, Output, Run, State
-from knowledge.lookups import documents_within
+from knowledge.tool_selectors import documents_within
 
 MOST = 3
 

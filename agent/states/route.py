@@ -18,10 +18,10 @@ from agent.notices import model_failed, model_unread
 from agent.prompting import prompt
 from agent.providers.base import ModelError, ModelUnreadable
 from agent.providers.structured import ask_for
-from agent.questions.kinds import GOES_ON, UNCLEAR, UNSAID, Ruling, is_greeting, rule
-from agent.questions.leaning import Lean, in_one_text, is_vague, leaning_of
-from agent.questions.steps import Steps, steps_of
 from agent.revocation import require_visible
+from agent.rule_routing.context_dependence import Lean, in_one_text, is_vague, leaning_of
+from agent.rule_routing.decomposition import Steps, steps_of
+from agent.rule_routing.intents import GOES_ON, UNCLEAR, UNSAID, Ruling, is_greeting, rule
 from agent.state import Goto, Plan, Route, Run, State, Subtask
 from agent.states.query import TOOL as QUERY
 from agent.tools.base import allowed_names, find, why_closed

@@ -22,8 +22,8 @@ from agent.tools.knowledge_search import TOP_K
 from agent.workflow import Together, add_trace
 from knowledge.embedding.base import Embedder
 from knowledge.engine import sentence_embedder
-from knowledge.retrieval.everyday import matter_weights
 from knowledge.retrieval.search import search
+from knowledge.retrieval.term_weights import matter_weights
 
 NAMED = 0.5  # share of what a follow-up asks about that an answer says
 

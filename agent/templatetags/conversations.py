@@ -16,7 +16,7 @@ from agent.business.cells import is_number, is_year, spoken, told_row
 from agent.business.models import DataSource
 from agent.business.session import Rows
 from agent.models import Session
-from agent.query.result import ResultTable
+from agent.query_results.result import ResultTable
 from agent.sessions import sessions_of
 from authz.governing import governed
 from authz.principal import Principal

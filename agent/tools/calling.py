@@ -14,7 +14,7 @@ from agent.tools.output import bounded
 from audit.actions import Action, Outcome
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
-from copilot_site.lib.nesting import loads
+from copilot_site.lib.json_depth import loads
 
 ARGUMENTS_LENGTH = 20_000  # characters of JSON
 UNREAD = {NotReadable.__name__: "the question could not be read as a query"}  # as it is recorded

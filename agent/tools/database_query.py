@@ -23,7 +23,7 @@ from agent.business.ways.definitions import definitions_of
 from agent.business.ways.linking import link
 from agent.business.ways.word_for_word import WordForWord
 from agent.evidence import text_hash
-from agent.questions.leaning import beside
+from agent.rule_routing.context_dependence import beside
 from agent.state import EvidenceItem, Finding, Source, SqlSummary, State
 from agent.tools.base import NotReadable, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
 from agent.tools.output import fenced

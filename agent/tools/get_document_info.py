@@ -10,8 +10,8 @@ from agent.document_facts import found_facts
 from agent.state import State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
 from agent.tools.output import escaped, fenced
-from knowledge.lookups import Facts, document_facts
 from knowledge.models import ParseStatus
+from knowledge.tool_selectors import Facts, document_facts
 
 STATUS_SIGNS = {
     ParseStatus.PENDING: "⏳ waiting",

@@ -12,8 +12,8 @@ from agent.state import State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
 from agent.tools.output import fenced
 from agent.tools.scopes import within
-from knowledge.lookups import PATTERN_LENGTH, grep
 from knowledge.selectors import ShownPassage
+from knowledge.tool_selectors import PATTERN_LENGTH, grep
 
 TIMEOUT_MS = 2_000  # of the statement; a plain word takes milliseconds
 Pattern = Annotated[str, Field(min_length=1, max_length=PATTERN_LENGTH)]

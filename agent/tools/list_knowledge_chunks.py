@@ -10,8 +10,8 @@ from agent.evidence import found_passage
 from agent.state import State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
 from agent.tools.output import escaped, fenced
-from knowledge.lookups import Page, chunk_page, chunks_around
 from knowledge.selectors import ShownPassage
+from knowledge.tool_selectors import Page, chunk_page, chunks_around
 
 LIMIT, MOST = 20, 100
 FARTHEST = 10**9  # offset: past the end of every document, and a number that the database knows

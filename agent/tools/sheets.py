@@ -14,9 +14,9 @@ from asgiref.sync import sync_to_async
 
 from agent.tools.base import ToolContext, ToolMistake, Words
 from authz.principal import Principal
-from knowledge.lookups import SheetText, Spreadsheet, spreadsheet, spreadsheets_within
 from knowledge.models import Document
 from knowledge.retrieval.search import Scope
+from knowledge.tool_selectors import SheetText, Spreadsheet, spreadsheet, spreadsheets_within
 
 MOST_DOCUMENTS, MOST_CELLS = 5, 500_000
 NO_SPREADSHEETS = Words(

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
+from audit.malformed_rows import ODD, unreadable_entry
 from audit.models import Entry
-from audit.odd import ODD, unreadable_entry
 from copilot_site.lib.registry import Registry
 
 T = TypeVar("T")

@@ -1,7 +1,7 @@
 """Requests wait for a seat before they get a thread and a connection, each kind in a fair queue of its own.
 
-A web process has a pool of so many connections to PostgreSQL (`copilot_site.connections`). What may hold one has a share of it, so that
-nothing waits for a connection: pages answer however many searches, exports or runs there are.
+A web process has a pool of so many connections to PostgreSQL (`copilot_site.connection_budget`). What may hold one has a share of it,
+so that nothing waits for a connection: pages answer however many searches, exports or runs there are.
 """
 
 import hashlib
@@ -23,9 +23,9 @@ from django.utils.translation import get_language_from_request, override
 from django.utils.translation import gettext as _
 
 from copilot_site.lib.addresses import client_address
+from copilot_site.lib.deferred_response import Later
+from copilot_site.lib.error_pages import bare_error
 from copilot_site.lib.fair_queue import FairQueue, QueueFull, Ticket
-from copilot_site.lib.later import Later
-from copilot_site.lib.pages import bare_error
 
 KNOWN_CALLERS = 10_000  # whose person is remembered; for the order in queues only, never for a right
 FREE = ("/healthz", "/readyz")  # who watches over us is answered whatever is going on

@@ -10,7 +10,7 @@ import marisa_trie
 import wordfreq
 
 from knowledge.dictionary.cedict import DictionaryMissing, index_file
-from knowledge.retrieval.everyday import WORDS, share_of_passages
+from knowledge.retrieval.term_weights import WORDS, share_of_passages
 from knowledge.retrieval.terms import is_han
 
 Rendering = tuple[str, ...]  # English stems that together translate a word

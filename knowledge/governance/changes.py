@@ -11,14 +11,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from authz.effects import Effects
 from authz.governing import get_governed
+from authz.impact import Effects
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from knowledge.governance import dry_run
 from knowledge.governance.effective_rights import base_id_of
-from knowledge.governance.lookup import Place, group_named, user_named
+from knowledge.governance.parameters import Place, group_named, user_named
 from knowledge.models import Folder, FolderKind, KnowledgeBase
 from knowledge.services import access
 from knowledge.services.folders import govern_folder

@@ -6,7 +6,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from authz.admin_pages import show
-from authz.effects import Effects
+from authz.impact import Effects
 from knowledge.governance.effective_rights import titles
 
 MOST_TITLES = 30  # of documents

@@ -1,4 +1,4 @@
-"""The rows behind `authz.rules` and `authz.effects`: places, documents and people of some knowledge bases at this moment.
+"""The rows behind `authz.rules` and `authz.impact`: places, documents and people of some knowledge bases at this moment.
 
 Whoever calls has checked that the person asking governs the places; what comes back names everything in the bases.
 """
@@ -10,7 +10,7 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
-from authz.effects import RightsTables
+from authz.impact import RightsTables
 from authz.people import Person, people
 from authz.rules import Place, Rulebook
 from knowledge.models import Document, Folder, FolderKind, KnowledgeBase

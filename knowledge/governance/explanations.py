@@ -13,7 +13,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from knowledge.governance.effective_rights import base_id_of, node_id_of, person_of, rulebook_of
-from knowledge.governance.lookup import Place
+from knowledge.governance.parameters import Place
 from knowledge.models import KnowledgeBase
 
 

@@ -4,8 +4,8 @@ from django.contrib.auth.models import Group, User
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from authz.effects import Effects
 from authz.holders import bases_about
+from authz.impact import Effects
 from authz.models import OrgUnit, Role
 from authz.principal import Principal
 from authz.units import join, leave

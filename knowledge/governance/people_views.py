@@ -26,10 +26,10 @@ from authz.rules import Place, Rulebook
 from copilot_site.lib.errors import CopilotError, NotFound
 from knowledge.governance.confirmation import show_effects
 from knowledge.governance.effective_rights import bases_of, person_of, rulebook_of
-from knowledge.governance.lookup import carried_by, group_named, holder_names
+from knowledge.governance.governed_places import reviewed_places
 from knowledge.governance.memberships import Membership, change_membership
+from knowledge.governance.parameters import carried_by, group_named, holder_names
 from knowledge.governance.review import in_order
-from knowledge.governance.scope import reviewed_places
 
 PAGE_SIZE = 50
 MOST_LINES = 300  # places on the page of a person; the CSV has all

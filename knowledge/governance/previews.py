@@ -11,8 +11,8 @@ from django.db import models
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from authz.effects import Effects
 from authz.holders import bases_about
+from authz.impact import Effects
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.units import join, leave, move_unit, require_administrator
@@ -20,8 +20,8 @@ from copilot_site.lib.errors import CopilotError, InvalidInput
 from knowledge.governance import dry_run
 from knowledge.governance.changes import ABOUT_A_HOLDER, Change, What
 from knowledge.governance.effective_rights import base_id_of
-from knowledge.governance.lookup import carried_by, governed_place, group_named, unit_named, user_named
 from knowledge.governance.memberships import Membership
+from knowledge.governance.parameters import carried_by, governed_place, group_named, unit_named, user_named
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.spreadsheets import CsvDownload
 from knowledge.governance.explanations import explain_rights, right_named, seen_inside
-from knowledge.governance.lookup import holder_names, reviewed_place, user_named
+from knowledge.governance.parameters import holder_names, reviewed_place, user_named
 from knowledge.governance.reviews import export_access, reviewed_matrix
 from knowledge.models import KnowledgeBase
 

@@ -13,9 +13,9 @@ from authz.governing import is_reviewer
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
 from knowledge.governance.effective_rights import bases_of
-from knowledge.governance.lookup import Place, kind_of
+from knowledge.governance.governed_places import reviewed_places
+from knowledge.governance.parameters import Place, kind_of
 from knowledge.governance.review import Matrix, effective_access, matrix
-from knowledge.governance.scope import reviewed_places
 from knowledge.models import KnowledgeBase
 
 MOST_ROWS = 500  # places of a matrix; the export has all

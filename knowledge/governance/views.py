@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from authz.admin_pages import admin_page, show
-from authz.effects import Effects
 from authz.explain import Explanation, explain
 from authz.governing import governed
+from authz.impact import Effects
 from authz.people import Person
 from authz.permissions import Right
 from authz.principal import Principal
@@ -24,10 +24,10 @@ from copilot_site.lib.errors import Conflict, InvalidInput
 from knowledge.governance.changes import Change, ChangeForm, carry_out
 from knowledge.governance.confirmation import show_effects
 from knowledge.governance.effective_rights import base_id_of, bases_of, node_id_of, rights_tables_of, rulebook_of
-from knowledge.governance.lookup import MODELS, Place, governed_place, holder_names, kind_of, reviewed_place
+from knowledge.governance.governed_places import governed_places, reviewed_places
+from knowledge.governance.parameters import MODELS, Place, governed_place, holder_names, kind_of, reviewed_place
 from knowledge.governance.review import in_order
 from knowledge.governance.reviews import record_review
-from knowledge.governance.scope import governed_places, reviewed_places
 from knowledge.governance.tree import from_above, holdings, rows_on, tree
 from knowledge.models import Document, Folder
 

@@ -16,7 +16,7 @@ class DocxParser:
     name = "docx"
     mime_types = ("application/vnd.openxmlformats-officedocument.wordprocessingml.document",)
     extensions = (".docx",)
-    preload = ("knowledge.parsers.unstructured_ready",)
+    preload = ("knowledge.parsers.unstructured_warmup",)
     is_heavy = True
 
     def recognises(self, path: Path) -> bool:
@@ -27,7 +27,7 @@ class DocxParser:
         from docx import Document
 
         from knowledge.parsers.docx_runs import readable
-        from knowledge.parsers.unstructured_ready import partition_docx
+        from knowledge.parsers.unstructured_warmup import partition_docx
 
         file, hidden = readable(path)
         found = ParsedDocument.of(

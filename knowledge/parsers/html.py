@@ -35,7 +35,7 @@ class HtmlParser:
     name = "html"
     mime_types = ("text/html", "application/xhtml+xml")
     extensions = (".html", ".htm", ".xhtml")
-    preload = ("knowledge.parsers.unstructured_ready",)
+    preload = ("knowledge.parsers.unstructured_warmup",)
     is_heavy = True
 
     def recognises(self, path: Path) -> bool:
@@ -48,7 +48,7 @@ class HtmlParser:
         check_html_depth(source, limits)
         from lxml import html
 
-        from knowledge.parsers.unstructured_ready import partition_html
+        from knowledge.parsers.unstructured_warmup import partition_html
 
         if not source.strip():
             return ParsedDocument()

@@ -24,7 +24,7 @@ class PptxParser:
     name = "pptx"
     mime_types = ("application/vnd.openxmlformats-officedocument.presentationml.presentation",)
     extensions = (".pptx",)
-    preload = ("knowledge.parsers.unstructured_ready",)
+    preload = ("knowledge.parsers.unstructured_warmup",)
     is_heavy = True
 
     def recognises(self, path: Path) -> bool:
@@ -34,7 +34,7 @@ class PptxParser:
         check_ooxml(path, limits, xml_bytes=limits.member_xml_bytes)
         from pptx import Presentation
 
-        from knowledge.parsers.unstructured_ready import partition_pptx
+        from knowledge.parsers.unstructured_warmup import partition_pptx
 
         presentation = Presentation(BytesIO(path.read_bytes()))
         count = len(presentation.slides)

@@ -14,7 +14,7 @@ from authz.scopes import TokenScope
 from copilot_site.lib.openapi import operation
 from copilot_site.lib.strict_serializers import Input
 from knowledge.governance.explanations import explain_rights
-from knowledge.governance.lookup import MODELS, reviewed_place, user_named
+from knowledge.governance.parameters import MODELS, reviewed_place, user_named
 
 
 class AskWhy(Input):

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from authz.effects import Delta, Effects, PersonEffect
+from authz.impact import Delta, Effects, PersonEffect
 from authz.permissions import Right
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
@@ -18,8 +18,8 @@ from copilot_site.lib.strict_serializers import Input
 from knowledge.governance.changes import What, end_of
 from knowledge.governance.confirmation import MOST_TITLES
 from knowledge.governance.effective_rights import titles
-from knowledge.governance.lookup import MODELS
 from knowledge.governance.memberships import Membership
+from knowledge.governance.parameters import MODELS
 from knowledge.governance.previews import Asked, OfUnits, preview_changes
 from knowledge.governance.review import Cell, Matrix, MatrixRow
 from knowledge.governance.reviews import export_access, reviewed_matrix

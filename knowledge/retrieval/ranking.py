@@ -19,9 +19,9 @@ from knowledge.ingestion.normalise import normalise
 from knowledge.retrieval.candidates import Candidate, Finalists, Question, find_candidates, rarest
 from knowledge.retrieval.fusion import fuse, supported
 from knowledge.retrieval.plan import Scope, make_plan
+from knowledge.retrieval.proximity import FIRST, WEIGHT, said_together
 from knowledge.retrieval.rerank import base as rerank
 from knowledge.retrieval.terms import query_weights, term_id, terms
-from knowledge.retrieval.together import FIRST, WEIGHT, said_together
 from knowledge.selectors import ShownPassage
 
 log = structlog.get_logger(__name__)

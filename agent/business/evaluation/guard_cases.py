@@ -30,7 +30,7 @@ from agent.business.layer.rights import policy_of
 from agent.business.scratch import copy_of, scratch_database
 from agent.business.session import reading
 from agent.business.wall.views import name_of
-from copilot_site.lib.named_files import read_text
+from copilot_site.lib.file_arguments import read_text
 
 NEEDLE_CHARS = 5  # shorter values occur by chance; what they would tell shows as interference
 

@@ -31,7 +31,7 @@ from agent.business.session import reading
 from agent.business.ways.base import Way, run_written
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.named_files import read_text
+from copilot_site.lib.file_arguments import read_text
 
 Value = str | float | None
 _PERIOD = re.compile(r"(?P<year>\d{4})(?:-(?P<month>0[1-9]|1[0-2])|[- ]?Q(?P<quarter>[1-4]))")

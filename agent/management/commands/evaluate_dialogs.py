@@ -8,9 +8,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from agent.business.jsonl import read_jsonl
-from agent.dialogs import Dialog, measured
+from agent.dialog_evaluation import Dialog, measured
 from copilot_site.lib.commands import one_sentence
-from copilot_site.lib.named_files import file_to_write, read_text
+from copilot_site.lib.file_arguments import file_to_write, read_text
 
 
 class Command(BaseCommand):

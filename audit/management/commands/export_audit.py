@@ -13,7 +13,7 @@ from audit.exports import FORMATS
 from audit.selectors import EntryFilter
 from copilot_site.lib.commands import one_sentence
 from copilot_site.lib.errors import Conflict
-from copilot_site.lib.named_files import file_to_write
+from copilot_site.lib.file_arguments import file_to_write
 
 
 class Command(BaseCommand):

@@ -9,7 +9,7 @@ from django.utils.module_loading import autodiscover_modules
 
 from copilot_site.lib.benchmarks import Report, benchmarks, this_machine
 from copilot_site.lib.commands import one_sentence
-from copilot_site.lib.named_files import file_to_write
+from copilot_site.lib.file_arguments import file_to_write
 
 
 class Command(BaseCommand):

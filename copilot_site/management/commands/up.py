@@ -25,8 +25,8 @@ from copilot_site.config import BASE_DIR, load_config
 from copilot_site.embedded import services
 from copilot_site.embedded.process import wait_until
 from copilot_site.embedded.supervisor import Supervisor
-from copilot_site.exposure import require_safe
 from copilot_site.lib.errors import CopilotError
+from copilot_site.startup_checks import require_safe
 
 READY_TIMEOUT_S = 120.0
 # A person who uploads one file must not wait behind an import of thousands, and has one document: all cores read its passages

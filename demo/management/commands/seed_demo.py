@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from copilot_site.config import load_config
-from copilot_site.exposure import is_exposed
 from copilot_site.lib.progress import progress
+from copilot_site.startup_checks import is_exposed
 from demo.seed import seed
 from demo.unfinished import is_unfinished
 

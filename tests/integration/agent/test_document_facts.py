@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from agent.models import Message
-from agent.query import sources
+from agent.query_results import sources
 from agent.runs.subscription import told_anew
 from authz.grants import take_back
 from authz.permissions import Right

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from agent.events import References
 from agent.models import StopReason
-from agent.query.sources import query_sources
+from agent.query_results.sources import query_sources
 from agent.sessions import create_session, get_message
 from agent.state import EvidenceItem, Finding, Source, SqlSummary, State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, tools

@@ -17,7 +17,7 @@ from agent.business.examples import withdraw_pair
 from agent.business.models import ConfirmedPair, DataSource
 from agent.business.sources import managed_sources
 from agent.models import Message, StopReason
-from agent.query.result import QueryShown
+from agent.query_results.result import QueryShown
 from agent.sessions import create_session
 from authz.principal import Principal
 from demo.business_data import FILES, OWNERS, may_correct

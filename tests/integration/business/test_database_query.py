@@ -14,7 +14,7 @@ from agent.business.models import DataSource
 from agent.business.session import reading
 from agent.business.sources import grant
 from agent.models import StopReason
-from agent.query.result import QueryShown
+from agent.query_results.result import QueryShown
 from agent.tools.base import ToolContext
 from agent.tools.calling import Called, call_tool
 from audit.actions import Action, Outcome

@@ -15,8 +15,8 @@ from agent.business.shown import chart_of
 from agent.business.sources import grant, withdraw
 from agent.events import References
 from agent.models import Message, QueryCitation, Role
-from agent.query.result import ChartSpec, QueryShown
-from agent.query.sources import Queried
+from agent.query_results.result import ChartSpec, QueryShown
+from agent.query_results.sources import Queried
 from agent.revocation import Grounds, may_read
 from agent.runs.report import run_report
 from agent.sessions import create_session

@@ -10,7 +10,7 @@ from agent.business.housekeeping import sweep_walls
 from agent.business.models import DataSource
 from agent.business.readable import is_read
 from agent.business.sources import grant, managed_sources, open_source, open_sources, reach_of, vouched
-from agent.query.sources import Queried
+from agent.query_results.sources import Queried
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.doctor import data_sources

@@ -11,7 +11,7 @@ from django.utils import timezone
 from audit.actions import Action
 from audit.models import Entry
 from authz.checks import can
-from authz.effects import Effects
+from authz.impact import Effects
 from authz.models import Denial, FolderUserGrant
 from authz.permissions import Right
 from knowledge.governance.changes import Change, What, carry_out

@@ -18,7 +18,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.scopes import TokenScope
 from authz.tokens import issue_token
-from knowledge.governance import lookup
+from knowledge.governance import parameters
 from knowledge.models import Folder, FolderKind
 from knowledge.services import access
 from tests.factories import allow, make_user
@@ -47,7 +47,7 @@ def effects(user: User, *changes: dict[str, Any]) -> dict[str, tuple[dict[str, i
 
 
 def on(place: Any, what: str, **more: Any) -> dict[str, Any]:
-    return {"what": what, "kind": lookup.kind_of(place), "id": str(place.pk), **more}
+    return {"what": what, "kind": parameters.kind_of(place), "id": str(place.pk), **more}
 
 
 def everything() -> list[Any]:
@@ -172,7 +172,7 @@ def test_who_does_not_govern_a_place_is_told_the_same_as_of_one_that_is_missing(
 
 def test_with_the_guard_off_others_would_be_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The control of the one above."""
-    monkeypatch.setattr(lookup, "get_governed", lambda model, _by, **look: model.unscoped.get(**look))
+    monkeypatch.setattr(parameters, "get_governed", lambda model, _by, **look: model.unscoped.get(**look))
     monkeypatch.setattr(access, "require_manage", lambda *_args: None)
     assert effects(world.mia, on(world.pay, "give", user="ben", rights=["view"])) == {"ben": ({"view": 1}, {})}
 

@@ -9,8 +9,8 @@ from django.db import InternalError
 from rest_framework.test import APIClient
 
 from agent.models import Message, Session
-from agent.rest import see_as as see_as_module
-from agent.rest.see_as import MayOversee
+from agent.rest import impersonation as see_as_module
+from agent.rest.impersonation import MayOversee
 from audit.actions import Action
 from audit.models import Entry
 from authz.models import PermissionSnapshot

@@ -11,7 +11,6 @@ from authz.principal import Principal
 from knowledge.benchmarks.plans import Executed, executed
 from knowledge.benchmarks.rights_world import Collection
 from knowledge.engine import engine
-from knowledge.lookups import document_facts
 from knowledge.models import Document, EmbeddingSpace
 from knowledge.retrieval import candidates
 from knowledge.retrieval.candidates import Candidate, Question, find_candidates
@@ -19,6 +18,7 @@ from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.search import search
 from knowledge.selectors import passages_of
 from knowledge.services.indexes import build_in_transaction
+from knowledge.tool_selectors import document_facts
 
 pytestmark = pytest.mark.django_db
 

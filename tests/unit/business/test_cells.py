@@ -8,7 +8,7 @@ import pytest
 
 from agent.business.cells import is_year, told_row
 from agent.business.layer.model import Value
-from agent.query.result import ResultTable
+from agent.query_results.result import ResultTable
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from knowledge.page_images import cited_boxes
 from knowledge.parsers.base import Block, ParsedDocument
-from knowledge.reading import PART_LENGTH, Span, as_html, excerpt, part_at, parts, placed
+from knowledge.rendering import PART_LENGTH, Span, as_html, excerpt, part_at, parts, placed
 
 TABLE = "| Step | Minutes |\n| --- | --- |\n| Rinse | 5 |\n| Boil \\| cool | 12 |"
 LIST = "1. fill water\n2. run program 3\n   - twice"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from knowledge.retrieval import everyday
-from knowledge.retrieval.everyday import is_of_words, matter_weights, share_of_passages
+from knowledge.retrieval import term_weights
+from knowledge.retrieval.term_weights import is_of_words, matter_weights, share_of_passages
 from knowledge.retrieval.terms import query_weights, term_id, terms
 
 QUESTION = "我自己的折扣是多少"
@@ -21,7 +21,7 @@ def shares(passages: int) -> dict[str, float]:
 def test_everyday_words_weigh_little_in_a_small_base(monkeypatch: pytest.MonkeyPatch) -> None:
     weighed = shares(SMALL)
     assert weighed["折扣"] > 2 * weighed["自己"] > 0
-    monkeypatch.setattr(everyday, "IMAGINED", 0)
+    monkeypatch.setattr(term_weights, "IMAGINED", 0)
     counted = shares(SMALL)
     assert counted["折扣"] == pytest.approx(counted["自己"])
 

@@ -4,9 +4,9 @@ import pytest
 from django.urls import get_resolver
 
 from agent.runs import threads
-from copilot_site import connections
+from copilot_site import connection_budget
 from copilot_site.config import Config
-from copilot_site.connections import POOL
+from copilot_site.connection_budget import POOL
 from copilot_site.seats import KINDS, shares
 
 LANES = (threads._front, threads._beside, threads._at_work)
@@ -15,9 +15,9 @@ LANES = (threads._front, threads._beside, threads._at_work)
 def test_threads_and_seats_that_may_hold_a_connection_add_up_to_the_pool() -> None:
     on_the_way = {id(next(threads._on_the_way)) for _number in range(10)}
     runs = sum(lane._max_workers for lane in LANES) + len(on_the_way)
-    assert runs == connections.RUNS
+    assert runs == connection_budget.RUNS
     seats = sum(share.queue.places for share in shares().values())
-    assert runs + seats + connections.SOCKETS + connections.HEALTH == POOL
+    assert runs + seats + connection_budget.SOCKETS + connection_budget.HEALTH == POOL
 
 
 def test_a_pool_that_is_too_small_stops_the_start() -> None:

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 
 from copilot_site import checks
 from copilot_site.config import Config, ConfigError
-from copilot_site.exposure import dangers, is_exposed, require_safe
+from copilot_site.startup_checks import dangers, is_exposed, require_safe
 
 STRONG = "q7Zk2vR9xW4mB8tL1nC6yH3pD5sF0gJ7aK2eU9iO4wQ8rT1zX6bV"
 SAFE: dict[str, Any] = {

@@ -14,7 +14,7 @@ from agent.business.jsonl import read_jsonl
 from agent.business.sources import open_source
 from authz.principal import Principal
 from copilot_site.lib.commands import one_sentence
-from copilot_site.lib.named_files import read_text
+from copilot_site.lib.file_arguments import read_text
 
 
 class Command(BaseCommand):

@@ -14,7 +14,7 @@ from agent.business.sources import failure_recorded, save_layer
 from agent.business.wall.setup import source_setup
 from copilot_site.lib.commands import one_sentence
 from copilot_site.lib.errors import NotFound
-from copilot_site.lib.named_files import read_text
+from copilot_site.lib.file_arguments import read_text
 
 
 class Command(BaseCommand):

@@ -24,7 +24,7 @@ from agent.providers.configured import connect, served_model
 from authz.principal import Principal
 from copilot_site.lib.commands import one_sentence
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.named_files import file_to_write, read_text
+from copilot_site.lib.file_arguments import file_to_write, read_text
 from knowledge.ingestion.normalise import normalise
 
 

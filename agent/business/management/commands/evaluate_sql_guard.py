@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 from agent.business.evaluation.guard_cases import arena, judge_all, read_case_file
 from agent.business.execute import Wall
 from copilot_site.lib.commands import one_sentence
-from copilot_site.lib.named_files import file_to_write
+from copilot_site.lib.file_arguments import file_to_write
 
 
 class Command(BaseCommand):

@@ -10,12 +10,12 @@ from audit.actions import Action
 from audit.record import record
 from authz.checks import get_visible
 from authz.principal import Principal
+from knowledge.browsing import versions_of
 from knowledge.ingestion.stages import load_parsed
-from knowledge.library import versions_of
 from knowledge.models import Chunk, Document, DocumentVersion
 from knowledge.page_images import cited_boxes, page_png
 from knowledge.parsers.base import Box, ParsedDocument
-from knowledge.reading import Placed, Span, apart_in, as_html, excerpt, is_paged, part_at, parts
+from knowledge.rendering import Placed, Span, apart_in, as_html, excerpt, is_paged, part_at, parts
 
 
 @dataclass(frozen=True)

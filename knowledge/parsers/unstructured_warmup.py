@@ -5,7 +5,7 @@ import os
 os.environ["DO_NOT_TRACK"] = "true"
 os.environ["UNSTRUCTURED_DISABLE_NOTICE"] = "1"
 
-from knowledge.parsers.spacy_alone import spacy  # before unstructured imports it
+from knowledge.parsers.spacy_without_torch import spacy  # before unstructured imports it
 
 # isort: split
 import unstructured.nlp.tokenize

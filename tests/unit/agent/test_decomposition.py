@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.questions.steps import Steps, steps_of
+from agent.rule_routing.decomposition import Steps, steps_of
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from agent.questions.kinds import rule
-from agent.questions.leaning import Lean, in_one_text, leaning_of
+from agent.rule_routing.context_dependence import Lean, in_one_text, leaning_of
+from agent.rule_routing.intents import rule
 from agent.state import Route
 
 SAID = {

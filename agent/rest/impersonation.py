@@ -28,7 +28,7 @@ from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.openapi import operation
 from copilot_site.lib.pagination import MOST_ROWS
 from copilot_site.lib.strict_serializers import Filters, Input
-from knowledge.governance.lookup import user_named
+from knowledge.governance.parameters import user_named
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.rest.bases import KnowledgeBaseSerializer
 from knowledge.rest.documents import DocumentFilters, chosen_documents

@@ -22,7 +22,7 @@ from agent.sessions import get_message, get_session
 from agent.state import Run
 from authz.principal import Principal
 from authz.rest.views import PrincipalView
-from copilot_site.lib.later import Later
+from copilot_site.lib.deferred_response import Later
 from copilot_site.lib.problem_details import problem, problem_handler
 from knowledge.retrieval.search import Scope
 

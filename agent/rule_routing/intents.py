@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from agent.arithmetic.evaluate import Unworkable, evaluate, show
-from agent.questions.leaning import is_vague
+from agent.rule_routing.context_dependence import is_vague
 from agent.state import Route
 
 _SQL = re.compile(

@@ -6,7 +6,7 @@
 import re
 from dataclasses import dataclass
 
-from agent.questions.kinds import asks_for_data
+from agent.rule_routing.intents import asks_for_data
 
 _SENTENCE = re.compile(r"[?？。！!；;]\s*|\.\s+")
 _CLAUSE = re.compile(

@@ -5,7 +5,7 @@ A data source of its own kind registers a function at start-up; what nobody vouc
 
 from collections.abc import Callable, Collection
 
-from agent.query.result import TableReach, Value
+from agent.query_results.result import TableReach, Value
 from authz.principal import Principal
 from copilot_site.lib.registry import Registry
 

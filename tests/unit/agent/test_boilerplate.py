@@ -2,8 +2,8 @@
 
 import pytest
 
+from agent.extractive.boilerplate import says_something
 from agent.extractive.sentences import split
-from agent.extractive.statements import says_something
 
 OFFICIAL, LEAVE = "Who is my authorizing official?", "年假有多少天？"
 
