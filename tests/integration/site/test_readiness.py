@@ -128,7 +128,7 @@ def test_what_a_killed_postgres_left_ends_before_the_next_begins(site: Site) -> 
             assert wait_until(lambda: _busy(server) != [], timeout_s=60)
             backends = _busy(server)
             server.kill()
-            assert wait_until(lambda: site.process("postgres").pid != server.pid, timeout_s=60)
+            assert wait_until(lambda: site.state()["postgres_pid"] != server.pid, timeout_s=60)
             site.wait_sound()
             assert not any(backend.is_running() for backend in backends)
         finally:
