@@ -62,7 +62,10 @@ def test_a_search_is_measured_beside_plain_pgvector_and_leaves_nothing(tmp_path:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["search", "--kb", "Nowhere", "--as", "anna"], "There is no such knowledge base, or you may not see it."),
+        (
+            ["search", "--kb", "Nowhere", "--as", "anna"],
+            "There is no knowledge base “Nowhere” that anna may see; there are “Empty”, “Handbook”.",
+        ),
         (["search", "--kb", "Handbook", "--as", "nobody"], "no active user 'nobody'"),
         (["search", "--kb", "Handbook", "--as", "anna", "--json", "/nowhere/a.json"], "/nowhere is not a folder"),
         (["search", "--kb", "Empty", "--as", "anna"], "has no passages that you may see"),

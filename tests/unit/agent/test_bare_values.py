@@ -32,7 +32,11 @@ def embedder() -> Embedder:
 def test_a_number_or_a_name_answers_only_where_it_is_said_of_what(
     embedder: Embedder, monkeypatch: pytest.MonkeyPatch, left_out: str, said: str
 ) -> None:
-    for rule, without in (("judgement.THRESHOLD", 0.0), ("judgement.STANDS_OUT", 1.0), ("matter.RARE", 0.0)):
+    for rule, without in (
+        ("answerability.THRESHOLD", 0.0),
+        ("answerability.STANDS_OUT", 1.0),
+        ("topic_terms.RARE", 0.0),
+    ):
         monkeypatch.setattr(f"agent.grounding.{rule}", without)
     assert judge(read(left_out, [BANK], embedder)).doubt is AbstainReason.ANOTHER_MATTER
     assert judge(read(said, [BANK], embedder)).ok
