@@ -1,4 +1,6 @@
-"""A bounded queue for a few places at work: round robin between parties, first come, first served within each.
+"""A bounded queue for a few places at work: whoever was served longest ago is next, first come, first served within each party.
+
+Where all parties always wait that is round robin; whoever asks without a pause comes after those who ask now and then.
 
 Who waits costs neither a thread nor a connection. Threads and event loops of a process may share a queue.
 """
@@ -15,6 +17,7 @@ from threading import Lock
 LONGEST_RETRY_S = 60
 TELL_S = 1.0  # at least between two places that somebody who waits is told of
 RARELY = 5  # times as long, for somebody far behind: each telling is written, read and shown
+MOST_REMEMBERED = 10_000  # parties; who is forgotten counts as never served
 SMOOTHING = 0.1  # weight of the latest stay in the mean
 
 
@@ -80,9 +83,9 @@ class FairQueue:
     def __init__(self, *, places: int, own_places: Callable[[Hashable], int], most_waiting: int) -> None:
         self.places, self.own_places, self.most_waiting = places, own_places, most_waiting
         self._lock = Lock()
-        self._lines: OrderedDict[Hashable, deque[Ticket]] = (
-            OrderedDict()
-        )  # in the order in which parties are served next
+        self._lines: dict[Hashable, deque[Ticket]] = {}
+        self._served: OrderedDict[Hashable, int] = OrderedDict()  # the number of a party's latest turn, the latest last
+        self._turns = 0
         self._at_work: Counter[Hashable] = Counter()
         self._waiting = 0
         self._stay_s = 1.0  # mean
@@ -123,7 +126,7 @@ class FairQueue:
                 return 0
             own = self._lines[ticket.party].index(ticket)
             count, is_behind = 0, False
-            for party, line in self._lines.items():
+            for party, line in self._in_turn():
                 if party == ticket.party:
                     count, is_behind = count + own, True
                 else:
@@ -142,18 +145,27 @@ class FairQueue:
         return self.at_work < self.places and self._at_work[party] < self.own_places(party)
 
     def _call_next(self) -> None:
-        """Fill the free places: the first party that may have one more, which then goes to the end of the round."""
-        while party := next(([party] for party in self._lines if self._may_work(party)), None):
-            line = self._lines.pop(party[0])
+        """Fill the free places: each goes to the party that may have one more and was served longest ago."""
+        while found := next((item for item in self._in_turn() if self._may_work(item[0])), None):
+            party, line = found
             ticket = line.popleft()
             self._waiting -= 1
-            if line:
-                self._lines[party[0]] = line
+            if not line:
+                del self._lines[party]
             self._serve(ticket)
+
+    def _in_turn(self) -> list[tuple[Hashable, deque[Ticket]]]:
+        """The parties that wait, as they are served next; who was never served, in the order in which they came."""
+        return sorted(self._lines.items(), key=lambda item: self._served.get(item[0], 0))
 
     def _serve(self, ticket: Ticket) -> None:
         ticket.stage, ticket.served_at = _Stage.SERVED, time.monotonic()
         self._at_work[ticket.party] += 1
+        self._turns += 1
+        self._served[ticket.party] = self._turns
+        self._served.move_to_end(ticket.party)
+        if len(self._served) > MOST_REMEMBERED:
+            self._served.popitem(last=False)
         ticket.served.set_result(None)
 
     def retry_after_s(self) -> int:

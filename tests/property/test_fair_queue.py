@@ -75,11 +75,25 @@ def test_each_is_told_truly_how_many_are_before_them(places: int, parties: list[
 
 
 @given(floods=st.integers(1, 30), others=st.integers(1, 10))
-def test_who_asks_once_waits_for_one_question_of_each_other_party_at_most(floods: int, others: int) -> None:
+def test_who_asks_once_waits_for_nothing_of_a_flood_that_was_served(floods: int, others: int) -> None:
     line = queue(places=1, own=1, most=200)
     entered(line, ["flood"] * (1 + floods))  # type: ignore[list-item]  # any hashable is a party
     one_each = entered(line, list(range(others)))
-    assert [ticket.before() for ticket in one_each] == [1 + number for number in range(others)]
+    assert [ticket.before() for ticket in one_each] == list(range(others))
+
+
+@given(times=st.integers(1, 20))
+def test_who_asks_now_and_then_comes_before_who_never_stops(times: int) -> None:
+    line = queue(places=1, own=1, most=200)
+    line.enter("now and then").leave()
+    for _each in range(times):
+        line.enter("flood").leave()
+    at_work, *flood = entered(line, ["flood"] * 3)  # type: ignore[list-item]
+    again = line.enter("now and then")
+    at_work.leave()
+    assert again.is_served
+    again.leave()
+    assert flood[0].is_served, "and the flood has what is left"
 
 
 @given(own=st.integers(1, 3), parties=ARRIVALS)
