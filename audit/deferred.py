@@ -36,7 +36,7 @@ class _Kept:
 
 
 @dataclass
-class Withheld:
+class DeferredEntries:
     """A Recorder that keeps what it is given. Who did it, and in which run, is said when it is written: not who it was tried for."""
 
     _kept: list[_Kept] = field(default_factory=list)

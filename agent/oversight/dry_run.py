@@ -21,7 +21,7 @@ from agent.state import EvidenceItem, Run
 from agent.states import STATES
 from agent.tools.base import Tool, allowed_names, find
 from agent.workflow import walk
-from audit.deferred import Withheld
+from audit.deferred import DeferredEntries
 from audit.record import Actor
 from authz.principal import Principal
 from copilot_site.lib.transactions import read_only
@@ -47,9 +47,9 @@ class DryRun:
 
 
 @contextmanager
-def looking(by: Principal, *, on_behalf_of: Actor) -> Iterator[Withheld]:
+def looking(by: Principal, *, on_behalf_of: Actor) -> Iterator[DeferredEntries]:
     """A block in which the database refuses to write. What was withheld in it is recorded after it, whatever its end."""
-    withheld = Withheld()
+    withheld = DeferredEntries()
     try:
         with read_only():
             yield withheld
@@ -58,7 +58,7 @@ def looking(by: Principal, *, on_behalf_of: Actor) -> Iterator[Withheld]:
 
 
 def dry_run(
-    principal: Principal, question: str, *, language: str, withheld: Withheld, by: Principal | None = None
+    principal: Principal, question: str, *, language: str, withheld: DeferredEntries, by: Principal | None = None
 ) -> DryRun:
     """Walk the states as a run does, without storing anything. Call it within `looking()`.
 

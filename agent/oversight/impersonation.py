@@ -9,7 +9,7 @@ from django.db import transaction
 
 from agent.oversight.dry_run import looking
 from audit.actions import Action
-from audit.deferred import Withheld
+from audit.deferred import DeferredEntries
 from audit.record import record
 from authz.principal import Principal
 from authz.snapshot import take_snapshot
@@ -25,7 +25,7 @@ class Impersonation:
     user: User
     sees: Principal
     perm_snapshot_id: str
-    withheld: Withheld
+    withheld: DeferredEntries
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from agent.oversight.dry_run import DryRun, dry_run
 from agent.query_results.result import QueryShown
 from agent.runs.report import RunReport, run_report
 from agent.state import EvidenceItem
-from audit.deferred import Withheld
+from audit.deferred import DeferredEntries
 from authz.models import PermissionSnapshot
 from authz.principal import Principal
 from authz.snapshot import is_intact
@@ -100,7 +100,7 @@ def get_answer(message_id: UUID) -> Message:
     return found
 
 
-def replay(viewer: Principal, message: Message, *, language: str, withheld: Withheld) -> Replay:
+def replay(viewer: Principal, message: Message, *, language: str, withheld: DeferredEntries) -> Replay:
     """Read what is stored and try the question again; the run's report is the viewer's own. Call it within `looking()`."""
     question, state = question_of(message), message.state
     asker = message.session.user
@@ -149,7 +149,7 @@ def _snapshot(state: Mapping[str, Any]) -> PermissionSnapshot | None:
     return PermissionSnapshot.objects.select_related("folders").filter(pk=pk).first()
 
 
-def _now(asker: Principal, question: str, message: Message, language: str, withheld: Withheld) -> Now:
+def _now(asker: Principal, question: str, message: Message, language: str, withheld: DeferredEntries) -> Now:
     if asker.is_nobody:
         return Now(None, _("The account is disabled: it would get no answer."), is_same_text=False)
     try:

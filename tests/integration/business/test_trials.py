@@ -17,7 +17,7 @@ from agent.models import Message, QueryCitation, Session
 from agent.oversight.dry_run import dry_run
 from agent.tools.database_query import DatabaseQuery
 from audit.actions import Action, Outcome
-from audit.deferred import Withheld
+from audit.deferred import DeferredEntries
 from audit.models import Entry
 from authz.models import OrgUnit, PermissionSnapshot
 from authz.permissions import Right
@@ -160,14 +160,14 @@ def test_what_cannot_be_recorded_is_not_shown(
     def fails(*_args: object, **_kwargs: object) -> None:
         raise InternalError("the log is gone")
 
-    monkeypatch.setattr(Withheld, "write", fails)
+    monkeypatch.setattr(DeferredEntries, "write", fails)
     with pytest.raises(InternalError, match="the log is gone"):
         seen_as(overseer, northerner)
 
 
 def test_a_tool_that_changes_something_is_not_offered(northerner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """The tool says so itself; the trial knows none by name."""
-    withheld = Withheld()
+    withheld = DeferredEntries()
     monkeypatch.setattr(DatabaseQuery, "has_side_effects", True)
     tried = dry_run(Principal.of(northerner), QUESTION, language="en", withheld=withheld)
     assert (tried.results, tried.stop_reason) == ([], "no_evidence")
