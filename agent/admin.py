@@ -65,8 +65,8 @@ class AgentProfileForm(forms.ModelForm[AgentProfile]):
     class Meta:
         model = AgentProfile
         fields = (
-            "name", "description", "allowed_tools", "language_model", "knowledge_bases", "uses_tools", "most_steps",
-            "most_tool_calls", "most_tokens", "most_seconds", "most_cost", "is_default",
+            "name", "description", "allowed_tools", "language_model", "judge", "is_strict", "knowledge_bases", "uses_tools",
+            "most_steps", "most_tool_calls", "most_tokens", "most_seconds", "most_cost", "is_default",
         )  # fmt: skip
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -4,15 +4,16 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from agent.query_results.result import QueryShown
+from business.results.shown_query import QueryShown
 
 
 @dataclass(frozen=True)
 class CitedSentence:
-    """citations: numbers from 1, as the marks `[1]` in the shown text."""
+    """citations: numbers from 1, as the marks `[1]` in the shown text. is_checked: False where nobody could compare it with them."""
 
     text: str
     citations: tuple[int, ...]
+    is_checked: bool = True
 
     @property
     def marked(self) -> str:
@@ -53,12 +54,13 @@ class CitedQuery:
 
 @dataclass(frozen=True)
 class CitedAnswer:
-    """provider: who wrote it, e.g. `extractive`. Numbers are shared by citations and queries."""
+    """provider: who wrote it, e.g. `extractive`. Numbers are shared by citations and queries. separator: between its sentences."""
 
     provider: str
     sentences: tuple[CitedSentence, ...]
     citations: tuple[CitedSpan, ...]
     queries: tuple[CitedQuery, ...] = ()
+    separator: str = " "
 
     @property
     def evidence_ids(self) -> list[str]:
@@ -81,4 +83,4 @@ class CitedAnswer:
     @property
     def text(self) -> str:
         """The answer with its marks, as it is streamed and stored."""
-        return " ".join(sentence.marked for sentence in self.sentences)
+        return self.separator.join(sentence.marked for sentence in self.sentences)

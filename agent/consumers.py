@@ -15,10 +15,10 @@ from redis.exceptions import RedisError
 
 from agent.events import Error
 from agent.profiles import Options
-from agent.runs.launch import launch, start
+from agent.runs.follow import follow, require_answer
 from agent.runs.leases import ask_to_stop
-from agent.runs.persistence import answer_to
-from agent.runs.subscription import follow, require_answer
+from agent.runs.run import launch
+from agent.runs.start import answer_to, start
 from agent.runs.threads import in_thread
 from agent.sessions import get_session
 from audit.actions import Action, Outcome
@@ -29,6 +29,7 @@ from copilot_site.lib.concurrency_limit import AtMost, HoldsTooMuch
 from copilot_site.lib.errors import CopilotError, NotFound, as_ours
 from copilot_site.lib.json_depth import loads
 from copilot_site.lib.sockets import message_of
+from copilot_site.lib.strict_serializers import MOST
 from knowledge.retrieval.search import Scope
 
 NOT_YOURS = 4404  # close code: no such conversation, or somebody else's
@@ -57,7 +58,7 @@ class Continue(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     continue_message: UUID
-    after: int = Field(default=-1, ge=-1)
+    after: int = Field(default=-1, ge=-1, le=MOST)
 
 
 class StopMessage(BaseModel):

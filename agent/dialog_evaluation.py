@@ -11,15 +11,15 @@ import psycopg
 from asgiref.sync import async_to_sync
 from pydantic import BaseModel, Field
 
-from agent.attribution.support import share_said
-from agent.business.evaluation.questions import comparable, contains
-from agent.business.session import connected
-from agent.business.sources import OpenSource, open_sources
-from agent.events import Event
-from agent.models import StopReason
-from agent.runs.launch import ask
+from agent.attribution.overlap import share_said
+from agent.events import Event, StopReason
+from agent.runs.start import ask
 from agent.sessions import ShownMessage, create_session, get_message
 from authz.principal import Principal
+from business.evaluation.questions import comparable, contains
+from business.execute import Access
+from business.session import connected
+from business.sources import OpenSource, open_sources
 from knowledge.ingestion.language import language_of
 from knowledge.retrieval.search import Scope
 
@@ -88,25 +88,28 @@ def measured(dialogs: Sequence[Dialog], *, today: date) -> DialogReport:
         session = create_session(principal)
         sources = open_sources(principal)
         for turn in dialog.turns:
-            events = async_to_sync(_asked)(principal, session.pk, turn.ask)
+            events = async_to_sync(asked_in)(principal, session.pk, turn.ask)
             shown = get_message(principal, session, UUID(str(events[-1].assistant_message_id)))
-            gold = list(_gold(turn, sources, today))
+            gold = list(gold_of(turn.sql_seen, sources, today))
             report.add(dialog, turn, shown, _verdict(turn, shown, gold))
     return report
 
 
-async def _asked(principal: Principal, session_id: Any, question: str) -> list[Event]:
+async def asked_in(principal: Principal, session_id: Any, question: str) -> list[Event]:
+    """Ask in a conversation, in the language of the question; all events."""
     language = "zh-hans" if language_of(question) == "zh" else "en"
     return [e async for e in ask(principal, session_id=session_id, question=question, scope=Scope(), language=language)]
 
 
-def _gold(turn: Turn, sources: Sequence[OpenSource], today: date) -> Iterator[Sequence[Sequence[Any]]]:
-    """The rows of the gold statement, in each source that has its tables."""
-    for opened in sources if turn.sql_seen else ():
+def gold_of(sql: str, sources: Sequence[OpenSource], today: date) -> Iterator[Sequence[Sequence[Any]]]:
+    """The rows of a gold statement, "" for none, in each source that has its tables. today: the day that it names."""
+    for opened in sources if sql else ():
+        if not isinstance(opened.access, Access):
+            continue
         now = datetime.now(ZoneInfo(opened.layer.time_zone)).date()
         with connected(opened.access.admin) as connection:
             try:
-                yield connection.execute(turn.sql_seen.replace(f"{today}", f"{now}").encode()).fetchall()
+                yield connection.execute(sql.replace(f"{today}", f"{now}").encode()).fetchall()
             except psycopg.errors.UndefinedTable:
                 continue
 
@@ -114,7 +117,11 @@ def _gold(turn: Turn, sources: Sequence[OpenSource], today: date) -> Iterator[Se
 def _verdict(turn: Turn, shown: ShownMessage, gold: Sequence[Sequence[Sequence[Any]]]) -> Verdict:
     if shown.stop_reason != StopReason.OK:
         return "right" if turn.nothing else "declined"
+    told = turn.answer is not None and not shown.queries and share_said(turn.answer, shown.content) >= SAID
+    return "right" if told or is_counted(shown, gold) else "wrong"
+
+
+def is_counted(shown: ShownMessage, gold: Sequence[Sequence[Sequence[Any]]]) -> bool:
+    """Whether a result of the answer holds the rows of one of the gold results."""
     tables = [query.result.table.rows for query in shown.queries if query.result]
-    counted = any(contains(*comparable(rows, expected)) for rows in tables for expected in gold)
-    told = turn.answer is not None and not tables and share_said(turn.answer, shown.content) >= SAID
-    return "right" if counted or told else "wrong"
+    return any(contains(*comparable(rows, expected)) for rows in tables for expected in gold)

@@ -11,10 +11,10 @@ from typing import Any
 from uuid import UUID
 
 from agent.evidence import text_hash
-from agent.query_results.result import Meaning, QueryShown, ResultTable, TableReach
-from agent.query_results.sources import Queried
 from agent.state import EvidenceItem, Finding, Source
 from authz.principal import Principal
+from business.results.shown_query import Meaning, QueryShown, ResultTable, TableReach
+from business.results.visibility import Queried
 from knowledge.models import Document, ParseStatus
 from knowledge.retrieval.search import Scope
 from knowledge.tool_selectors import Facts, documents_within

@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+from agent.cross_lingual.fallback import look_across
+from agent.extractive.passages import Quote
 from agent.grounding.answerability import SIGNALS, judge, signals
 from agent.providers import extractive
 from authz.principal import Principal
@@ -18,15 +20,17 @@ from knowledge.evaluation.datasets import Dataset, Query
 from knowledge.evaluation.metrics import mean
 from knowledge.evaluation.runs import Languages, scope_of
 from knowledge.ingestion.normalise import normalise
-from knowledge.retrieval.search import search
+from knowledge.retrieval.search import Found, Scope, search
 
 TOP_K = 8
 CURVE_POINTS = 21
+SHOWN = 3  # passages that a person looks at first
 KEPT_SENTENCES = 200_000  # 0.3 GB: the questions of a set are read in the same sentences again and again
 Asking = Callable[[Sequence[Query]], Iterable[Query]]
 
 
 Kind = Literal["open", "hidden", "unanswerable"]
+Outcome = Literal["answered", "found", "nothing"]
 
 
 @dataclass(frozen=True)
@@ -34,8 +38,9 @@ class Judged:
     """What became of one question.
 
     kind: asked by who may read what answers it, by who may not, or without an answer anywhere. article: the title of what
-    answers it, else of the first passage found. signals: {signal: value}; empty where nothing was read. confidence, verified:
-    of the verdict, 0 … 1; quoted and cited: of the answer, given or withheld.
+    answers it, else of the first passage found. signals: {signal: value}; empty where nothing was read. confidence, doubt: of
+    the verdict. outcome: what the person is given. quoted and cited: of the answer, given or withheld. shown: a gold answer stands
+    in one of the first SHOWN passages given.
     """
 
     id: str
@@ -43,10 +48,15 @@ class Judged:
     article: str
     signals: dict[str, float]
     confidence: float = 0.0
-    verified: float = 0.0
-    answered: bool = False
+    doubt: str = ""
+    outcome: Outcome = "nothing"
     quoted: bool = False
     cited: bool = False
+    shown: bool = False
+
+    @property
+    def answered(self) -> bool:
+        return self.outcome == "answered"
 
 
 @dataclass(frozen=True)
@@ -86,11 +96,13 @@ class AnswerEvaluation:
         with hidden(self.corpus, self.reader, relevant) if kind == "hidden" else nullcontext():
             scope = scope_of(query, self.dataset, self.corpus, self.languages)
             found = search(self.reader, query.text, scope=scope, top_k=TOP_K)
-        reading = extractive.read_found(query.text, found, embedder)
-        verdict = judge(reading)
+            reading = extractive.read_found(query.text, found, embedder)
+            verdict = judge(reading)
+            outcome, given = self._given(query.text, reading.quotes if verdict.ok else (), found, scope, embedder)
         gold = [plain(answer) for answer in query.answers]
         text = plain(" ".join(quote.text for quote in reading.quotes))
         cited = [plain(found.hits[quote.passage].passage.text) for quote in reading.quotes]
+        first = [plain(text) for text in given[:SHOWN]]
         if not article and found.hits:
             article = found.hits[0].passage.title
         return Judged(
@@ -99,45 +111,66 @@ class AnswerEvaluation:
             article,
             dict(zip(SIGNALS, signals(reading).tolist(), strict=True)) if reading.best else {},
             confidence=verdict.score,
-            verified=verdict.verified,
-            answered=verdict.ok,
-            quoted=any(answer in text for answer in gold),
-            cited=any(answer in passage for answer in gold for passage in cited),
+            doubt=verdict.doubt or "",
+            outcome=outcome,
+            quoted=any(one in text for one in gold),
+            cited=any(one in passage for one in gold for passage in cited),
+            shown=any(one in passage for one in gold for passage in first),
         )
+
+    def _given(
+        self, question: str, quotes: Sequence[Quote], found: Found, scope: Scope, embedder: Embedder
+    ) -> tuple[Outcome, list[str]]:
+        """What the person is given for a question, as a run does it, and the passages that it stands on or shows.
+
+        quotes: of the answer, none where it is not confirmed.
+        """
+        outcome: Outcome = "answered"
+        answer = extractive.cited(quotes, found) if quotes else None
+        if answer is None and (
+            second := look_across(self.reader, question, embedder, query=question, scope=scope, top_k=TOP_K)
+        ):
+            answer, found = second.answer, second.found
+        if answer is None:
+            outcome, answer = "found", extractive.closest_of(question, found, embedder, lead="")
+        if answer is None:
+            return "nothing", []
+        texts = {hit.passage.chunk_id: hit.passage.text for hit in found.hits}
+        return outcome, [texts[span.chunk_id] for span in answer.citations]
 
 
 def report_of(dataset: Dataset, judged: Sequence[Judged]) -> dict[str, Any]:
     """The report, shares in 0 … 1.
 
-    contains_gold, cites_gold: of the answerable questions, whatever the verdict, the share whose text and whose cited
-    passage hold a gold answer; answered: the share that is answered at all; abstained: of the unanswerable ones, the share
-    that is not; auc and curve: how well the verification tells them apart; auc_confidence: how well the judgement does.
-    Where questions were asked with what answers them hidden: abstained_hidden, and right_elsewhere_hidden, the share that quotes
-    a gold answer from another document.
+    contains_gold, cites_gold: of the answerable questions, whatever the verdict, the share whose text and whose cited passage hold a
+    gold answer. answered, found, nothing: what becomes of them; shown: the share with a gold answer in one of the first SHOWN
+    passages given, answered or not. The same of those without an answer (`unanswerable`) and of those asked with what answers them
+    hidden (`hidden`); there right_elsewhere is the share that is answered with a gold answer from another document. auc and curve:
+    how well the verdict tells them apart.
     """
-    answerable, impossible, unread = (
-        [each for each in judged if each.kind == kind] for kind in ("open", "unanswerable", "hidden")
-    )
+    open_, *others = ([each for each in judged if each.kind == kind] for kind in ("open", "unanswerable", "hidden"))
     report: dict[str, Any] = {
         "dataset": dataset.name,
         "queries": len(dataset.queries),
-        "answerable": len(answerable),
-        "contains_gold": _share(judged.quoted for judged in answerable),
-        "cites_gold": _share(judged.quoted and judged.cited for judged in answerable),
-        "answered": _share(judged.answered for judged in answerable),
+        "answerable": len(open_),
+        "contains_gold": _share(judged.quoted for judged in open_),
+        "cites_gold": _share(judged.quoted and judged.cited for judged in open_),
+        **_outcomes(open_),
+        "shown": _share(judged.shown for judged in open_),
     }
-    if impossible:
-        report["abstained"] = _share(not judged.answered for judged in impossible)
-    if impossible and answerable:
-        report["auc"] = area([j.verified for j in answerable], [j.verified for j in impossible])
-        report["auc_confidence"] = area([j.confidence for j in answerable], [j.confidence for j in impossible])
-        report["curve"] = curve(answerable, impossible, by="verified")
-    if unread:
-        report["abstained_hidden"] = _share(not judged.answered for judged in unread)
-        report["right_elsewhere_hidden"] = _share(judged.answered and judged.quoted for judged in unread)
-        report["auc_hidden"] = area([j.confidence for j in answerable], [j.confidence for j in unread])
-        report["curve_hidden"] = curve(answerable, unread)
+    for name, group in zip(("unanswerable", "hidden"), others, strict=True):
+        if group:
+            report[name] = _outcomes(group)
+        if group and open_:
+            report[f"auc_{name}"] = area([j.confidence for j in open_], [j.confidence for j in group])
+            report[f"curve_{name}"] = curve(open_, group)
+    if others[1]:
+        report["hidden"]["right_elsewhere"] = _share(judged.answered and judged.quoted for judged in others[1])
     return report
+
+
+def _outcomes(judged: Sequence[Judged]) -> dict[str, float]:
+    return {name: _share(each.outcome == name for each in judged) for name in get_args(Outcome)}
 
 
 def plain(text: str) -> str:
@@ -153,11 +186,9 @@ def area(positive: Sequence[float], negative: Sequence[float]) -> float:
     return round((rank_sum - len(positive) * (len(positive) + 1) / 2) / pairs, 4) if pairs else 0.0
 
 
-def curve(
-    positive: Sequence[Judged], negative: Sequence[Judged], *, by: Literal["confidence", "verified"] = "confidence"
-) -> list[dict[str, float]]:
+def curve(positive: Sequence[Judged], negative: Sequence[Judged]) -> list[dict[str, float]]:
     """For thresholds along the answerable questions: the share of them refused, and of the others abstained."""
-    ours, others = ([float(getattr(judged, by)) for judged in group] for group in (positive, negative))
+    ours, others = ([judged.confidence for judged in group] for group in (positive, negative))
     ordered = sorted(ours)
     points = []
     for step in range(CURVE_POINTS):

@@ -3,9 +3,25 @@
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
+from django.db.models import TextChoices
+from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel, ConfigDict, Field
 
-from agent.query_results.result import QueryShown
+from business.results.shown_query import QueryShown
+
+
+class StopReason(TextChoices):
+    """How a run ended, in the specification's words, and one more: NOT_CONFIRMED, where passages are shown that no answer stands on."""
+
+    OK = "ok", _("answered")
+    NEED_CLARIFY = "need_clarify", _("asked back")
+    NOT_CONFIRMED = "not_confirmed", _("found, not confirmed")
+    NO_EVIDENCE = "no_evidence", _("nothing found")
+    PERMISSION_DENIED = "permission_denied", _("no access")
+    TOOL_ERROR = "tool_error", _("a tool failed")
+    CANCELLED = "cancelled", _("stopped")
+    BUDGET_EXHAUSTED = "budget_exhausted", _("a limit was reached")
+    REFUSED = "refused", _("refused")
 
 
 class KnowledgeReference(BaseModel):
@@ -134,7 +150,8 @@ class References(StreamEvent):
 class Answer(StreamEvent):
     """A piece of the answer; citations are marks like `[1]` in the text. `data.provider` says who wrote it.
 
-    A question back has `data.readings`: complete questions to choose from.
+    A question back has `data.readings`: complete questions to choose from. `data.is_checked` is there, and false, where this piece
+    was not checked against its source.
     """
 
     response_type: Literal["answer"] = "answer"

@@ -1,14 +1,16 @@
 """What was said before, as a model may be told it: under today's rights, the latest turns only, within a number of tokens."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 from uuid import UUID
 
-from agent.models import Message, Role, StopReason
+from agent.events import StopReason
+from agent.models import Message, Role
+from agent.prompting import count_tokens
 from agent.sessions import shown_messages
-from agent.state import Turn
-from agent.tokens import count_tokens
+from agent.state import MeantQuery, Turn
 from authz.principal import Principal
+from business.logical_query.query import LogicalQuery
 
 TURNS, TOKENS = 8, 1_500
 ANSWER_CHARACTERS = 600  # of an earlier answer: enough for what a follow-up leans on
@@ -34,19 +36,38 @@ def history_of(principal: Principal, session_id: UUID, *, before: UUID) -> list[
 
 @dataclass(frozen=True)
 class Earlier:
-    """question: as it was understood. is_asked_back: it was not, and the person was asked what they mean."""
+    """question: as it was understood. is_asked_back: it was not, and the person was asked what they mean.
+
+    query: source and query that its answer stands on, under today's rights. meant: what the choices that were offered mean.
+    """
 
     question: str
     is_asked_back: bool
+    query: tuple[str, LogicalQuery] | None = None
+    meant: dict[str, tuple[str, LogicalQuery]] = field(default_factory=dict)
 
 
-def understood(session_id: UUID, *, before: UUID) -> Earlier | None:
+def understood(principal: Principal, session_id: UUID, *, before: UUID) -> Earlier | None:
     """The question before this one; None where there is none."""
     row = (
         Message.objects.filter(session_id=session_id, role=Role.ASSISTANT, is_complete=True)
         .exclude(pk=before)
         .order_by("-created_at")
+        .prefetch_related("citations", "queries")
         .first()
     )
     question = str(row.state.get("input", {}).get("normalized_query", "")) if row else ""
-    return Earlier(question, row.stop_reason == StopReason.NEED_CLARIFY) if row and question else None
+    if row is None or not question:
+        return None
+    (shown,) = shown_messages(principal, [row])
+    standing = [
+        (one.source, one.result.logical_query) for one in shown.queries if one.result and one.result.logical_query
+    ]
+    query = standing[0] if len(standing) == 1 else None
+    return Earlier(question, row.stop_reason == StopReason.NEED_CLARIFY, query, _meant(row))
+
+
+def _meant(row: Message) -> dict[str, tuple[str, LogicalQuery]]:
+    kept = row.state.get("plan", {}).get("clarifying_queries", {})
+    found = {text: MeantQuery.model_validate(one) for text, one in kept.items()}
+    return {text: (one.source, one.query) for text, one in found.items()}

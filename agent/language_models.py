@@ -1,15 +1,19 @@
-"""Language models as an administrator sets them up: an address is changed together with its key, or the key is forgotten."""
+"""Language models as an administrator sets them up: an address is changed together with its key, or the key is forgotten.
+
+Keys are encrypted at rest for their address.
+"""
 
 from collections.abc import Sequence
 
+from django.conf import settings
 from django.db import transaction
 
 from agent.models import LanguageModel
-from agent.providers.keys import sealed
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.outgoing import parsed_url, require_plausible, services_at
+from copilot_site.lib.sealing import SealBroken, seal, unseal
 
 
 @transaction.atomic
@@ -32,3 +36,29 @@ def save_language_model(by: Principal | None, row: LanguageModel, *, key: str = 
         detail |= {"address_before": before.base_url if before else "", "address": row.base_url}
     record(by, Action.AGENT_CHANGED, row, detail=detail)
     return is_moved and not key and bool(before and before.encrypted_key)
+
+
+class KeyLost(Exception):
+    """A stored key was encrypted for another address or under another secret: the operator enters it again."""
+
+
+def sealed(key: str, address: str) -> str:
+    """The key as it is stored, for this address alone; "" stays ""."""
+    return seal(key, purpose=_purpose(address), secrets=_secrets())
+
+
+def opened(stored: str, address: str) -> str:
+    """The key again, for the address that it was stored for. Raises KeyLost."""
+    try:
+        return unseal(stored, purpose=_purpose(address), secrets=_secrets())
+    except SealBroken:
+        raise KeyLost("the key was stored for another address or another COPILOT_SECRET_KEY; enter it again") from None
+
+
+def _purpose(address: str) -> str:
+    return f"copilot language model keys {address}"
+
+
+def _secrets() -> list[str]:
+    """New keys are sealed under the secret of their own, if there is one; those sealed before it was set still open."""
+    return [secret for secret in (settings.LLM["keys_secret"], settings.SECRET_KEY) if secret]

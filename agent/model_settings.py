@@ -1,7 +1,9 @@
 """Rows that say which models there are, what an agent may do, and what each person has used today."""
 
 import uuid
+from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -10,6 +12,10 @@ from django.core.validators import MaxValueValidator, MinValueValidator, URLVali
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+
+from agent.budget import Budget
+from agent.profiles import Options, Profile
+from copilot_site.lib.errors import NotFound
 
 
 class LanguageModel(models.Model):
@@ -73,6 +79,20 @@ class AgentProfile(models.Model):
     language_model = models.ForeignKey(
         LanguageModel, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("language model")
     )
+    judge = models.ForeignKey(
+        LanguageModel,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=_("judge of sentences"),
+        help_text=_("The model that compares sentences with their sources; empty: the one that writes."),
+    )
+    is_strict = models.BooleanField(
+        _("shows checked sentences only"),
+        default=False,
+        help_text=_("Otherwise a sentence that could not be checked against its source is shown with a mark."),
+    )
     knowledge_bases = models.ManyToManyField(
         "knowledge.KnowledgeBase",
         blank=True,
@@ -126,3 +146,46 @@ class DayOfUse(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user_id} {self.day}"
+
+
+def profile_of(options: Options) -> Profile:
+    """The profile that was asked for, or the default one. Raises NotFound for one that is not there."""
+    profile = _stored(options.profile_id)
+    if options.model:
+        profile = replace(profile, model=options.model)
+    if options.uses_tools is not None:
+        profile = replace(profile, uses_tools=options.uses_tools)
+    return profile
+
+
+def _stored(profile_id: str) -> Profile:
+    row = AgentProfile.objects.filter(is_default=True).first()
+    if profile_id:
+        try:
+            row = AgentProfile.objects.filter(pk=profile_id).first()
+        except (ValidationError, ValueError):  # no UUID
+            row = None
+        if row is None:
+            raise NotFound(_("There is no agent profile “%(id)s”.") % {"id": profile_id[:80]})
+    common = Budget(cost=settings.LLM["run_cost"])
+    if row is None:
+        return Profile(budget=common)
+    limits: dict[str, Any] = {
+        "steps": row.most_steps,
+        "tool_calls": row.most_tool_calls,
+        "tokens": row.most_tokens,
+        "seconds": row.most_seconds,
+        "cost": row.most_cost,
+    }
+    return Profile(
+        name=row.name,
+        tools=None if row.allowed_tools is None else tuple(row.allowed_tools),
+        model=row.language_model.name if row.language_model else "",
+        uses_tools=row.uses_tools,
+        judge=row.judge.name if row.judge else "",
+        is_strict=row.is_strict,
+        knowledge_base_ids=tuple(
+            row.knowledge_bases.through.objects.filter(agentprofile=row).values_list("knowledgebase_id", flat=True)
+        ),
+        budget=replace(common, **{name: limit for name, limit in limits.items() if limit is not None}),
+    )

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from agent.events import StopReason
 from agent.model_settings import AgentProfile, DayOfUse, LanguageModel
 
 __all__ = [
@@ -18,29 +19,16 @@ __all__ = [
     "Rating",
     "Role",
     "Session",
-    "StopReason",
 ]
 
 
-class StopReason(models.TextChoices):
-    """How a run ended, in the specification's words."""
-
-    OK = "ok", _("answered")
-    NEED_CLARIFY = "need_clarify", _("asked back")
-    NO_EVIDENCE = "no_evidence", _("could not be confirmed")
-    PERMISSION_DENIED = "permission_denied", _("no access")
-    TOOL_ERROR = "tool_error", _("a tool failed")
-    CANCELLED = "cancelled", _("stopped")
-    BUDGET_EXHAUSTED = "budget_exhausted", _("a limit was reached")
-    REFUSED = "refused", _("refused")
-
-
 class Session(models.Model):
-    """One conversation of one person."""
+    """One conversation of one person. within: the folder of the narrow token it was begun with; None where nothing narrowed them."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
     title = models.CharField(_("title"), max_length=200, blank=True)
+    within = models.UUIDField(null=True, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
@@ -105,7 +93,7 @@ class Message(models.Model):
 class QueryCitation(models.Model):
     """The result of a query behind a number of an answer. source: name of the data source, whose rights of today decide.
 
-    result: the query with its table and meaning as `agent.query_results.result.QueryShown`; null where the source keeps none.
+    result: the query with its table and meaning as `business.results.shown_query.QueryShown`; null where the source keeps none.
     perm_snapshot_id: of the rights that it ran under, for the audit.
     """
 

@@ -1,9 +1,9 @@
 """What a run tells the person when it does something else than they would expect; never a silent downgrade."""
 
 import structlog
-from django.utils.translation import gettext as _
 from django.utils.translation import override
 
+from agent import texts
 from agent.budget import Limit
 from agent.providers.base import ModelError
 from agent.providers.metered import OutOfBudget
@@ -22,11 +22,11 @@ def model_failed(run: Run, error: ModelError, state: State) -> None:
         run.spent.stopped_by = error.limit
     with override(run.language):
         if isinstance(error, OutOfBudget):
-            sentence = _("A limit for language models is reached; the answer is quoted from documents.")
+            sentence = str(texts.MODEL_LIMIT)
         elif state is State.ACT:
-            sentence = _("The language model failed while it was searching; the answer stands on a plain search.")
+            sentence = str(texts.MODEL_FAILED_SEARCHING)
         else:
-            sentence = _("The language model does not answer now; the answer is quoted from documents.")
+            sentence = str(texts.MODEL_SILENT)
     run.tell(sentence)
 
 
@@ -36,13 +36,19 @@ def model_unread(run: Run, error: ModelError) -> None:
     run.state.tools.errors.append(ToolProblem(tool="model", type=type(error).__name__, msg=str(error)))
 
 
+def judge_failed(run: Run, error: ModelError) -> None:
+    """What it was to read is shown with a mark."""
+    log.warning("run.judge_failed", run=str(run.message_id), error=str(error))
+    run.state.tools.errors.append(ToolProblem(tool="judge", type=type(error).__name__, msg=str(error)))
+
+
 def limit_reached(run: Run, limit: Limit) -> None:
     """The search ends here; the answer is written from what was found."""
     run.spent.stopped_by = limit
     if limit in {Limit.REPEATED, Limit.NOTHING_NEW}:
         return  # that is how a search ends when there is nothing more to find
     with override(run.language):
-        run.tell(_("The search was stopped at its limit; the answer stands on what was found so far."))
+        run.tell(str(texts.SEARCH_STOPPED))
 
 
 def broken_off(run: Run, error: ModelError) -> None:
@@ -50,13 +56,13 @@ def broken_off(run: Run, error: ModelError) -> None:
     log.warning("run.model_broke_off", run=str(run.message_id), error=str(error))
     run.state.tools.errors.append(ToolProblem(tool="model", type=type(error).__name__, msg=str(error)))
     with override(run.language):
-        run.tell(_("The language model broke off; this is the part of the answer that came."))
+        run.tell(str(texts.MODEL_BROKE_OFF))
 
 
 def data_not_asked(run: Run, called: Called) -> None:
     """Business data that could not be asked, and what the person may do about it; what is the managers' business stays with them."""
     with override(run.language):
         if called.problem in {"SourceUnavailable", "SourceRefused", "WallRefused"}:
-            run.tell(_("The business data cannot be asked right now: their database does not answer as it should."))
+            run.tell(str(texts.DATA_SILENT))
         elif called.problem == "SqlRefused":
             run.tell(called.result.error)

@@ -10,14 +10,13 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
-from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from agent.events import AgentQuery, Complete, Error, Event, Queued, Reflection, SessionTitle
-from agent.models import StopReason
-from agent.query_results.sources import Queried, visible_keys, visible_queries
+from agent import texts
+from agent.events import AgentQuery, Complete, Error, Event, Queued, Reflection, SessionTitle, StopReason
 from agent.state import EvidenceItem, Run
 from authz.principal import Principal
+from business.results.visibility import Queried, visible_keys, visible_queries
 from copilot_site.lib.errors import CopilotError, NotFound
 from knowledge.selectors import visible_chunk_ids
 
@@ -29,6 +28,7 @@ OURS = (
     Complete,
     Error,
 )  # words of the person and of ours; all else is looked at
+SHOWS_EVIDENCE = frozenset({StopReason.OK, StopReason.NOT_CONFIRMED})
 
 
 class EvidenceGone(CopilotError):
@@ -79,7 +79,7 @@ def may_leave(run: Run) -> bool:
 
 def grounds_of(run: Run, event: Event) -> Grounds:
     """What this event, which the run yields now, stands on; for whoever keeps it and shows it later."""
-    if isinstance(event, OURS) or run.stop_reason != StopReason.OK:
+    if isinstance(event, OURS) or run.stop_reason not in SHOWS_EVIDENCE:
         return Grounds()
     return Grounds(frozenset(_stands_on(run)), frozenset(one.key for one in _queried(run)))
 
@@ -110,11 +110,11 @@ def cut_answer(run: Run) -> None:
     if not lost or answer is None:
         return
     rest = answer.without({span.number for span in answer.citations if span.chunk_id in lost})
-    if not rest.sentences:
+    if not rest.citations and not rest.queries:
         raise _gone(run)
     run.deliver(rest, run.state.draft.confidence)
     with override(run.language):
-        run.tell(_("What you may read changed while this was answered; what stood on it was left out."))
+        run.tell(str(texts.LEFT_OUT_BY_RIGHTS))
 
 
 def keep_visible(run: Run) -> int:
@@ -161,7 +161,7 @@ def _lost_data(run: Run) -> set[Queried]:
 
 def _stands_on(run: Run) -> set[UUID]:
     """Passages that what leaves now may be made of: those an extractive answer cites; else all that a model was shown."""
-    if run.stop_reason != StopReason.OK:
+    if run.stop_reason not in SHOWS_EVIDENCE:
         return set()  # words of our own
     if run.answer is not None and not _reads(run):
         return {span.chunk_id for span in run.answer.citations}
@@ -171,7 +171,10 @@ def _stands_on(run: Run) -> set[UUID]:
 
 def _reads(run: Run) -> bool:
     """Whether a model is part of the run: what it has read may be in all that it says."""
-    return run.model is not None and not run.model_gave_up
+    is_written = (
+        run.stop_reason != StopReason.NOT_CONFIRMED
+    )  # then passages are shown, and nothing that a model says of them
+    return run.model is not None and not run.model_gave_up and is_written
 
 
 def _is_quoted(run: Run) -> bool:
@@ -202,4 +205,4 @@ def _gone(run: Run) -> EvidenceGone:
 def changed(language: str) -> str:
     """What is said instead of what may not be read any more."""
     with override(language):
-        return _("What you may read changed while this was answered. Ask again.")
+        return str(texts.RIGHTS_CHANGED)

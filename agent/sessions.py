@@ -10,12 +10,17 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
-from agent.models import Message, QueryCitation, Role, Session
-from agent.query_results.result import QueryShown
-from agent.query_results.sources import Queried, visible_queries
+from agent.events import StopReason
+from agent.extractive.excerpts import Excerpt, excerpt_of, rows_in
+from agent.models import Citation, Message, QueryCitation, Role, Session
+from agent.providers import extractive
 from audit.actions import Action, Outcome
 from audit.record import record
 from authz.principal import Principal
+from business.explore.links import explore_url
+from business.logical_query.query import LogicalQuery
+from business.results.shown_query import QueryShown
+from business.results.visibility import Queried, visible_queries
 from copilot_site.lib.errors import NotFound
 from knowledge.selectors import ShownPassage, passages
 from knowledge.services.access_requests import Offer, offers
@@ -24,12 +29,13 @@ TITLE_LENGTH = 60
 
 
 def create_session(principal: Principal) -> Session:
-    return Session.objects.create(user_id=principal.user_id)
+    return Session.objects.create(user_id=principal.user_id, within=principal.folder_id)
 
 
 def sessions_of(principal: Principal) -> QuerySet[Session]:
-    """The person's own conversations, the latest first."""
-    return Session.objects.filter(user_id=principal.user_id)
+    """The person's own conversations, the latest first; through a token for a folder, those alone that were begun through one."""
+    own = Session.objects.filter(user_id=principal.user_id)
+    return own if principal.folder_id is None else own.filter(within=principal.folder_id)
 
 
 def found_sessions(principal: Principal, words: str) -> QuerySet[Session]:
@@ -79,16 +85,25 @@ def title_from(question: str) -> str:
 
 @dataclass(frozen=True)
 class ShownSentence:
-    """A sentence of an answer. Masked: it stood on a passage that this person may not see any more, so it says nothing."""
+    """A sentence of an answer. Masked: it stood on a passage that this person may not see any more, so it says nothing.
+
+    is_row: it is a row of a table that is shown as one.
+    is_checked: False where it was not checked against its source.
+    """
 
     text: str
     citations: tuple[int, ...]
     is_masked: bool = False
+    is_row: bool = False
+    is_checked: bool = True
 
 
 @dataclass(frozen=True)
 class ShownCitation:
-    """A numbered source, if the person may still see it; start and end are offsets into the passage."""
+    """A numbered source, if the person may still see it; start and end are offsets into the passage.
+
+    excerpt: the quotation where it stands, of an answer that is made of quotations.
+    """
 
     number: int
     evidence_id: str
@@ -96,6 +111,7 @@ class ShownCitation:
     end: int
     passage: ShownPassage
     score: float
+    excerpt: Excerpt | None = None
 
     @property
     def page(self) -> int | None:
@@ -138,7 +154,7 @@ class ShownMessage:
 
     notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it
     was worked on as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose
-    names they may ask to be let in.
+    names they may ask to be let in. explore: the address of the form in which a question on data that was not read can be asked.
     """
 
     id: UUID
@@ -155,6 +171,7 @@ class ShownMessage:
     notice: str = ""
     understood: str = ""
     readings: tuple[str, ...] = ()
+    explore: str = ""
     offers: tuple[Offer, ...] = ()
     tool_calls: tuple[ShownToolCall, ...] = ()
     duration_ms: int | None = None
@@ -165,6 +182,20 @@ class ShownMessage:
     def masked_count(self) -> int:
         return sum(sentence.is_masked for sentence in self.sentences)
 
+    @property
+    def listed(self) -> list[ShownCitation]:
+        """The sources that are no more than named; the others are named under their tables."""
+        return [each for each in self.citations if not (each.excerpt and each.excerpt.rows)]
+
+    @property
+    def has_text(self) -> bool:
+        """Whether anything is said besides rows that are shown in their tables."""
+        return not self.sentences or any(not sentence.is_row for sentence in self.sentences)
+
+    @property
+    def unchecked_count(self) -> int:
+        return sum(not sentence.is_checked for sentence in self.sentences)
+
 
 def messages_of(principal: Principal, session: Session) -> list[ShownMessage]:
     """The conversation in order, under today's rights. Recorded where evidence is shown in it."""
@@ -174,15 +205,26 @@ def messages_of(principal: Principal, session: Session) -> list[ShownMessage]:
 def read_messages(principal: Principal, session: Session, messages: Iterable[Message]) -> list[ShownMessage]:
     """Some of a conversation, as `shown_messages`, for the person to read again: what is shown of evidence is recorded."""
     shown = shown_messages(principal, messages)
+    _record_reading(principal, session, shown)
+    return shown
+
+
+def read_message(principal: Principal, session: Session, message_id: UUID) -> ShownMessage:
+    """One message, for the person to read again, recorded as `read_messages` does. Raises NotFound."""
+    shown = get_message(principal, session, message_id)
+    _record_reading(principal, session, [shown])
+    return shown
+
+
+def _record_reading(principal: Principal, session: Session, shown: Sequence[ShownMessage]) -> None:
     evidence = {citation.evidence_id for message in shown for citation in message.citations}
     evidence |= {query.evidence_id for message in shown for query in message.queries}
     if evidence:
         record(principal, Action.CONVERSATION_READ, session, detail={"evidence": sorted(evidence)})
-    return shown
 
 
 def get_message(principal: Principal, session: Session, message_id: UUID) -> ShownMessage:
-    """One message; raises NotFound."""
+    """One message, for whoever was told of it in this very request, or shows no words of it. Raises NotFound."""
     found = shown_messages(principal, session.messages.filter(pk=message_id).prefetch_related("citations", "queries"))
     if not found:
         raise NotFound(_("There is no such message in this conversation."))
@@ -223,10 +265,14 @@ def _show(
     citations = [citation for citation in row.citations.all() if citation.chunk_id in visible]
     queries = [query for query in row.queries.all() if query.pk in open_queries]
     seen = {citation.number for citation in citations} | {query.number for query in queries}
-    sentences = tuple(_sentence(entry["text"], entry["citations"], seen) for entry in row.sentences)
+    quoted = row.provider == extractive.NAME
+    shown = {c.number: _citation(c, visible[c.chunk_id], quoted=quoted) for c in citations}
+    said = {text for one in shown.values() if one.excerpt for text in rows_in(one.passage.text)}
+    sentences = tuple(_sentence(entry, seen, said) for entry in row.sentences)
     content = row.content
     if sentences and row.role == Role.ASSISTANT:
-        content = " ".join(sentence.text for sentence in sentences if not sentence.is_masked)
+        separator = "\n" if row.stop_reason == StopReason.NOT_CONFIRMED else " "
+        content = separator.join(sentence.text for sentence in sentences if not sentence.is_masked)
     return ShownMessage(
         id=row.pk,
         session_id=row.session_id,
@@ -237,19 +283,27 @@ def _show(
         provider=row.provider,
         is_complete=row.is_complete,
         sentences=sentences,
-        citations=tuple(
-            ShownCitation(c.number, c.evidence_id, c.start, c.end, visible[c.chunk_id], c.score) for c in citations
-        ),
+        citations=tuple(shown.values()),
         queries=tuple(ShownQuery(q.number, q.evidence_id, q.source, q.title, _result(q)) for q in queries),
         notice="\n".join(_(line) for line in row.notice.splitlines() if line),
         understood=_understood(row.state.get("input", {})),
         readings=tuple(row.state.get("plan", {}).get("clarifying_questions", ())),
+        explore=_explore_of(row),
         offers=offered,
         tool_calls=tuple(_tool_call(step) for step in row.state.get("trace_steps", ()) if step.get("tool")),
         duration_ms=row.duration_ms,
         rating=row.rating,
         comment=row.comment,
     )
+
+
+def _explore_of(row: Message) -> str:
+    """The form for a question on data that no way read; "" for other messages."""
+    form = row.state.get("plan", {}).get("explore")
+    if not form or row.stop_reason == StopReason.OK:
+        return ""
+    query = LogicalQuery.model_validate(form["query"]) if form.get("query") else None
+    return explore_url(form["source"], query) or explore_url(form["source"])
 
 
 def _tool_call(step: Mapping[str, Any]) -> ShownToolCall:
@@ -277,7 +331,13 @@ def _understood(asked: Mapping[str, str]) -> str:
     return "" if whole == said else whole
 
 
-def _sentence(text: str, citations: Sequence[int], seen: set[int]) -> ShownSentence:
+def _citation(row: Citation, passage: ShownPassage, *, quoted: bool) -> ShownCitation:
+    excerpt = excerpt_of(passage.text, row.start, row.end) if quoted else None
+    return ShownCitation(row.number, row.evidence_id, row.start, row.end, passage, row.score, excerpt)
+
+
+def _sentence(entry: Mapping[str, Any], seen: set[int], rows: Collection[str]) -> ShownSentence:
+    text, citations = entry["text"], tuple(entry["citations"])
     if set(citations) <= seen:
-        return ShownSentence(text, tuple(citations))
+        return ShownSentence(text, citations, is_row=text in rows, is_checked=entry.get("is_checked", True))
     return ShownSentence("", (), is_masked=True)

@@ -10,16 +10,16 @@ from pydantic import BaseModel, Field
 
 from agent.answer import CitedAnswer
 from agent.budget import Spent
-from agent.events import Reflection
-from agent.models import StopReason
+from agent.events import Reflection, StopReason
 from agent.profiles import Profile
 from agent.prompting import Prompt
 from agent.providers.base import ChatModel
-from agent.query_results.result import QueryShown
-from agent.query_results.sources import Queried
 from audit.deferred import Recorder
 from audit.record import record
 from authz.principal import Principal
+from business.logical_query.query import LogicalQuery
+from business.results.shown_query import QueryShown
+from business.results.visibility import Queried
 from copilot_site.lib.fair_queue import Ticket
 from knowledge.retrieval.ranking import Scores
 from knowledge.retrieval.search import Found, Scope
@@ -149,13 +149,32 @@ class Subtask(BaseModel):
     leans_on_first: bool = False
 
 
+class MeantQuery(BaseModel):
+    """What a reading to choose from means of the business data. source: its name; "" where only one may be asked."""
+
+    source: str = ""
+    query: LogicalQuery
+
+
+class ExploreForm(BaseModel):
+    """The form in which a question that was not read can be asked. query: what was understood of it, None for nothing."""
+
+    source: str
+    query: LogicalQuery | None = None
+
+
 class Plan(BaseModel):
-    """subtasks: of a HYBRID question, in the order they are asked (the specification leaves room for them); of no other."""
+    """subtasks: of a HYBRID question, in the order they are asked (the specification leaves room for them); of no other.
+
+    clarifying_queries: what the clarifying questions mean, where that is known. explore: of a question on data that was not read.
+    """
 
     route: Route = Route.DOC
     intent: str = ""
     subtasks: list[Subtask] = Field(default_factory=list, exclude_if=lambda steps: not steps)
     clarifying_questions: list[str] = Field(default_factory=list)
+    clarifying_queries: dict[str, MeantQuery] = Field(default_factory=dict, exclude_if=lambda queries: not queries)
+    explore: ExploreForm | None = Field(default=None, exclude_if=lambda form: form is None)
     validation: Validation | None = None
 
 
@@ -275,14 +294,16 @@ class Goto:
 class Run:
     """Everything that changes while one question is answered; two runs share nothing.
 
-    question: as it was asked; `state.input.normalized_query` is what is worked on. model: None means extractive.
+    question: as it was asked; `state.input.normalized_query` is what is worked on. model: None means extractive. judge: the model
+    that reads sentences which facts do not settle.
     model_gave_up: it failed or may not be paid any more, and is not asked again. is_follow_up: the conversation has earlier
     questions. title: of a conversation, as the model would call it. expression: what to calculate. asks_about: what a follow-up
     names of its own, where documents are asked it together with the question before. history: earlier turns, the
     oldest first. workings: results of calculations.
     notices: sentences for the person about what was done differently from what
     they would expect. found: what the searches brought; findings: all evidence, by its id. named_by: the passage that says what
-    the query is about. record: how what is done for it gets into the audit log. is_held_back: the last event stood on what may not
+    the query is about. earlier_query, logical_query: source and query that the conversation stood on, and stands on now.
+    record: how what is done for it gets into the audit log. is_held_back: the last event stood on what may not
     be read any more, and did not leave. ticket: its place among the runs of its process, until it is over; none where nobody else waits
     for it.
     """
@@ -295,6 +316,7 @@ class Run:
     language: str
     profile: Profile = field(default_factory=Profile)
     model: ChatModel | None = None
+    judge: ChatModel | None = None
     model_gave_up: bool = False
     is_follow_up: bool = False
     keeps_title: bool = False
@@ -309,6 +331,8 @@ class Run:
     state: RunState = field(default_factory=RunState)
     found: Found | None = None
     named_by: UUID | None = None
+    earlier_query: tuple[str, LogicalQuery] | None = None
+    logical_query: tuple[str, LogicalQuery] | None = None
     findings: dict[str, Finding] = field(default_factory=dict)
     answer: CitedAnswer | None = None
     notices: list[str] = field(default_factory=list)
@@ -318,6 +342,12 @@ class Run:
     ticket: Ticket | None = None
     is_over: bool = False
     _told: int = 0
+
+    async def close_models(self) -> None:
+        """End the connections; nothing is asked after it."""
+        for model in (self.model, self.judge):
+            if model is not None:
+                await model.aclose()
 
     def subtask(self, tool: str) -> Subtask | None:
         """The step of the plan that this tool is asked; None where the question has no steps."""

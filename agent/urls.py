@@ -1,6 +1,7 @@
-from django.urls import path
+from django.urls import URLPattern, path
 
 from agent import views
+from agent.consumers import ChatConsumer
 from agent.query_results import views as query_views
 
 QUERY = "chat/<uuid:session_id>/messages/<uuid:message_id>/queries/<int:number>"
@@ -17,3 +18,6 @@ urlpatterns = [
     path(f"{QUERY}/again/", query_views.again, name="query-run-again"),
     path(f"{QUERY}/correct/", query_views.correction, name="query-correct"),
 ]
+
+
+websocket_urlpatterns: list[URLPattern] = [path("ws/chat/<uuid:session_id>/", ChatConsumer.as_asgi())]

@@ -12,21 +12,23 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from agent.business.sources import managed_sources, open_sources
 from agent.feedback import rate_answer
-from agent.runs.persistence import QUESTION_LENGTH
+from agent.forms import FeedbackForm
 from agent.runs.report import run_report
+from agent.runs.start import QUESTION_LENGTH
 from agent.sessions import (
     create_session,
     delete_session,
     found_sessions,
     get_answer,
-    get_message,
     get_session,
     messages_of,
+    read_message,
 )
 from authz.pages import signed_in
 from authz.principal import Principal
+from business.sources import managed_sources, open_sources
+from copilot_site.lib.forms import checked
 from knowledge.models import KnowledgeBase
 
 PAGE_SIZE = 50  # conversations
@@ -75,7 +77,7 @@ def begin(_request: HttpRequest, principal: Principal) -> JsonResponse:
 def message(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
     """One message as HTML, to take the place of what was streamed."""
     session = get_session(principal, session_id)
-    shown = get_message(principal, session, message_id)
+    shown = read_message(principal, session, message_id)
     context = {"message": shown, "session": session, "corrects": SimpleLazyObject(lambda: managed_sources(principal))}
     return render(request, "agent/_message.html", context)
 
@@ -93,8 +95,8 @@ def run(request: HttpRequest, principal: Principal, session_id: UUID, message_id
 @signed_in
 def feedback(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
     """Take what the person says about an answer; back to it."""
-    rating, comment = request.POST.get("rating", ""), request.POST.get("comment", "")
-    rate_answer(principal, session_id=session_id, message_id=message_id, rating=rating, comment=comment)
+    given = checked(FeedbackForm(request.POST))
+    rate_answer(principal, session_id=session_id, message_id=message_id, **given)
     return redirect(f"{reverse('conversation', args=[session_id])}#m-{message_id}")
 
 

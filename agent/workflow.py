@@ -6,7 +6,7 @@
 
 Act is the loop in which a model chooses tools; without a model, or when it fails, the run goes through the tool states by rule. A
 state is an async generator: it yields events, those that leave in one moment together, and last of all one `Goto`. It sends nothing
-and stores nothing; whoever walks the run does (`agent.runs.launch`). What a client sees live and what is stored come from the same walk.
+and stores nothing; whoever walks the run does (`agent.runs.run`). What a client sees live and what is stored come from the same walk.
 
 To read on: `agent/states/`, one file a state; `agent/state.py`, what a run carries; `agent/tools/`, one file a tool;
 `agent/revocation.py`, which looks at rights again before anything leaves; `agent/runs/`, who starts, keeps and ends a run.

@@ -1,18 +1,20 @@
 """The reading room of the audit log: nothing here adds, changes or deletes an entry."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.views.main import ChangeList
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import models
-from django.db.models import QuerySet
+from django.db.models import QuerySet, prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
-from django.urls import URLPattern, path, reverse
+from django.urls import NoReverseMatch, URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
@@ -20,6 +22,7 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.actions import Action, Outcome
 from audit.export import export_entries, filename, format_named
+from audit.malformed_rows import in_part
 from audit.models import Checkpoint, Entry, Hold
 from audit.record import record
 from audit.retention import check_hold, place_hold, release_hold
@@ -47,16 +50,49 @@ class TimelineStep:
     """An entry of a run, seconds after its first; its detail as lists, shown folded, and as plain facts."""
 
     entry: Entry
-    seconds: float
+    seconds: float | None
     lists: list[tuple[str, list[Any]]]
     facts: list[tuple[str, Any]]
 
     @classmethod
-    def of(cls, entry: Entry, *, began: datetime) -> "TimelineStep":
+    def of(cls, entry: Entry, *, began: datetime | None) -> "TimelineStep":
         detail = sorted(entry.detail.items())
         lists = [(name, value) for name, value in detail if isinstance(value, list)]
         facts = [(name, value) for name, value in detail if value is not None and not isinstance(value, list)]
-        return cls(entry, (entry.at - began).total_seconds(), lists, facts)
+        seconds = (entry.at - began).total_seconds() if began and "at" not in entry.unreadable else None
+        return cls(entry, seconds, lists, facts)
+
+
+class ReadInPart(ChangeList):
+    """A list in which a row that cannot be read stands with what is known of it. unreadable: what the page calls such rows."""
+
+    model_admin: "LogAdmin"
+    unreadable: Sequence[str] = ()
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        self.result_list = in_part(self.model, list(self.result_list.values_list("pk", flat=True)))
+        prefetch_related_objects(self.result_list, *self.model_admin.shown_with)
+        self.unreadable = [self.model_admin.place(row) for row in self.result_list if row.unreadable]
+
+
+class LogAdmin(admin.ModelAdmin[Any]):
+    """Pages over rows that somebody may have changed from outside. shown_with: the relations that the list shows."""
+
+    shown_with: tuple[str, ...] = ()
+
+    def place(self, row: Any) -> str:
+        """What a row is called."""
+        return str(row.pk)
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return ReadInPart
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        if not object_id.isdecimal():
+            return None
+        keys = self.get_queryset(request).filter(pk=object_id).values_list("pk", flat=True)
+        return next(iter(in_part(self.model, list(keys))), None)
 
 
 class ExportForm(forms.Form):
@@ -87,7 +123,7 @@ class ExportForm(forms.Form):
 
 
 @admin.register(Entry)
-class EntryAdmin(ReadOnlyAdmin):
+class EntryAdmin(LogAdmin, ReadOnlyAdmin):
     """Reading needs `audit.view_entry`, exporting `audit.export_entry`; both are recorded."""
 
     change_list_template = "admin/audit/entry/change_list.html"
@@ -104,7 +140,7 @@ class EntryAdmin(ReadOnlyAdmin):
     )
     list_display_links = ("place", "moment")
     list_filter = ("outcome", ("at", admin.DateFieldListFilter), "action")
-    list_select_related = ("link",)
+    shown_with = ("link",)
     search_fields = ("actor_name", "on_behalf_of_name", "target_name", "target_id", "run_id", "request_id", "reason")
     list_per_page = 50
     show_full_result_count = False
@@ -120,7 +156,7 @@ class EntryAdmin(ReadOnlyAdmin):
     @admin.display(description=_("time"), ordering="at")
     def moment(self, entry: Entry) -> str:
         """To the second, in the site's time zone and with its offset: what is read beside the logs of other systems."""
-        return localtime(entry.at).isoformat(sep=" ", timespec="seconds")
+        return "–" if "at" in entry.unreadable else localtime(entry.at).isoformat(sep=" ", timespec="seconds")
 
     @admin.display(description=_("target"), ordering="target_name")
     def target(self, entry: Entry) -> str:
@@ -129,18 +165,15 @@ class EntryAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("hash of the chain"))
     def hash(self, entry: Entry) -> str:
-        return bytes(entry.link.hash).hex() if hasattr(entry, "link") else "–"
+        return bytes(entry.link.hash or b"").hex() if hasattr(entry, "link") else "–"
 
     @admin.display(description=_("run"), ordering="run_id")
     def run(self, entry: Entry) -> str | SafeString:
-        if not entry.run_id:
-            return "–"
-        return format_html(
-            '<a href="{}" title="{}">{}…</a>',
-            reverse("admin:audit_entry_run", args=[entry.run_id]),
-            entry.run_id,
-            entry.run_id[:8],
-        )
+        try:
+            page = reverse("admin:audit_entry_run", args=[entry.run_id])
+        except NoReverseMatch:  # none, or what no run is called
+            return entry.run_id or "–"
+        return format_html('<a href="{}" title="{}">{}…</a>', page, entry.run_id, entry.run_id[:8])
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
@@ -160,11 +193,12 @@ class EntryAdmin(ReadOnlyAdmin):
         """Everything about one run, in order."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        entries = list(timeline(run_id))
+        entries = timeline(run_id)
         if not entries:
             raise Http404
         record(Reader.of(request), Action.AUDIT_READ, detail={"run": run_id})
-        steps = [TimelineStep.of(entry, began=entries[0].at) for entry in entries]
+        began = next((entry.at for entry in entries if "at" not in entry.unreadable), None)
+        steps = [TimelineStep.of(entry, began=began) for entry in entries]
         return self._page(
             request, "admin/audit/entry/run.html", title=_("Timeline of a run"), run_id=run_id, steps=steps
         )
@@ -185,11 +219,14 @@ class EntryAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Checkpoint)
-class CheckpointAdmin(ReadOnlyAdmin):
+class CheckpointAdmin(LogAdmin, ReadOnlyAdmin):
     list_display = ("seq", "kind", "at", "key")
     ordering = ("-seq", "-id")
     list_filter = ("kind",)
     fields = ("seq", "kind", "at", "key", "signature")
+
+    def place(self, row: Checkpoint) -> str:
+        return str(row.seq)
 
 
 class HoldForm(forms.ModelForm[Hold]):
@@ -205,7 +242,7 @@ class HoldForm(forms.ModelForm[Hold]):
 
 
 @admin.register(Hold)
-class HoldAdmin(admin.ModelAdmin[Hold]):
+class HoldAdmin(LogAdmin):
     """Holds are placed and released, never edited or deleted."""
 
     form = HoldForm
@@ -230,7 +267,7 @@ class HoldAdmin(admin.ModelAdmin[Hold]):
 
     @admin.action(description=_("Release the chosen legal holds"), permissions=["change"])
     def release(self, request: HttpRequest, queryset: QuerySet[Hold]) -> None:
-        for hold in queryset:
+        for hold in in_part(Hold, list(queryset.values_list("pk", flat=True))):
             try:
                 release_hold(Reader.of(request), hold)
             except CopilotError as error:

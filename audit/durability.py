@@ -6,7 +6,7 @@ from collections.abc import Callable
 from django.db import connections
 from django.db.utils import DEFAULT_DB_ALIAS
 
-from copilot_site.lib.prepared_statements import prepared_cursor
+from copilot_site.lib.database import prepared_cursor
 
 
 def flush() -> None:

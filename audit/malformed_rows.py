@@ -1,16 +1,21 @@
-"""Rows that nobody here wrote: reading one must end neither a verification nor an export nor the signing."""
+"""Rows that nobody here wrote: reading one must end neither a verification nor an export nor the signing, and no page."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import DatabaseError, transaction
+from django.db.models import CharField, DateTimeField, Field, JSONField
+from django.utils.timezone import localtime
 
 from audit.models import Checkpoint, Entry, Hold
+from copilot_site.lib.json_depth import require_shallow
 
 # What reading a row raises in which somebody wrote anything whatever: a time beyond Python's, a number without an end, a list for
 # an object, nesting that has no bottom.
 ODD = (ArithmeticError, AttributeError, DatabaseError, LookupError, RecursionError, TypeError, ValueError)
+UNREADABLE = object()  # stands for a value
 M = TypeVar("M", Entry, Checkpoint, Hold)
 
 
@@ -34,3 +39,52 @@ def unreadable_entry() -> Entry:
     """What stands in an export for an entry that cannot be read: no hash fits it."""
     at, said = datetime.min.replace(tzinfo=UTC), "This row cannot be read: run manage.py verify_audit."
     return Entry(at=at, action="", outcome="", reason=said)
+
+
+def in_part(model: type[M], keys: list[int]) -> list[M]:
+    """For a page, in this order: of a row that cannot be read as a whole the fields that can. `unreadable` names the others."""
+    whole = readable(model, keys)
+    return [_shown(model, key, whole.get(key)) for key in keys]
+
+
+def _shown(model: type[M], key: int, row: M | None) -> M:
+    fields = model._meta.concrete_fields
+    if row is not None and row.pk is not None:
+        values = {field: getattr(row, field.attname) for field in fields}
+    else:
+        values = {field: _read_alone(model, key, field) for field in fields}
+    unreadable = tuple(field.name for field, value in values.items() if not _is_sound(field, value))
+    if row is None or unreadable:
+        row = model(
+            **{field.attname: value if _is_sound(field, value) else _nothing(field) for field, value in values.items()}
+        )
+        row.pk, row.unreadable = key, unreadable
+    return row
+
+
+def _read_alone(model: type[M], key: int, field: Field[Any, Any]) -> Any:
+    """One column of a row; UNREADABLE where even that cannot be read, or the row is gone."""
+    try:
+        with transaction.atomic():
+            return model.objects.values_list(field.attname, flat=True).get(pk=key)
+    except (*ODD, ObjectDoesNotExist):
+        return UNREADABLE
+
+
+def _is_sound(field: Field[Any, Any], value: Any) -> bool:
+    """Can a page show it as what the column holds?"""
+    if value is UNREADABLE or value is None:
+        return value is None and field.null
+    try:
+        if isinstance(field, DateTimeField):
+            localtime(value)
+        return not isinstance(field, JSONField) or isinstance(require_shallow(value), dict)
+    except ODD:
+        return False
+
+
+def _nothing(field: Field[Any, Any]) -> Any:
+    """What stands for a value that cannot be shown."""
+    if isinstance(field, JSONField):
+        return {}
+    return "" if isinstance(field, CharField) else None

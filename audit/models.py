@@ -4,6 +4,8 @@ Rows are added and never changed. The exceptions are two and recorded: names and
 through a signed cut. The database refuses everything else, by trigger and by role.
 """
 
+import secrets
+from datetime import UTC, datetime
 from typing import Any, ClassVar, NoReturn
 
 from django.db import models
@@ -12,7 +14,9 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
 from audit.actions import Action, Outcome
-from audit.content import written_time
+from audit.verify_export import CONTENT, PERSONAL, commitment, content_hash
+
+SALT_BYTES = 16
 
 
 class AppendOnly(Exception):
@@ -28,8 +32,9 @@ class AppendOnlyQuerySet(models.QuerySet[Any]):
 
 
 class AppendOnlyModel(models.Model):
-    """A row that is written once."""
+    """A row that is written once. unreadable: see `Hold`."""
 
+    unreadable: tuple[str, ...] = ()
     objects: ClassVar[models.Manager[Any]] = AppendOnlyQuerySet.as_manager()
 
     class Meta:
@@ -42,6 +47,11 @@ class AppendOnlyModel(models.Model):
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise AppendOnly("audit entries are never deleted")
+
+
+def written_time(at: datetime) -> str:
+    """UTC with microseconds, as the chain writes it: 2026-11-21T09:30:00.000001Z."""
+    return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def known_actions() -> list[tuple[str, Any]]:
@@ -88,9 +98,8 @@ class Entry(AppendOnlyModel):
         permissions: ClassVar = [("export_entry", "Can export the audit log")]
 
     def __str__(self) -> str:
-        return (
-            f"{localtime(self.at):%Y-%m-%d %H:%M:%S} {self.actor_name or '-'} {self.action} {self.target_name}".rstrip()
-        )
+        at = "-" if "at" in self.unreadable else f"{localtime(self.at):%Y-%m-%d %H:%M:%S}"
+        return f"{at} {self.actor_name or '-'} {self.action} {self.target_name}".rstrip()
 
 
 class Link(models.Model):
@@ -156,8 +165,12 @@ class Checkpoint(AppendOnlyModel):
 
 
 class Hold(models.Model):
-    """A legal hold: while it lasts nothing of its time, or about its person, is purged or erased."""
+    """A legal hold: while it lasts nothing of its time, or about its person, is purged or erased.
 
+    unreadable: of a row that was changed from outside, the fields that cannot be shown; they are empty then.
+    """
+
+    unreadable: tuple[str, ...] = ()
     reason = models.CharField(
         _("reason"), max_length=255, help_text=_("Case or file number; it appears in the audit log.")
     )
@@ -184,3 +197,16 @@ class Hold(models.Model):
         """What it holds, as its entry says."""
         times = {"from": self.from_at, "until": self.until_at}
         return {"person": self.person_id} | {name: written_time(at) if at else None for name, at in times.items()}
+
+
+def content_of(entry: Entry) -> dict[str, Any]:
+    """What the chain holds of an entry, as JSON values. The format itself is defined in `verify_export.py`."""
+    return {name: getattr(entry, name) for name in CONTENT} | {"at": written_time(entry.at)}
+
+
+def seal(entry: Entry) -> None:
+    """Fill in what the chain will hold of an entry: salted hashes of names and address, and the hash of everything."""
+    texts = {name: str(getattr(entry, name) or "") for name in PERSONAL}
+    entry.salts = {name: secrets.token_hex(SALT_BYTES) for name, text in texts.items() if text}
+    entry.personal = {name: commitment(texts[name], salt) for name, salt in entry.salts.items()}
+    entry.content_hash = content_hash(content_of(entry))

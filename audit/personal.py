@@ -27,8 +27,7 @@ def erase_person(by: Actor | None, *, person_id: int) -> int:
 
     Raises Conflict while a legal hold covers the person, PermissionDenied where this database role may not.
     """
-    hold = holds_on_person(person_id).first()
-    if hold:
+    for hold in holds_on_person(person_id):
         raise Conflict(
             _("The legal hold “%(hold)s” covers this person: release it first; nothing was erased.") % {"hold": hold}
         )

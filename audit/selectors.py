@@ -4,11 +4,11 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, prefetch_related_objects
 from django.utils import timezone
 
 from audit.checkpoints import newest
-from audit.malformed_rows import readable
+from audit.malformed_rows import in_part, readable
 from audit.models import Checkpoint, Entry, Head, Link
 
 
@@ -46,14 +46,22 @@ class EntryFilter:
 
 
 def links(chosen: EntryFilter) -> QuerySet[Link]:
-    """Entries with their places, in the order of the chain."""
-    return Link.objects.filter(chosen.condition()).select_related("entry").order_by("seq")
+    """Places of entries, in the order of the chain."""
+    return Link.objects.filter(chosen.condition()).order_by("seq")
 
 
-def timeline(run_id: str) -> QuerySet[Entry]:
+def with_entries(places: list[Link]) -> list[Link]:
+    """The same; an entry that cannot be read, or is deleted, is there with what is known of it."""
+    for place, entry in zip(places, in_part(Entry, [place.entry_id for place in places]), strict=True):
+        place.entry = entry
+    return places
+
+
+def timeline(run_id: str) -> list[Entry]:
     """Everything that was recorded about one run, in the order in which it was."""
-    found: QuerySet[Entry] = Entry.objects.filter(run_id=run_id).select_related("link").order_by("id")
-    return found
+    entries = in_part(Entry, list(Entry.objects.filter(run_id=run_id).order_by("id").values_list("pk", flat=True)))
+    prefetch_related_objects(entries, "link")
+    return entries
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,21 @@ from django.db import connection, transaction
 
 from audit.actions import Action
 from audit.checkpoints import outside
-from audit.content import content_of
-from audit.gaps import Lost, lost_in
 from audit.guards import own_path, unguarded
 from audit.keys import is_signed, trusted_keys
 from audit.malformed_rows import ODD, readable
-from audit.models import Checkpoint, Entry, Head, Hold, Kind, Link
-from audit.verify_export import CHECKPOINT, GENESIS, PERSONAL, canonical, commitment, content_hash, link_hash, shaped
+from audit.models import Checkpoint, Entry, Head, Hold, Kind, Link, content_of
+from audit.verify_export import (
+    CHECKPOINT,
+    GENESIS,
+    PERSONAL,
+    canonical,
+    commitment,
+    content_hash,
+    link_hash,
+    shaped,
+    whose,
+)
 
 BATCH = 2000  # links read at a time
 MOST_FAULTS = 100  # kept of a kind; a rewritten log would name every entry
@@ -51,6 +59,15 @@ class Report:
         """Note a fault."""
         if sum(fault.kind == kind for fault in self.faults) < MOST_FAULTS:
             self.faults.append(Fault(seq, kind, sentence))
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A name or an address that is not there any more. person_id: whose it was; None where the entry does not say."""
+
+    seq: int
+    field: str
+    person_id: int | None
 
 
 Losses = dict[int | None, list[Lost]]  # by person
@@ -190,7 +207,7 @@ def _entry(report: Report, lost: Losses, seq: int, entry: Entry | None) -> None:
     if entry is None:
         report.bad(seq, "missing", f"the entry with number {seq} is deleted")
         return
-    for gone in lost_in(seq, entry):
+    for gone in _lost_in(seq, entry):
         report.erased += 1
         lost.setdefault(gone.person_id, []).append(gone)
     for name in entry.salts.keys() | set(PERSONAL):
@@ -203,6 +220,13 @@ def _entry(report: Report, lost: Losses, seq: int, entry: Entry | None) -> None:
         report.bad(seq, "changed", f"the content of number {seq} was changed")
     elif entry.action == Action.PERSON_ERASED:
         lost.pop(entry.detail["person"], None)
+
+
+def _lost_in(seq: int, entry: Entry) -> Iterator[Lost]:
+    """What the chain has a hash of and the row has no salt for."""
+    for name in PERSONAL:
+        if name in entry.personal and entry.salts.get(name) is None:
+            yield Lost(seq, name, whose(vars(entry), name))
 
 
 def _linked(after: int) -> Iterator[tuple[Link, Entry | None]]:

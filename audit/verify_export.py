@@ -3,14 +3,14 @@
     python3 verify_export.py EXPORT.jsonl --key PUBLIC_KEY_HEX [--key ANOTHER] [--json]
 
 Exit code 0: all of it is what the holder of the key signed. 1: something is not, and the first bad place is named. 2: this is no
-export. 3: nothing contradicts itself, but no key was named, or an older version made it, and what that cannot show is said. The
+export. 3: nothing contradicts itself, but what a check without a key, of an older version or of a part cannot show is said. The
 product hashes with the functions of this very file, so what an auditor reads here is the definition.
 
 An entry's content is hashed as RFC 8785 canonical JSON: `content = SHA-256(canonical(entry))`. Names and addresses are in it
-only as `SHA-256(salt || text)`: without salt and text, which an erasure removes, nothing of them can be guessed. The chain is
-`hash[n] = SHA-256(hash[n-1] || n as 8 bytes, big endian || content[n])`, with 32 zero bytes before the first. A checkpoint is
-the Ed25519 signature (RFC 8032) of `canonical({"v", "kind", "seq", "hash", "at", "key"})`; kind "cut" says that everything up
-to `seq` was purged by rule.
+only as `SHA-256(salt || text)`: without salt and text nothing of them can be guessed, and both are gone only where a later entry
+records an erasure of that person. The chain is `hash[n] = SHA-256(hash[n-1] || n as 8 bytes, big endian || content[n])`, with 32
+zero bytes before the first. A checkpoint is the Ed25519 signature (RFC 8032) of `canonical({"v", "kind", "seq", "hash", "at",
+"key"})`; kind "cut" says that everything up to `seq` was purged by rule.
 
 Each line of an export is canonical JSON. The first, the header, is signed: the filter, the log's first and last number, how many
 entries follow. The last is signed and holds the SHA-256 of all bytes before it. Checkpoints may be by an older key: name both.
@@ -23,7 +23,6 @@ import re
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from decimal import Decimal
-from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,29 +44,23 @@ def canonical(value: Any) -> bytes:
 
 def _written(value: Any) -> str:
     if isinstance(value, str):
-        return encode_basestring(value)
-    if value is None or isinstance(value, bool):
-        return json.dumps(value)
-    if isinstance(value, int | float):
+        return json.encoder.encode_basestring(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
         return _number(value)
     if isinstance(value, list | tuple):
         return f"[{','.join(map(_written, value))}]"
     if isinstance(value, Mapping):
         names = sorted(value, key=lambda name: name.encode("utf-16-be"))
-        return f"{{{','.join(f'{encode_basestring(name)}:{_written(value[name])}' for name in names)}}}"
-    return json.dumps(value)  # which says what it is
+        return f"{{{','.join(f'{json.encoder.encode_basestring(name)}:{_written(value[name])}' for name in names)}}}"
+    return json.dumps(value)  # true, false, null; of anything else it says what it is
 
 
 def _number(value: float) -> str:
     """As ECMAScript prints a double, which is how JSON means numbers."""
     if isinstance(value, int) and abs(value) <= 2**53:
         return str(int(value))
-    try:
-        number = float(value)
-    except OverflowError:
-        number = float("inf")
-    text = _double(number) if abs(number) < float("inf") else "NaN"
-    if text == "NaN" or (isinstance(value, int) and Decimal(text) != value):
+    text = _double(float(value)) if abs(value) <= sys.float_info.max else ""
+    if not text or (isinstance(value, int) and Decimal(text) != value):
         raise ValueError(f"{value} does not survive JSON: write it as text")
     return text
 
@@ -76,8 +69,7 @@ def _double(number: float) -> str:
     if number == 0:
         return "0"
     mantissa, _, power = f"{abs(number)!r}".partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    fraction = "" if fraction == "0" else fraction
+    whole, _, fraction = mantissa.removesuffix(".0").partition(".")
     digits = (whole + fraction).lstrip("0")
     point = len(whole) + int(power or 0) - (len(whole + fraction) - len(digits))
     digits = digits.rstrip("0")
@@ -116,14 +108,12 @@ Point = tuple[int, int, int, int]  # extended coordinates: x/z, y/z, t = xy/z
 
 def _recovered(data: bytes) -> Point | None:
     """The point that 32 bytes stand for, or None."""
-    number = int.from_bytes(data, "little")
-    sign, y = number >> 255, number & (2**255 - 1)
-    if y >= _P:
+    sign, y = divmod(int.from_bytes(data, "little"), 2**255)
+    if len(data) != 32 or y >= _P:
         return None
     square = (y * y - 1) * pow(_D * y * y + 1, -1, _P) % _P
     x = pow(square, (_P + 3) // 8, _P)
-    if (x * x - square) % _P:
-        x = x * _ROOT % _P
+    x = x * _ROOT % _P if (x * x - square) % _P else x
     if (x * x - square) % _P or (x == 0 and sign):
         return None
     x = _P - x if x & 1 != sign else x
@@ -155,10 +145,8 @@ def is_signed(message: bytes, signature: str, key: str) -> bool:
         raw, public = bytes.fromhex(signature), bytes.fromhex(key)
     except (TypeError, ValueError):
         return False
-    if len(raw) != 64 or len(public) != 32 or _BASE is None:
-        return False
     signer, commit, scalar = _recovered(public), _recovered(raw[:32]), int.from_bytes(raw[32:], "little")
-    if signer is None or commit is None or scalar >= _ORDER:
+    if signer is None or commit is None or _BASE is None or len(raw) != 64 or scalar >= _ORDER:
         return False
     challenge = int.from_bytes(hashlib.sha512(raw[:32] + public + message).digest(), "little") % _ORDER
     left, right = _times(scalar, _BASE), _sum(commit, _times(challenge, signer))
@@ -174,8 +162,10 @@ ENTRY: Shape = {"seq": int, "previous_hash": str, "hash": str, "entry": dict, "p
 TRAILER: Shape = {"v": int, "sha256": str, "entries": int, "key": str | None}
 KEY = re.compile("[0-9a-f]{64}")
 SHOWN = 20  # faults that are printed; --json has all
+ERASURE = "person.erased"  # the action that accounts for a person's names and addresses which are gone, up to it
 NO_KEY = "No key was named: that somebody changed the file and made all hashes anew is not ruled out. Use --key."
 OLD = "An older version made the file: its header is unsigned and names no end and no count; a gap is not ruled out."
+GONE = "{} names or addresses are gone, and no erasure of them is in this part: whether one was recorded, the whole log shows."
 
 
 class Fault(NamedTuple):
@@ -194,16 +184,12 @@ class Export:
 
     def __init__(self, trusted: Collection[str] = ()) -> None:
         self.trusted, self.keys = frozenset(trusted), set[str]()  # `keys`: those that signed something in the file
-        self.header: dict[str, Any] = {}
-        self.is_complete = True  # it says to be the whole log
-        self.line, self.entries, self.erased, self.signatures = 0, 0, 0, 0
-        self.first = self.last = 0
-        self.before = GENESIS
-        self.signed: dict[int, str] = {}  # the hash that a checkpoint names, by sequence number
-        self.cuts: dict[int, str] = {}  # the same of those behind which a purge began
-        self.faults: list[Fault] = []
-        self.running = hashlib.sha256()
-        self.closed = False
+        self.header, self.before = dict[str, Any](), GENESIS
+        self.is_complete, self.closed = True, False  # it says to be the whole log; its last line was read
+        self.line = self.entries = self.erased = self.signatures = self.first = self.last = 0
+        self.signed, self.cuts = dict[int, str](), dict[int, str]()  # hashes by number: of checkpoints, of cuts
+        self.gone: list[tuple[Fault, int | None]] = []  # what no erasure accounts for yet, and whose it was
+        self.faults, self.running = list[Fault](), hashlib.sha256()
 
     @property
     def first_bad(self) -> int | None:
@@ -213,7 +199,8 @@ class Export:
     @property
     def unshown(self) -> str:
         """What is not shown although nothing is wrong; "" for nothing."""
-        return NO_KEY if not self.trusted else OLD if self.header["v"] < FORMAT else ""
+        gone = "" if self.is_complete or not self.gone else GONE.format(len(self.gone))
+        return NO_KEY if not self.trusted else OLD if self.header["v"] < FORMAT else gone
 
     def bad(self, seq: int | None, what: str) -> None:
         """Note a fault in the line that is read."""
@@ -255,18 +242,18 @@ class Export:
         entry = shaped(found["entry"], dict.fromkeys(CONTENT, object) | {"personal": dict})
         self.entries += 1
         self._place(seq, found["previous_hash"])
-        if seq == self.last + 1 and self.last and before != self.before:
-            self.bad(seq, "it does not follow from the entry before it")
-        if seq == 1 and before != GENESIS:
-            self.bad(seq, "the chain does not begin with zeros")
+        if seq == self.last + 1 and before != self.before:
+            self.bad(seq, f"it does not follow from {'the entry before it' if self.last else 'zeros'}")
         for field, digest in entry["personal"].items():
-            self._personal(seq, field, digest, found["personal"].get(field))
+            self._personal(seq, field, digest, found["personal"].get(field), entry)
         for field in found["personal"].keys() - entry["personal"].keys():
             self.bad(seq, f"{field!a} was added: nothing was recorded there")
         if link_hash(before, seq, content_hash(entry)).hex() != found["hash"]:
             self.bad(seq, "its content does not have the hash of the chain")
         if self.signed.get(seq, found["hash"]) != found["hash"]:
             self.bad(seq, "the chain differs from a signed checkpoint: it was rewritten here or before")
+        if entry["action"] == ERASURE and isinstance(entry["detail"], dict):
+            self.gone = [each for each in self.gone if each[1] is None or each[1] != entry["detail"].get("person")]
         self.first, self.last, self.before = self.first or seq, seq, bytes.fromhex(found["hash"])
 
     def _place(self, seq: int, before: str) -> None:
@@ -278,11 +265,12 @@ class Export:
         if self.is_complete and seq > 1 and not self.last and self.cuts.get(seq - 1) != before:
             self.bad(seq, "the log begins here, and no signed cut says so: its beginning is missing")
 
-    def _personal(self, seq: int, field: str, digest: object, given: Any) -> None:
+    def _personal(self, seq: int, field: str, digest: object, given: Any, entry: Mapping[str, Any]) -> None:
         if field not in PERSONAL:
             self.bad(seq, f"{field!a} is no name or address that is recorded")
         elif given is None:
             self.erased += 1
+            self.gone.append((Fault(self.line, seq, f"{field} is gone without its erasure"), whose(entry, field)))
         elif commitment(**shaped(given, {"text": str, "salt": str})) != digest:
             self.bad(seq, f"{field} is not what was recorded")
 
@@ -331,6 +319,17 @@ class Export:
             self.bad(self.last + 1, f"the header says that the log ends at {self.header['last_seq']}")
         if self.header.get("entries", self.entries) != self.entries:
             self.bad(None, f"the header names {self.header['entries']} entries, and {self.entries} are here")
+        if self.is_complete:
+            self.faults = sorted([*self.faults, *(gone for gone, _whom in self.gone)], key=lambda fault: fault.line)
+
+
+def whose(entry: Mapping[str, Any], field: str) -> int | None:
+    """The number of the person whose name or address this is; None where the entry does not say."""
+    target = str(entry["target_id"]) if entry["target_type"] == "user" else ""
+    named = int(target) if target.isdecimal() else None
+    own = entry["actor_id"] if field == "actor_name" or entry["actor_id"] else named
+    person = {"target_name": named, "on_behalf_of_name": entry["on_behalf_of_id"]}.get(field, own)
+    return person if isinstance(person, int) else None
 
 
 def shaped(found: Any, shape: Shape) -> dict[str, Any]:
@@ -344,13 +343,15 @@ def shaped(found: Any, shape: Shape) -> dict[str, Any]:
 
 
 def check(lines: Iterator[bytes], trusted: Collection[str] = ()) -> Export:
-    """Read a whole export. trusted: the public keys you were given, in hexadecimal. Raises ValueError, naming the line."""
+    """Read a whole export. trusted: the public keys you were given, in hexadecimal. Raises ValueError for what does not begin as one."""
     export = Export(trusted)
     for line in lines:
         try:
             export.read(line)
         except (KeyError, RecursionError, TypeError, ValueError) as error:
-            raise ValueError(f"line {export.line} is not a line of an audit export: {str(error)!a}") from error
+            if export.header.get("v") != FORMAT:
+                raise ValueError(f"line {export.line} is not a line of an audit export: {str(error)!a}") from error
+            export.bad(export.last + 1, f"it is no line of an export and was changed: {str(error)!a}")
     if not export.line:
         raise ValueError("the file is empty")
     export.close()
@@ -374,9 +375,9 @@ def main(arguments: list[str]) -> int:
         return 2
     ok = not export.faults and not export.unshown
     if given.json:
-        header, faults = export.header, [fault._asdict() for fault in export.faults]
-        told = {"ok": ok, "first_bad": export.first_bad, "entries": export.entries, "header": header, "faults": faults}
-        print(json.dumps(told | {"signed_by": sorted(export.keys), "unshown": export.unshown}))
+        told = {name: getattr(export, name) for name in ("first_bad", "entries", "erased", "header", "unshown")}
+        faults = [fault._asdict() for fault in export.faults]
+        print(json.dumps(told | {"ok": ok, "faults": faults, "signed_by": sorted(export.keys)}))
     else:
         _print(export)
     return 0 if ok else 1 if export.faults else 3
@@ -387,8 +388,7 @@ def _print(export: Export) -> None:
     header, erased, at = export.header, f"{export.erased} erased names or addresses", export.header["exported_at"]
     part = f"a part of the log, {json.dumps(header['filter'])}" if header["filter"] else "the whole log, without a gap"
     print(f"{export.entries} entries, {export.first} to {export.last}; {part}; {erased}; exported {at!a}.")
-    for fault in export.faults[:SHOWN]:
-        print(f"BAD {fault}")
+    sys.stdout.writelines(f"BAD {fault}\n" for fault in export.faults[:SHOWN])
     if export.faults:
         print(f"First bad sequence number: {export.first_bad or 'none; the file itself'}.")
     else:

@@ -15,7 +15,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from authz import units
+from authz import roles, units
 from authz.accounts import change_account, create_account, delete_account, password_was_set, set_permissions
 from authz.admin_pages import SuperusersOnly
 from authz.models import OrgUnit, Role
@@ -82,7 +82,7 @@ class PlainGroupAdmin(SuperusersOnly[Group], GroupAdmin):
     def save_model(self, request: HttpRequest, obj: Group, form: Any, change: bool) -> None:
         by = Principal.of(request.user)
         if not change:
-            obj.pk = units.create_group(by, name=obj.name).pk
+            obj.pk = roles.create_group(by, name=obj.name).pk
             obj._state.adding = False
         elif "name" in form.changed_data:
             given, obj.name = obj.name, form.initial["name"]  # the service compares with what is stored
@@ -92,7 +92,7 @@ class PlainGroupAdmin(SuperusersOnly[Group], GroupAdmin):
         set_permissions(Principal.of(request.user), form.instance, form.cleaned_data["permissions"])
 
     def delete_model(self, request: HttpRequest, obj: Group) -> None:
-        units.delete_group(Principal.of(request.user), obj)
+        roles.delete_group(Principal.of(request.user), obj)
 
 
 def _carries_something(group: Group) -> bool:

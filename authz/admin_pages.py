@@ -5,13 +5,14 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from authz.principal import Principal
-from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.errors import InvalidInput, NotFound
 
 P = ParamSpec("P")
 M = TypeVar("M", bound=models.Model)
@@ -43,6 +44,33 @@ def staff_only(login: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
         return render(request, "403.html", context, status=403)
 
     return page
+
+
+@admin_page
+def on_site(_request: HttpRequest, _principal: Principal, /, **_row: str) -> HttpResponse:
+    """Django's way from a content type and an id to the page of a row: nothing here links to it, and rows have doors of their own."""
+    raise NotFound(_("There is no such page, or you may not see it."))
+
+
+def with_ids_only(initial_data: Callable[[Any, HttpRequest], dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    """What the address of a form of the admin fills in, without what names no row because it is no id."""
+
+    @wraps(initial_data)
+    def usable(options: Any, request: HttpRequest) -> dict[str, Any]:
+        given = initial_data(options, request)
+        related = {field.name: field for field in options.opts.get_fields() if field.is_relation and field.concrete}
+        return {name: value for name, value in given.items() if name not in related or _are_ids(related[name], value)}
+
+    return usable
+
+
+def _are_ids(field: Any, value: str | list[str]) -> bool:
+    try:
+        for each in value if isinstance(value, list) else [value]:
+            field.target_field.to_python(each)
+    except ValidationError:
+        return False
+    return True
 
 
 def show(request: HttpRequest, template: str, context: Mapping[str, Any], *, status: int = 200) -> HttpResponse:

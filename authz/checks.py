@@ -6,7 +6,7 @@ so where there is none they are looked for all the same (`equalise_timing`).
 
 from typing import Any, TypeVar
 
-from django.core.exceptions import ValidationError
+from django.core.exceptions import EmptyResultSet, ValidationError
 from django.db import connection, models
 from django.utils.translation import gettext as _
 
@@ -42,7 +42,10 @@ def equalise_timing(principal: Principal, right: Right, rows: models.QuerySet[M]
 
     right: the one that was looked for. rows: those of the id that was asked for, whoever has it; nothing of them leaves.
     """
-    there, values = rows.order_by().query.sql_with_params()
+    try:
+        there, values = rows.order_by().query.sql_with_params()
+    except EmptyResultSet:  # a number that no column holds
+        there, values = "SELECT 1 WHERE false", ()
     ids = folder_ids_with(principal, right)
     statement = f"SELECT CASE WHEN EXISTS ({there}) THEN 0 ELSE (SELECT count(*) FROM ({ids.sql}) AS mine) END"  # noqa: S608
     with connection.cursor() as cursor:

@@ -21,8 +21,8 @@ from django.utils.translation import gettext_lazy as _
 from audit.actions import Action
 from audit.record import record
 from authz.admin_pages import SuperusersOnly
+from authz.client_secrets import store_secret, stored_secret
 from authz.models import ClaimMapping, ClaimMembership, UnmappedClaim
-from authz.oidc import secret_for
 from authz.principal import Principal
 from copilot_site.lib.outgoing import AddressRefused, parsed_url, require_plausible, services
 from copilot_site.lib.read_only import ReadOnlyAdmin
@@ -123,19 +123,18 @@ class SignInForm(forms.ModelForm[SocialApp]):
     def clean(self) -> dict[str, Any]:
         """A secret that is stored goes to the issuer that made it: for another one it is asked for again."""
         given: dict[str, Any] = super().clean() or {}
-        meant = secret_for(given.get("server_url"), given.get("client_id", ""))
-        if self.instance.settings.get("secret_for") != meant and not given.get("secret"):
+        row = self.instance
+        is_same = (given.get("server_url"), given.get("client_id")) == (row.settings.get("server_url"), row.client_id)
+        if not given.get("secret") and not (is_same and stored_secret(row)):
             self.add_error("secret", _("Give the client secret that this issuer made for this site."))
         return given
 
     def save(self, commit: bool = True) -> SocialApp:
-        given = self.cleaned_data
-        self.instance.provider = "openid_connect"
-        self.instance.secret = given["secret"] or self.initial["secret"]
-        self.instance.settings = {
-            **{name: given[name] for name in ("server_url", "groups_claim", "link_by_email")},
-            "secret_for": secret_for(given["server_url"], given["client_id"]),
-        }
+        given, row = self.cleaned_data, self.instance
+        row.provider, row.secret = "openid_connect", ""
+        row.settings |= {name: given[name] for name in ("server_url", "groups_claim", "link_by_email")}
+        if given["secret"]:
+            store_secret(row, given["secret"])
         return super().save(commit)
 
 

@@ -2,7 +2,7 @@
 
 The rule is SQL, a subquery of the statement that reads the rows: membership, the account's being active, a token's being alive,
 the end of a grant, denials and the tree are read by that statement, so a right taken back is gone for the next one. Written by
-hand, because making it out of querysets costs 10 ms of Python each time.
+hand, because making it out of querysets costs 10 ms of Python each time. The tables of the tree are those of `authz.tree`.
 """
 
 import re
@@ -14,6 +14,7 @@ from django.db.models.expressions import RawSQL
 from authz.models import FolderGroupGrant, FolderUserGrant, KnowledgeBaseGroupGrant, KnowledgeBaseUserGrant
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.tree import tree
 
 Ids: TypeAlias = RawSQL  # a subquery of ids, for `__in`
 
@@ -45,7 +46,7 @@ _BY_NAME = f"""
     JOIN auth_user u ON u.id = g.user_id
     WHERE u.id = {{user}} AND u.is_active AND {_COUNTS}"""
 _ROOT = """
-    JOIN knowledge_folder r ON r.knowledge_base_id = g.content_object_id AND r.parent_id IS NULL AND r.inherits"""
+    JOIN {folders} r ON r.knowledge_base_id = g.content_object_id AND r.parent_id IS NULL AND r.inherits"""
 _ON_FOLDER = {"grants": "folder", "place": "", "codename": "{folder_codename}", "user": "{user}"}
 _ON_BASE = {"grants": "knowledgebase", "codename": "{base_codename}", "user": "{user}"}
 # Whoever comes through an API token comes only while it lives.
@@ -58,15 +59,15 @@ _DENIED = """(d.user_id = {user} OR d.group_id IN (SELECT group_id FROM mine)) A
 FOLDERS = f"""
 WITH mine AS MATERIALIZED ({GROUPS}
 ), denied AS MATERIALIZED (
-    SELECT l.descendant_id FROM knowledge_folderlink l
+    SELECT l.descendant_id FROM {{links}} l
     WHERE l.ancestor_id IN (
         SELECT d.folder_id FROM authz_denial d WHERE {_DENIED}
         UNION ALL
-        SELECT r.id FROM authz_denial d JOIN knowledge_folder r ON r.knowledge_base_id = d.knowledge_base_id
+        SELECT r.id FROM authz_denial d JOIN {{folders}} r ON r.knowledge_base_id = d.knowledge_base_id
         WHERE r.parent_id IS NULL AND {_DENIED}
     )
 )
-SELECT l.descendant_id FROM knowledge_folderlink l
+SELECT l.descendant_id FROM {{links}} l
 WHERE NOT l.is_cut AND l.ancestor_id IN (
     SELECT g.content_object_id{_BY_GROUP.format(**_ON_FOLDER)}
     UNION ALL SELECT g.content_object_id{_BY_NAME.format(**_ON_FOLDER)}
@@ -74,17 +75,17 @@ WHERE NOT l.is_cut AND l.ancestor_id IN (
     UNION ALL SELECT r.id{_BY_NAME.format(place=_ROOT, **_ON_BASE)}
 ) AND l.descendant_id NOT IN (SELECT descendant_id FROM denied)
 AND ({{within}} IS NULL OR l.descendant_id IN (
-    SELECT w.descendant_id FROM knowledge_folderlink w WHERE w.ancestor_id = {{within}}
+    SELECT w.descendant_id FROM {{links}} w WHERE w.ancestor_id = {{within}}
 )) AND {_ALIVE}"""  # noqa: S608
 BASES = f"""
 WITH mine AS MATERIALIZED ({GROUPS}
 )
-SELECT b.id FROM knowledge_knowledgebase b
+SELECT b.id FROM {{bases}} b
 WHERE b.id IN (
     SELECT g.content_object_id{_BY_GROUP.format(place="", **_ON_BASE)}
     UNION ALL SELECT g.content_object_id{_BY_NAME.format(place="", **_ON_BASE)}
 ) AND ({{within}} IS NULL OR EXISTS (
-    SELECT 1 FROM knowledge_folder r WHERE r.id = {{within}} AND r.knowledge_base_id = b.id AND r.parent_id IS NULL
+    SELECT 1 FROM {{folders}} r WHERE r.id = {{within}} AND r.knowledge_base_id = b.id AND r.parent_id IS NULL
 )) AND {_ALIVE}
 EXCEPT
 SELECT d.knowledge_base_id FROM authz_denial d WHERE {_DENIED}"""  # noqa: S608
@@ -107,6 +108,11 @@ def knowledge_base_ids_with(principal: Principal, right: Right) -> Ids:
     return _subquery(BASES, principal, right)
 
 
+def knowledge_base_ids_around(principal: Principal, right: Right) -> Ids:
+    """Ids of the knowledge bases in which `principal` holds `right` on a folder, or on a document with exceptions."""
+    return _subquery(f"SELECT f.knowledge_base_id FROM {{folders}} f WHERE f.id IN ({FOLDERS})", principal, right)  # noqa: S608
+
+
 def group_ids_of(principal: Principal) -> Ids:
     """Ids of the groups of this active person: their own, and those of the units above the units they are in."""
     return _subquery(GROUPS, principal, Right.VIEW)
@@ -127,5 +133,6 @@ def _subquery(statement: str, principal: Principal, right: Right) -> Ids:
 
 @cache
 def _prepared(statement: str) -> tuple[str, list[str]]:
-    """The statement with places for its values, and their names in order."""
-    return statement.format(**PLACES), NAMES.findall(statement)
+    """The statement with its tables and with places for its values, and the names of these in order."""
+    tables = tree().tables()
+    return statement.format(**PLACES, **tables), [name for name in NAMES.findall(statement) if name not in tables]

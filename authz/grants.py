@@ -15,8 +15,7 @@ from guardian.utils import get_group_obj_perms_model, get_user_obj_perms_model
 
 from audit.actions import Action
 from audit.record import record
-from authz.holders import Holder, granted_above
-from authz.lockout import managers_kept
+from authz.holders import Holder, granted_above, managers_kept
 from authz.models import Denial
 from authz.permissions import Right, codename
 from authz.principal import Principal

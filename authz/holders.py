@@ -1,17 +1,21 @@
-"""Who holds a right on a place: `authz.folders`, asked from the other side."""
+"""Who holds a right on a place: `authz.folders`, asked from the other side; and that the last manager of a place stays."""
 
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import Group, User
-from django.db import models
+from django.db import connection, models, transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
+from django.utils.translation import gettext as _
 
 from authz.folders import BASE_GRANTS, FOLDER_GRANTS
 from authz.models import Denial, FolderGroupGrant, FolderUserGrant, KnowledgeBaseGroupGrant, KnowledgeBaseUserGrant
 from authz.permissions import Right
+from copilot_site.lib.errors import InvalidInput
 
 Holder = User | Group
 COUNTS = Q(expires_at=None) | Q(expires_at__gt=Now())  # grants that have not ended
@@ -135,3 +139,27 @@ def _members(rows: QuerySet[Any]) -> Q:
     inside = through.filter(group_id__in=groups)
     below = through.filter(group__org_unit__ancestor_links__ancestor__group_id__in=groups)
     return Q(pk__in=inside.values("user_id")) | Q(pk__in=below.values("user_id"))
+
+
+@contextmanager
+def managers_kept(places: Callable[[], Iterable[models.Model]]) -> Iterator[None]:
+    """A transaction around a change of rights, one at a time in the system.
+
+    places: which folders and knowledge bases it concerns, asked when no other such change is under way. Raises InvalidInput,
+    and nothing of the change stays, when one of them had somebody who may manage it without an end and has nobody any more.
+    """
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('managers', 0))")
+        managed = [place for place in places() if _is_managed(place)]
+        yield
+        for place in managed:
+            if not _is_managed(place):
+                raise InvalidInput(
+                    _("Nobody could manage “%(name)s” any more. Give somebody else the right to manage it first.")
+                    % {"name": place}
+                )
+
+
+def _is_managed(place: models.Model) -> bool:
+    return people_with(Right.MANAGE, place, without_end=True).exists()

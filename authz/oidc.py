@@ -26,6 +26,7 @@ from requests import RequestException
 from audit.actions import Action, Outcome
 from audit.record import record
 from authz.claims import apply_claims, claim_values
+from authz.client_secrets import stored_secret
 from authz.principal import Principal
 from authz.sign_in import refusal
 from copilot_site.lib.outgoing import entries_of, parsed_url, services
@@ -49,11 +50,6 @@ LEEWAY_S = 60  # between the clocks of two hosts
 GROUPS_CLAIM = "groups"
 USERNAME_LENGTH = 150  # of Django's user
 TIMEOUT_S = 5  # of one question to an issuer
-
-
-def secret_for(server_url: str | None, client_id: str) -> str:
-    """What a stored client secret is for, and for nothing else."""
-    return f"{client_id} at {server_url}"
 
 
 class IssuerAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth has no types
@@ -110,11 +106,11 @@ class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
     def list_apps(
         self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
     ) -> list[SocialApp]:
-        """As allauth lists them; a stored secret that was given for another issuer than the row's is no secret of it."""
+        """As allauth lists them, rows with the secret that is stored for their issuer."""
         apps: list[SocialApp] = super().list_apps(request, provider=provider, client_id=client_id)
         for app in apps:
-            if app.pk and app.settings.get("secret_for") != secret_for(app.settings.get("server_url"), app.client_id):
-                app.secret = ""
+            if app.pk:
+                app.secret = stored_secret(app)
         return apps
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:

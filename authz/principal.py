@@ -8,8 +8,8 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.db import connection
 
 from authz.models import ApiToken
+from copilot_site.lib.database import prepared_cursor
 from copilot_site.lib.errors import NotFound
-from copilot_site.lib.prepared_statements import prepared_cursor
 
 # One row for each group of an active person and of the units above theirs, one row where there is none; and the token, where it
 # lives. A run reads this before each event it lets out: made out of querysets it costs ten times the database's part in it.

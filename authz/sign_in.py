@@ -9,7 +9,7 @@ from allauth.account.models import Login
 from allauth.core import context
 from django import forms
 from django.conf import settings
-from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from authz.backends import PeopleBackend
 from copilot_site.lib.addresses import client_address
 
+TOO_MANY = _("Too many wrong attempts. Wait five minutes, then try again.")
 SILENT = ("account/messages/logged_in.txt", "account/messages/logged_out.txt")  # the page that follows says it
 
 
@@ -56,7 +57,7 @@ class SignInForm(AuthenticationForm):
     error_messages = {
         "invalid_login": _("The name or the password is not right. Nothing was changed; try again."),
         "inactive": _("The name or the password is not right. Nothing was changed; try again."),
-        "throttled": _("Too many wrong attempts. Wait five minutes, then try again."),
+        "throttled": TOO_MANY,
     }
 
     def clean(self) -> dict[str, Any]:
@@ -71,6 +72,22 @@ class SignInForm(AuthenticationForm):
             raise self.get_invalid_login_error()
         self.user_cache = user
         return self.cleaned_data
+
+
+class NewPasswordForm(PasswordChangeForm):
+    """The old password is asked as at the door: with the same limit, and each wrong one recorded."""
+
+    error_messages = PasswordChangeForm.error_messages | {"throttled": TOO_MANY}
+
+    def clean_old_password(self) -> str:
+        password: str = self.cleaned_data["old_password"]
+        try:
+            is_right = get_adapter().reauthenticate(self.user, password)
+        except forms.ValidationError as limit:
+            raise forms.ValidationError(self.error_messages["throttled"], code="throttled") from limit
+        if not is_right:
+            raise forms.ValidationError(self.error_messages["password_incorrect"], code="password_incorrect")
+        return password
 
 
 def refusal(request: HttpRequest, sentence: str, *, status: int = 403) -> HttpResponse:

@@ -15,11 +15,11 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 
+from authz.accounts import create_service_account, set_enabled
+from authz.forms import AccountTokenForm
 from authz.models import ApiToken, ServiceAccount
 from authz.principal import Principal
-from authz.scopes import DEFAULT_SCOPES, TokenScope
-from authz.service_accounts import create_service_account, set_enabled
-from authz.tokens import DEFAULT_DAYS, MAX_DAYS, issue_token, withdraw_token
+from authz.tokens import issue_token, withdraw_token
 from copilot_site.lib.errors import CopilotError
 
 SHOWN = ("name", "prefix", "user", "scopes", "folder", "created_at", "expires_at", "last_used_at", "revoked_at")
@@ -85,19 +85,6 @@ class ServiceAccountForm(forms.ModelForm[ServiceAccount]):
         return name
 
 
-class TokenForm(forms.Form):
-    name = forms.CharField(label=_("What uses it"), max_length=100)
-    days = forms.IntegerField(label=_("Days it lives"), min_value=1, max_value=MAX_DAYS, initial=DEFAULT_DAYS)
-    scopes = forms.MultipleChoiceField(
-        label=_("scopes"), choices=TokenScope.choices, initial=DEFAULT_SCOPES, widget=forms.CheckboxSelectMultiple
-    )
-    folder_id = forms.UUIDField(
-        label=_("Only this folder"),
-        required=False,
-        help_text=_("The id in the folder's address. Empty: all the account may see."),
-    )
-
-
 @admin.register(ServiceAccount)
 class ServiceAccountAdmin(admin.ModelAdmin[ServiceAccount]):
     """Accounts of programs. Rights are given to them like to people; tokens are made here, and shown once."""
@@ -143,7 +130,7 @@ class ServiceAccountAdmin(admin.ModelAdmin[ServiceAccount]):
         account = get_object_or_404(ServiceAccount, pk=account_id)
         if not self.has_change_permission(request, account):
             raise PermissionDenied
-        form, secret = TokenForm(request.POST or None), ""
+        form, secret = AccountTokenForm(request.POST or None), ""
         if request.method == "POST" and form.is_valid():
             try:
                 _row, secret = issue_token(

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
@@ -22,6 +21,7 @@ from authz.checks import get_visible
 from authz.models import ApiToken, TokenUse
 from authz.principal import Principal
 from authz.scopes import DEFAULT_SCOPES, checked_scopes
+from authz.tree import tree
 from copilot_site.lib.errors import InvalidInput, NotFound
 
 DEFAULT_DAYS = 90
@@ -96,22 +96,24 @@ def tokens_of(principal: Principal) -> QuerySet[ApiToken]:
 
 
 def folder_named(holder: Principal, folder_id: UUID) -> Any:
-    """The folder that a token is narrowed to; raises NotFound. Folders belong to an app above this one."""
-    return get_visible(apps.get_model("knowledge", "Folder"), holder, pk=folder_id)
+    """The folder that a token is narrowed to; raises NotFound."""
+    return get_visible(tree().folder, holder, pk=folder_id)
 
 
 def folder_choices(principal: Principal) -> list[tuple[UUID, str]]:
     """The folders that a token of this person can be narrowed to, with the names of their bases; the first MOST_FOLDERS."""
-    folders: Any = apps.get_model("knowledge", "Folder")
-    rows = folders.objects.visible_to(principal).filter(kind="folder").order_by("knowledge_base__name", "name", "pk")
+    rows = tree().folder.objects.visible_to(principal).order_by("knowledge_base__name", "name", "pk")
     found = rows.values_list("pk", "knowledge_base__name", "name", "parent_id")[:MOST_FOLDERS]
     return [(pk, f"{base} › {name}" if parent_id else base) for pk, base, name, parent_id in found]
 
 
 def folder_names(principal: Principal, tokens: Iterable[ApiToken]) -> dict[UUID, str]:
     """Names of those folders the tokens are narrowed to that the person may see, by id."""
-    folders: Any = apps.get_model("knowledge", "Folder")
-    rows = folders.objects.visible_to(principal).filter(pk__in=[token.folder_id for token in tokens if token.folder_id])
+    rows = (
+        tree()
+        .folder.objects.visible_to(principal)
+        .filter(pk__in=[token.folder_id for token in tokens if token.folder_id])
+    )
     return dict(rows.values_list("pk", "name"))
 
 
@@ -147,6 +149,14 @@ def bearer_of(secret: str, *, address: str = "") -> Bearer:
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
     _note_use(token, address, now)
     return Bearer(token.user, token)
+
+
+def owner_of(secret: str) -> int | None:
+    """The id of the account that this secret opens; None where it opens nothing. Notes nothing."""
+    found = ApiToken.objects.filter(
+        prefix=secret[:PREFIX_LENGTH], revoked_at=None, expires_at__gt=timezone.now()
+    ).first()
+    return found.user_id if found and secrets.compare_digest(found.sha256, _sha256(secret)) else None
 
 
 def _why_dead(token: ApiToken, now: datetime) -> str:

@@ -13,7 +13,8 @@ from django.utils.translation import gettext_lazy as _
 from authz.admin_pages import SuperusersOnly
 from authz.models import OrgUnit, Role, UnitKind
 from authz.principal import Principal
-from authz.units import create_role, create_unit, delete_role, delete_unit, join, leave, move_unit, rename
+from authz.roles import create_role, delete_role
+from authz.units import create_unit, delete_unit, join, leave, move_unit, rename
 
 M = TypeVar("M", OrgUnit, Role)
 

@@ -1,4 +1,5 @@
-"""Org units, roles, and who is in them. Each is carried by a Django group of the same name, so grants to groups reach them.
+"""Org units, and who is in them and in roles (`authz.roles`). Each is carried by a Django group of the same name, so grants to groups
+reach them.
 
 `by` is None for commands and sign-in; else a superuser, because a membership brings every right of its group.
 """
@@ -10,8 +11,7 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.record import record
-from authz.holders import managed_by, management_denied_to
-from authz.lockout import managers_kept
+from authz.holders import managed_by, management_denied_to, managers_kept
 from authz.models import OrgUnit, OrgUnitLink, Role, UnitKind
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, InvalidInput, PermissionDenied
@@ -32,7 +32,7 @@ def create_unit(
 ) -> OrgUnit:
     """Make a unit below `parent`, or at the top. Raises PermissionDenied, InvalidInput (no name), Conflict (it is taken)."""
     require_administrator(by)
-    group = _group(name)
+    group = new_group(name)
     unit = OrgUnit.objects.create(name=group.name, kind=kind, parent=parent, group=group)
     OrgUnitLink.objects.create(ancestor=unit, descendant=unit, depth=0)
     if parent is not None:
@@ -80,46 +80,9 @@ def delete_unit(by: Principal | None, unit: OrgUnit) -> None:
         raise InvalidInput(_("“%(unit)s” has units below it. Move or delete them first.") % {"unit": unit})
     record(by, Action.ORG_UNIT_DELETED, unit)
     try:
-        _delete_group(unit.group)
+        remove_group(unit.group)
     except ProtectedError as error:
         raise InvalidInput(_("Knowledge bases belong to “%(unit)s”. Transfer them first.") % {"unit": unit}) from error
-
-
-@transaction.atomic
-def create_role(by: Principal | None, *, name: str) -> Role:
-    """Raises PermissionDenied, InvalidInput (no name), Conflict (it is taken)."""
-    require_administrator(by)
-    group = _group(name)
-    role = Role.objects.create(name=group.name, group=group)
-    record(by, Action.ROLE_CREATED, role)
-    return role
-
-
-@transaction.atomic
-def delete_role(by: Principal | None, role: Role) -> None:
-    """Delete a role with its group and grants. Raises PermissionDenied, InvalidInput (the last manager of a place)."""
-    require_administrator(by)
-    record(by, Action.ROLE_DELETED, role)
-    _delete_group(role.group)
-
-
-@transaction.atomic
-def create_group(by: Principal | None, *, name: str) -> Group:
-    """Make a plain group. Raises PermissionDenied, InvalidInput (no name), Conflict (it is taken)."""
-    require_administrator(by)
-    group = _group(name)
-    record(by, Action.GROUP_CREATED, group)
-    return group
-
-
-@transaction.atomic
-def delete_group(by: Principal | None, group: Group) -> None:
-    """Delete a plain group with its grants. Raises PermissionDenied, InvalidInput (it carries a unit or a role, the last manager)."""
-    require_administrator(by)
-    if OrgUnit.objects.filter(group=group).exists() or Role.objects.filter(group=group).exists():
-        raise InvalidInput(_("“%(name)s” carries a unit or a role. Delete that.") % {"name": group})
-    record(by, Action.GROUP_DELETED, group)
-    _delete_group(group)
 
 
 @transaction.atomic
@@ -166,7 +129,8 @@ def _group_of(place: OrgUnit | Role | Group) -> Group:
     return place if isinstance(place, Group) else place.group
 
 
-def _group(name: str) -> Group:
+def new_group(name: str) -> Group:
+    """The group that is to carry a unit or a role. Raises InvalidInput (no name), Conflict (it is taken)."""
     return Group.objects.create(name=_free(name))
 
 
@@ -180,7 +144,8 @@ def _free(name: str, *, besides: Group | None = None) -> str:
     return name
 
 
-def _delete_group(group: Group) -> None:
+def remove_group(group: Group) -> None:
+    """Delete a group with its grants. Raises InvalidInput (a place would lose its last manager)."""
     with managers_kept(lambda: managed_by(group)):
         group.delete()
 

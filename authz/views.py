@@ -18,11 +18,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from authz.accounts import password_was_set
+from authz.forms import OwnTokenForm
 from authz.oidc import sign_ins
 from authz.pages import signed_in
 from authz.principal import Principal
 from authz.scopes import DEFAULT_SCOPES, TokenScope
-from authz.sign_in import SignInForm, sign_in
+from authz.sign_in import NewPasswordForm, SignInForm, sign_in
 from authz.tokens import (
     DEFAULT_DAYS,
     MAX_DAYS,
@@ -34,6 +35,7 @@ from authz.tokens import (
     tokens_of,
 )
 from copilot_site.lib.errors import InvalidInput, NotFound
+from copilot_site.lib.forms import checked
 
 
 class LoginHint(NamedTuple):
@@ -69,6 +71,7 @@ class ChangePassword(PasswordChangeView):
     """Everybody's own password, where the account has one; whoever comes by the company sign-in has none to change."""
 
     template_name = "authz/password.html"
+    form_class = NewPasswordForm
     success_url = reverse_lazy("chat")
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -81,6 +84,12 @@ class ChangePassword(PasswordChangeView):
         answer = super().form_valid(form)
         password_was_set(Principal.of(form.user), User.objects.get(pk=form.user.pk))
         messages.success(self.request, _("Your password is changed."))
+        return answer
+
+    def form_invalid(self, form: PasswordChangeForm) -> HttpResponse:
+        answer = super().form_invalid(form)
+        if form.has_error("old_password", "throttled"):
+            answer.status_code = 429
         return answer
 
 
@@ -101,15 +110,10 @@ def tokens(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """
     secret, status = "", 200
     folder_id = _folder_id(request)
+    form = OwnTokenForm(request.POST if request.method == "POST" else None)
     if request.method == "POST":
         try:
-            _row, secret = issue_token(
-                principal,
-                name=request.POST.get("name", ""),
-                days=_days(request),
-                scopes=request.POST.getlist("scopes"),
-                folder_id=folder_id,
-            )
+            _row, secret = issue_token(principal, folder_id=folder_id, **checked(form))
         except InvalidInput as problem:
             messages.error(request, str(problem))
             status = 400
@@ -119,7 +123,7 @@ def tokens(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         "tokens": [(token, names.get(token.folder_id) if token.folder_id else None) for token in rows],
         "secret": secret,
         "scopes": TokenScope.choices,
-        "chosen": request.POST.getlist("scopes") if status == 400 else list(DEFAULT_SCOPES),
+        "chosen": form["scopes"].value() if status == 400 else list(DEFAULT_SCOPES),
         "folder": folder_named(principal, folder_id) if folder_id else None,
         "folders": folder_choices(principal),
         "default_days": DEFAULT_DAYS,
@@ -134,14 +138,6 @@ def revoke(request: HttpRequest, principal: Principal, token_id: int) -> HttpRes
     revoke_token(principal, token_id=token_id)
     messages.success(request, _("The token is revoked; programs that use it are refused from now on."))
     return redirect("tokens")
-
-
-def _days(request: HttpRequest) -> int:
-    """Raises InvalidInput for what is no number."""
-    text = request.POST.get("days", "").strip()
-    if not text.isascii() or not text.isdigit() or len(text) > 6:
-        raise InvalidInput(_("Give the number of days as a whole number between 1 and %(most)s.") % {"most": MAX_DAYS})
-    return int(text)
 
 
 def _folder_id(request: HttpRequest) -> UUID | None:

@@ -15,14 +15,14 @@ from rest_framework.views import APIView
 import agent.rest.urls
 import authz.rest.urls
 import knowledge.rest.urls
-from authz.rest.views import PrincipalView
+from authz.rest.views import PrincipalView, PrincipalViewSet
 
 app_name = "api"
 
 
 def undescribed() -> list[type]:
     """Classes whose docstrings are for whoever writes a view: the description of the API does not repeat them."""
-    return [PrincipalView, *get_lib_doc_excludes()]  # type: ignore[no-untyped-call]  # of a library without types
+    return [PrincipalView, PrincipalViewSet, *get_lib_doc_excludes()]  # type: ignore[no-untyped-call]  # of a library without types
 
 
 class NoSuchAddress(APIView):

@@ -26,21 +26,25 @@ from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
 from django import setup
 from django.conf import settings
+from django.urls import re_path
 
 setup(set_prefix=False)
 
+from authz.callers import OWNERS
 from copilot_site.lib.seats import SeatedHandler
 from copilot_site.seats import KINDS, shares
 
-django_application = SeatedHandler(shares(), KINDS)
+django_application = SeatedHandler(shares(), KINDS, OWNERS)
 
-from agent.routing import websocket_urlpatterns
+from agent.urls import websocket_urlpatterns
 from copilot_site.lib.body_limit import FORM_BYTES, BodyLimit
-from copilot_site.lib.sockets import SameOrigin
+from copilot_site.lib.sockets import SameOrigin, no_such_socket
+
+sockets = URLRouter([*websocket_urlpatterns, re_path("", no_such_socket)])  # type: ignore[arg-type]  # as Channels has it
 
 application = ProtocolTypeRouter(
     {
         "http": BodyLimit(django_application, most_bytes=settings.UPLOAD_MAX_BYTES + FORM_BYTES),
-        "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+        "websocket": SameOrigin(AuthMiddlewareStack(sockets)),
     }
 )

@@ -1,6 +1,6 @@
 """The environment, read once: typed, frozen, secrets hidden.
 
-Values come from environment variables and from `.env` beside manage.py (variables win). `settings.py` and the start-up
+Values come from environment variables and from `.env` beside manage.py (variables win). `settings/` and the start-up
 code around it are the readers; everything else uses `django.conf.settings` or gets plain values as arguments.
 """
 
@@ -193,6 +193,18 @@ class Config(BaseSettings):
     upload_max_mb: int = Field(
         default=50, ge=1, le=2048, description="Largest file, MB (10^6 bytes); larger ones are scans or media."
     )
+    chunk_tokens: int = Field(
+        default=270,
+        ge=30,
+        le=4_000,
+        description="Tokens of the embedder that a passage should have; smaller ones are found more sharply, larger ones say more.",
+    )
+    chunk_max_tokens: int = Field(
+        default=480,
+        ge=40,
+        le=8_000,
+        description="Most tokens of a passage; what lies behind an embedder's own limit (bundled: 512) is not seen by it.",
+    )
     search_exact_limit: int = Field(
         default=25_000,
         ge=0,
@@ -247,6 +259,13 @@ class Config(BaseSettings):
     @classmethod
     def _absolute(cls, path: Path | None) -> Path | None:
         return None if path is None else (BASE_DIR / path.expanduser()).resolve()
+
+    @field_validator("chunk_max_tokens")
+    @classmethod
+    def _most_is_more(cls, most: int, info: ValidationInfo) -> int:
+        if most < info.data.get("chunk_tokens", most):
+            raise ValueError("must be at least COPILOT_CHUNK_TOKENS")
+        return most
 
     @field_validator("db_pool")
     @classmethod

@@ -19,7 +19,7 @@ def database(url: str | None, *, home: Home, pool: int, role: str | None) -> dic
         "PASSWORD": unquote(parts.password or ""),
         "HOST": parts.hostname or ("" if url else str(home.root / "no-database-is-running")),
         "PORT": str(parts.port or ""),
-        # a threshold lets cursors that bind on the server prepare (lib/prepared.py); Django's own bind in the client
+        # a threshold lets cursors that bind on the server prepare (lib/database.py); Django's own bind in the client
         "OPTIONS": {"prepare_threshold": 2}
         | dict(pair.split("=", 1) for pair in parts.query.split("&") if "=" in pair),
     }

@@ -24,11 +24,12 @@ from django.db.migrations.recorder import MigrationRecorder
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from agent.business.source_checks import all_sources, faults_with
 from agent.providers.base import ModelError
 from agent.providers.configured import model_names, probe, served_model
 from audit.db_owner import as_owner
 from audit.keys import KeyUnusable, public_key, signing_key, trusted_keys
+from authz.client_secrets import sign_ins_without_secret
+from business.source_checks import all_sources, faults_with
 from copilot_site.config import BASE_DIR, load_config
 from copilot_site.connection_budget import OTHERS, POOL, needed
 from copilot_site.embedded import services
@@ -41,8 +42,7 @@ from knowledge.embedding.model_files import checked_model
 from knowledge.engine import engine, reranker
 from knowledge.retrieval.rerank.base import RerankerUnavailable
 from knowledge.retrieval.rerank.cross_encoder import CrossEncoderReranker
-from knowledge.services.reindex import count_lacking
-from knowledge.services.reread import outdated_versions
+from knowledge.services.reindex import count_lacking, outdated_versions
 
 LEAST_FREE_BYTES = 2 * 10**9  # the model, the wheel caches and some thousand documents
 LEAST_POSTGRES = 150_000
@@ -273,8 +273,8 @@ def readings() -> Finding:
         outdated = outdated_versions().count()
     except DatabaseError as error:
         return Finding("Readings", False, str(error).strip().splitlines()[0], "Mend what is named above first.")
-    said = f"{outdated} versions were read before hidden text was kept apart, or before their base was set up otherwise"
-    mend = "Run `manage.py reread`; until then text that nobody sees in them may answer."
+    said = f"{outdated} versions would be read otherwise today: hidden text is told better, or their base was set up otherwise"
+    mend = "Run `manage.py reread`; until then text that nobody sees in them may answer, or text that is seen does not."
     return Finding("Readings", not outdated, said if outdated else "by the parsers of today", mend)
 
 
@@ -321,6 +321,20 @@ def data_sources() -> Iterator[Finding]:
         yield Finding(name, not faults, detail, " ".join(fault.statement for fault in faults))
 
 
+def company_sign_ins() -> Finding:
+    """Each sign-in of the admin has the secret that its issuer made for this site."""
+    name = "Company sign-ins"
+    try:
+        without = sign_ins_without_secret()
+    except DatabaseError as error:
+        return Finding(name, False, str(error).strip().splitlines()[0], "Mend what is named above first.")
+    said = f"no client secret that can be read: {', '.join(without)}"
+    mend = (
+        "Enter it under “Social applications”: it was stored for another issuer, or under another COPILOT_SECRET_KEY."
+    )
+    return Finding(name, not without, said if without else "as they are set up", mend)
+
+
 def language_models() -> Iterator[Finding]:
     """Each language model: it answers a tiny request. The product answers without one, too."""
     mend = "Check its address, name and key under “Language models”, or COPILOT_LLM_BASE_URL, _MODEL and _API_KEY."
@@ -353,7 +367,7 @@ def browser() -> Finding:
 
 CHECKS: tuple[Callable[[], Finding], ...] = (
     python, packages, state_folder, embedded, postgres, connections, pgvector, migrations, audit_key, broker, model, reranking, word_list,
-    index, readings, files,
+    index, readings, files, company_sign_ins,
 )  # fmt: skip
 
 

@@ -7,12 +7,12 @@ import psycopg
 from django.contrib.auth.models import Group
 from psycopg import sql
 
-from agent.business.address import Address
-from agent.business.introspect import fill_values
-from agent.business.layer.yaml_io import read_layer
-from agent.business.models import DataSource
-from agent.business.sources import grant, save_layer
 from authz.permissions import Right
+from business.address import Address
+from business.introspect import fill_values
+from business.models import DataSource
+from business.semantic_layer.yaml_io import read_layer
+from business.sources import grant, save_layer
 from demo.company import BilingualText
 
 FILES = Path(__file__).parent / "business"

@@ -6,9 +6,9 @@ from functools import cache
 from django.contrib.auth.models import User
 from django.utils.translation import get_language
 
-from agent.business.models import DataSource
 from authz.principal import Principal
 from authz.views import LoginHint
+from business.models import DataSource
 from demo.business_data import QUESTIONS
 from demo.company import BilingualText, Company, load_company
 

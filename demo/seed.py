@@ -11,7 +11,8 @@ from django.db import connection, transaction
 from authz.grants import give
 from authz.models import OrgUnit, UnitKind
 from authz.permissions import Right
-from authz.units import create_role, create_unit
+from authz.roles import create_role
+from authz.units import create_unit
 from demo.business_data import ASKERS, OWNERS, describe_business_data, load_business_data, may_ask, may_correct
 from demo.company import BilingualText, Company, FolderSpec, documents, load_company
 from demo.logins import ADMINISTRATOR

@@ -18,7 +18,7 @@ from knowledge.governance import dry_run_admin  # noqa: F401  # Django looks for
 from knowledge.models import Document, DocumentVersion, Folder, FolderKind, KnowledgeBase
 from knowledge.services.access import transfer
 from knowledge.services.folders import add_folder, change_knowledge_base, create_knowledge_base, govern_folder
-from knowledge.services.reread import outdated_versions
+from knowledge.services.reindex import outdated_versions
 
 M = TypeVar("M", bound=Model)
 

@@ -5,3 +5,10 @@ from django.utils.translation import gettext_lazy as _
 class KnowledgeConfig(AppConfig):
     name = "knowledge"
     verbose_name = _("Knowledge")
+
+    def ready(self) -> None:
+        """Rights stand on our folders."""
+        from authz.tree import Tree, use_tree
+        from knowledge.models import Folder, FolderLink, KnowledgeBase
+
+        use_tree(Tree(KnowledgeBase, Folder, FolderLink))

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, F, QuerySet
 
 from authz.checks import can, missing
 from authz.permissions import Right
@@ -109,7 +109,7 @@ def documents_beside(principal: Principal, base: KnowledgeBase) -> list[Document
     beside = Document.objects.permitted(principal, Right.VIEW, knowledge_base=base)
     beside = beside.exclude(access_id=F("folder_id"))  # is read where its folder is
     beside = beside.exclude(folder__in=Folder.objects.visible_to(principal))
-    return _rows(principal, _with_versions(beside)[:PAGE_SIZE])
+    return _rows(beside[:PAGE_SIZE])
 
 
 def folder_tree(principal: Principal, base: KnowledgeBase, current: Folder | None) -> tuple[TreeFolder, ...]:
@@ -159,15 +159,15 @@ def places_for(principal: Principal, folder: Folder) -> list[tuple[UUID, str]]:
 def documents_in(principal: Principal, folder: Folder, number: int | str = 1) -> Page[DocumentRow]:
     """A page of the documents in a folder, by file name. number: from 1; what is no page gives the nearest one."""
     documents = Document.objects.permitted(principal, Right.VIEW, folder=folder)
-    paginator = Paginator(_with_versions(documents), PAGE_SIZE)
+    paginator = Paginator(documents, PAGE_SIZE)
     page = paginator.get_page(number)
-    return Page(_rows(principal, page.object_list), page.number, paginator)  # type: ignore[arg-type]  # rows for documents
+    return Page(_rows(page.object_list), page.number, paginator)  # type: ignore[arg-type]  # rows for documents
 
 
 def document_rows(principal: Principal, folder: Folder, ids: Iterable[UUID]) -> list[DocumentRow]:
     """Those of the documents that this person may see in this folder."""
     documents = Document.objects.visible_to(principal).filter(folder=folder, pk__in=list(ids))
-    return _rows(principal, _with_versions(documents))
+    return _rows(documents)
 
 
 def accepted() -> Accepted:
@@ -202,20 +202,11 @@ def rights_on(principal: Principal, row: Folder | Document) -> dict[str, bool]:
     return {right.value: can(principal, right, row) for right in Right}
 
 
-def _with_versions(documents: QuerySet[Document]) -> QuerySet[Document]:
-    return documents.filter(Q(versions__isnull=False)).distinct()
-
-
-def _rows(principal: Principal, documents: Iterable[Document]) -> list[DocumentRow]:
-    """The documents with the newest of their versions, which are looked up by their ids, not among all that are visible."""
-    shown = {document.pk: document for document in documents}
-    versions = DocumentVersion.objects.permitted(principal, Right.VIEW, document__in=shown)
-    newest: dict[UUID, DocumentVersion] = {}
-    for version in versions.order_by("-number").prefetch_related("stages"):
-        newest.setdefault(version.document_id, version)
-    for pk, version in newest.items():
-        version.document = shown[pk]
-    return [DocumentRow(document, newest[pk]) for pk, document in shown.items() if pk in newest]
+def _rows(documents: QuerySet[Document]) -> list[DocumentRow]:
+    """Documents that may be seen, each with the newest of its versions."""
+    found = documents.prefetch_related("versions__stages")
+    newest = ((document, next(iter(document.versions.all()), None)) for document in found)
+    return [DocumentRow(document, version) for document, version in newest if version]
 
 
 def _stage(stage: Stage) -> ShownStage:

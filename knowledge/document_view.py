@@ -118,6 +118,14 @@ def open_document(
     )
 
 
+def open_passages(principal: Principal, passages: Sequence[Chunk]) -> None:
+    """Record that passages of one version, read with it and its document, are shown; nothing where there are none."""
+    if passages:
+        first = passages[0]
+        detail = {"version": first.version.number, "chunks": [str(passage.id) for passage in passages]}
+        record(principal, Action.DOCUMENT_OPENED, first.document, detail=detail)
+
+
 def open_source(principal: Principal, base_id: UUID, chunk_id: UUID, span: Span | None) -> Source:
     """A passage with its cited span (of the passage's text) highlighted. Recorded as evidence shown. Raises NotFound."""
     chunk = get_visible(Chunk, principal, knowledge_base_id=base_id, id=chunk_id)

@@ -12,8 +12,8 @@ from authz.checks import get_visible
 from authz.folders import folder_ids_with
 from authz.permissions import Right
 from authz.principal import Principal
+from copilot_site.lib.database import prepared_cursor
 from copilot_site.lib.errors import NotFound
-from copilot_site.lib.prepared_statements import prepared_cursor
 from knowledge.models import Chunk, Document, Folder, FolderKind, KnowledgeBase
 from knowledge.retrieval.terms import document_terms
 
@@ -106,11 +106,12 @@ def passages_of(principal: Principal, document: Document) -> list[ShownPassage]:
 
 
 def discoverable_folders(principal: Principal) -> QuerySet[Folder]:
-    """The folders whose names may be told to this person although they may not see them; none for nobody.
+    """The folders whose names may be told to this person although they may not see them; none for nobody, and none through a token
+    for one folder.
 
     Only `id` and `name` may leave; everything else of such a folder is as if it were not there.
     """
-    if principal.is_nobody:
+    if principal.is_nobody or principal.folder_id is not None:
         return Folder.unscoped.none()
     hidden = Folder.unscoped.filter(is_discoverable=True, kind=FolderKind.FOLDER)
     return hidden.exclude(pk__in=folder_ids_with(principal, Right.VIEW)).only("id", "name").order_by("name", "id")

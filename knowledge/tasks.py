@@ -9,22 +9,27 @@ from django.db.models import Q
 from django.utils import timezone
 
 from knowledge.ingestion.lease import MAX_ATTEMPTS
-from knowledge.ingestion.pipeline import TEMPORARY, give_up, ingest
-from knowledge.ingestion.statistics import refresh_statistics
+from knowledge.ingestion.pipeline import TEMPORARY, Share, give_up, ingest
+from knowledge.ingestion.publish import refresh_statistics
 from knowledge.models import DocumentVersion, KnowledgeBase, ParseStatus
-from knowledge.parsers.base import PARSER_VERSION
+from knowledge.parsers.base import APART_SINCE
 from knowledge.services import indexes
-from knowledge.services.reread import begin_rereading, outdated_versions
+from knowledge.services.reindex import begin_rereading, outdated_versions
 
 # A waiting version that no worker took by then may have been lost on the way; sending it again costs one claim that fails.
 OVERDUE = {"interactive": timedelta(minutes=1), "bulk": timedelta(minutes=20)}
+# Of one upload, that others may have to wait for: some seconds of reading, some fifteen of embedding. The rest waits with the imports.
+SHARE = Share(size_bytes=5_000_000, passages=500)
+
+MOST_AHEAD = 10  # versions of one person that others may have to wait for
 
 
 @shared_task(
     name="knowledge.ingest_version", autoretry_for=TEMPORARY, retry_backoff=2, retry_backoff_max=30, max_retries=3
 )
 def ingest_version(version_id: str) -> None:
-    ingest(UUID(version_id))
+    if ingest(UUID(version_id), share=SHARE):
+        queue_ingestion(DocumentVersion.unscoped.get(pk=version_id))
 
 
 @shared_task(name="knowledge.reap_ingestion")
@@ -40,6 +45,14 @@ def reap_ingestion() -> None:
         give_up(version)
     for version in stale.filter(attempts__lt=MAX_ATTEMPTS):
         queue_ingestion(version)
+
+
+def queue_for(person_id: int | None) -> str:
+    """`interactive` for the first few that a person waits for; what is more waits with the imports, and nobody else for it."""
+    waiting = DocumentVersion.unscoped.filter(
+        uploaded_by_id=person_id, queue="interactive", parse_status__in=[ParseStatus.PENDING, ParseStatus.PROCESSING]
+    )
+    return "bulk" if person_id is not None and waiting[MOST_AHEAD - 1 : MOST_AHEAD].exists() else "interactive"
 
 
 def queue_ingestion(version: DocumentVersion) -> None:
@@ -59,9 +72,9 @@ def _send(version: DocumentVersion) -> None:
 
 @shared_task(name="knowledge.reread_base")
 def reread_base(base_id: str) -> None:
-    """After a change of a base's settings: what was read under the other ones. What older parsers read waits for `manage.py reread`."""
+    """After a change of a base's settings: what was read under the other ones. What was read before waits for `manage.py reread`."""
     base = KnowledgeBase.unscoped.get(pk=base_id)
-    for version in outdated_versions(base).filter(parser_version=PARSER_VERSION):
+    for version in outdated_versions(base).filter(parser_version__gte=APART_SINCE):
         with transaction.atomic():
             if begin_rereading(version.pk):
                 queue_ingestion(version)

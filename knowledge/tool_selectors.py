@@ -224,14 +224,19 @@ def spreadsheet(principal: Principal, document_id: UUID | str, *, scope: Scope) 
             _("“%(title)s” is no spreadsheet that can be read. Ask for a document that ends in .xlsx, .csv or .tsv.")
             % {"title": document.title}
         )
+    first = _answering(principal, scope).filter(document=document).order_by("position").first()
+    return Spreadsheet(document, shown(first) if first else None, sheets_of(version))
+
+
+def sheets_of(version: DocumentVersion) -> tuple[SheetText, ...]:
+    """The tables of a version, as its parser read them."""
     sheet, sheets = "", []
     for block in load_parsed(version).blocks:
         if block.kind == "heading":
             sheet = block.text
         elif block.kind == "table":
             sheets.append(SheetText(sheet, tuple(_cells(line) for line in _body(block.text))))
-    first = _answering(principal, scope).filter(document=document).order_by("position").first()
-    return Spreadsheet(document, shown(first) if first else None, tuple(sheets))
+    return tuple(sheets)
 
 
 def _body(table: str) -> list[str]:

@@ -17,9 +17,10 @@ from authz.pages import signed_in
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.files import StreamedFile
+from copilot_site.lib.forms import checked
 from knowledge import browsing, document_view
+from knowledge.forms import FolderNameForm, FolderPlaceForm, OpeningForm, UploadForm
 from knowledge.models import Document, Folder, KnowledgeBase
-from knowledge.rendering import Span
 from knowledge.services.documents import delete_document, open_original, retry_document
 from knowledge.services.folders import create_folder, delete_folder, move_folder, rename_folder
 from knowledge.services.paths import upload_at
@@ -85,12 +86,9 @@ def folder_progress(request: HttpRequest, principal: Principal, folder_id: UUID)
 @signed_in
 def upload(request: HttpRequest, principal: Principal, folder_id: UUID) -> JsonResponse:
     """One file (`file`) with the folders it came in (`path`, "" for none); 201 with what became of it."""
-    file = request.FILES.get("file")
-    if file is None:
-        raise InvalidInput(_("Choose a file: none came with this request."))
-    done = upload_at(
-        principal, folder_id=folder_id, path=request.POST.get("path", ""), filename=file.name or "", file=file
-    )
+    given = checked(UploadForm(request.POST, request.FILES))
+    file = given["file"]
+    done = upload_at(principal, folder_id=folder_id, path=given["path"], filename=file.name or "", file=file)
     body = {
         "outcome": done.outcome,
         "document_id": str(done.document.pk),
@@ -105,7 +103,7 @@ def upload(request: HttpRequest, principal: Principal, folder_id: UUID) -> JsonR
 @signed_in
 def new_folder(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponse:
     try:
-        made = create_folder(principal, parent_id=folder_id, name=request.POST.get("name", ""))
+        made = create_folder(principal, parent_id=folder_id, **checked(FolderNameForm(request.POST)))
     except InvalidInput as problem:
         messages.error(request, str(problem))
         return redirect("folder", folder_id)
@@ -116,7 +114,7 @@ def new_folder(request: HttpRequest, principal: Principal, folder_id: UUID) -> H
 @signed_in
 def change_name(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponse:
     try:
-        rename_folder(principal, folder_id=folder_id, name=request.POST.get("name", ""))
+        rename_folder(principal, folder_id=folder_id, **checked(FolderNameForm(request.POST)))
     except InvalidInput as problem:
         messages.error(request, str(problem))
     return redirect("folder", folder_id)
@@ -125,8 +123,9 @@ def change_name(request: HttpRequest, principal: Principal, folder_id: UUID) -> 
 @require_POST
 @signed_in
 def change_place(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponse:
-    """Hang the folder under the one that `parent` names; what is no id names none."""
-    parent_id = next(_uuids([request.POST.get("parent", "")]), folder_id)
+    """Hang the folder under the one that `parent` names; what is no id names the folder itself, which is refused."""
+    form = FolderPlaceForm(request.POST)
+    parent_id = form.cleaned_data["parent"] if form.is_valid() else folder_id
     try:
         moved = move_folder(principal, folder_id=folder_id, parent_id=parent_id)
     except InvalidInput as problem:
@@ -154,9 +153,8 @@ def remove_folder(request: HttpRequest, principal: Principal, folder_id: UUID) -
 @signed_in
 def document(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
     """`?chunk=&start=&end=` or `?part=` says where it opens; what cannot be read opens it at its beginning."""
-    opened = document_view.open_document(
-        principal, document_id, cited=_cited(request), part=_number(request.GET.get("part", ""))
-    )
+    asked = OpeningForm(request.GET)
+    opened = document_view.open_document(principal, document_id, cited=asked.cited, part=asked.asked_part)
     context = {
         "reader": opened,
         "document": opened.document,
@@ -226,23 +224,8 @@ def page_image(
 @signed_in
 def source(request: HttpRequest, principal: Principal, base_id: UUID, chunk_id: UUID) -> HttpResponseBase:
     """The passage behind a citation, for the drawer; `?start=&end=` are offsets into it."""
-    opened = document_view.open_source(principal, base_id, chunk_id, _span(request))
+    opened = document_view.open_source(principal, base_id, chunk_id, OpeningForm(request.GET).span)
     return render(request, "knowledge/_source.html", {"source": opened, "query": request.GET.urlencode()})
-
-
-def _cited(request: HttpRequest) -> document_view.Cited | None:
-    return next(
-        (document_view.Cited(chunk_id, _span(request)) for chunk_id in _uuids([request.GET.get("chunk", "")])), None
-    )
-
-
-def _span(request: HttpRequest) -> Span | None:
-    start, end = (_number(request.GET.get(name, "")) for name in ("start", "end"))
-    return Span(start, end) if start is not None and end is not None and start < end else None
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else None
 
 
 def _uuids(texts: Iterable[str]) -> Iterator[UUID]:

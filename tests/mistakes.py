@@ -5,7 +5,7 @@ import pytest
 from authz import folders
 
 GRANTS = "WHERE g.group_id IN (SELECT group_id FROM mine) "
-DENIALS = "FROM knowledge_folderlink l\n    WHERE "
+DENIALS = "FROM {links} l\n    WHERE "
 # mistake → what stands in the statement, and what stands there by mistake
 MISTAKES = {
     "no inheritance": ("WHERE NOT l.is_cut AND", "WHERE l.depth = 0 AND"),

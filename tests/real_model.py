@@ -15,8 +15,7 @@ from django.test import override_settings
 from pydantic import BaseModel
 
 from agent.budget import Budget, Spent
-from agent.events import Complete
-from agent.models import StopReason
+from agent.events import Complete, StopReason
 from agent.providers import breaker
 from agent.providers.assembly import Reply
 from agent.providers.base import ModelError, ModelUnavailable, Prices, Shape

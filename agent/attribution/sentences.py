@@ -1,5 +1,6 @@
 """A model's stream of text to whole sentences, each with the numbers it cites and nothing but words."""
 
+import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -66,5 +67,6 @@ def cited_statements(text: str) -> Iterator[CitedStatement]:
 
 def plain(text: str) -> str:
     """Words alone: no images, no links (their words stay), no HTML, no emphasis."""
+    text = html.unescape(text)  # a model repeats the escapes of the evidence that it was shown
     text = _DEFINITION.sub("", _IMAGE.sub(r"\1", text))
     return _MARKUP.sub("", _TAG.sub("", _LINK.sub(lambda m: m[1] or m[2] or "", text)))

@@ -1,22 +1,34 @@
-"""The model writes; each sentence is checked against what it cites before anybody sees it."""
+"""The model writes; each sentence is compared with what it cites before anybody sees it, and what facts leave open is judged.
 
-from collections.abc import AsyncIterator, Iterator
+Sentences leave in their order. Those that facts settle leave at once; from the first open one on they wait for the judge, who is
+asked once, at the end.
+"""
+
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Final
 
+from asgiref.sync import sync_to_async
+from django.utils import timezone
+from django.utils.translation import override
+
+from agent import texts
 from agent.answer import CitedAnswer, CitedQuery, CitedSentence, CitedSpan
-from agent.attribution.injection_filter import without_injections
+from agent.attribution.check import Evidence, check_cited
+from agent.attribution.judge import judged
+from agent.attribution.overlap import nearest
 from agent.attribution.sentences import CitedStatement, Sentences
-from agent.attribution.support import best_of, nearest, supported
+from agent.attribution.verdict import Verdict
 from agent.events import Answer, KnowledgeReference, QueryReference, References
 from agent.evidence import cited_query, cited_span, query_reference, reference, result_told
-from agent.prompting import prompt
-from agent.providers.base import ModelBroken
+from agent.notices import judge_failed
+from agent.prompting import count_tokens, prompt
+from agent.providers.base import Delta, Message, ModelBroken, ModelError, Shape, WrappedModel
+from agent.revocation import require_visible
 from agent.runs.threads import worked
 from agent.state import Finding, Run, State
-from agent.tokens import count_tokens
 from agent.tools.output import escaped, fenced
 from agent.workflow import Together, add_trace
-from knowledge.embedding.base import Embedder
 from knowledge.ingestion.language import language_of
 
 MOST_EVIDENCE = 12
@@ -24,16 +36,50 @@ EVIDENCE_SHARE = 0.5  # of the model's context for evidence
 MOST_SENTENCES = 24
 NO_ANSWER = "NO_ANSWER"
 CUT = frozenset({"length", "max_tokens", "content_filter"})  # why a service ends an answer that the model has not ended
+STRENGTHS: Final = {
+    Verdict.SUPPORTED: 1.0,
+    Verdict.LIKELY: 0.8,
+    Verdict.UNSETTLED: 0.3,
+}  # for ordering answers alone; by hand
+JUDGED = 0.9
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """A sentence with the numbers of its evidence, and what facts say of it."""
+
+    statement: CitedStatement
+    numbers: tuple[int, ...]
+    verdict: Verdict
+    why: str
+
+    @property
+    def is_open(self) -> bool:
+        return self.verdict in (Verdict.LIKELY, Verdict.UNSETTLED)
+
+
+@dataclass
+class _LooksFirst(WrappedModel):
+    """A model before each of whose calls rights are looked at: the judge is asked late, and may be asked again."""
+
+    run: Run
+
+    async def stream(
+        self, messages: Sequence[Message], *, tools: Sequence[Mapping[str, Any]] = (), shape: Shape | None = None
+    ) -> AsyncIterator[Delta]:
+        """Raises EvidenceGone, and what the model raises."""
+        await sync_to_async(require_visible)(self.run)
+        async for delta in self.model.stream(messages, tools=tools, shape=shape):
+            yield delta
 
 
 @dataclass
 class Writer:
     """One answer in the making. dropped: sentences that were left out, by why; counts alone are kept. lost: the results of queries
-    that they were about.
+    that they were about. waiting: sentences from the first one on that the judge is to read.
     """
 
     run: Run
-    embedder: Embedder
     kept: list[CitedSentence] = field(default_factory=list)
     spans: dict[int, CitedSpan] = field(default_factory=dict)
     queries: dict[int, CitedQuery] = field(default_factory=dict)
@@ -42,11 +88,19 @@ class Writer:
     strengths: list[float] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
     lost: dict[int, Finding] = field(default_factory=dict)
+    waiting: list[_Checked] = field(default_factory=list)
     _numbers: dict[int, int] = field(default_factory=dict)
     _abstains: bool = False
 
     def __post_init__(self) -> None:
         self.evidence = self._chosen()
+        self.texts = {
+            number: Evidence(
+                f"{found.item.source.title}\n\n{found.item.text}" if found.passage else found.item.text,
+                found.passage is None,
+            )
+            for number, found in self.evidence.items()
+        }
         self.provider = self.run.model.name if self.run.model else ""
 
     @property
@@ -54,22 +108,32 @@ class Writer:
         return bool(self.kept)
 
     async def written(self) -> AsyncIterator[Together]:
-        """The answer's events as its sentences come, those of a sentence together; `closing` follows. Raises ModelError."""
+        """The answer's events as its sentences come, those of a sentence together; `settled` follows. Raises ModelError."""
         assert self.run.model is not None
         sentences, finish, has_text = Sentences(), "", False
         async for delta in self.run.model.stream(self._messages()):
             finish, has_text = finish or delta.finish, has_text or bool(delta.text.strip())
             for statement in sentences.take(delta.text):
-                if events := await self._checked(statement):
+                if events := await self._taken(statement):
                     yield events
-            if self._abstains or len(self.kept) >= MOST_SENTENCES:
+            if self._abstains or len(self.kept) + len(self.waiting) >= MOST_SENTENCES:
                 return
         is_cut = finish in CUT
         for statement in sentences.rest(is_cut=is_cut):
-            if events := await self._checked(statement):
+            if events := await self._taken(statement):
                 yield events
         if is_cut or not has_text:
             raise ModelBroken(f"{self.provider} ended its answer early ({finish or 'nothing was written'})")
+
+    async def settled(self, *, is_asked: bool) -> AsyncIterator[Together]:
+        """The events of the sentences that waited. is_asked: False where the judge is not asked, and facts alone decide."""
+        said = await self._judged() if is_asked and self.waiting else {}
+        for place, each in enumerate(self.waiting, 1):
+            if events := self._decided(each, said.get(place)):
+                yield events
+        if any(not sentence.is_checked for sentence in self.kept):
+            with override(self.run.language):
+                self.run.tell(str(texts.NOT_ALL_CHECKED))
 
     def results(self) -> Iterator[Together]:
         """The events of results whose sentence was left out: they stay, each with its own headline."""
@@ -91,21 +155,59 @@ class Writer:
         if self.kept:
             self.run.deliver(self._so_far(), confidence)
         kinds = sorted({reason.partition(" ")[0] for reason in self.dropped})
-        note = f"kept={len(self.kept)} dropped={len(self.dropped)} {' '.join(kinds)}".strip()
+        unchecked = sum(not sentence.is_checked for sentence in self.kept)
+        note = f"kept={len(self.kept)} unchecked={unchecked} dropped={len(self.dropped)} {' '.join(kinds)}".strip()
         add_trace(self.run, State.SYNTHESIZE, action="write", out={"confidence": confidence, "note": note})
 
-    async def _checked(self, statement: CitedStatement) -> Together:
-        """The events of one sentence, if the evidence supports it."""
+    async def _taken(self, statement: CitedStatement) -> Together:
+        """The events of a sentence that can leave now; one that is open, or comes after an open one, waits."""
         if NO_ANSWER in statement.text:
-            self._abstains = not self.kept
+            self._abstains = not self.kept and not self.waiting
             return ()
-        numbers, strength, why = await worked(self._supported, statement)
-        if why:
-            self.dropped.append(why)
-            self.lost |= self._results_of(statement)
+        checked = await worked(self._compared, statement)
+        if self.waiting or (checked.is_open and self.run.judge is not None):
+            self.waiting.append(checked)
             return ()
-        self.strengths.append(strength)
-        return self._kept(CitedSentence(statement.text, numbers))
+        return self._decided(checked, None)
+
+    def _compared(self, statement: CitedStatement) -> _Checked:
+        numbers, finding = check_cited(
+            statement.text,
+            statement.numbers,
+            self.texts,
+            question=self.run.state.input.normalized_query,
+            today=timezone.localdate(),
+            also="\n".join(self.run.workings),
+        )
+        return _Checked(statement, numbers, finding.verdict, finding.why)
+
+    async def _judged(self) -> dict[int, bool]:
+        """What the judge says of the open sentences, by their place; nothing where it fails. It is shown what the writer was."""
+        sentences = {place: each.statement.text for place, each in enumerate(self.waiting, 1) if each.is_open}
+        if self.run.judge is None or not sentences:
+            return {}
+        question = self.run.state.input.normalized_query
+        system = self.run.use(prompt("judge", language_of(question) or self.run.language))
+        try:
+            return await judged(_LooksFirst(self.run.judge, self.run), system, question, sentences, self.texts)
+        except ModelError as error:
+            judge_failed(self.run, error)
+            return {}
+
+    def _decided(self, each: _Checked, is_said: bool | None) -> Together:
+        """The events of a sentence. is_said: by the judge; None where it was not judged."""
+        if each.verdict is Verdict.CONTRADICTED or is_said is False:
+            return self._left_out(each, each.why or "judge")
+        is_checked = is_said is True or each.verdict is not Verdict.UNSETTLED
+        if not is_checked and (self.run.profile.is_strict or not each.numbers):
+            return self._left_out(each, each.why)
+        self.strengths.append(JUDGED if is_said else STRENGTHS[each.verdict])
+        return self._kept(CitedSentence(each.statement.text, each.numbers, is_checked))
+
+    def _left_out(self, each: _Checked, why: str) -> Together:
+        self.dropped.append(why)
+        self.lost |= self._results_of(each.statement)
+        return ()
 
     def _results_of(self, statement: CitedStatement) -> dict[int, Finding]:
         """The results of queries that a sentence cites; of one that cites nothing, all."""
@@ -117,26 +219,14 @@ class Writer:
         fresh = [number for number in stands.citations if number not in self._numbers]
         for number in fresh:
             self._cite(number, stands.text)
-        sentence = CitedSentence(stands.text, tuple(self._numbers[number] for number in stands.citations))
+        numbers = tuple(self._numbers[number] for number in stands.citations)
+        sentence = CitedSentence(stands.text, numbers, stands.is_checked)
         gap = " " if self.kept else ""
         self.kept.append(sentence)
         self.run.answer = self._so_far()  # what is stored if somebody stops the run here
-        answer = Answer(content=f"{gap}{sentence.marked}", data={"provider": self.provider})
+        mark = {} if sentence.is_checked else {"is_checked": False}
+        answer = Answer(content=f"{gap}{sentence.marked}", data={"provider": self.provider, **mark})
         return (self._references(done=False), answer) if fresh else (answer,)
-
-    def _supported(self, statement: CitedStatement) -> tuple[tuple[int, ...], float, str]:
-        """Evidence numbers, strength, and why it is not supported, "" where it is."""
-        texts = {n: without_injections(f"{f.item.source.title}\n{f.item.text}") for n, f in self.evidence.items()}
-        asked, also = self.run.state.input.normalized_query, "\n".join(self.run.workings)
-        cited = tuple(number for number in statement.numbers if number in texts)
-        if cited:
-            support = supported(
-                statement.text, [texts[number] for number in cited], self.embedder, question=asked, also=also
-            )
-            if support.ok:
-                return cited, support.strength, ""
-        cited, support = best_of(statement.text, texts, self.embedder, question=asked, also=also)
-        return cited, support.strength, "" if support.ok else support.missing or "meaning"
 
     def _so_far(self) -> CitedAnswer:
         return CitedAnswer(self.provider, tuple(self.kept), tuple(self.spans.values()), tuple(self.queries.values()))

@@ -1,4 +1,4 @@
-"""People who ask a web process over HTTP, read their answers and think; what each of them met with."""
+"""People who ask a web process over HTTP, read their answers, think, and do other things; what each of them met with."""
 
 import asyncio
 import json
@@ -13,6 +13,9 @@ from typing import Any
 
 import httpx
 
+from agent.benchmarks.transfers import KINDS, UPLOADS, Transfers
+from authz.principal import Principal
+
 PATIENCE_S = 600.0  # of a client for one event
 UPLOAD_PAUSE_S = 5.0
 
@@ -21,8 +24,18 @@ UPLOAD_PAUSE_S = 5.0
 class Person:
     """token: of the API. session_id: their conversation."""
 
+    principal: Principal
     token: str
     session_id: str
+
+
+@dataclass(frozen=True)
+class Flood:
+    """One person who always has so many requests of a kind open: `questions`, or one of the transfers."""
+
+    person: Person
+    kind: str
+    at_once: int
 
 
 @dataclass
@@ -39,12 +52,15 @@ class Asked:
 
 @dataclass
 class Met:
-    """What a crowd met with. statuses: of HTTP, by kind of request. later: questions and uploads that were told to come later."""
+    """What a crowd met with. moved_s: of each transfer until it was answered. statuses: of HTTP, by kind of request.
+
+    later: how often somebody was told to come later.
+    """
 
     asked: list[Asked] = field(default_factory=list)
+    moved_s: list[float] = field(default_factory=list)
     statuses: Counter[str] = field(default_factory=Counter)
     later: int = 0
-    uploads: int = 0
     seconds: float = 0.0
 
     @property
@@ -69,10 +85,10 @@ class Met:
 
 
 class Crowd:
-    """url: of the web process. questions: asked in turn. think_s: on average between an answer and the next question."""
+    """url: of the web process. questions: asked in turn."""
 
-    def __init__(self, url: str, questions: Sequence[str], *, seed: int = 1) -> None:
-        self._url, self._questions = url, cycle(questions)
+    def __init__(self, url: str, questions: Sequence[str], transfers: Transfers, *, seed: int = 1) -> None:
+        self._url, self._questions, self._transfers = url, cycle(questions), transfers
         self._chance = random.Random(seed)  # noqa: S311 - repeats a run, hides nothing
 
     async def meet(
@@ -81,31 +97,49 @@ class Crowd:
         *,
         seconds: float,
         think_s: float,
-        flood: tuple[Person, int] | None = None,
-        upload_to: str = "",
+        beside: str = "",
+        flood: Flood | None = None,
         uploaders: int = 0,
     ) -> tuple[Met, Met]:
-        """What the people met with, and what the flooding one did. flood: that person and how many questions at once.
+        """What the people met with, and what the flooding one did.
 
-        upload_to: id of a folder into which the first `uploaders` of them put small files beside.
+        think_s: on average between an answer and the next question. beside: a kind of transfers, one of which each makes after each
+        question. uploaders: how many of them put small files into the base every 5 s.
         """
         met, flooded, ends = Met(), Met(), time.monotonic() + seconds
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
         async with httpx.AsyncClient(base_url=self._url, timeout=PATIENCE_S, limits=limits) as http:
-            asking = [self._asks(http, person, met, ends=ends, think_s=think_s) for person in people]
+            busy = [self._asks(http, each, met, ends=ends, think_s=think_s, beside=beside) for each in people]
+            busy += [self._uploads(http, each, met, ends=ends) for each in people[:uploaders]]
             if flood:
-                asking += [self._asks(http, flood[0], flooded, ends=ends, think_s=0.0) for _place in range(flood[1])]
-            asking += [self._uploads(http, person, met, upload_to, ends=ends) for person in people[:uploaders]]
+                busy += [self._floods(http, flood, flooded, ends=ends) for _place in range(flood.at_once)]
             began = time.monotonic()
-            await asyncio.gather(*asking)
+            await asyncio.gather(*busy)
             met.seconds = time.monotonic() - began
         return met, flooded
 
-    async def _asks(self, http: httpx.AsyncClient, person: Person, met: Met, *, ends: float, think_s: float) -> None:
+    async def _asks(
+        self, http: httpx.AsyncClient, person: Person, met: Met, *, ends: float, think_s: float, beside: str
+    ) -> None:
         await asyncio.sleep(self._chance.uniform(0.0, think_s))
         while time.monotonic() < ends:
             await self._ask(http, person, met, ends=ends)
             await asyncio.sleep(self._chance.uniform(0.5, 1.5) * think_s)
+            if beside and time.monotonic() < ends:
+                await self._move(http, person, met, beside, ends=ends)
+                await asyncio.sleep(self._chance.uniform(0.5, 1.5) * think_s)
+
+    async def _floods(self, http: httpx.AsyncClient, flood: Flood, met: Met, *, ends: float) -> None:
+        while time.monotonic() < ends:
+            if flood.kind in KINDS:
+                await self._move(http, flood.person, met, flood.kind, ends=ends)
+            else:
+                await self._ask(http, flood.person, met, ends=ends)
+
+    async def _uploads(self, http: httpx.AsyncClient, person: Person, met: Met, *, ends: float) -> None:
+        while time.monotonic() < ends:
+            await self._move(http, person, met, UPLOADS, ends=ends)
+            await asyncio.sleep(UPLOAD_PAUSE_S)
 
     async def _ask(self, http: httpx.AsyncClient, person: Person, met: Met, *, ends: float) -> None:
         """One question to its end, as a client that obeys does it."""
@@ -132,22 +166,24 @@ class Crowd:
                 return
             await asyncio.sleep(wait_s)
 
-    async def _uploads(self, http: httpx.AsyncClient, person: Person, met: Met, folder: str, *, ends: float) -> None:
-        while time.monotonic() < ends:
-            name = f"{self._chance.getrandbits(64):x}.md"
-            files = {"file": (name, f"# Note {name}\n\nA note of {len(name)} letters, {name}.".encode())}
+    async def _move(self, http: httpx.AsyncClient, person: Person, met: Met, kind: str, *, ends: float) -> None:
+        """One transfer to its end, as a client that obeys does it."""
+        began = time.monotonic()
+        while True:
             try:
-                answer = await http.post(f"/api/v1/folders/{folder}/documents", files=files, headers=_headers(person))
+                answer = await self._transfers.send(http, kind, _headers(person))
             except httpx.TransportError as error:
-                met.statuses[f"upload {type(error).__name__}"] += 1
-            else:
-                wait_s = _wait_s(answer)
-                met.uploads += answer.status_code == 201
-                if wait_s:
-                    met.later += 1
-                else:
-                    met.statuses[f"upload {answer.status_code}"] += 1
-            await asyncio.sleep(UPLOAD_PAUSE_S)
+                met.statuses[f"{kind} {type(error).__name__}"] += 1
+                return
+            wait_s = _wait_s(answer)
+            if not wait_s:
+                break
+            met.later += 1
+            if time.monotonic() + wait_s > ends:
+                return
+            await asyncio.sleep(wait_s)
+        met.statuses[f"{kind} {answer.status_code}"] += 1
+        met.moved_s.append(time.monotonic() - began)
 
 
 async def _read(answer: httpx.Response, asked: Asked) -> None:

@@ -11,15 +11,16 @@ from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import numpy as np
 import psutil
 from django.contrib.auth.models import User
 from django.db import connection
 
-from agent.benchmarks.crowd import Asked, Crowd, Met, Person
+from agent.benchmarks.crowd import Asked, Crowd, Flood, Met, Person
 from agent.benchmarks.questions import questions_about
+from agent.benchmarks.transfers import KINDS, UPLOADS, Transfers
 from agent.sessions import create_session
 from authz.grants import give
 from authz.permissions import Right
@@ -30,20 +31,25 @@ from copilot_site.config import BASE_DIR
 from copilot_site.lib.benchmarks import Report, Row
 from copilot_site.lib.errors import CopilotError
 from knowledge.benchmarks.processor_time import system_cpu_s
-from knowledge.models import Folder, KnowledgeBase
+from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.selectors import base_named
+from knowledge.services.documents import delete_document
 
 READY_S = 120.0  # until the web process answers
 WARM_UP_S = 3.0
 QUESTIONS = 200  # different ones
+QUESTIONS_ASKED = "questions"
+DOWNLOADED = 20  # documents, in turn
+# Runs a module of this package in the web process, which must be there first.
+RUN = "import copilot_site.asgi, runpy, sys; del sys.argv[0]; runpy.run_module(sys.argv[0], run_name='__main__')"
 
 
 class LoadBenchmark:
     """Everything that stands between a person and an answer: HTTP, seats, the queue, runs, the log and its readers."""
 
     help = (
-        "Let people made for the run ask a web process of its own, think, and ask again. People, grants, tokens and conversations "
-        "are deleted afterwards; the audit log keeps that they were there, and the base keeps what --uploads put into it."
+        "Let people made for the run ask a web process of its own, think, and ask again. People, grants, tokens, conversations and "
+        "uploads are deleted afterwards; the audit log keeps that they were there."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -60,7 +66,18 @@ class LoadBenchmark:
             "--flood",
             type=int,
             default=0,
-            help="questions that one more person always has open; the peer is then the same without",
+            help="requests that one more person always has open; the peer is then the same without",
+        )
+        parser.add_argument(
+            "--flood-of",
+            choices=[QUESTIONS_ASKED, *KINDS],
+            default=QUESTIONS_ASKED,
+            help="what these are; of other than questions everybody else makes one after each question",
+        )
+        parser.add_argument(
+            "--unfair",
+            action="store_true",
+            help="a negative control: the web process serves whoever came first, and knows no limit on one person",
         )
         parser.add_argument("--seed", type=int, default=1, help="chooses questions and pauses")
 
@@ -68,20 +85,32 @@ class LoadBenchmark:
         principal = Principal.named(options["username"])
         base = base_named(principal, options["kb"])
         questions = questions_about(principal, base, QUESTIONS, options["seed"])
-        with _people(base, 1 + options["people"]) as (one, *people), _web_process() as (url, process):
-            crowd = Crowd(url, questions, seed=options["seed"])
-            folder = str(Folder.objects.visible_to(principal).get(knowledge_base=base, parent=None).pk)
+        transfers = Transfers(*_places(principal, base), questions, seed=options["seed"])
+        with (
+            _people(base, 1 + options["people"]) as (one, *people),
+            _removed(one, transfers.uploaded),
+            _web_process(is_fair=not options["unfair"]) as (url, process),
+        ):
+            crowd = Crowd(url, questions, transfers, seed=options["seed"])
             asyncio.run(crowd.meet([one], seconds=WARM_UP_S, think_s=0.0))
-            usual = {"seconds": options["seconds"], "think_s": options["think"]}
+            usual = {"seconds": options["seconds"], "think_s": options["think"], "uploaders": options["uploads"]}
             if options["flood"]:
+                usual["beside"] = options["flood_of"] if options["flood_of"] in KINDS else ""
                 peer, _nobody, peer_cpu_s = _measured(crowd, people, usual)
-                ours, flooded, cpu_s = _measured(crowd, people, usual | {"flood": (one, options["flood"])})
+                flood = Flood(one, options["flood_of"], options["flood"])
+                ours, flooded, cpu_s = _measured(crowd, people, usual | {"flood": flood})
             else:
                 peer, flooded, peer_cpu_s = _measured(crowd, [one], {"seconds": options["alone"], "think_s": 0.0})
-                beside = {"upload_to": folder, "uploaders": options["uploads"]}
-                ours, flooded, cpu_s = _measured(crowd, people, usual | beside)
+                ours, flooded, cpu_s = _measured(crowd, people, usual)
             memory_mb = process.memory_info().rss / 1e6
         return _report(options, ours, peer, flooded, cpu_s=cpu_s, peer_cpu_s=peer_cpu_s, memory_mb=memory_mb)
+
+
+def _places(principal: Principal, base: KnowledgeBase) -> tuple[str, list[str]]:
+    """Where uploads go, and what is downloaded."""
+    folder = Folder.objects.visible_to(principal).get(knowledge_base=base, parent=None)
+    documents = Document.objects.visible_to(principal).filter(knowledge_base=base).order_by("pk")
+    return str(folder.pk), [str(number) for number in documents.values_list("pk", flat=True)[:DOWNLOADED]]
 
 
 def _measured(crowd: Crowd, people: Sequence[Person], how: Mapping[str, Any]) -> tuple[Met, Met, float]:
@@ -118,17 +147,28 @@ def _report(
         Row("processor an answer", "s", cpu_s / max(1, answered), peer_cpu_s / max(1, len(peer.answered))),
         Row("places told", "", float(told)),
         Row("of these true within one", "", float(true)),
-        Row("uploads taken", "", float(ours.uploads)),
+        *_transfers(options, ours, peer),
         Row("memory of the web process", "MB", memory_mb),
     ]
-    facts = {name: options[name] for name in ("people", "seconds", "think", "uploads", "flood")}
-    facts |= {"answers of the flood": len(flooded.answered)} if options["flood"] else {}
+    facts = {name: options[name] for name in ("people", "seconds", "think", "uploads", "flood", "flood_of", "unfair")}
+    facts |= {"answers of the flood": len(flooded.answered) + len(flooded.moved_s)} if options["flood"] else {}
     alone = "one person alone, who asks again at once, in the same web process"
     return Report(
         peer="the same people without the flood" if options["flood"] else alone,
         rows=rows,
         facts=facts | dict(sorted((ours.statuses + flooded.statuses).items())),
     )
+
+
+def _transfers(options: Mapping[str, Any], ours: Met, peer: Met) -> Iterator[Row]:
+    kind = options["flood_of"] if options["flood"] else UPLOADS
+    if kind not in KINDS:
+        return
+    yield Row(f"{kind} answered", "", float(len(ours.moved_s)), float(len(peer.moved_s)))
+    for share in (50, 95, 100):
+        label = f"{kind}, p{share}" if share < 100 else f"{kind}, slowest"
+        mine, theirs = (float(np.percentile(met.moved_s or [0.0], share)) * 1e3 for met in (ours, peer))
+        yield Row(label, "ms", mine, theirs)
 
 
 def _times(ours: Sequence[Asked], peer: Sequence[Asked]) -> Iterator[Row]:
@@ -153,14 +193,25 @@ def _people(base: KnowledgeBase, count: int) -> Iterator[list[Person]]:
 
 
 def _person(base: KnowledgeBase, user: User) -> Person:
-    give(None, [Right.VIEW, Right.ADD], base, to=user)
+    give(None, [Right.VIEW, Right.DOWNLOAD, Right.ADD, Right.CHANGE], base, to=user)
     principal = Principal.of(user)
-    _token, secret = issue_token(principal, name="benchmark", days=1, scopes=[TokenScope.CHAT, TokenScope.INGEST])
-    return Person(secret, str(create_session(principal).pk))
+    scopes = [TokenScope.SEARCH, TokenScope.CHAT, TokenScope.INGEST]
+    _token, secret = issue_token(principal, name="benchmark", days=1, scopes=scopes)
+    return Person(principal, secret, str(create_session(principal).pk))
 
 
 @contextmanager
-def _web_process() -> Iterator[tuple[str, psutil.Process]]:
+def _removed(by: Person, documents: Sequence[str]) -> Iterator[None]:
+    """Deletes what these are by the end of the block."""
+    try:
+        yield
+    finally:
+        for number in documents:
+            delete_document(by.principal, document_id=UUID(number))
+
+
+@contextmanager
+def _web_process(*, is_fair: bool) -> Iterator[tuple[str, psutil.Process]]:
     """A web process on the same database and Valkey, as `manage.py up` starts it; its address once it can answer questions."""
     found = connection.settings_dict
     address = f"postgresql://{found['USER']}:{found['PASSWORD']}@{found['HOST']}:{found['PORT']}/{found['NAME']}"
@@ -169,6 +220,8 @@ def _web_process() -> Iterator[tuple[str, psutil.Process]]:
         port = probe.getsockname()[1]
     words = [sys.executable, "-m", "uvicorn", "copilot_site.asgi:application", "--app-dir", str(BASE_DIR)]
     words += ["--port", str(port), "--no-access-log", "--lifespan", "off", "--log-level", "warning"]
+    if not is_fair:
+        words = [sys.executable, "-c", RUN, "agent.benchmarks.unfair_web", str(port)]
     env = os.environ | {"DATABASE_URL": address, "COPILOT_LOG_LEVEL": "WARNING"}
     with subprocess.Popen(words, env=env, cwd=BASE_DIR) as process:
         try:

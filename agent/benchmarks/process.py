@@ -16,10 +16,10 @@ import psutil
 
 from agent.profiles import Options
 from agent.providers.base import Delta, Message, Shape, WrappedModel
-from agent.runs.launch import launch
+from agent.runs.follow import follow
 from agent.runs.log import Entry
-from agent.runs.persistence import begin
-from agent.runs.subscription import follow
+from agent.runs.run import launch
+from agent.runs.start import begin
 from agent.runs.threads import in_thread
 from agent.state import Run
 from authz.principal import Principal

@@ -43,9 +43,13 @@ SIGNALS: Final = (
 )
 # Log-odds: the bias, then one weight a signal. Fitted on xquad_en_zh by `python -m tests.benchmarks.fit_across`.
 WEIGHTS: Final = (-7.483, 1.700, 8.003, -9.780, 1.792, 0.520, 1.795, 0.601)
+MOST_WORDS = (
+    100  # of a question: each is looked for in each sentence, and a text with more of them asks for no one fact
+)
 THRESHOLD = 0.8  # where 3 % of the hidden questions pass, cross-validated, and 37 % of the open ones
 LEAST_IN_CONTEXT = 0.5  # share of the question's words that the context says; this and what follows by hand
 LEAST_OF_MATTER = 0.35  # … of those that are no names and numbers
+FEWEST_WORDS = 2  # of the matter: one word alone (“Is it allowed?”) is said by any page
 MOST_UNSAID = 1  # words of the question that tell something, and that the context does not say
 TELLS_SOMETHING = {True: 4.6, False: 3.4}  # rarity from which a word does: of a Chinese question, of an English one
 _PERIOD = re.compile(
@@ -67,7 +71,8 @@ class CrossLingualFallback:
 def look_across(
     principal: Principal, question: str, embedder: Embedder, *, query: str, scope: Scope, top_k: int
 ) -> CrossLingualFallback | None:
-    """An answer out of the documents of the other language; None where they confirm none, and without a dictionary.
+    """An answer out of the documents of the other language; None where they confirm none, without a dictionary, and for a question of
+    more than MOST_WORDS words.
 
     question: as it is read; query: as it is searched. Raises what `search` and the embedder raise.
     """
@@ -76,7 +81,7 @@ def look_across(
         bridge = TermBridge(asked, dictionary(settings.HOME.models))
     except DictionaryMissing:  # `manage.py doctor` tells; the answer is the one of the first look
         return None
-    if scope.language:
+    if scope.language or len(bridge.weights) > MOST_WORDS:
         return None
     found = search(principal, query, scope=replace(scope, language=OTHER[asked.is_chinese]), top_k=top_k)
     reading = read_across(question, passages_of(found), embedder, bridge)
@@ -99,11 +104,11 @@ def judge_across(reading: Reading, bridge: TermBridge) -> Verdict:
     bias, *weights = WEIGHTS
     score = float(1 / (1 + np.exp(-(bias + signals(reading, bridge) @ np.array(weights)))))
     if score < THRESHOLD or not is_said(reading.question, reading.best, bridge):
-        return Verdict(False, AbstainReason.NOT_COVERED, score)
+        return Verdict(False, AbstainReason.UNCONFIRMED, score)
     if reading.best.measures[MEASURES.index("lacks_kind")] or lacks_amount(
         reading.question, reading.best.sentence.text
     ):
-        return Verdict(False, AbstainReason.ANOTHER_MATTER, score)
+        return Verdict(False, AbstainReason.OTHER_NAMES, score)
     if is_of_other_days(reading.question, reading.best.sentence.text):
         return Verdict(False, AbstainReason.OTHER_DAYS, score)
     return Verdict(True, None, score)
@@ -139,7 +144,8 @@ def is_said(question: Question, best: Candidate, bridge: TermBridge) -> bool:
     matter = [word for word in bridge.weights if word not in named]
     telling = [word for word in unsaid if bridge.weights[word] >= TELLS_SOMETHING[question.is_chinese]]
     return (
-        not any(_must_be_said(word, question) for word in unsaid)
+        sum(weight > 0 for weight in bridge.weights.values()) >= FEWEST_WORDS
+        and not any(_must_be_said(word, question) for word in unsaid)
         and len(telling) <= MOST_UNSAID
         and bridge.share(best.context) >= LEAST_IN_CONTEXT
         and bridge.share(best.context, matter) >= LEAST_OF_MATTER

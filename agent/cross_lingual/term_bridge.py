@@ -46,7 +46,7 @@ class TermBridge:
         self._ids = {word: term_ids(word) for word in self.weights}
         self._by_root: dict[str, list[str]] = {}
         for word in self.weights:
-            self._by_root.setdefault(_root(word), []).append(word)
+            self._by_root.setdefault(root(word), []).append(word)
 
     def says(self, text: str) -> frozenset[int]:
         """The terms of a text, and those of the question that it says in the other language."""
@@ -75,16 +75,16 @@ class TermBridge:
         return found | (self._said_in_english(here) if self._is_chinese else self._said_in_chinese(text))
 
     def _said_in_english(self, stems: frozenset[str]) -> set[str]:
-        roots = frozenset(map(_root, stems))
+        roots = frozenset(map(root, stems))
         return {word for word in self.weights if any(_share(said, roots) >= SAID for said in self._renderings(word))}
 
     def _said_in_chinese(self, text: str) -> set[str]:
         found: set[str] = set()
         for word in self._dictionary.words(text):
             for said in (*self._dictionary.renderings(word), *self._renderings_within(word)):
-                hit = [root for root in map(_root, said) if root in self._by_root]
+                hit = [each for each in map(root, said) if each in self._by_root]
                 if hit and _share(said, self._by_root.keys()) >= SAID:
-                    found.update(asked for root in hit for asked in self._by_root[root])
+                    found.update(asked for each in hit for asked in self._by_root[each])
         return found
 
     def _renderings(self, word: str) -> list[Rendering]:
@@ -109,7 +109,7 @@ class TermBridge:
 
 
 @lru_cache(maxsize=50_000)
-def _root(stem: str) -> str:
+def root(stem: str) -> str:
     """What the words of a family have in common: deliver, delivery and deliveries; audit and auditor."""
     while stem.isascii() and stem.isalpha() and (ending := _ENDING.search(stem)) and ending.start() >= _SHORTEST_ROOT:
         stem = stem[: ending.start()]
@@ -119,4 +119,4 @@ def _root(stem: str) -> str:
 def _share(said: Rendering, roots: AbstractSet[str]) -> float:
     """Share of a rendering's rarity that stands among the roots."""
     total = sum(map(rarity, said))
-    return sum(rarity(stem) for stem in said if _root(stem) in roots) / total if total else 0.0
+    return sum(rarity(stem) for stem in said if root(stem) in roots) / total if total else 0.0

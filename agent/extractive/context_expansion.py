@@ -11,9 +11,8 @@ from itertools import groupby
 
 from agent.extractive.candidates import TermShares, covered, term_ids
 from agent.extractive.identifiers import names
-from agent.extractive.passages import Passage
+from agent.extractive.passages import Passage, Quote
 from agent.extractive.questions import Question, asks_for_all, asks_for_steps
-from agent.extractive.quotes import Quote
 from agent.extractive.sentences import Sentence, split, unwrapped
 from knowledge.retrieval.terms import is_han
 

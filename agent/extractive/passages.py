@@ -1,4 +1,4 @@
-"""A passage that retrieval brought, as the extractive reader sees it."""
+"""A passage that retrieval brought, as the extractive reader sees it, and a sentence of an answer, cut from it."""
 
 from dataclasses import dataclass
 
@@ -27,3 +27,19 @@ class Passage:
     def heading(self) -> str:
         """Title and headings on one line: what the text takes for granted."""
         return " > ".join(part for part in (self.title, *self.heading_path) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A sentence of the answer. passage: index into the passages given. start, end: span in the passage's text.
+
+    score: log-odds scale, comparable within one question. support: the reader's probability that this statement, of all
+    it read, is the one that answers; what is shown because it belongs to another quotation has that one's.
+    """
+
+    text: str
+    passage: int
+    start: int
+    end: int
+    score: float
+    support: float

@@ -34,7 +34,6 @@ class Question:
     kind: AnswerKind
     givens: tuple[str, ...]  # names, quotations and numbers in the question, lower case
     is_chinese: bool
-    is_keywords: bool  # words to look up, not a sentence that asks
     codes: frozenset[str] = frozenset()  # of things, as in agent.extractive.identifiers
 
 
@@ -139,11 +138,6 @@ _EVIDENCE: dict[AnswerKind, re.Pattern[str]] = {
 _ASKING = re.compile(
     r"what|which|who|whom|whose|when|where|whi|why|how|do|doe|did|can|could|should|would|.?[什么谁哪吗呢怎的是了].?|多少?|少|几|何|[为如]何|何[时地处]"
 )
-_INTERROGATIVE = re.compile(
-    r"[?？]|[什么谁哪吗呢怎几]|多少|[为如]何|何[时地处]|是否"
-    r"|\b(?:what|which|who|whom|whose|when|where|why|how|is|are|do|does|did|can|could|should)\b",
-    re.IGNORECASE,
-)
 _THESE_DAYS = r"\b(?:today|tonight|tomorrow|yesterday|right now|(?:this|next|last) week)\b|今[天晚]|[明昨]天|[本这上下]个?(?:周|星期)"
 _ASKS_OF_THESE_DAYS = re.compile(_THESE_DAYS, re.IGNORECASE)
 _SAYS_A_DAY = re.compile(
@@ -164,9 +158,6 @@ _ALL = re.compile(
     r"|哪些|哪几|列出|所有|全部|清单|一览|概述|总结|有什么",
     re.IGNORECASE,
 )
-_ASKS_WHETHER = re.compile(
-    r"(?:is|are|was|were|do|does|did|can|may|must|has|have|will)\b|.*(?:吗|是否|是不是|有没有|能不能)", re.IGNORECASE
-)
 _QUOTED = re.compile(r"[“\"「《『]([^”\"」》』]{2,40})[”\"」》』]")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*%?")
 _CAPITALISED = re.compile(
@@ -183,10 +174,7 @@ _OPENING = re.compile(
 def analyse(text: str) -> Question:
     """Read a question of either language."""
     kind = next((kind for kind, pattern in _RULES if pattern.search(text)), AnswerKind.ANY)
-    asks = _INTERROGATIVE.search(text) is not None
-    return Question(
-        text, kind, _givens(text), _HAN.search(text) is not None, is_keywords=not asks, codes=identifiers_in(text)
-    )
+    return Question(text, kind, _givens(text), _HAN.search(text) is not None, codes=identifiers_in(text))
 
 
 def has_answer_of(question: Question, sentence: str) -> bool:
@@ -209,11 +197,6 @@ def lacks_amount(question: Question, sentence: str) -> bool:
 def asks_for_steps(question: Question) -> bool:
     """Whether a question asks how something is done."""
     return _STEPS.search(question.text) is not None
-
-
-def asks_whether(question: Question) -> bool:
-    """Whether a question is answered by yes or no."""
-    return _ASKS_WHETHER.match(question.text) is not None
 
 
 def asks_for_all(question: Question) -> bool:

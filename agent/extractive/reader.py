@@ -24,9 +24,8 @@ from agent.extractive.candidates import (
 )
 from agent.extractive.context_expansion import completed
 from agent.extractive.identifiers import is_row_of, names_others
-from agent.extractive.passages import Passage
+from agent.extractive.passages import Passage, Quote
 from agent.extractive.questions import AnswerKind, Question, analyse, lacks_amount
-from agent.extractive.quotes import Quote
 from knowledge.embedding.base import Embedder
 
 PER_PASSAGE = 2  # sentences of an answer out of one passage: the third is worth more from another
@@ -51,8 +50,7 @@ class Reading:
     """What was read for a question.
 
     candidates: the sentences that were compared. shares: of the question's terms, by which they were chosen; matter: the same by
-    which the answer is judged. quotes: the answer, in the order to show. best: the likeliest of them. among: how many passages
-    were searched for these, None where it is not known.
+    which the answer is judged. quotes: the answer, in the order to show. best: the likeliest of them.
     """
 
     question: Question
@@ -62,7 +60,6 @@ class Reading:
     matter: TermShares
     quotes: tuple[Quote, ...]
     best: Candidate | None
-    among: int | None = None
 
 
 def read(
@@ -74,30 +71,28 @@ def read(
     matter: TermShares | None = None,
     says: Says | None = None,
     sentences: int = 3,
-    among: int | None = None,
 ) -> Reading:
     """Choose the sentences of `passages` that answer the question.
 
     passages: best first, in the scale of `Passage`. shares: {term id: share of the question's idf} as `query_weights`
     gives it; without it every term counts alike. matter: the same as `matter_weights` gives it, for whoever judges the
-    answer; without it `shares`. says: the terms that a text says, as `candidates_in` takes it. among: how many passages were
-    searched for these. Raises what the embedder raises.
+    answer; without it `shares`. says: the terms that a text says, as `candidates_in` takes it. Raises what the embedder raises.
     """
     asked = analyse(question)
     weighed = of_the_matter(question, shares if shares is not None else shares_of(question))
     judged = weighed if matter is None else of_the_matter(question, matter)
     found = measured(asked, passages, weighed, embedder, says)
     if not found:
-        return Reading(asked, passages, (), weighed, judged, (), None, among)
+        return Reading(asked, passages, (), weighed, judged, (), None)
     weights = fitted.SENTENCE_WEIGHTS if are_covered(passages) else fitted.SENTENCE_WEIGHTS_WITHOUT_COVERAGE
-    scores = _scores(asked, found, weights)
+    scores = scored(asked, found, weights)
     chosen = _best(_first_of_kind(asked, found, scores), found, sentences)
     support = _support(found, scores)
     likely = _to_the_point(asked, found, _beside_nothing(found, chosen, support, weighed))
     kept = _enough(asked, likely, support)
     quotes = tuple(_quote(found[index], float(scores[index]), float(support[index])) for index in _shown(found, kept))
     whole = completed(asked, weighed, quotes, passages, sentences)
-    return Reading(asked, passages, found, weighed, judged, whole, found[chosen[0]], among)
+    return Reading(asked, passages, found, weighed, judged, whole, found[chosen[0]])
 
 
 def _support(candidates: Sequence[Candidate], scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -196,7 +191,7 @@ def measured(
     found = [each for each in every if not names_others(each.sentence.text, question.codes)] or every
     if not found:
         return []
-    by_words = _scores(question, found, fitted.LEXICAL_WEIGHTS)
+    by_words = scored(question, found, fitted.LEXICAL_WEIGHTS)
     kept = [found[index] for index in sorted(np.argsort(-by_words, kind="stable")[:EMBEDDED])]
     vectors = embedder.embed_passages([in_its_place(candidate, passages) for candidate in kept])
     similarity: Vector = vectors @ embedder.embed_query(question.text)
@@ -205,7 +200,7 @@ def measured(
     return kept
 
 
-def _scores(question: Question, candidates: Sequence[Candidate], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def scored(question: Question, candidates: Sequence[Candidate], weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Log-odds of each candidate, up to a constant of the question."""
     by_hand = [
         ABOUT_BONUS * candidate.measures[TITLE_ASKED]

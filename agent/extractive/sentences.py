@@ -150,7 +150,7 @@ def _blocks(text: str) -> Iterator[Sentence]:
         if kind not in {"row", "rule"}:
             header = []
         if kind == "row" and not header:
-            header = _cells(line)
+            header = cells_of(line)
             yield _stripped(text, start, end, "heading")
         elif kind == "row":
             yield _row(text, start, end, header)
@@ -183,14 +183,14 @@ def _line_kind(line: str, *, fenced: bool, in_table: bool, following: str) -> Ki
     return next((kind for pattern, kind in _LINES if pattern.match(line)), "prose")
 
 
-def _cells(line: str) -> list[str]:
+def cells_of(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
 
 
 def _row(text: str, start: int, end: int, header: list[str]) -> Sentence:
     """A table row, said with its header: "Column: value; Column: value"."""
     bare = _stripped(text, start, end, "row")
-    cells = _cells(bare.text)
+    cells = cells_of(bare.text)
     if len(cells) != len(header):
         return bare
     said = [f"{name}: {value}" if name else value for name, value in zip(header, cells, strict=True) if value]

@@ -7,7 +7,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -16,60 +15,88 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Session',
+            name="Session",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('title', models.CharField(blank=True, max_length=200, verbose_name='title')),
-                ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),
-                ('updated_at', models.DateTimeField(auto_now=True, verbose_name='changed')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("title", models.CharField(blank=True, max_length=200, verbose_name="title")),
+                ("created_at", models.DateTimeField(auto_now_add=True, verbose_name="created")),
+                ("updated_at", models.DateTimeField(auto_now=True, verbose_name="changed")),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'conversation',
-                'verbose_name_plural': 'conversations',
-                'ordering': ('-updated_at',),
+                "verbose_name": "conversation",
+                "verbose_name_plural": "conversations",
+                "ordering": ("-updated_at",),
             },
         ),
         migrations.CreateModel(
-            name='Message',
+            name="Message",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('role', models.CharField(choices=[('user', 'question'), ('assistant', 'answer')], max_length=10)),
-                ('content', models.TextField(blank=True)),
-                ('sentences', models.JSONField(default=list)),
-                ('stop_reason', models.CharField(blank=True, choices=[('ok', 'answered'), ('no_evidence', 'could not be confirmed'), ('tool_error', 'a tool failed')], max_length=20)),
-                ('is_complete', models.BooleanField(default=True)),
-                ('provider', models.CharField(blank=True, max_length=40)),
-                ('state', models.JSONField(default=dict)),
-                ('duration_ms', models.PositiveIntegerField(null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('session', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='messages', to='agent.session')),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("role", models.CharField(choices=[("user", "question"), ("assistant", "answer")], max_length=10)),
+                ("content", models.TextField(blank=True)),
+                ("sentences", models.JSONField(default=list)),
+                (
+                    "stop_reason",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("ok", "answered"),
+                            ("no_evidence", "could not be confirmed"),
+                            ("tool_error", "a tool failed"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                ("is_complete", models.BooleanField(default=True)),
+                ("provider", models.CharField(blank=True, max_length=40)),
+                ("state", models.JSONField(default=dict)),
+                ("duration_ms", models.PositiveIntegerField(null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "session",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="messages", to="agent.session"
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'message',
-                'verbose_name_plural': 'messages',
-                'ordering': ('created_at', 'id'),
+                "verbose_name": "message",
+                "verbose_name_plural": "messages",
+                "ordering": ("created_at", "id"),
             },
         ),
         migrations.CreateModel(
-            name='Citation',
+            name="Citation",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveSmallIntegerField()),
-                ('evidence_id', models.CharField(max_length=200)),
-                ('knowledge_base_id', models.UUIDField()),
-                ('document_id', models.UUIDField()),
-                ('version_id', models.UUIDField()),
-                ('chunk_id', models.UUIDField()),
-                ('start', models.PositiveIntegerField()),
-                ('end', models.PositiveIntegerField()),
-                ('score', models.FloatField()),
-                ('text_hash', models.CharField(max_length=64)),
-                ('message', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='citations', to='agent.message')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveSmallIntegerField()),
+                ("evidence_id", models.CharField(max_length=200)),
+                ("knowledge_base_id", models.UUIDField()),
+                ("document_id", models.UUIDField()),
+                ("version_id", models.UUIDField()),
+                ("chunk_id", models.UUIDField()),
+                ("start", models.PositiveIntegerField()),
+                ("end", models.PositiveIntegerField()),
+                ("score", models.FloatField()),
+                ("text_hash", models.CharField(max_length=64)),
+                (
+                    "message",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="citations", to="agent.message"
+                    ),
+                ),
             ],
             options={
-                'ordering': ('number',),
-                'constraints': [models.UniqueConstraint(models.F('message'), models.F('number'), name='citation_number_once')],
+                "ordering": ("number",),
+                "constraints": [
+                    models.UniqueConstraint(models.F("message"), models.F("number"), name="citation_number_once")
+                ],
             },
         ),
     ]

@@ -11,90 +11,240 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('agent', '0001_initial'),
-        ('knowledge', '0003_exceptions_and_breaks_of_inheritance'),
+        ("agent", "0001_initial"),
+        ("knowledge", "0003_exceptions_and_breaks_of_inheritance"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='message',
-            name='notice',
+            model_name="message",
+            name="notice",
             field=models.TextField(blank=True),
         ),
         migrations.AddField(
-            model_name='message',
-            name='prompts',
+            model_name="message",
+            name="prompts",
             field=models.JSONField(default=dict),
         ),
         migrations.AlterField(
-            model_name='message',
-            name='stop_reason',
-            field=models.CharField(blank=True, choices=[('ok', 'answered'), ('need_clarify', 'asked back'), ('no_evidence', 'could not be confirmed'), ('permission_denied', 'no access'), ('tool_error', 'a tool failed'), ('cancelled', 'stopped'), ('budget_exhausted', 'a limit was reached'), ('refused', 'refused')], max_length=20),
+            model_name="message",
+            name="stop_reason",
+            field=models.CharField(
+                blank=True,
+                choices=[
+                    ("ok", "answered"),
+                    ("need_clarify", "asked back"),
+                    ("no_evidence", "could not be confirmed"),
+                    ("permission_denied", "no access"),
+                    ("tool_error", "a tool failed"),
+                    ("cancelled", "stopped"),
+                    ("budget_exhausted", "a limit was reached"),
+                    ("refused", "refused"),
+                ],
+                max_length=20,
+            ),
         ),
         migrations.CreateModel(
-            name='LanguageModel',
+            name="LanguageModel",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=80, unique=True, verbose_name='name')),
-                ('base_url', models.CharField(help_text='https://…/v1', max_length=300, validators=[django.core.validators.URLValidator(schemes=['http', 'https'])], verbose_name='address')),
-                ('model', models.CharField(help_text='As the service knows it.', max_length=200, verbose_name='model')),
-                ('encrypted_key', models.TextField(blank=True, editable=False)),
-                ('context_tokens', models.PositiveIntegerField(default=32000, help_text='Tokens that fit into it.', validators=[django.core.validators.MinValueValidator(2000)], verbose_name='context')),
-                ('price_input', models.DecimalField(decimal_places=4, default=Decimal('0'), help_text='Of a million tokens.', max_digits=12, verbose_name='price of input')),
-                ('price_output', models.DecimalField(decimal_places=4, default=Decimal('0'), help_text='Of a million tokens.', max_digits=12, verbose_name='price of output')),
-                ('is_default', models.BooleanField(default=False, verbose_name='used where nobody chooses')),
-                ('is_enabled', models.BooleanField(default=True, verbose_name='enabled')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=80, unique=True, verbose_name="name")),
+                (
+                    "base_url",
+                    models.CharField(
+                        help_text="https://…/v1",
+                        max_length=300,
+                        validators=[django.core.validators.URLValidator(schemes=["http", "https"])],
+                        verbose_name="address",
+                    ),
+                ),
+                ("model", models.CharField(help_text="As the service knows it.", max_length=200, verbose_name="model")),
+                ("encrypted_key", models.TextField(blank=True, editable=False)),
+                (
+                    "context_tokens",
+                    models.PositiveIntegerField(
+                        default=32000,
+                        help_text="Tokens that fit into it.",
+                        validators=[django.core.validators.MinValueValidator(2000)],
+                        verbose_name="context",
+                    ),
+                ),
+                (
+                    "price_input",
+                    models.DecimalField(
+                        decimal_places=4,
+                        default=Decimal("0"),
+                        help_text="Of a million tokens.",
+                        max_digits=12,
+                        verbose_name="price of input",
+                    ),
+                ),
+                (
+                    "price_output",
+                    models.DecimalField(
+                        decimal_places=4,
+                        default=Decimal("0"),
+                        help_text="Of a million tokens.",
+                        max_digits=12,
+                        verbose_name="price of output",
+                    ),
+                ),
+                ("is_default", models.BooleanField(default=False, verbose_name="used where nobody chooses")),
+                ("is_enabled", models.BooleanField(default=True, verbose_name="enabled")),
             ],
             options={
-                'verbose_name': 'language model',
-                'verbose_name_plural': 'language models',
-                'ordering': ('name',),
-                'constraints': [models.UniqueConstraint(models.F('is_default'), condition=models.Q(('is_default', True)), name='one_default_language_model')],
+                "verbose_name": "language model",
+                "verbose_name_plural": "language models",
+                "ordering": ("name",),
+                "constraints": [
+                    models.UniqueConstraint(
+                        models.F("is_default"),
+                        condition=models.Q(("is_default", True)),
+                        name="one_default_language_model",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='DayOfUse',
+            name="DayOfUse",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('day', models.DateField(verbose_name='day')),
-                ('runs', models.PositiveIntegerField(default=0, verbose_name='questions')),
-                ('input_tokens', models.BigIntegerField(default=0, verbose_name='tokens sent')),
-                ('output_tokens', models.BigIntegerField(default=0, verbose_name='tokens received')),
-                ('cost', models.DecimalField(decimal_places=6, default=Decimal('0'), max_digits=16, verbose_name='cost')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='person')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("day", models.DateField(verbose_name="day")),
+                ("runs", models.PositiveIntegerField(default=0, verbose_name="questions")),
+                ("input_tokens", models.BigIntegerField(default=0, verbose_name="tokens sent")),
+                ("output_tokens", models.BigIntegerField(default=0, verbose_name="tokens received")),
+                (
+                    "cost",
+                    models.DecimalField(decimal_places=6, default=Decimal("0"), max_digits=16, verbose_name="cost"),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                        verbose_name="person",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'day of use',
-                'verbose_name_plural': 'use of models',
-                'ordering': ('-day', 'user'),
-                'constraints': [models.UniqueConstraint(models.F('user'), models.F('day'), name='use_once_a_day')],
+                "verbose_name": "day of use",
+                "verbose_name_plural": "use of models",
+                "ordering": ("-day", "user"),
+                "constraints": [models.UniqueConstraint(models.F("user"), models.F("day"), name="use_once_a_day")],
             },
         ),
         migrations.CreateModel(
-            name='AgentProfile',
+            name="AgentProfile",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=80, unique=True, verbose_name='name')),
-                ('description', models.CharField(blank=True, max_length=300, verbose_name='description')),
-                ('allowed_tools', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=60), blank=True, help_text='Names by comma; empty: those that are on by default.', null=True, size=None, validators=[agent.model_settings.check_tools], verbose_name='allowed tools')),
-                ('uses_tools', models.BooleanField(default=True, help_text='Otherwise it searches once and writes.', verbose_name='chooses tools itself')),
-                ('most_steps', models.PositiveSmallIntegerField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(50)], verbose_name='most steps')),
-                ('most_tool_calls', models.PositiveSmallIntegerField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(100)], verbose_name='most tool calls')),
-                ('most_tokens', models.PositiveIntegerField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(1000)], verbose_name='most tokens')),
-                ('most_seconds', models.PositiveSmallIntegerField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(5), django.core.validators.MaxValueValidator(900)], verbose_name='most seconds')),
-                ('most_cost', models.DecimalField(blank=True, decimal_places=4, max_digits=12, null=True, verbose_name='most cost')),
-                ('is_default', models.BooleanField(default=False, verbose_name='used where nobody chooses')),
-                ('knowledge_bases', models.ManyToManyField(blank=True, help_text='Narrows where it looks; nobody sees more by it. Empty: everything the person may read.', related_name='+', to='knowledge.knowledgebase', verbose_name='knowledge bases')),
-                ('language_model', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='agent.languagemodel', verbose_name='language model')),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("name", models.CharField(max_length=80, unique=True, verbose_name="name")),
+                ("description", models.CharField(blank=True, max_length=300, verbose_name="description")),
+                (
+                    "allowed_tools",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=60),
+                        blank=True,
+                        help_text="Names by comma; empty: those that are on by default.",
+                        null=True,
+                        size=None,
+                        validators=[agent.model_settings.check_tools],
+                        verbose_name="allowed tools",
+                    ),
+                ),
+                (
+                    "uses_tools",
+                    models.BooleanField(
+                        default=True,
+                        help_text="Otherwise it searches once and writes.",
+                        verbose_name="chooses tools itself",
+                    ),
+                ),
+                (
+                    "most_steps",
+                    models.PositiveSmallIntegerField(
+                        blank=True,
+                        null=True,
+                        validators=[
+                            django.core.validators.MinValueValidator(1),
+                            django.core.validators.MaxValueValidator(50),
+                        ],
+                        verbose_name="most steps",
+                    ),
+                ),
+                (
+                    "most_tool_calls",
+                    models.PositiveSmallIntegerField(
+                        blank=True,
+                        null=True,
+                        validators=[
+                            django.core.validators.MinValueValidator(1),
+                            django.core.validators.MaxValueValidator(100),
+                        ],
+                        verbose_name="most tool calls",
+                    ),
+                ),
+                (
+                    "most_tokens",
+                    models.PositiveIntegerField(
+                        blank=True,
+                        null=True,
+                        validators=[django.core.validators.MinValueValidator(1000)],
+                        verbose_name="most tokens",
+                    ),
+                ),
+                (
+                    "most_seconds",
+                    models.PositiveSmallIntegerField(
+                        blank=True,
+                        null=True,
+                        validators=[
+                            django.core.validators.MinValueValidator(5),
+                            django.core.validators.MaxValueValidator(900),
+                        ],
+                        verbose_name="most seconds",
+                    ),
+                ),
+                (
+                    "most_cost",
+                    models.DecimalField(
+                        blank=True, decimal_places=4, max_digits=12, null=True, verbose_name="most cost"
+                    ),
+                ),
+                ("is_default", models.BooleanField(default=False, verbose_name="used where nobody chooses")),
+                (
+                    "knowledge_bases",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="Narrows where it looks; nobody sees more by it. Empty: everything the person may read.",
+                        related_name="+",
+                        to="knowledge.knowledgebase",
+                        verbose_name="knowledge bases",
+                    ),
+                ),
+                (
+                    "language_model",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="agent.languagemodel",
+                        verbose_name="language model",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'agent profile',
-                'verbose_name_plural': 'agent profiles',
-                'ordering': ('name',),
-                'constraints': [models.UniqueConstraint(models.F('is_default'), condition=models.Q(('is_default', True)), name='one_default_profile')],
+                "verbose_name": "agent profile",
+                "verbose_name_plural": "agent profiles",
+                "ordering": ("name",),
+                "constraints": [
+                    models.UniqueConstraint(
+                        models.F("is_default"), condition=models.Q(("is_default", True)), name="one_default_profile"
+                    )
+                ],
             },
         ),
     ]

@@ -5,26 +5,32 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('agent', '0002_models_profiles_use_and_notices'),
+        ("agent", "0002_models_profiles_use_and_notices"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='QueryCitation',
+            name="QueryCitation",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveSmallIntegerField()),
-                ('evidence_id', models.CharField(max_length=200)),
-                ('source', models.CharField(max_length=100)),
-                ('title', models.CharField(blank=True, max_length=300)),
-                ('text_hash', models.CharField(max_length=64)),
-                ('message', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='queries', to='agent.message')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveSmallIntegerField()),
+                ("evidence_id", models.CharField(max_length=200)),
+                ("source", models.CharField(max_length=100)),
+                ("title", models.CharField(blank=True, max_length=300)),
+                ("text_hash", models.CharField(max_length=64)),
+                (
+                    "message",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="queries", to="agent.message"
+                    ),
+                ),
             ],
             options={
-                'ordering': ('number',),
-                'constraints': [models.UniqueConstraint(models.F('message'), models.F('number'), name='query_citation_number_once')],
+                "ordering": ("number",),
+                "constraints": [
+                    models.UniqueConstraint(models.F("message"), models.F("number"), name="query_citation_number_once")
+                ],
             },
         ),
     ]

@@ -4,20 +4,19 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('agent', '0003_query_citations'),
+        ("agent", "0003_query_citations"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='querycitation',
-            name='perm_snapshot_id',
+            model_name="querycitation",
+            name="perm_snapshot_id",
             field=models.CharField(blank=True, max_length=100),
         ),
         migrations.AddField(
-            model_name='querycitation',
-            name='result',
+            model_name="querycitation",
+            name="result",
             field=models.JSONField(null=True),
         ),
     ]

@@ -4,20 +4,24 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('agent', '0004_results_of_queries'),
+        ("agent", "0004_results_of_queries"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='message',
-            name='comment',
-            field=models.TextField(blank=True, verbose_name='comment'),
+            model_name="message",
+            name="comment",
+            field=models.TextField(blank=True, verbose_name="comment"),
         ),
         migrations.AddField(
-            model_name='message',
-            name='rating',
-            field=models.CharField(blank=True, choices=[('helpful', 'helpful'), ('not_helpful', 'not helpful')], max_length=20, verbose_name='rating'),
+            model_name="message",
+            name="rating",
+            field=models.CharField(
+                blank=True,
+                choices=[("helpful", "helpful"), ("not_helpful", "not helpful")],
+                max_length=20,
+                verbose_name="rating",
+            ),
         ),
     ]

@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('agent', '0005_feedback_on_answers'),
+        ("agent", "0005_feedback_on_answers"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='message',
-            name='provider',
+            model_name="message",
+            name="provider",
             field=models.CharField(blank=True, max_length=80),
         ),
     ]

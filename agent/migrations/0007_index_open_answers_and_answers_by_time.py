@@ -4,18 +4,21 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('agent', '0006_longer_provider'),
+        ("agent", "0006_longer_provider"),
     ]
 
     operations = [
         migrations.AddIndex(
-            model_name='message',
-            index=models.Index(condition=models.Q(('is_complete', False)), fields=['created_at'], name='message_open_idx'),
+            model_name="message",
+            index=models.Index(
+                condition=models.Q(("is_complete", False)), fields=["created_at"], name="message_open_idx"
+            ),
         ),
         migrations.AddIndex(
-            model_name='message',
-            index=models.Index(condition=models.Q(('role', 'assistant')), fields=['-created_at', '-id'], name='message_answers_idx'),
+            model_name="message",
+            index=models.Index(
+                condition=models.Q(("role", "assistant")), fields=["-created_at", "-id"], name="message_answers_idx"
+            ),
         ),
     ]

@@ -10,7 +10,9 @@ from django.db import migrations
 def cipher(purpose):
     """As keys were and are encrypted, under the secret of their own first, if there is one."""
     secrets = filter(None, (settings.LLM["keys_secret"], settings.SECRET_KEY))
-    derived = (HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose.encode()).derive(s.encode()) for s in secrets)
+    derived = (
+        HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose.encode()).derive(s.encode()) for s in secrets
+    )
     return MultiFernet([Fernet(base64.urlsafe_b64encode(raw)) for raw in derived])
 
 
@@ -26,9 +28,8 @@ def bind(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('agent', '0007_index_open_answers_and_answers_by_time'),
+        ("agent", "0007_index_open_answers_and_answers_by_time"),
     ]
 
     operations = [

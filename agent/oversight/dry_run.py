@@ -13,10 +13,10 @@ from asgiref.sync import async_to_sync
 
 from agent.answer import CitedAnswer
 from agent.events import Answer, Event, KnowledgeReference, References
-from agent.profiles import Options, profile_of
-from agent.query_results.result import QueryShown
+from agent.model_settings import profile_of
+from agent.profiles import Options
 from agent.revocation import guarded
-from agent.runs.persistence import check_question, give_model
+from agent.runs.start import check_question, give_model
 from agent.state import EvidenceItem, Run
 from agent.states import STATES
 from agent.tools.base import Tool, allowed_names, find
@@ -24,7 +24,8 @@ from agent.workflow import walk
 from audit.deferred import DeferredEntries
 from audit.record import Actor
 from authz.principal import Principal
-from copilot_site.lib.transactions import read_only
+from business.results.shown_query import QueryShown
+from copilot_site.lib.database import read_only
 from knowledge.retrieval.search import Scope
 
 NOWHERE = UUID(int=0)  # of a run that is not stored
@@ -99,5 +100,4 @@ async def _events(run: Run) -> list[Event]:
     try:
         return [event async for event in guarded(run, walk(run, STATES))]
     finally:
-        if run.model:
-            await run.model.aclose()
+        await run.close_models()

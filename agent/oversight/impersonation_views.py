@@ -13,6 +13,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
+from agent.forms import LookForm
 from agent.oversight.dry_run import dry_run
 from agent.oversight.impersonation import Impersonation, impersonated
 from authz.admin_pages import admin_page, show
@@ -21,6 +22,7 @@ from authz.governing import require_oversight
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound
+from copilot_site.lib.forms import checked
 from knowledge import browsing
 from knowledge.governance.parameters import holder_names, user_named
 from knowledge.models import Folder, KnowledgeBase
@@ -53,8 +55,8 @@ def see_as(request: HttpRequest, principal: Principal, user_id: int) -> HttpResp
     user = User.objects.filter(pk=user_id).first()
     if user is None:
         raise NotFound(_("There is no such person."))
-    what = request.POST.get("what", "tree") if request.method == "POST" else "tree"
-    text = request.POST.get("text", "")
+    asked = checked(LookForm(request.POST))
+    what, text = asked["what"], asked["text"]
     with impersonated(principal, user, what=what, text=text) as look:
         context = _seen(look.sees, request.GET.get("folder", "")) | _tried(look, what, text)
         context |= {"title": _("Seen as %(name)s") % {"name": user.get_username()}, "person": user, "sees": look.sees}

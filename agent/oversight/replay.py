@@ -12,17 +12,17 @@ from django.utils.translation import gettext_lazy
 
 from agent.models import Message, Role
 from agent.oversight.dry_run import DryRun, dry_run
-from agent.query_results.result import QueryShown
 from agent.runs.report import RunReport, run_report
 from agent.state import EvidenceItem
 from audit.deferred import DeferredEntries
 from authz.models import PermissionSnapshot
 from authz.principal import Principal
 from authz.snapshot import is_intact
+from business.results.shown_query import QueryShown
 from copilot_site.lib.errors import CopilotError, NotFound
 from knowledge.governance.evidence import Today, texts_today
 
-MADE_WITH = {  # of `agent.runs.provenance.made_with`
+MADE_WITH = {  # of `agent.runs.persistence.made_with`
     "provider": gettext_lazy("Written by"),
     "model": gettext_lazy("Language model"),
     "profile": gettext_lazy("Agent profile"),

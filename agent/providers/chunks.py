@@ -3,7 +3,8 @@
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from agent.providers.base import CallPiece, Delta, Usage
 
@@ -85,3 +86,79 @@ def _piece(call: Mapping[str, Any]) -> CallPiece:
         name=_text(function.get("name")),
         arguments=_text(arguments),
     )
+
+
+OPEN: Final = "<think>"
+CLOSE: Final = "</think>"
+
+
+@dataclass
+class Thoughts:
+    """Takes the deltas of one reply in order and gives them with the thinking where it belongs, however the service cuts them.
+
+    A reply that begins with a block of thinking may have more of them: before its first word, or between its words, where a mark that
+    nothing closes is a word like others.
+    """
+
+    _held: str = ""
+    _is_inside: bool = False
+    _has_thought: bool = False
+    _is_past: bool = False  # the answer has begun
+
+    def take(self, delta: Delta) -> Delta:
+        if not delta.text or (self._is_past and not self._has_thought):
+            return delta
+        self._held += delta.text
+        spoken, thought = "", delta.reasoning
+        while True:
+            said, thinks, is_done = self._next()
+            spoken, thought = spoken + said, thought + thinks
+            if is_done:
+                return replace(delta, text=spoken, reasoning=thought)
+
+    def rest(self) -> Delta:
+        """What is held back at the end."""
+        held, self._held = self._held, ""
+        if self._is_inside and not self._is_past:
+            return Delta(reasoning=held)
+        return Delta(text=f"{OPEN if self._is_inside else ''}{held}")
+
+    def _next(self) -> tuple[str, str, bool]:
+        """What can be said and thought of what is held, and whether no more can be."""
+        if self._is_inside:
+            return self._thinking()
+        return self._speaking() if self._is_past else self._beginning()
+
+    def _beginning(self) -> tuple[str, str, bool]:
+        begun = self._held.lstrip()
+        if begun.startswith(OPEN):
+            self._is_inside, self._held = True, begun.removeprefix(OPEN)
+            return "", "", False
+        if OPEN.startswith(begun):  # nothing yet, or the mark may have begun
+            return "", "", True
+        self._is_past = True
+        if self._has_thought:  # the answer begins with its first word
+            self._held = begun
+            return "", "", False
+        said, self._held = self._held, ""
+        return said, "", True
+
+    def _thinking(self) -> tuple[str, str, bool]:
+        thought, close, rest = self._held.partition(CLOSE)
+        if close:
+            self._is_inside, self._has_thought, self._held = False, True, rest
+            return "", thought, False
+        if self._is_past:  # it may be a word of the answer
+            return "", "", True
+        sure = max(0, len(self._held) - len(CLOSE) + 1)  # the mark may have begun
+        thought, self._held = self._held[:sure], self._held[sure:]
+        return "", thought, True
+
+    def _speaking(self) -> tuple[str, str, bool]:
+        said, mark, rest = self._held.partition(OPEN)
+        if mark:
+            self._is_inside, self._held = True, rest
+            return said, "", False
+        kept = next((size for size in range(len(OPEN) - 1, 0, -1) if said.endswith(OPEN[:size])), 0)
+        self._held = said[len(said) - kept :]
+        return said[: len(said) - kept], "", True

@@ -1,13 +1,14 @@
 """Answers without a language model: sentences of the documents themselves, each with the passage it comes from."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from django.conf import settings
 
 from agent.answer import CitedAnswer, CitedSentence, CitedSpan
 from agent.evidence import cited_span, evidence_id
-from agent.extractive.passages import Passage
-from agent.extractive.quotes import Quote
+from agent.extractive.closest import closest
+from agent.extractive.passages import Passage, Quote
 from agent.extractive.reader import Reading, read
 from agent.grounding.answerability import Verdict, judge
 from knowledge.embedding.base import Embedder
@@ -27,6 +28,18 @@ def quote(question: str, found: Found, embedder: Embedder) -> tuple[CitedAnswer 
     return (cited(quotes, found) if verdict.ok else None), verdict
 
 
+def closest_of(question: str, found: Found, embedder: Embedder, *, lead: str) -> CitedAnswer | None:
+    """The passages that come closest, each with its best sentence, after the sentence that says what they are; None where none
+    speaks of the matter. Raises what the embedder raises.
+    """
+    shares = found.asked.weights if found.asked else None
+    quotes = closest(question, passages_of(found), embedder, shares=shares)
+    if not quotes:
+        return None
+    answer = cited(quotes, found)
+    return replace(answer, sentences=(CitedSentence(lead, ()), *answer.sentences), separator="\n")
+
+
 def read_and_judge(question: str, found: Found, embedder: Embedder) -> tuple[tuple[Quote, ...], Verdict]:
     """The best sentences, whatever the verdict, and the verdict."""
     reading = read_found(question, found, embedder)
@@ -39,7 +52,7 @@ def read_found(question: str, found: Found, embedder: Embedder) -> Reading:
         return read(question, [], embedder)
     asked = found.asked
     matter = matter_weights(asked.question.text, asked.frequencies, asked.corpus_chunks)
-    return read(question, passages_of(found), embedder, shares=asked.weights, matter=matter, among=found.visible)
+    return read(question, passages_of(found), embedder, shares=asked.weights, matter=matter)
 
 
 def passages_of(found: Found) -> list[Passage]:

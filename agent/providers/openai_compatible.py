@@ -24,8 +24,7 @@ from agent.providers.base import (
     Shape,
 )
 from agent.providers.breaker import Breaker, breaker_of
-from agent.providers.chunks import delta_of
-from agent.providers.thoughts import Thoughts
+from agent.providers.chunks import Thoughts, delta_of
 from copilot_site.lib.outgoing import Policy
 from copilot_site.lib.outgoing_http import async_transport, refusal_in
 

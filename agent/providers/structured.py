@@ -39,6 +39,12 @@ async def ask_for(model: ChatModel, messages: Sequence[Message], wanted: type[T]
     raise ModelUnreadable(f"{model.name} twice gave no JSON object of the form that was asked for")
 
 
+async def complete(model: ChatModel, messages: Sequence[Message], wanted: type[T]) -> T:
+    """As `ask_for`, for whoever does not count."""
+    answer, _replies = await ask_for(model, messages, wanted)
+    return answer
+
+
 async def _reply(model: ChatModel, messages: Sequence[Message], wanted: type[BaseModel]) -> Reply:
     """The reply in the strictest form that the service accepts. Raises ModelError of the last form that was tried."""
     schema = _schema(wanted)

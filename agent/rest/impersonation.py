@@ -15,7 +15,7 @@ from rest_framework.permissions import BasePermission, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agent.models import StopReason
+from agent.events import StopReason
 from agent.oversight.dry_run import DryRun, dry_run
 from agent.oversight.impersonation import Impersonation, impersonated
 from agent.rest.serializers import ResultSerializer

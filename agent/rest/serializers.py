@@ -2,10 +2,11 @@
 
 from rest_framework import serializers
 
-from agent.models import Rating, Role, Session, StopReason
-from agent.query_results.result import ChartSpec, Meaning, QueryShown, ResultTable
+from agent.events import StopReason
+from agent.models import Rating, Role, Session
 from agent.sessions import ShownCitation, ShownMessage, ShownQuery, ShownSentence, ShownToolCall
 from authz.models import RequestState
+from business.results.shown_query import ChartSpec, Meaning, QueryShown, ResultTable
 from knowledge.services.access_requests import Offer
 
 
@@ -22,6 +23,7 @@ class SentenceSerializer(serializers.Serializer[ShownSentence]):
     text = serializers.CharField()
     citations = serializers.ListField(child=serializers.IntegerField())
     is_masked = serializers.BooleanField()
+    is_checked = serializers.BooleanField(help_text="False: it was not checked against its source.")
 
 
 class CitationSerializer(serializers.Serializer[ShownCitation]):

@@ -15,8 +15,8 @@ from agent.models import Rating, Session
 from agent.profiles import Options
 from agent.rest.serializers import MessageSerializer, SessionSerializer
 from agent.rest.synchronous_answer import answered, asked
-from agent.sessions import create_session, delete_session, get_message, get_session, read_messages, sessions_of
-from authz.rest.views import PrincipalView
+from agent.sessions import create_session, delete_session, get_session, read_message, read_messages, sessions_of
+from authz.rest.views import PrincipalView, PrincipalViewSet
 from authz.scopes import TokenScope
 from copilot_site.lib.openapi import operation
 from copilot_site.lib.pagination import CappedCursor
@@ -45,34 +45,29 @@ class GivenFeedback(Input):
     comment = serializers.CharField(required=False, default="", allow_blank=True, max_length=COMMENT_LENGTH)
 
 
-class Sessions(ListModelMixin, PrincipalView):
-    token_scopes = {"get": (TokenScope.CHAT,), "post": (TokenScope.CHAT,)}
+class Sessions(ListModelMixin, PrincipalViewSet):
+    token_scopes = dict.fromkeys(("list", "create", "retrieve", "destroy"), (TokenScope.CHAT,))
     serializer_class = SessionSerializer
 
     def get_queryset(self) -> QuerySet[Session]:
         return sessions_of(self.principal)
 
     @operation("List your conversations, latest first", answer=SessionSerializer(many=True), problems=(400, 401))
-    def get(self, request: Request) -> Response:
+    def list(self, request: Request) -> Response:
         Filters.checked(request.query_params)
-        return self.list(request)
+        return super().list(request)
 
     @operation("Begin a conversation", answer=SessionSerializer, status=201, problems=(400, 401))
-    def post(self, request: Request) -> Response:
+    def create(self, request: Request) -> Response:
         NewSession.checked(request.data)
         return Response(self.get_serializer(create_session(self.principal)).data, status.HTTP_201_CREATED)
 
-
-class SessionDetail(PrincipalView):
-    token_scopes = {"get": (TokenScope.CHAT,), "delete": (TokenScope.CHAT,)}
-    serializer_class = SessionSerializer
-
     @operation("Read a conversation's facts", answer=SessionSerializer, problems=(401, 404))
-    def get(self, request: Request, pk: UUID) -> Response:
+    def retrieve(self, request: Request, pk: UUID) -> Response:
         return Response(self.get_serializer(get_session(self.principal, pk)).data)
 
     @operation("Delete a conversation", status=204, problems=(401, 404))
-    def delete(self, request: Request, pk: UUID) -> Response:
+    def destroy(self, request: Request, pk: UUID) -> Response:
         delete_session(self.principal, pk)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -113,5 +108,5 @@ class Feedback(PrincipalView):
     def post(self, request: Request, session_id: UUID) -> Response:
         given = GivenFeedback.checked(request.data)
         rate_answer(self.principal, session_id=session_id, **given)
-        answer = get_message(self.principal, get_session(self.principal, session_id), given["message_id"])
+        answer = read_message(self.principal, get_session(self.principal, session_id), given["message_id"])
         return Response(self.get_serializer(answer).data)

@@ -10,9 +10,9 @@ from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 
 from agent.events import Error
-from agent.runs.launch import launch
+from agent.runs.follow import follow
 from agent.runs.log import Entry
-from agent.runs.subscription import follow
+from agent.runs.run import launch
 from agent.state import Run
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError

@@ -17,8 +17,8 @@ from agent.profiles import Options
 from agent.rest.sessions import Question
 from agent.rest.sse import EVENT_STREAM, WhateverIsAccepted, begun, continued
 from agent.rest.synchronous_answer import asked
+from agent.runs.follow import require_answer
 from agent.runs.leases import ask_to_stop
-from agent.runs.subscription import require_answer
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.openapi import operation

@@ -14,9 +14,10 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agent.models import StopReason
+from agent.events import StopReason
 from agent.profiles import Options
-from agent.runs.launch import complete, start
+from agent.runs.run import complete
+from agent.runs.start import start
 from agent.runs.threads import in_thread
 from agent.sessions import get_message, get_session
 from agent.state import Run
@@ -32,7 +33,7 @@ log = structlog.get_logger(__name__)
 def asked(
     principal: Principal, session_id: UUID, question: str, *, scope: Scope, language: str, options: Options
 ) -> Run:
-    """As `agent.runs.launch.start`, for a request in a thread of its own: it gives its connection back while it waits."""
+    """As `agent.runs.start.start`, for a request in a thread of its own: it gives its connection back while it waits."""
     if not connection.in_atomic_block:
         close_old_connections()
     return async_to_sync(start)(principal, session_id, question, scope=scope, language=language, options=options)

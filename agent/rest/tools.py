@@ -7,7 +7,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agent.profiles import Options, profile_of
+from agent.model_settings import profile_of
+from agent.profiles import Options
 from agent.providers.configured import model_names
 from agent.tools.base import ALIASES, default_names, in_order, why_closed
 from authz.principal import Principal

@@ -1,10 +1,13 @@
 from django.urls import path
 
 from agent.rest import impersonation, queries, sessions, streams, tools
+from authz.rest.views import ResourceRouter
+
+router = ResourceRouter()
+router.register("sessions", sessions.Sessions, "session")
 
 urlpatterns = [
-    path("sessions", sessions.Sessions.as_view(), name="sessions"),
-    path("sessions/<uuid:pk>", sessions.SessionDetail.as_view(), name="session"),
+    *router.urls,
     path("sessions/<uuid:pk>/messages", sessions.Messages.as_view(), name="messages"),
     path(
         "sessions/<uuid:pk>/messages/<uuid:message_id>/queries/<int:number>/csv",

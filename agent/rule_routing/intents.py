@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from agent.arithmetic.evaluate import Unworkable, evaluate, show
 from agent.rule_routing.context_dependence import is_vague
 from agent.state import Route
+from business.asking import QUESTION_LENGTH
 
 _SQL = re.compile(
     r"多少|几个|几次|统计|新增|上个?月|本月|上周|今年以来|列表|列出|排名|前\s*\d+|指标|总数|总额|平均|占比|同比|环比"
@@ -74,7 +75,7 @@ def rule(question: str, *, earlier: str = "") -> Ruling:
         return Ruling(Route.CLARIFY, "unclear")
     if is_arithmetic(question):
         return Ruling(Route.CALC, "calculate", expression=question)
-    if _SQL.search(text):
+    if _SQL.search(text) and len(text) <= QUESTION_LENGTH:
         return Ruling(Route.HYBRID if _DOC.search(text) else Route.SQL, "ask_number")
     return Ruling(Route.DOC, "ask_documents" if _DOC.search(text) else UNSAID)
 

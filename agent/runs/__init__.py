@@ -1,3 +1,5 @@
-"""The life of a run: launched by a question, in threads of the process, under a lease, written to a log that any process can follow,
-stored at its end, and closed by the reaper where its process died.
+"""The life of a run, in three modules: `start` takes a question, `run` walks and stores it, `follow` reads it.
+
+Beside them: the log that any process can follow, leases and the reaper for processes that die, the threads in which all of it works,
+and what is told of a run afterwards (`report`, `telemetry`).
 """

@@ -6,7 +6,7 @@ Beside each event stands what its words stand on (ids, never text), for readers 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
@@ -18,7 +18,7 @@ from redis import Redis as SyncRedis
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
-from agent.events import Error
+from agent.events import Answer, Error, Event, Thinking
 from agent.revocation import Grounds
 
 TERMINAL: Final = frozenset({"complete", "error"})
@@ -208,3 +208,73 @@ def _entry(name: str, fields: Mapping[str, str]) -> Entry:
     chunks = frozenset(UUID(text) for text in fields["chunks"].split(",") if text)
     sources = frozenset(text for text in fields["sources"].split("\n") if text)
     return Entry(int(name.partition("-")[0]) - 1, fields["type"], fields["body"], Grounds(chunks, sources))
+
+
+PAUSE_S = 0.06  # between two writes of deltas: quicker than people see, and few enough for many readers
+Piece = tuple[Event, Grounds]
+_END: Final = object()
+
+
+class Batches:
+    """Events on their way from whoever walks a run to whoever writes its log; iterating yields what has come, joined.
+
+    The first one goes at once; after a write that ended in a delta the next delta waits a moment for more, and all else for nothing.
+    """
+
+    def __init__(self) -> None:
+        self._queue: asyncio.Queue[object] = asyncio.Queue()
+        self._hurries = asyncio.Event()
+
+    def put(self, event: Event, grounds: Grounds) -> None:
+        self._queue.put_nowait((event, grounds))
+        if not _is_delta(event):
+            self._hurries.set()
+
+    def end(self) -> None:
+        """Nothing more will come."""
+        self._queue.put_nowait(_END)
+        self._hurries.set()
+
+    async def __aiter__(self) -> AsyncIterator[list[Piece]]:
+        pieces: list[Piece] = []
+        while True:
+            if pieces and _is_delta(pieces[-1][0]):
+                await self._moment()
+            came = [await self._queue.get()]
+            self._hurries.clear()
+            while not self._queue.empty():
+                came.append(self._queue.get_nowait())
+            pieces = joined(piece for piece in came if isinstance(piece, tuple))
+            if pieces:
+                yield pieces
+            if came[-1] is _END:
+                return
+
+    async def _moment(self) -> None:
+        """Wait for more deltas, as long as nothing comes that does not wait."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PAUSE_S):
+                await self._hurries.wait()
+
+
+def joined(pieces: Iterable[Piece]) -> list[Piece]:
+    """Neighbouring deltas of one kind as one; it stands on all that they stand on."""
+    found: list[Piece] = []
+    for event, grounds in pieces:
+        if found and _continues(found[-1][0], event):
+            before, stands_on = found[-1]
+            content = before.content + event.content
+            both = Grounds(stands_on.chunk_ids | grounds.chunk_ids, stands_on.sources | grounds.sources)
+            found[-1] = (before.model_copy(update={"content": content}), both)
+        else:
+            found.append((event, grounds))
+    return found
+
+
+def _is_delta(event: Event) -> bool:
+    return isinstance(event, Answer | Thinking) and not event.done
+
+
+def _continues(before: Event, event: Event) -> bool:
+    same = _is_delta(before) and _is_delta(event) and type(before) is type(event)
+    return same and getattr(before, "data", None) == getattr(event, "data", None)

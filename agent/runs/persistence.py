@@ -1,141 +1,32 @@
-"""What is written of a run: the question before it, the answer and what it cost after it, whichever way it ended."""
+"""What is written of a run at its end, whichever way it ended: the answer, what it was made with, and what it cost."""
 
 import time
 from asyncio import CancelledError
-from dataclasses import replace
-from decimal import Decimal
-from uuid import UUID, uuid4, uuid5
-from weakref import finalize
+from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from agent.answer import CitedQuery
-from agent.models import Citation, DayOfUse, Message, QueryCitation, Role, Session, StopReason
-from agent.profiles import Options, profile_of
-from agent.providers.base import ModelMisconfigured
-from agent.providers.configured import connect, served_model
-from agent.providers.metered import Metered
-from agent.runs.admission import admitted
-from agent.runs.provenance import made_with, spent_by, stage_scores
+from agent import texts
+from agent.answer import CitedQuery, CitedSentence
+from agent.events import StopReason
+from agent.models import Citation, DayOfUse, Message, QueryCitation, Session
+from agent.revocation import SHOWS_EVIDENCE
 from agent.runs.telemetry import export
-from agent.sessions import get_session, title_from
+from agent.sessions import title_from
 from agent.state import Run
 from audit.actions import Action, Outcome
 from audit.record import record
-from authz.principal import Principal
-from copilot_site.lib.errors import CopilotError, InvalidInput
-from knowledge.ingestion.normalise import normalise
-from knowledge.retrieval.search import Scope
+from copilot_site.lib.errors import CopilotError
 from knowledge.selectors import discoverable_for
-
-QUESTION_LENGTH = 4_000  # characters: about four pages; what is longer is a document
 
 
 class Overtaken(CopilotError):
     """Somebody else has closed this run: its process was taken for dead, or its conversation was deleted."""
-
-
-def check_question(question: str) -> str:
-    """The question as it is stored; raises InvalidInput when there is none, or too much of it."""
-    asked = normalise(question).strip()
-    if not asked:
-        raise InvalidInput(_("Ask a question: the text is empty."))
-    if len(asked) > QUESTION_LENGTH:
-        raise InvalidInput(
-            _("A question has at most %(most)s characters; this one has %(count)s. Upload long texts as documents.")
-            % {"most": QUESTION_LENGTH, "count": len(asked)}
-        )
-    return asked
-
-
-def begin(
-    principal: Principal, session_id: UUID, question: str, *, scope: Scope, language: str, options: Options
-) -> Run:
-    """Store the question and make the run, which has its place or waits for one (`agent.runs.admission`) until it is over.
-
-    Raises NotFound, InvalidInput, Unavailable, before anything is stored.
-    """
-    session = get_session(principal, session_id)
-    run = Run(
-        session_id=session.pk,
-        message_id=session.pk,
-        principal=principal.signed_in(None),  # it goes on when they sign out; its readers are gone then
-        question=check_question(question),
-        scope=scope,
-        language=language,
-        profile=profile_of(options),
-        is_follow_up=session.messages.exists(),
-        keeps_title=options.disable_title,
-        asked_as=options.asked_as,
-    )
-    give_model(run)
-    run.ticket = admitted(principal, has_model=run.model is not None)
-    finalize(
-        run, run.ticket.leave
-    )  # a run that nobody launches, because whoever asked is gone, is forgotten with its place
-    try:
-        run.message_id = _store_question(run, session)
-    except BaseException:
-        run.ticket.leave()
-        raise
-    return run
-
-
-def answer_to(principal: Principal, session_id: UUID, asked_as: UUID) -> UUID | None:
-    """The answer, finished or not, to the question that was asked as this in a conversation of theirs. Raises NotFound."""
-    answer_id = _answer_id(get_session(principal, session_id).pk, asked_as)
-    return answer_id if Message.objects.filter(pk=answer_id).exists() else None
-
-
-def _answer_id(session_id: UUID, asked_as: UUID | None) -> UUID:
-    """What a client calls its question names an answer in its own conversation only."""
-    return uuid5(session_id, str(asked_as)) if asked_as else uuid4()
-
-
-@transaction.atomic
-def _store_question(run: Run, session: Session) -> UUID:
-    """Returns the id of the answer to be."""
-    answer = Message(id=_answer_id(session.pk, run.asked_as), session=session, role=Role.ASSISTANT, is_complete=False)
-    Message.objects.bulk_create([Message(session=session, role=Role.USER, content=run.question), answer])
-    detail: dict[str, object] = {"characters": len(run.question)}
-    record(run.principal, Action.QUESTION_ASKED, session, run_id=str(answer.pk), detail=detail)
-    return answer.pk
-
-
-def give_model(run: Run) -> None:
-    """The run's model, under its budget; none where nothing is configured, its key is lost, or the day's money is spent."""
-    try:
-        served = served_model(run.profile.model)
-    except ModelMisconfigured:
-        with override(run.language):
-            run.tell(_("The language model cannot be used until an administrator mends it; answers are quotations."))
-        return
-    if served is None:
-        return
-    left = _left_of_day(run.principal)
-    if left is not None and left <= 0:
-        with override(run.language):
-            run.tell(_("Today's budget for language models is used up; the answer is quoted from documents."))
-        return
-    if left is not None:
-        budget = run.profile.budget
-        cost = left if budget.cost is None else min(left, budget.cost)
-        run.profile = replace(run.profile, budget=replace(budget, cost=cost))
-    run.model = Metered(connect(served), run.profile.budget, run.spent)
-
-
-def _left_of_day(principal: Principal) -> Decimal | None:
-    """What this person may still cost today; None where there is no limit."""
-    most: Decimal | None = settings.LLM["day_cost"]
-    if most is None:
-        return None
-    today = DayOfUse.objects.filter(user_id=principal.user_id, day=timezone.localdate()).first()
-    return most - today.cost if today else most
 
 
 @transaction.atomic
@@ -149,7 +40,7 @@ def finish(run: Run, began: float) -> str:
     )
     if not closed:
         with override(run.language):
-            raise Overtaken(_("This answer was closed before it was complete. Ask again."))
+            raise Overtaken(str(texts.OVERTAKEN))
     _cite(run)
     session = Session.objects.get(pk=run.session_id)
     title = "" if session.title or run.keeps_title else title_from(run.title or run.question)
@@ -157,7 +48,7 @@ def finish(run: Run, began: float) -> str:
         session.title = title
     session.save(update_fields=["title", "updated_at"])
     _count(run)
-    _record(run, Outcome.ALLOW if run.stop_reason == StopReason.OK else Outcome.DENY, run.stop_reason, session)
+    _record(run, Outcome.ALLOW if run.stop_reason in SHOWS_EVIDENCE else Outcome.DENY, run.stop_reason, session)
     transaction.on_commit(lambda: export(run), robust=True)
     return title
 
@@ -172,11 +63,7 @@ def fail(run: Run, began: float, error: BaseException) -> str:
     run.stop_reason = StopReason.CANCELLED if cancelled else StopReason.TOOL_ERROR
     with override(run.language):
         text = (
-            stopped(run.language)
-            if cancelled
-            else str(error)
-            if isinstance(error, CopilotError)
-            else _("Something failed on our side; your question is kept. Ask it again in a moment.")
+            stopped(run.language) if cancelled else str(error) if isinstance(error, CopilotError) else str(texts.FAILED)
         )
     kept = cancelled and run.answer is not None
     if not kept:
@@ -217,14 +104,14 @@ def _record(run: Run, outcome: Outcome, reason: str, session: Session | None = N
 def stopped(language: str) -> str:
     """What is said where a run was stopped."""
     with override(language):
-        return _("Stopped before the answer was complete.")
+        return str(texts.STOPPED)
 
 
 def _columns(run: Run, began: float) -> dict[str, object]:
     """What a message keeps of a run, however it ended."""
     answer = run.answer
     return {
-        "sentences": [{"text": s.text, "citations": list(s.citations)} for s in answer.sentences] if answer else [],
+        "sentences": [_kept(sentence) for sentence in answer.sentences] if answer else [],
         "stop_reason": run.stop_reason,
         "provider": answer.provider if answer else "",
         "state": run.state.stored()
@@ -240,9 +127,15 @@ def _columns(run: Run, began: float) -> dict[str, object]:
     }
 
 
+def _kept(sentence: CitedSentence) -> dict[str, object]:
+    """is_checked is kept where it is not so."""
+    kept: dict[str, object] = {"text": sentence.text, "citations": list(sentence.citations)}
+    return kept if sentence.is_checked else {**kept, "is_checked": False}
+
+
 def _offered(run: Run) -> list[str]:
-    """The folders that a refusal named, so that the page can offer to ask for them."""
-    if run.stop_reason is not StopReason.PERMISSION_DENIED:
+    """The folders that were named because they may hold the answer, so that the page can offer to ask for them."""
+    if run.stop_reason not in {StopReason.PERMISSION_DENIED, StopReason.NOT_CONFIRMED}:
         return []
     return [str(folder.pk) for folder in discoverable_for(run.principal, run.state.input.normalized_query)]
 
@@ -291,3 +184,43 @@ def _count(run: Run) -> None:
     if not today.update(**more):
         DayOfUse.objects.get_or_create(user_id=run.principal.user_id, day=timezone.localdate())
         today.update(**more)
+
+
+def made_with(run: Run) -> dict[str, Any]:
+    """Names as the settings have them; empty where there is none. prompts: name → hash of the file that was used."""
+    return {
+        "provider": run.answer.provider if run.answer else "",
+        "model": run.model.name if run.model else "",
+        "profile": run.profile.name,
+        "prompts": dict(run.prompts),
+        "embedder": settings.EMBEDDER,
+        "embedder_model": settings.EMBEDDER_OPTIONS["model"],
+        "reranker": settings.RERANKER,
+        "reranker_model": settings.RERANKER_MODEL,
+    }
+
+
+def spent_by(run: Run) -> dict[str, Any]:
+    """What the run has used. cost: in the currency of the model's prices, as text. stopped_by: the limit it came to, "" for none."""
+    spent = run.spent
+    return {
+        "steps": spent.steps,
+        "tool_calls": spent.tool_calls,
+        "input_tokens": spent.input_tokens,
+        "output_tokens": spent.output_tokens,
+        "cost": str(spent.cost),
+        "stopped_by": spent.stopped_by or "",
+    }
+
+
+def stage_scores(run: Run) -> dict[str, dict[str, float]]:
+    """How each passage that may still be read came to its place: evidence id → score by stage of the search."""
+    return {
+        evidence_id: {
+            stage: round(score, 4)
+            for stage in ("dense", "lexical", "fused", "rerank")
+            if (score := getattr(finding.scores, stage)) is not None
+        }
+        for evidence_id, finding in run.findings.items()
+        if finding.scores is not None
+    }

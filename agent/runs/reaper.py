@@ -5,18 +5,18 @@ from datetime import timedelta
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.utils.translation import override
 from redis import Redis
 
-from agent.events import Error
-from agent.models import Message, Role, StopReason
-from agent.query_results.sources import Queried
+from agent import texts
+from agent.events import Error, StopReason
+from agent.models import Message, Role
 from agent.revocation import Grounds
 from agent.runs.leases import LEASE_S, lease_key
 from agent.runs.log import close_log, grounds_in
 from audit.actions import Action, Outcome
 from audit.record import record
+from business.results.visibility import Queried
 from knowledge.ingestion.language import language_of
 
 MOST = 1000  # at a time; the next beat takes the rest
@@ -48,7 +48,7 @@ def _close(message: Message, shown: Grounds) -> str:
     """
     asked = message.session.messages.filter(role=Role.USER, created_at__lte=message.created_at).last()
     with override("zh-hans" if asked and language_of(asked.content) == "zh" else "en"):
-        sentence = _("The server stopped while this was answered; your question is kept. Ask it again.")
+        sentence = str(texts.SERVER_STOPPED)
     closed = Message.objects.filter(pk=message.pk, is_complete=False).update(
         content=sentence, is_complete=True, stop_reason=StopReason.TOOL_ERROR
     )

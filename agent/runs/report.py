@@ -11,10 +11,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from agent.models import Message
-from agent.query_results.sources import Queried, visible_queries
 from agent.sessions import queried_by
 from agent.state import State
 from authz.principal import Principal
+from business.results.visibility import Queried, visible_queries
 from knowledge.selectors import ShownPassage, passages
 
 Label = str | Promise
@@ -51,6 +51,7 @@ COUNTS: Mapping[str, Label] = {
     "usable": _("pieces of evidence"),
     "filtered": _("taken out by rights"),
     "kept": _("sentences kept"),
+    "unchecked": _("of them not checked"),
     "dropped": _("sentences left out"),
     "steps": _("decisions of the model"),
     "calls": _("tool calls"),

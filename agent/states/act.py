@@ -11,13 +11,12 @@ from asgiref.sync import sync_to_async
 from agent.budget import HARD, Limit
 from agent.events import Event, FunctionCall, LLMToolCall, Thinking, ToolCall, ToolResult
 from agent.notices import limit_reached, model_failed
-from agent.prompting import prompt
+from agent.prompting import count_messages, prompt
 from agent.providers.assembly import CompleteCall, Reply
 from agent.providers.base import ModelError
 from agent.revocation import require_visible
 from agent.state import Goto, RagSummary, Run, State, ToolProblem, Turn
 from agent.states.retrieve import filters_of
-from agent.tokens import count_messages
 from agent.tools.base import ToolContext, allowed_names, in_order, specification
 from agent.tools.calling import UNREAD, Called, call_tool
 from agent.tools.knowledge_search import TOP_K

@@ -5,7 +5,7 @@ from asgiref.sync import sync_to_async
 from agent.events import Event
 from agent.history import history_of
 from agent.state import Authz, Goto, Run, State
-from agent.tools.scopes import within
+from agent.tools.base import within
 from authz.snapshot import take_snapshot
 
 

@@ -1,20 +1,26 @@
 from collections.abc import AsyncIterator
 
 from asgiref.sync import sync_to_async
-from django.utils.translation import gettext as _
+from django.db.models import Count
 from django.utils.translation import override
 
+from agent import texts
 from agent.budget import HARD
-from agent.events import Answer, Event
-from agent.models import StopReason
+from agent.events import Answer, Event, StopReason
 from agent.revocation import changed
 from agent.state import Goto, Output, Route, Run, State, Validation
-from knowledge.retrieval.plan import is_nothing_in
+from authz.holders import people_with
+from authz.permissions import Right
+from knowledge.models import KnowledgeBase
+from knowledge.retrieval.plan import documents_in, is_nothing_in
 from knowledge.selectors import discoverable_for
+
+BASES_NAMED = 3
+KEEPERS_NAMED = 3
 
 
 async def refuse(run: Run) -> AsyncIterator[Event | Goto]:
-    """Say honestly that there is no answer here. The same words whether a document is missing or not theirs; only a folder
+    """Say honestly that nothing was found, and where. The same words whether a document is missing or not theirs; only a folder
     whose name may be told is named.
     """
     run.stop_reason, text = await sync_to_async(_said)(run)
@@ -29,23 +35,42 @@ async def refuse(run: Run) -> AsyncIterator[Event | Goto]:
 def _said(run: Run) -> tuple[StopReason, str]:
     with override(run.language):
         if run.state.plan.route is Route.REFUSE:
-            return StopReason.REFUSED, _(
-                "I do not help with that: I answer questions about documents and data that you may read, and change nothing."
-            )
+            return StopReason.REFUSED, str(texts.NOT_HELPED_WITH)
         if is_nothing_in(run.principal, run.scope):
-            return StopReason.NO_EVIDENCE, _(
-                "There is nothing in the chosen scope that you may read. Choose another one, or none."
-            )
+            return StopReason.NO_EVIDENCE, str(texts.NOTHING_IN_SCOPE)
         found = run.state.plan.validation
         if found is not None and found.reason == "permission_denied":  # all of it was theirs when it was found
             return StopReason.PERMISSION_DENIED, changed(run.language)
-        nothing = _("I cannot confirm this from the documents you may read.")
-        folders = discoverable_for(run.principal, run.state.input.normalized_query)
-        if folders:
-            names = ", ".join(f"“{folder.name}”" for folder in folders)
-            more = _("These folders may hold it, and you may ask for access to them: %(names)s.") % {"names": names}
-            return StopReason.PERMISSION_DENIED, f"{nothing} {more}"
+        nothing = str(texts.NOTHING_FOUND)
+        if folders := askable(run):
+            return StopReason.PERMISSION_DENIED, f"{nothing} {folders}"
         if run.spent.stopped_by in HARD:
-            more = _("A limit was reached before the search was done; a narrower question may help.")
-            return StopReason.BUDGET_EXHAUSTED, f"{nothing} {more}"
-        return StopReason.NO_EVIDENCE, nothing
+            return StopReason.BUDGET_EXHAUSTED, f"{nothing} {texts.LIMIT_CAME_FIRST}"
+        return StopReason.NO_EVIDENCE, "\n".join([nothing, " ".join(_searched(run))])
+
+
+def askable(run: Run) -> str:
+    """The folders that may hold it and whose names may be told, in a sentence of the run's language; "" for none."""
+    folders = discoverable_for(run.principal, run.state.input.normalized_query)
+    names = ", ".join(f"“{folder.name}”" for folder in folders)
+    return str(texts.ASKABLE_FOLDERS) % {"names": names} if names else ""
+
+
+def _searched(run: Run) -> list[str]:
+    """What was searched, and what to do now, in sentences."""
+    documents = documents_in(run.principal, run.scope)
+    counted = documents.values_list("knowledge_base_id").annotate(n=Count("pk")).order_by("-n", "knowledge_base_id")
+    counts = dict(counted.values_list("knowledge_base_id", "n"))
+    if not counts:
+        return [str(texts.OTHER_WORDS)]
+    bases = KnowledgeBase.objects.visible_to(run.principal).in_bulk(list(counts)[:BASES_NAMED])
+    named = [bases[pk].name for pk in counts if pk in bases]
+    names = ", ".join(named)
+    if len(counts) > len(named):
+        names = str(texts.AND_OTHERS) % {"names": names}
+    keepers: dict[str, None] = {}
+    for base in bases.values():
+        keepers |= dict.fromkeys(user.get_full_name() or user.username for user in people_with(Right.MANAGE, base))
+    whom = str(texts.WHOM_TO_ASK) % {"names": ", ".join(list(keepers)[:KEEPERS_NAMED])}
+    total = sum(counts.values())
+    return [texts.SEARCHED % {"count": total, "bases": names}, whom if keepers else str(texts.OTHER_WORDS)]

@@ -9,11 +9,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 from pydantic import BaseModel, Field, model_validator
 
-from agent.business.confirmed import confirmed_for
-from agent.business.follow_ups import follow_up
-from agent.business.readable import is_read
 from agent.events import AgentQuery, Event, Thinking
-from agent.history import understood
+from agent.follow_ups import follow_up
+from agent.history import Earlier, understood
 from agent.notices import model_failed, model_unread
 from agent.prompting import prompt
 from agent.providers.base import ModelError, ModelUnreadable
@@ -22,10 +20,12 @@ from agent.revocation import require_visible
 from agent.rule_routing.context_dependence import Lean, in_one_text, is_vague, leaning_of
 from agent.rule_routing.decomposition import Steps, steps_of
 from agent.rule_routing.intents import GOES_ON, UNCLEAR, UNSAID, Ruling, is_greeting, rule
-from agent.state import Goto, Plan, Route, Run, State, Subtask
+from agent.state import Goto, MeantQuery, Plan, Route, Run, State, Subtask
 from agent.states.query import TOOL as QUERY
 from agent.tools.base import allowed_names, find, why_closed
 from agent.workflow import add_trace
+from business.asking import is_read
+from business.confirmed import confirmed_for
 from knowledge.ingestion.language import language_of
 
 READINGS = 3
@@ -62,17 +62,23 @@ class RouteAnswer(BaseModel):
 
 async def route(run: Run) -> AsyncIterator[Event | Goto]:
     """Complete the question with what it leans on, and choose the way."""
+    earlier = await sync_to_async(_earlier)(run) if run.is_follow_up else None
     is_confirmed = await sync_to_async(_is_confirmed)(run)
-    asks = not is_confirmed and not is_greeting(run.state.input.normalized_query)
+    is_chosen = _choose(run, earlier)
+    asks = not is_confirmed and not is_chosen and not is_greeting(run.state.input.normalized_query)
     by_model = await _by_model(run) if run.model and asks else None
-    by_rules = _confirmed if is_confirmed else _by_rules
-    question, ruling, steps = by_model or await sync_to_async(by_rules)(run)
+    by_rules = _as_asked if is_confirmed or is_chosen else _by_rules
+    question, ruling, steps = by_model or await sync_to_async(by_rules)(run, earlier)
     run.state.input.normalized_query = question
+    meant = run.state.plan.clarifying_queries
     run.state.plan = Plan(
-        route=ruling.route, intent=ruling.intent, clarifying_questions=list(ruling.readings[:READINGS])
+        route=ruling.route,
+        intent=ruling.intent,
+        clarifying_questions=list(ruling.readings[:READINGS]),
+        clarifying_queries=meant,
     )
     run.expression = ruling.expression
-    way = State.QUERY if is_confirmed else await sync_to_async(_way)(run, steps)
+    way = State.QUERY if is_confirmed or run.logical_query else await sync_to_async(_way)(run, steps)
     add_trace(
         run,
         State.ROUTE,
@@ -130,22 +136,49 @@ def _is_confirmed(run: Run) -> bool:
     return confirmed is not None and bool(confirmed.sql)
 
 
-def _confirmed(run: Run) -> Decision:
+def _earlier(run: Run) -> Earlier | None:
+    """The question before; what its answer stands on is what this one may go on from."""
+    earlier = understood(run.principal, run.session_id, before=run.message_id)
+    run.earlier_query = earlier.query if earlier is not None and QUERY in allowed_names(run.profile.tools) else None
+    return earlier
+
+
+def _choose(run: Run, earlier: Earlier | None) -> bool:
+    """Whether the person chose one of the meanings that were offered: then it is asked, without reading its words again."""
+    meant = earlier.meant.get(run.state.input.normalized_query) if earlier is not None else None
+    if meant is None or QUERY not in allowed_names(run.profile.tools):
+        return False
+    run.logical_query = meant
+    return True
+
+
+def _as_asked(run: Run, _earlier: Earlier | None) -> Decision:
     return run.state.input.normalized_query, Ruling(Route.SQL, "confirmed"), None
 
 
-def _by_rules(run: Run) -> Decision:
+def _by_rules(run: Run, earlier: Earlier | None) -> Decision:
     asked = run.state.input.normalized_query
-    earlier = understood(run.session_id, before=run.message_id) if run.is_follow_up else None
     ruling = rule(asked, earlier=earlier.question if earlier else "")
     if earlier is None or ruling.route in (Route.REFUSE, Route.CALC, Route.CLARIFY):
         return asked, ruling, steps_of(asked)
-    told = follow_up(run.principal, asked, earlier.question, is_unclear=earlier.is_asked_back)
+    told = follow_up(run.principal, asked, run.earlier_query) if run.earlier_query else None
     if told is not None and not told.question:
-        return asked, Ruling(Route.CLARIFY, UNCLEAR, readings=told.readings), None
+        queries = {text: MeantQuery(source=source, query=query) for text, (source, query) in told.readings.items()}
+        run.state.plan.clarifying_queries = queries
+        return asked, Ruling(Route.CLARIFY, UNCLEAR, readings=tuple(told.readings)), None
+    if told is not None and told.query is None:
+        return told.question, rule(told.question), steps_of(told.question)
     if told is not None:
-        return told.question, rule(told.question, earlier=earlier.question), steps_of(told.question)
+        run.logical_query = told.query
+        return told.question, Ruling(Route.SQL, GOES_ON), None
+    return _of_documents(run, asked, earlier, ruling)
+
+
+def _of_documents(run: Run, asked: str, earlier: Earlier, ruling: Ruling) -> Decision:
+    """A question that leans on one which documents answered, or nobody."""
     leaning = leaning_of(asked)
+    if earlier.is_asked_back and (leaning.how is not Lean.NONE or is_vague(asked)):
+        return asked, Ruling(Route.CLARIFY, UNCLEAR), None
     if leaning.how in (Lean.PART, Lean.POINTS_BACK):  # the data would read one half, and answer that
         run.asks_about = "" if is_vague(asked) else leaning.part
         return in_one_text(asked, earlier.question), Ruling(Route.DOC, GOES_ON), None
@@ -170,7 +203,8 @@ def _way(run: Run, steps: Steps | None) -> State:
     if plan.subtasks or not has_data:
         return State.RETRIEVE
     if kind is Route.DOC:
-        if plan.intent == GOES_ON or not is_read(run.principal, run.state.input.normalized_query):
+        question = run.state.input.normalized_query
+        if plan.intent == GOES_ON or not is_read(run.principal, question, language_of(question) or run.language):
             return State.RETRIEVE
         plan.route = Route.SQL
     return State.QUERY

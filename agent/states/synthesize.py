@@ -3,13 +3,14 @@
 from collections.abc import AsyncIterator
 
 from asgiref.sync import sync_to_async
-from django.utils.translation import gettext as _
 from django.utils.translation import override
 
+from agent import texts
 from agent.answer import CitedAnswer, CitedSentence
 from agent.attribution.writing import Writer
+from agent.budget import HARD
 from agent.cross_lingual.fallback import CrossLingualFallback, look_across
-from agent.events import Answer, Event, References
+from agent.events import Answer, Event, References, StopReason
 from agent.evidence import cited_query, found_hit, query_reference, reference, result_told
 from agent.extractive.candidates import covered, of_the_matter, term_ids
 from agent.notices import broken_off, model_failed
@@ -18,6 +19,7 @@ from agent.providers.base import ModelError
 from agent.revocation import cut_answer, keep_visible
 from agent.runs.threads import worked
 from agent.state import Draft, Finding, Goto, Run, State
+from agent.states.refuse import askable
 from agent.tools.knowledge_search import TOP_K
 from agent.workflow import Together, add_trace
 from knowledge.embedding.base import Embedder
@@ -31,23 +33,16 @@ NAMED = 0.5  # share of what a follow-up asks about that an answer says
 async def synthesize(run: Run) -> AsyncIterator[Event | Together | Goto]:
     """The answer, or the way to say that the evidence does not confirm the matter."""
     if run.model and not run.model_gave_up:
-        embedder = await sync_to_async(_ready)(run)
-        writer = Writer(run, embedder)
-        try:
-            async for events in writer.written():
-                yield events
-            for events in writer.results():
-                yield events
-        except ModelError as error:
-            if writer.has_sentences:
-                broken_off(run, error)
-            else:
-                model_failed(run, error, State.SYNTHESIZE)
-        if not run.model_gave_up:
-            for last in writer.closing():
-                yield last
-            writer.record()
-            yield Goto(State.DONE if run.answer else State.REFUSE)
+        await sync_to_async(keep_visible)(run)  # last of all: nothing is read between it and the model's reading
+        writer = Writer(run)
+        async for events in _written(run, writer):
+            yield events
+        if run.answer:
+            yield Goto(State.DONE)
+            return
+        if not run.model_gave_up:  # what it wrote does not stand, what was found may come near
+            async for item in _quoted(run, None, confirms=False):
+                yield item
             return
     for notice in run.fresh_notices():
         yield notice
@@ -57,11 +52,27 @@ async def synthesize(run: Run) -> AsyncIterator[Event | Together | Goto]:
         yield item
 
 
-def _ready(run: Run) -> Embedder:
-    """What claims are checked with. The look at rights is last of all: nothing is read between it and the model's reading."""
-    embedder = sentence_embedder()
-    keep_visible(run)
-    return embedder
+async def _written(run: Run, writer: Writer) -> AsyncIterator[Together]:
+    """What the model writes, as far as it stands; what was found stays, whatever becomes of its sentences."""
+    failure = None
+    try:
+        async for events in writer.written():
+            yield events
+    except ModelError as error:
+        failure = error
+    async for events in writer.settled(is_asked=failure is None):
+        yield events
+    if failure is None:
+        for events in writer.results():
+            yield events
+    elif writer.has_sentences:
+        broken_off(run, failure)
+    else:
+        model_failed(run, failure, State.SYNTHESIZE)
+        return
+    for last in writer.closing():
+        yield last
+    writer.record()
 
 
 async def _told(run: Run, finding: Finding) -> AsyncIterator[Event | Goto]:
@@ -74,9 +85,10 @@ async def _told(run: Run, finding: Finding) -> AsyncIterator[Event | Goto]:
     yield Goto(State.DONE)
 
 
-async def _quoted(run: Run, result: Finding | None) -> AsyncIterator[Event | Goto]:
-    """Sentences of the documents themselves, and after them the result of a query that was asked besides. Where a right ends
-    before the first of them leaves, they are chosen again from the rest; where it ends later, those that stood on it are left out.
+async def _quoted(run: Run, result: Finding | None, *, confirms: bool = True) -> AsyncIterator[Event | Goto]:
+    """Sentences of the documents themselves, and after them the result of a query that was asked besides; where they confirm no
+    answer, or are not to (`confirms`), the passages that come closest. Where a right ends before the first of them leaves, they are
+    chosen again from the rest; where it ends later, those that stood on it are left out.
     """
     if run.found is None:  # a model read documents without searching
         run.found = await worked(search, run.principal, run.asked_of_documents, scope=run.scope, top_k=TOP_K)
@@ -84,18 +96,13 @@ async def _quoted(run: Run, result: Finding | None) -> AsyncIterator[Event | Got
     is_whole = not run.is_follow_up and run.subtask("knowledge_search") is None
     question = run.question if is_whole else run.asked_of_documents
     while True:
-        run.is_held_back = False
+        run.is_held_back, run.stop_reason = False, StopReason.OK
         await sync_to_async(keep_visible)(run)
-        answer, verdict = await worked(extractive.quote, question, run.found, embedder)
-        confidence = round(verdict.score, 4)
-        add_trace(run, State.SYNTHESIZE, action="quote", out={"confidence": confidence, "doubt": verdict.doubt})
-        if answer is None and (second := await worked(_looked_across, run, question, embedder)):
-            answer, confidence = second.answer, round(second.verdict.score, 4)
-            add_trace(run, State.SYNTHESIZE, action="quote_across", out={"confidence": confidence, "doubt": None})
-        if answer is not None and not _is_about(run, answer):
-            answer = None
+        answer, confidence = await _confirmed(run, question, embedder) if confirms else (None, 0.0)
         if result is not None:
             answer = _with_result(run, answer, result)
+        if answer is None:
+            answer = await worked(_closest, run, question, embedder)
         if answer is None:
             run.answer, run.state.draft = None, Draft()
             yield Goto(State.REFUSE)
@@ -109,6 +116,34 @@ async def _quoted(run: Run, result: Finding | None) -> AsyncIterator[Event | Got
     for notice in run.fresh_notices():
         yield notice
     yield Goto(State.DONE)
+
+
+async def _confirmed(run: Run, question: str, embedder: Embedder) -> tuple[CitedAnswer | None, float]:
+    """The sentences that answer, and how sure that is; None where none is believed."""
+    assert run.found is not None
+    answer, verdict = await worked(extractive.quote, question, run.found, embedder)
+    confidence = round(verdict.score, 4)
+    add_trace(run, State.SYNTHESIZE, action="quote", out={"confidence": confidence, "doubt": verdict.doubt})
+    if answer is None and (second := await worked(_looked_across, run, question, embedder)):
+        answer, confidence = second.answer, round(second.verdict.score, 4)
+        add_trace(run, State.SYNTHESIZE, action="quote_across", out={"confidence": confidence, "doubt": None})
+    return (answer, confidence) if answer is not None and _is_about(run, answer) else (None, 0.0)
+
+
+def _closest(run: Run, question: str, embedder: Embedder) -> CitedAnswer | None:
+    """What speaks of the matter without confirming an answer, said to be no more than that."""
+    assert run.found is not None
+    with override(run.language):
+        answer = extractive.closest_of(question, run.found, embedder, lead=str(texts.NOT_CONFIRMED))
+        if answer is None:
+            return None
+        run.stop_reason = StopReason.NOT_CONFIRMED
+        if folders := askable(run):
+            run.tell(folders)
+        if run.spent.stopped_by in HARD:
+            run.tell(str(texts.LIMIT_CAME_FIRST))
+    add_trace(run, State.SYNTHESIZE, action="quote_closest", out={"note": f"packed={len(answer.citations)}"})
+    return answer
 
 
 def _is_about(run: Run, answer: CitedAnswer) -> bool:
@@ -140,7 +175,7 @@ def _with_result(run: Run, quoted: CitedAnswer | None, result: Finding) -> Cited
         return quoted
     if quoted is None:
         with override(run.language):
-            run.tell(_("The documents you may read do not confirm the first part of the question."))
+            run.tell(str(texts.FIRST_PART_NOT_CONFIRMED))
         quoted = CitedAnswer(extractive.NAME, (), ())
     number = len(spans) + 1
     told = _sentence_of(result, (*named_by, number))
@@ -169,7 +204,7 @@ async def _sentences(run: Run, answer: CitedAnswer) -> AsyncIterator[Event]:
         while run.answer and sentence in run.answer.sentences:
             yield Answer(content=f"{gap}{sentence.marked}", data=provider)
             if not run.is_held_back:
-                gap = " "
+                gap = answer.separator
                 break
             await sync_to_async(cut_answer)(run)
     yield Answer(done=True, data=provider)

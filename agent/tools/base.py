@@ -1,21 +1,22 @@
 """What a tool is, how it is found, and what it may know. One new tool is one new file that calls `add_tool`."""
 
-import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from inspect import getdoc
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, get_origin
+from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from agent.prompting import Prompt
 from agent.providers.base import ChatModel
-from agent.state import Finding, Run, SqlSummary, State
+from agent.state import ExploreForm, Finding, MeantQuery, Run, SqlSummary, State
 from audit.deferred import Recorder
 from audit.record import record
 from authz.principal import Principal
-from copilot_site.lib.registry import Registry, UnknownName
+from business.logical_query.query import LogicalQuery
+from copilot_site.lib.registry import Registry, UnknownName, load_modules
 from knowledge.retrieval.search import Found, Scope
 
 
@@ -33,15 +34,21 @@ class Words(NamedTuple):
 class ToolArgs(BaseModel):
     """Arguments as the model may write them; a name that nothing reads is refused. They never say who asks.
 
-    null is how many models leave something out.
+    null is how many models leave something out, and one thing how they write a list of one.
     """
 
     model_config = ConfigDict(extra="forbid")
 
     @model_validator(mode="before")
     @classmethod
-    def _without_nulls(cls, given: Any) -> Any:
-        return {name: value for name, value in given.items() if value is not None} if isinstance(given, dict) else given
+    def _as_meant(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        lists = {name for name, each in cls.model_fields.items() if get_origin(each.annotation) is list}
+        said = {name: value for name, value in given.items() if value is not None}
+        return {
+            name: [value] if name in lists and not isinstance(value, list) else value for name, value in said.items()
+        }
 
 
 def text_of(prompt: Prompt) -> str:
@@ -53,7 +60,8 @@ class ToolContext:
     """What the server knows about a call. principal: read from the database for this call. scope: what the person chose.
 
     model: of the run, for tools that have something written; None where there is none. use: notes a prompt, gives its text.
-    run_id: of the run it belongs to. record: how it gets into the audit log.
+    run_id: of the run it belongs to. record: how it gets into the audit log. earlier: source and query that the conversation stands
+    on; logical_query: the one that is meant now, where that is known.
     """
 
     principal: Principal
@@ -63,11 +71,23 @@ class ToolContext:
     use: Callable[[Prompt], str] = text_of
     run_id: str = ""
     record: Recorder = record
+    earlier: tuple[str, LogicalQuery] | None = None
+    logical_query: tuple[str, LogicalQuery] | None = None
 
     @classmethod
     def of(cls, run: Run, *, model: ChatModel | None = None) -> "ToolContext":
         """Of a call within a run. model: where the tool may have something written."""
-        return cls(run.principal, run.scope, run.language, model, run.use, str(run.message_id), run.record)
+        return cls(
+            run.principal,
+            run.scope,
+            run.language,
+            model,
+            run.use,
+            str(run.message_id),
+            run.record,
+            run.earlier_query,
+            run.logical_query,
+        )
 
 
 @dataclass(frozen=True)
@@ -98,7 +118,25 @@ class ToolMistake(Exception):
 
 
 class NotReadable(ToolMistake):
-    """Nobody's mistake: the question is not one that the tool reads. What would help is told as for a mistake."""
+    """Nobody's mistake: the question is not one that the tool reads. What would help is told as for a mistake.
+
+    queries: what each reading means, where that is known. reasons: for the person, why it is not answered. explore: the form in
+    which it can be asked.
+    """
+
+    def __init__(
+        self,
+        sentence: str,
+        *,
+        readings: Sequence[str] = (),
+        queries: Mapping[str, MeantQuery] | None = None,
+        reasons: Sequence[str] = (),
+        explore: ExploreForm | None = None,
+    ) -> None:
+        super().__init__(sentence, readings=readings)
+        self.queries = dict(queries or {})
+        self.reasons = tuple(reasons)
+        self.explore = explore
 
 
 class Tool(Protocol):
@@ -152,13 +190,6 @@ def add_tool(tool: Tool) -> Tool:
     return tools.add(tool.name, tool)
 
 
-BUILT_IN = tuple(
-    f"agent.tools.{name}"
-    for name in (
-        "thinking", "todo_write", "grep_chunks", "knowledge_search", "list_knowledge_chunks",
-        "get_document_info", "database_query", "data_analysis", "data_schema", "calculate",
-    )
-)  # fmt: skip
 # How a catalogue is ordered; what is not registered is not there. Business data brings `database_query`.
 ORDER = (
     "thinking", "todo_write", "grep_chunks", "knowledge_search", "list_knowledge_chunks",
@@ -175,10 +206,9 @@ ALIASES: Mapping[str, str] = {
 }  # renamed tools: an old name works, and says what it is called now
 
 
-def load(modules: Iterable[str] = BUILT_IN) -> None:
-    """Import modules that register tools; a second call changes nothing."""
-    for module in modules:
-        importlib.import_module(module)
+def load() -> None:
+    """Import the tools: every module beside this one. A second call changes nothing."""
+    load_modules("agent.tools")
 
 
 def current_name(name: str) -> str:
@@ -236,3 +266,21 @@ def _told(kind: type[Tool], arguments: type[BaseModel]) -> tuple[str, Mapping[st
     schema.pop("title", None)
     schema.pop("description", None)
     return getdoc(kind) or "", schema
+
+
+NOTHING = (UUID(int=0),)  # an id that no row has: what is narrowed to nothing finds nothing, and never everything
+
+
+def within(scope: Scope, *, knowledge_base_ids: Iterable[UUID] = (), document_ids: Iterable[UUID] = ()) -> Scope:
+    """The scope cut down to these; empty arguments do not cut."""
+    return replace(
+        scope,
+        knowledge_base_ids=_cut(scope.knowledge_base_ids, tuple(knowledge_base_ids)),
+        document_ids=_cut(scope.document_ids, tuple(document_ids)),
+    )
+
+
+def _cut(chosen: tuple[UUID, ...], asked: tuple[UUID, ...]) -> tuple[UUID, ...]:
+    if not asked or not chosen:
+        return asked or chosen
+    return tuple(pk for pk in asked if pk in chosen) or NOTHING

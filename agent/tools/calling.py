@@ -14,7 +14,7 @@ from agent.tools.output import bounded
 from audit.actions import Action, Outcome
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
-from copilot_site.lib.json_depth import loads
+from copilot_site.lib.json_repair import loads_mended
 
 ARGUMENTS_LENGTH = 20_000  # characters of JSON
 UNREAD = {NotReadable.__name__: "the question could not be read as a query"}  # as it is recorded
@@ -93,6 +93,14 @@ async def _called(name: str, arguments: str, allowed: Collection[str], ctx: Tool
         failed = _failed(name, tool, given, type(error).__name__, str(error))
         readings = list(error.readings) if isinstance(error, ToolMistake) else []
         data = {**failed.result.data, "readings": readings} if readings else failed.result.data
+        if isinstance(error, NotReadable):
+            meant = {text: query.model_dump(mode="json") for text, query in error.queries.items()}
+            data = {
+                **data,
+                **({"queries": meant} if meant else {}),
+                **({"reasons": list(error.reasons)} if error.reasons else {}),
+                **({"explore": error.explore.model_dump(mode="json")} if error.explore else {}),
+            }
         return replace(failed, result=replace(failed.result, data=data))
     note = f"\nNote: {name} is called {tool.name} now; use that name." if name != tool.name else ""
     return Called(tool.name, tool, given, replace(result, output=bounded(result.output) + note))
@@ -112,7 +120,7 @@ def _parsed(arguments: str) -> dict[str, Any]:
     if len(arguments) > ARGUMENTS_LENGTH:
         raise ToolMistake(f"The arguments have {len(arguments)} characters; at most {ARGUMENTS_LENGTH} are read.")
     try:
-        given = loads(arguments or "{}")
+        given = loads_mended(arguments or "{}")
     except ValueError:
         raise ToolMistake("The arguments are no JSON object. Send them as one, for example {}.") from None
     if not isinstance(given, dict):

@@ -4,15 +4,18 @@ import hashlib
 from typing import Any
 from uuid import UUID
 
+from asgiref.sync import sync_to_async
 from pydantic import Field
 
 from agent.document_facts import found_rows
 from agent.evidence import text_hash
 from agent.state import EvidenceItem, Finding, Source, SqlSummary, State
-from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
+from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
+from agent.tools.data_schema import no_spreadsheet
 from agent.tools.output import escaped, fenced
-from agent.tools.sheets import MOST_DOCUMENTS, SheetLimits, Table, in_child, no_spreadsheet, tables_of
 from authz.principal import Principal
+from business.guard.refusal import SqlRefused
+from business.spreadsheets.queries import MOST_DOCUMENTS, SheetLimits, Table, in_child, tables_of
 
 PREVIEW_CHARACTERS = 200
 
@@ -48,9 +51,12 @@ class DataAnalysis(ToolDefaults):
         return no_spreadsheet(principal)
 
     async def run(self, ctx: ToolContext, args: AnalysisArgs) -> ToolResult:
-        tables = await tables_of(ctx, args.knowledge_ids)
+        tables = await sync_to_async(tables_of)(ctx.principal, ctx.scope, args.knowledge_ids)
         limits = SheetLimits()
-        found = await in_child(tables, sql=args.sql, limits=limits)
+        try:
+            found = await in_child(tables, sql=args.sql, limits=limits)
+        except SqlRefused as refused:
+            raise ToolMistake(str(refused)) from refused
         text = as_text(found["columns"], found["rows"])
         read = [table for table in tables if table.name in found["read"]]
         finding = _finding(args.sql, found, text, read)

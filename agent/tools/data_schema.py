@@ -2,13 +2,25 @@
 
 from uuid import UUID
 
+from asgiref.sync import sync_to_async
 from pydantic import Field
 
 from agent.state import State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
 from agent.tools.output import escaped
-from agent.tools.sheets import MOST_DOCUMENTS, SheetLimits, in_child, no_spreadsheet, tables_of
 from authz.principal import Principal
+from business.spreadsheets.queries import MOST_DOCUMENTS, SheetLimits, in_child, tables_of
+from knowledge.retrieval.search import Scope
+from knowledge.tool_selectors import spreadsheets_within
+
+NO_SPREADSHEETS = Words(
+    "there is no spreadsheet or CSV document that this person may read.", "没有您可以读取的电子表格或 CSV 文档。"
+)
+
+
+def no_spreadsheet(principal: Principal) -> Words | None:
+    """The reason that both tools of spreadsheets give where there is nothing to query."""
+    return None if spreadsheets_within(principal, Scope()).exists() else NO_SPREADSHEETS
 
 
 class SchemaArgs(ToolArgs):
@@ -38,7 +50,7 @@ class DataSchema(ToolDefaults):
         return no_spreadsheet(principal)
 
     async def run(self, ctx: ToolContext, args: SchemaArgs) -> ToolResult:
-        tables = await tables_of(ctx, args.knowledge_ids)
+        tables = await sync_to_async(tables_of)(ctx.principal, ctx.scope, args.knowledge_ids)
         described = (await in_child(tables, sql=None, limits=SheetLimits()))["tables"]
         lines, shown = [], []
         for table, facts in zip(tables, described, strict=True):

@@ -9,9 +9,8 @@ from pydantic import Field
 from agent.evidence import found_passage
 from agent.runs.threads import worked
 from agent.state import State
-from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
+from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool, within
 from agent.tools.output import fenced
-from agent.tools.scopes import within
 from knowledge.selectors import ShownPassage
 from knowledge.tool_selectors import PATTERN_LENGTH, grep
 

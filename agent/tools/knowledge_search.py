@@ -11,9 +11,8 @@ from pydantic import Field
 from agent.evidence import found_hit
 from agent.runs.threads import worked
 from agent.state import State
-from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
+from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool, within
 from agent.tools.output import fenced
-from agent.tools.scopes import within
 from authz.principal import Principal
 from knowledge.retrieval.search import Found, Hit, Scope, search
 

@@ -20,9 +20,8 @@ DETAIL = {"characters": 20, "top_k": 8}
 def writer(kind: str) -> Callable[[], object]:
     """What one thread does again and again; each call is one committed entry."""
     from audit.actions import Action
-    from audit.content import seal
     from audit.durability import flush
-    from audit.models import Entry
+    from audit.models import Entry, seal
     from audit.record import record
 
     def sealed() -> tuple[str, list[Any]]:
@@ -60,7 +59,7 @@ def execute(statement: str, values: list[Any]) -> None:
     from django.db import connections
     from django.db.utils import DEFAULT_DB_ALIAS
 
-    from copilot_site.lib.prepared_statements import prepared_cursor
+    from copilot_site.lib.database import prepared_cursor
 
     with prepared_cursor(connections[DEFAULT_DB_ALIAS]) as cursor:
         cursor.execute(statement, values)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from audit.content import written_time
 from audit.exports.base import Extract, Placed, written
+from audit.models import written_time
 from copilot_site.lib.spreadsheets import csv_parts
 
 COLUMNS = (

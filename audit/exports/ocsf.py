@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.actions import Action, Outcome
-from audit.content import written_time
 from audit.exports.base import Extract, Placed, written
-from audit.models import Entry
+from audit.models import Entry, written_time
 
 VERSION = "1.3.0"
 PRODUCT = {"name": "Enterprise Knowledge Copilot", "vendor_name": "Enterprise Knowledge Copilot"}

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import migrations
 
-from audit.content import seal
+from audit.models import seal
 from audit.verify_export import GENESIS, link_hash
 
 BATCH = 1000  # rows

@@ -2,13 +2,14 @@
 
 from authz.models.claims import ClaimMapping, ClaimMembership, UnmappedClaim
 from authz.models.grants import (
+    AccessRequest,
     Denial,
     FolderGroupGrant,
     FolderUserGrant,
     KnowledgeBaseGroupGrant,
     KnowledgeBaseUserGrant,
+    RequestState,
 )
-from authz.models.requests import AccessRequest, RequestState
 from authz.models.snapshots import PermissionSnapshot, VisibleFolders
 from authz.models.tokens import ApiToken, ServiceAccount, TokenUse
 from authz.models.units import OrgUnit, OrgUnitLink, Role, UnitKind

@@ -18,7 +18,7 @@ from audit.actions import Action, Outcome
 from audit.export import export_entries, filename, format_named
 from audit.models import Entry, Link
 from audit.record import record
-from audit.selectors import EntryFilter, links
+from audit.selectors import EntryFilter, links, with_entries
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.files import StreamedPieces
@@ -60,11 +60,18 @@ class ExportFilters(EntryFilters):
 
 
 class EntrySerializer(serializers.ModelSerializer[Entry]):
+    at = serializers.DateTimeField(allow_null=True, read_only=True)
+    unreadable = serializers.ListField(
+        child=serializers.CharField(),
+        read_only=True,
+        help_text="Fields that somebody changed to what cannot be read; they are empty here.",
+    )
+
     class Meta:
         model = Entry
         fields: tuple[str, ...] = (
             "at", "actor_id", "actor_name", "on_behalf_of_id", "on_behalf_of_name", "action", "outcome", "reason", "target_type",
-            "target_id", "target_name", "request_id", "run_id", "address", "detail",
+            "target_id", "target_name", "request_id", "run_id", "address", "detail", "unreadable",
         )  # fmt: skip
         read_only_fields = fields
 
@@ -81,7 +88,7 @@ class LinkSerializer(serializers.ModelSerializer[Link]):
         read_only_fields = fields
 
     def get_hash(self, link: Link) -> str:
-        return bytes(link.hash).hex()
+        return bytes(link.hash or b"").hex()
 
 
 class AuditEntries(PrincipalView):
@@ -99,7 +106,7 @@ class AuditEntries(PrincipalView):
     def get(self, request: Request) -> Response:
         chosen = EntryFilter(**EntryFilters.checked(request.query_params))
         record(self.principal, Action.AUDIT_READ, detail={"filter": chosen.stored()})
-        rows = self.paginate_queryset(links(chosen))
+        rows = with_entries(self.paginate_queryset(links(chosen)) or [])
         return self.get_paginated_response(self.get_serializer(rows, many=True).data)
 
 

@@ -1,9 +1,13 @@
-"""`Authorization: Bearer ekc_…` for programs."""
+"""`Authorization: Bearer ekc_…` for programs, and the few rules of the API that do not hang on a row."""
+
+from typing import Any
 
 from django.contrib.auth.models import User
+from django.utils.translation import gettext_lazy as _
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from authz.tokens import Bearer, TokenRefused, bearer_of
@@ -35,3 +39,10 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
 
     def get_security_definition(self, auto_schema: object) -> dict[str, str]:
         return {"type": "http", "scheme": "bearer"}
+
+
+class WrittenBySuperusers(BasePermission):
+    message = _("Only an administrator of the system may do this.")
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        return request.method in SAFE_METHODS or view.principal.is_superuser

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from authz.models import ApiToken
-from authz.rest.views import PrincipalView
+from authz.rest.views import PrincipalViewSet
 from authz.scopes import DEFAULT_SCOPES, TokenScope
 from authz.tokens import DEFAULT_DAYS, MAX_DAYS, issue_token, revoke_token, tokens_of
 from copilot_site.lib.openapi import operation
@@ -52,16 +52,17 @@ class IssuedToken(TokenSerializer):
         read_only_fields = fields
 
 
-class Tokens(ListModelMixin, PrincipalView):
+class Tokens(ListModelMixin, PrincipalViewSet):
+    lookup_value_converter = "int"
     serializer_class = TokenSerializer
 
     def get_queryset(self) -> QuerySet[ApiToken]:
         return tokens_of(self.principal)
 
     @operation("List your API tokens", answer=TokenSerializer(many=True), problems=(400, 401, 403))
-    def get(self, request: Request) -> Response:
+    def list(self, request: Request) -> Response:
         Filters.checked(request.query_params)
-        return self.list(request)
+        return super().list(request)
 
     @operation(
         "Make an API token; its secret is shown this once",
@@ -70,15 +71,13 @@ class Tokens(ListModelMixin, PrincipalView):
         status=201,
         problems=(400, 401, 403, 404),
     )
-    def post(self, request: Request) -> Response:
+    def create(self, request: Request) -> Response:
         given = NewToken.checked(request.data)
         token, secret = issue_token(self.principal, **given)
         shown: dict[str, Any] = {**TokenSerializer(token).data, "secret": secret}
         return Response(shown, status.HTTP_201_CREATED)
 
-
-class TokenDetail(PrincipalView):
     @operation("Revoke one of your API tokens", status=204, problems=(401, 403, 404))
-    def delete(self, request: Request, pk: int) -> Response:
+    def destroy(self, request: Request, pk: int) -> Response:
         revoke_token(self.principal, token_id=pk)
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -8,6 +8,8 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import MethodNotAllowed
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
+from rest_framework.routers import DynamicRoute, Route, SimpleRouter
+from rest_framework.viewsets import ViewSetMixin
 
 from authz.principal import Principal
 from authz.rest.parsers import BoundedJSONParser
@@ -37,6 +39,10 @@ class PrincipalView(GenericAPIView[Any]):
         """principal: who reads what is shown."""
         return {**super().get_serializer_context(), "principal": self.principal}
 
+    def scoped(self, method: str) -> str:
+        """What `token_scopes` calls a request with this method."""
+        return "get" if method == "head" else method
+
     def check_permissions(self, request: Request) -> None:
         super().check_permissions(request)
         if not isinstance(request.auth, Bearer):
@@ -44,12 +50,34 @@ class PrincipalView(GenericAPIView[Any]):
         method = (request.method or "").lower()
         if not hasattr(self, method):  # what nobody can do here is not for want of a scope
             raise MethodNotAllowed(request.method or "")
-        scopes = self.token_scopes.get("get" if method == "head" else method, ())
+        scopes = self.token_scopes.get(self.scoped(method), ())
         if not scopes:
             self.permission_denied(request, message=_("A token cannot do this. Sign in as a person."), code="no_tokens")
         for choice in (scopes, *((scope,) for scope in self.besides)):
             if not any(request.auth.principal.may_use(scope) for scope in choice):
                 self.permission_denied(request, message=_missing(choice[0], request.auth), code="missing_scope")
+
+
+class PrincipalViewSet(ViewSetMixin, PrincipalView):
+    """A resource with a list, rows, and what is done to them. token_scopes: by action, {"list": (TokenScope.SEARCH,)}."""
+
+    lookup_value_converter = "uuid"
+
+    def scoped(self, method: str) -> str:
+        return self.action or ""
+
+
+class ResourceRouter(SimpleRouter):
+    """`folders` and `folders/<uuid:pk>`, called `folders` and `folder`; no address ends with a slash."""
+
+    routes = [
+        Route("{prefix}", {"get": "list", "post": "create"}, name="{basename}s", detail=False, initkwargs={}),
+        Route("{prefix}/{lookup}", {"get": "retrieve", "delete": "destroy"}, "{basename}", detail=True, initkwargs={}),
+        DynamicRoute("{prefix}/{lookup}/{url_path}", "{basename}-{url_name}", detail=True, initkwargs={}),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__(trailing_slash=False, use_regex_path=False)
 
 
 def _missing(scope: TokenScope, bearer: Bearer) -> str:

@@ -5,7 +5,9 @@ from typing import cast
 
 from asgiref.sync import sync_to_async
 from django.db import close_old_connections
-from django.http import FileResponse, StreamingHttpResponse
+from django.http import FileResponse, HttpRequest, StreamingHttpResponse
+from whitenoise.middleware import WhiteNoiseFileResponse, WhiteNoiseMiddleware
+from whitenoise.responders import StaticFile
 
 
 class SentInParts(StreamingHttpResponse):
@@ -50,3 +52,21 @@ class StreamedPieces(SentInParts):
                 block.clear()
         if block:
             yield bytes(block)
+
+
+class SentStaticFile(SentInParts, WhiteNoiseFileResponse):  # type: ignore[misc]
+    """A static file, a part at a time."""
+
+
+class StaticFiles(WhiteNoiseMiddleware):  # type: ignore[misc]
+    """Serves static files; WhiteNoise's own responses would be read whole under ASGI, with a warning."""
+
+    @staticmethod
+    def serve(static_file: StaticFile, request: HttpRequest) -> SentStaticFile:
+        """The file, or the answer that the browser has it already."""
+        found = static_file.get_response(request.method, request.META)
+        answer = SentStaticFile(found.file or (), status=int(found.status))
+        del answer["Content-Type"]  # Django's default; the file's own is among its headers
+        for name, value in found.headers:
+            answer[name] = value
+        return answer

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
@@ -71,7 +72,7 @@ class CappedCursor(CursorPagination):
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any] | None:
         try:
             return super().paginate_queryset(queryset, request, view)
-        except NotFound as error:
+        except (NotFound, ValueError, ValidationError) as error:  # no cursor, or one with a place that no row can have
             raise serializers.ValidationError(
                 {"cursor": _("This cursor is not one that the list gave out.")}
             ) from error

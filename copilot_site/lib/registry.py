@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from difflib import get_close_matches
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -48,3 +50,9 @@ class Registry(Generic[T]):
         near = get_close_matches(name, self._items, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(self.names()) or 'none'}"
         return f"there is no {self.kind} called {name!r}; {hint}"
+
+
+def load_modules(package: str) -> None:
+    """Import every module of a package, by name, so that those which register something do."""
+    for module in sorted(iter_modules(import_module(package).__path__), key=lambda each: each.name):
+        import_module(f"{package}.{module.name}")

@@ -4,14 +4,17 @@ A web process has a pool of so many connections to PostgreSQL (`copilot_site.con
 so that nothing waits for a connection: pages answer however many searches, exports or runs there are.
 """
 
+import asyncio
 import hashlib
 from asyncio import CancelledError
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
+import structlog
 from asgiref.sync import SyncToAsync
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -27,7 +30,11 @@ from copilot_site.lib.deferred_response import Later
 from copilot_site.lib.error_pages import bare_error
 from copilot_site.lib.fair_queue import FairQueue, QueueFull, Ticket
 
+log = structlog.get_logger(__name__)
+
 KNOWN_CALLERS = 10_000  # whose person is remembered; for the order in queues only, never for a right
+LOOK_S = 2.0  # that a request waits until it is looked up whose it is
+MOST_LOOKED_UP = 1_000  # that wait for it
 FREE = ("/healthz", "/readyz")  # who watches over us is answered whatever is going on
 
 
@@ -45,14 +52,15 @@ class SeatedHandler(ASGIHandler):
     kinds: {(method, name of the route): name of a share}; what takes long, each with the method that does.
     """
 
-    def __init__(self, shares: Mapping[str, Share], kinds: Mapping[tuple[str, str], str]) -> None:
+    def __init__(self, shares: Mapping[str, Share], kinds: Mapping[tuple[str, str], str], owners: "Owners") -> None:
         super().__init__()
-        self._shares, self._kinds = shares, kinds
+        self._shares, self._kinds, self._door = shares, kinds, Door(owners)
 
     async def run_get_response(self, request: HttpRequest) -> HttpResponseBase:
         if request.path_info in FREE or request.path_info.startswith(settings.STATIC_URL):
             return await self._answered(request)
         share = self._shares[self._kinds.get((request.method or "", _route(request)), "pages")]
+        await self._door.meet(request)
         try:
             seat = share.queue.enter(callers.party(request))
         except QueueFull as full:
@@ -121,8 +129,8 @@ class GivesBack:
 class Callers:
     """Who sends a request, as far as that is known before anybody looks: a person, or else an address.
 
-    Whose a cookie or a token is, is learned from the first answer that it opened, so that all tokens and sessions of one person wait
-    in one line. Until then it may be made up, and is one of all that come from its address.
+    Whose a cookie or a token is, is learned from the first answer that it opened, or looked up before (`Door`), so that all tokens and
+    sessions of one person wait in one line. Until then it may be made up, and is one of all that come from its address.
     """
 
     def __init__(self) -> None:
@@ -130,25 +138,86 @@ class Callers:
         self._lock = Lock()
 
     def party(self, request: HttpRequest) -> Hashable:
-        for secret in (_token(request), _cookie(request)):
-            if found := self._people.get(_mark(secret)):
-                return found
-        return client_address(request)
+        return self._person(request) or client_address(request)
+
+    def is_unknown(self, request: HttpRequest) -> bool:
+        """Whether it brings something that may show whose it is, and did not yet."""
+        return any((_token(request), _cookie(request))) and self._person(request) is None
 
     def learn(self, request: HttpRequest) -> None:
         """Costs no statement: only who was looked up for this request is learned, by what showed it."""
         found: Any = request.__dict__.get("_cached_user") or request.__dict__.get("user")
         secret = _token(request) if getattr(request, "auth", None) else _cookie(request)
         if secret and type(found) is User and found.pk:
-            mark = _mark(secret)
-            with self._lock:
-                self._people[mark] = found.pk
-                self._people.move_to_end(mark)
-                if len(self._people) > KNOWN_CALLERS:
-                    self._people.popitem(last=False)
+            self.remember(secret, found.pk)
+
+    def remember(self, secret: str, person: int) -> None:
+        mark = _mark(secret)
+        with self._lock:
+            self._people[mark] = person
+            self._people.move_to_end(mark)
+            if len(self._people) > KNOWN_CALLERS:
+                self._people.popitem(last=False)
+
+    def _person(self, request: HttpRequest) -> int | None:
+        marks = (_mark(secret) for secret in (_token(request), _cookie(request)) if secret)
+        return next((person for mark in marks if (person := self._people.get(mark))), None)
 
 
 callers = Callers()
+
+
+@dataclass(frozen=True)
+class Owners:
+    """Whose a secret is, by id; None where it opens nothing. of_token: by the header, of_session: by the cookie."""
+
+    of_token: Callable[[str], int | None]
+    of_session: Callable[[str], int | None]
+
+
+class Door:
+    """Looks up whose a secret is that this process has not seen yet, so that nobody who is signed in waits behind unknown callers.
+
+    That takes a millisecond, where a page takes fifty: one at a time, in turn between addresses, in the thread that looks up sessions
+    of sockets. Whoever is not looked up in time waits as one of their address.
+    """
+
+    def __init__(self, owners: Owners) -> None:
+        self._owners = owners
+        self._queue = FairQueue(places=1, own_places=lambda _address: 1, most_waiting=MOST_LOOKED_UP)
+
+    async def meet(self, request: HttpRequest) -> None:
+        """Remember whose request it is, where that is to be found out."""
+        if not callers.is_unknown(request):
+            return
+        try:
+            place = self._queue.enter(client_address(request))
+        except QueueFull:
+            return
+        look: Future[None] | None = None
+        try:
+            if await place.served_within(LOOK_S) and callers.is_unknown(request):
+                look = SyncToAsync.single_thread_executor.submit(self._look, request)
+                await asyncio.wait({asyncio.wrap_future(look)}, timeout=LOOK_S)
+        finally:
+            if look:
+                look.add_done_callback(lambda _done: place.leave())
+            else:
+                place.leave()
+
+    def _look(self, request: HttpRequest) -> None:
+        try:
+            for secret, owner in (
+                (_token(request), self._owners.of_token),
+                (_cookie(request), self._owners.of_session),
+            ):
+                if secret and (person := owner(secret)):
+                    callers.remember(secret, person)
+                    return
+        except Exception:
+            log.warning("caller_not_looked_up", exc_info=True)  # the request itself says what is wrong
+        finally:
+            close_old_connections()
 
 
 def _token(request: HttpRequest) -> str:

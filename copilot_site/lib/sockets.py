@@ -43,6 +43,12 @@ class SameOrigin:
         await send({"type": "websocket.close"})
 
 
+async def no_such_socket(_scope: Any, receive: Any, send: Any) -> None:
+    """The last of the addresses of sockets: what is none of them is refused, as HTTP 403."""
+    await receive()  # the request to open
+    await send({"type": "websocket.close"})
+
+
 def _is_same_origin(scope: Mapping[str, Any]) -> bool:
     headers = [(name, value.decode("latin-1")) for name, value in scope.get("headers", ())]
     origins = [value for name, value in headers if name == b"origin"]

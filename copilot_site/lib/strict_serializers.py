@@ -4,11 +4,13 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, ClassVar
 
+from django.core.validators import MaxValueValidator
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from copilot_site.lib.pagination import CappedCursor, CappedOffsets, CappedPagination
 
+MOST = 2**31 - 1  # what an integer column holds
 MOST_NAMED = 20  # choices in one sentence; who wants more of them reads the reference
 
 
@@ -28,6 +30,9 @@ class Input(serializers.Serializer[Any]):
         fields = super().get_fields()
         for field in fields.values():
             chosen = getattr(field, "child", field)
+            if isinstance(field, serializers.IntegerField) and field.max_value is None:
+                field.max_value = MOST
+                field.validators.append(MaxValueValidator(MOST))
             if isinstance(chosen, serializers.ChoiceField):
                 chosen.error_messages = {**chosen.error_messages, "invalid_choice": _choices_of(chosen)}
         return fields

@@ -136,7 +136,7 @@ class Scale:
             with transaction.atomic(), connection.cursor() as cursor:
                 for statement in _COUNTS:
                     cursor.execute(statement, {"base": self.base.pk})
-        tend_indexes()
+        tend_indexes(patience_s=3_600)  # a worker of this home may build them already
         _vacuum()
 
     def reader(self, share: float) -> Principal:

@@ -13,8 +13,9 @@ from knowledge.embedding.base import (
     EmbedderOptions,
     EmbedderUnavailable,
     embedders,
+    prefixes_of,
+    readable,
 )
-from knowledge.embedding.texts import prefixes_of, readable
 
 BATCH_TEXTS = 32
 MAX_CHARACTERS = 6_000  # of one text; below the 8,191 tokens of common services in every script

@@ -8,8 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.embedding.base import Embedder, EmbedderMisconfigured, EmbedderOptions, ModelMissing, embedders
-from knowledge.embedding.texts import prefixes_of, readable
+from knowledge.embedding.base import (
+    Embedder,
+    EmbedderMisconfigured,
+    EmbedderOptions,
+    ModelMissing,
+    embedders,
+    prefixes_of,
+    readable,
+)
 
 BATCH_TEXTS = 16
 CHARACTERS_PER_TOKEN = 16  # no tokenizer in use has longer pieces on average: what is cut would not be seen anyway

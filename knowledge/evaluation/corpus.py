@@ -17,7 +17,7 @@ from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from knowledge.evaluation.datasets import CorpusDocument, Dataset
 from knowledge.ingestion.pipeline import ingest
-from knowledge.ingestion.statistics import refresh_statistics
+from knowledge.ingestion.publish import refresh_statistics
 from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
 from knowledge.services.documents import remove_document
 from knowledge.services.folders import create_knowledge_base, ensure_path, root_folder

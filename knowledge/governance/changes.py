@@ -1,4 +1,5 @@
-"""One change of rights on one place: first shown with what it does to whom, then carried out when that is confirmed."""
+"""One change of rights on one place, or of one membership: first shown with what it does to whom, then carried out when that is
+confirmed."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -12,9 +13,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from authz.governing import get_governed
+from authz.holders import bases_about
 from authz.impact import Effects
+from authz.models import OrgUnit, Role
 from authz.permissions import Right
 from authz.principal import Principal
+from authz.units import join, leave
 from copilot_site.lib.errors import InvalidInput
 from knowledge.governance import dry_run
 from knowledge.governance.effective_rights import base_id_of
@@ -136,5 +140,25 @@ def carry_out(by: Principal, place: Place, change: Change, *, confirmed: str = "
         what=change.what.value,
         target=place,
         base_ids=[base_id_of(place)],
+        confirmed=confirmed,
+    )
+
+
+class Membership(models.TextChoices):
+    JOIN = "join", gettext_lazy("Make a member")
+    LEAVE = "leave", gettext_lazy("End the membership")
+
+
+def change_membership(
+    by: Principal, user: User, place: OrgUnit | Role | Group, what: Membership, *, confirmed: str = ""
+) -> Effects | None:
+    """Let a person join or leave, or show what that would do. Raises PermissionDenied, InvalidInput (the last manager of a place)."""
+    change = join if what is Membership.JOIN else leave
+    return dry_run.carry_out(
+        by,
+        lambda: change(by, place, user=user),
+        what=what.value,
+        target=user,
+        base_ids=bases_about(place if isinstance(place, Group) else place.group),
         confirmed=confirmed,
     )

@@ -1,6 +1,6 @@
 """The admin's pages of accounts, groups, units and roles: what a change there does to whom is shown before it is saved."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -8,21 +8,45 @@ from django.contrib import admin
 from django.contrib.auth.models import Group, User
 from django.contrib.messages.storage import default_storage
 from django.db import models
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from authz.account_admin import AccountAdmin, PlainGroupAdmin
+from authz.admin_pages import show
 from authz.holders import bases_about, bases_about_person
+from authz.impact import Effects
 from authz.models import OrgUnit, Role
 from authz.principal import Principal
 from authz.unit_admin import OrgUnitAdmin, RoleAdmin
-from knowledge.governance.confirmation import show_effects
 from knowledge.governance.dry_run import carry_out
+from knowledge.governance.effective_rights import MOST_TITLES, titles
 
 M = TypeVar("M", bound=models.Model)
 OURS = {"csrfmiddlewaretoken", "confirmed"}  # of a posted form: no fields of the row
+
+
+def show_effects(
+    request: HttpRequest, effects: Effects, context: Mapping[str, Any], *, fields: Iterable[str]
+) -> HttpResponse:
+    """The change once more, as hidden fields, with whom it touches.
+
+    context: title, way ((address, name) above), back and back_name, action (where the change is posted again), asked or sentence.
+    fields: names of the form that was posted.
+    """
+    shown = {"gained": effects.gained_documents, "lost": effects.lost_documents}
+    return show(
+        request,
+        "admin/rights/confirm.html",
+        {
+            **context,
+            "effects": effects,
+            "titles": {name: titles(ids, most=MOST_TITLES) for name, ids in shown.items()},
+            "fields": [(name, value) for name in fields for value in request.POST.getlist(name)],
+            "is_again": "confirmed" in request.POST,
+        },
+    )
 
 
 class Rehearsed(admin.ModelAdmin[M]):

@@ -1,21 +1,26 @@
-"""The rows behind `authz.rules` and `authz.impact`: places, documents and people of some knowledge bases at this moment.
+"""Which places somebody governs, and the rows behind `authz.rules` and `authz.impact`: places, documents and people of some
+knowledge bases at this moment.
 
 Whoever calls has checked that the person asking governs the places; what comes back names everything in the bases.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
+from authz.governing import governed, reviewed
 from authz.impact import RightsTables
 from authz.people import Person, people
+from authz.principal import Principal
 from authz.rules import Place, Rulebook
 from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
 
 BASE = "base"
+MOST_TITLES = 30  # of documents, where effects are shown
 
 
 def places_of(base_ids: Collection[UUID]) -> Iterator[Place]:
@@ -71,3 +76,23 @@ def base_id_of(place: KnowledgeBase | Folder | Document) -> UUID:
 def node_id_of(place: KnowledgeBase | Folder | Document) -> UUID:
     """Where the rights of this row are read: a document's at its folder, or at a node of its own."""
     return place.access_id if isinstance(place, Document) else place.pk
+
+
+def governed_places(principal: Principal) -> dict[UUID, UUID]:
+    """Place → its knowledge base, of every base, folder and node of a document that this person governs.
+
+    A node or folder that does not take over rights from above may be governed by others than the folder it lies in.
+    """
+    return _places(governed, principal)
+
+
+def reviewed_places(principal: Principal) -> dict[UUID, UUID]:
+    """The same of what this person governs or reviews: they may see its rights, and change them where they govern."""
+    return _places(reviewed, principal)
+
+
+def _places(rows: Callable[..., Any], principal: Principal) -> dict[UUID, UUID]:
+    bases = rows(KnowledgeBase, principal).values_list("pk", "pk")
+    folders = rows(Folder, principal).filter(kind=FolderKind.FOLDER).values_list("pk", "knowledge_base_id")
+    with_exceptions = rows(Document, principal).filter(access__kind=FolderKind.DOCUMENT)
+    return dict([*bases, *folders, *with_exceptions.values_list("access_id", "knowledge_base_id")])

@@ -2,13 +2,23 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from uuid import UUID
 
+from django.contrib import messages
+from django.core.paginator import Paginator
 from django.db.models import Count, Min, Q, QuerySet
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
 
+from authz.admin_pages import admin_page, show
 from authz.governing import governed
 from authz.principal import Principal
+from copilot_site.lib.errors import CopilotError
 from knowledge.models import DocumentVersion, ParseStatus
+from knowledge.services.documents import retry_document
 
 DAY = timedelta(days=1)
 
@@ -62,3 +72,26 @@ def failed_versions(principal: Principal) -> QuerySet[DocumentVersion]:
     """Failed versions that this person governs, the latest first."""
     rows = governed(DocumentVersion, principal).filter(parse_status=ParseStatus.FAILED)
     return rows.select_related("document", "document__folder").order_by("-created_at")
+
+
+PAGE_SIZE = 50
+
+
+@require_GET
+@admin_page
+def ingestion(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    page = Paginator(failed_versions(principal), PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {"title": _("Ingestion"), "health": health(principal), "page": page}
+    return show(request, "admin/ingestion.html", context)
+
+
+@require_POST
+@admin_page
+def try_again(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
+    """Needs the right to change the document, as on its own page."""
+    try:
+        retry_document(principal, document_id=document_id)
+        messages.success(request, _("It is queued again."))
+    except CopilotError as problem:
+        messages.error(request, str(problem))
+    return redirect("ingestion")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
@@ -24,10 +25,10 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.rules import Place, Rulebook
 from copilot_site.lib.errors import CopilotError, NotFound
-from knowledge.governance.confirmation import show_effects
-from knowledge.governance.effective_rights import bases_of, person_of, rulebook_of
-from knowledge.governance.governed_places import reviewed_places
-from knowledge.governance.memberships import Membership, change_membership
+from copilot_site.lib.forms import checked
+from knowledge.governance.changes import Membership, change_membership
+from knowledge.governance.dry_run_admin import show_effects
+from knowledge.governance.effective_rights import bases_of, person_of, reviewed_places, rulebook_of
 from knowledge.governance.parameters import carried_by, group_named, holder_names
 from knowledge.governance.review import in_order
 
@@ -82,15 +83,23 @@ def person(request: HttpRequest, principal: Principal, user_id: int) -> HttpResp
     return show(request, "admin/rights/person.html", context)
 
 
+class MembershipForm(forms.Form):
+    """group: the name of a group, unit or role. confirmed: of the effects that were shown."""
+
+    what = forms.TypedChoiceField(choices=Membership.choices, coerce=Membership)
+    group = forms.CharField(required=False)
+    confirmed = forms.CharField(required=False)
+
+
 @require_POST
 @admin_page
 def membership(request: HttpRequest, principal: Principal, user_id: int) -> HttpResponseBase:
-    """`what` is `join` or `leave`, `group` the name of a group, unit or role; asked again after showing whom it touches."""
+    """Join or leave, as MembershipForm says; asked again after showing whom it touches."""
     user = _user(user_id)
     try:
-        place = carried_by(group_named(request.POST.get("group", "")))
-        what = Membership.LEAVE if request.POST.get("what") == "leave" else Membership.JOIN
-        effects = change_membership(principal, user, place, what, confirmed=request.POST.get("confirmed", ""))
+        asked = checked(MembershipForm(request.POST))
+        place, what = carried_by(group_named(asked["group"])), asked["what"]
+        effects = change_membership(principal, user, place, what, confirmed=asked["confirmed"])
     except CopilotError as problem:
         messages.error(request, str(problem))
         return redirect("person", user_id)

@@ -18,9 +18,8 @@ from authz.principal import Principal
 from authz.units import join, leave, move_unit, require_administrator
 from copilot_site.lib.errors import CopilotError, InvalidInput
 from knowledge.governance import dry_run
-from knowledge.governance.changes import ABOUT_A_HOLDER, Change, What
+from knowledge.governance.changes import ABOUT_A_HOLDER, Change, Membership, What
 from knowledge.governance.effective_rights import base_id_of
-from knowledge.governance.memberships import Membership
 from knowledge.governance.parameters import carried_by, governed_place, group_named, unit_named, user_named
 
 T = TypeVar("T")

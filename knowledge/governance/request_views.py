@@ -1,13 +1,14 @@
 """Requests for access: asked from a refusal, decided in the admin, followed by whoever asked."""
 
-from datetime import date
 from uuid import UUID
 
+from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
 from authz.admin_pages import admin_page, show
@@ -15,6 +16,7 @@ from authz.models import RequestState
 from authz.pages import signed_in
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.forms import checked
 from knowledge.governance.changes import end_of
 from knowledge.models import Folder
 from knowledge.selectors import discoverable_folders
@@ -38,14 +40,24 @@ def access_requests(request: HttpRequest, principal: Principal) -> HttpResponseB
     return show(request, "admin/rights/requests.html", {"title": _("Access requests"), "page": page})
 
 
+class DecisionForm(forms.Form):
+    """until: the last day of what is granted."""
+
+    decision = forms.CharField(required=False)
+    until = forms.DateField(
+        required=False, error_messages={"invalid": gettext_lazy("Give the last day as a date like 2027-12-31.")}
+    )
+    answer = forms.CharField(required=False)
+
+
 @require_POST
 @admin_page
 def decide(request: HttpRequest, principal: Principal, request_id: int) -> HttpResponseBase:
-    """`decision` is `grant` or `refuse`; `until` may name the last day of the grant."""
-    answer = request.POST.get("answer", "")
     try:
-        if request.POST.get("decision") == "grant":
-            until = _day(request.POST.get("until", ""))
+        given = checked(DecisionForm(request.POST))
+        answer = given["answer"]
+        if given["decision"] == "grant":
+            until = given["until"]
             grant_request(principal, request_id=request_id, ends_at=end_of(until) if until else None, answer=answer)
             messages.success(request, _("Granted. It counts from now on."))
         else:
@@ -70,11 +82,15 @@ def my_requests(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     return render(request, "knowledge/requests.html", context)
 
 
+class ReasonForm(forms.Form):
+    reason = forms.CharField(required=False)
+
+
 @require_POST
 @signed_in
 def ask_for_access(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponseBase:
     try:
-        request_access(principal, folder_id=folder_id, reason=request.POST.get("reason", ""))
+        request_access(principal, folder_id=folder_id, **checked(ReasonForm(request.POST)))
         messages.success(request, _("Your request is with the managers of the folder. You see their answer here."))
     except InvalidInput as problem:
         messages.error(request, str(problem))
@@ -88,11 +104,3 @@ def _asked_folder(request: HttpRequest, principal: Principal) -> Folder | None:
         return folders.filter(pk=UUID(request.GET.get("folder", ""))).first()
     except ValueError:
         return None
-
-
-def _day(text: str) -> date | None:
-    """Raises InvalidInput for what is no date."""
-    try:
-        return date.fromisoformat(text.strip()) if text.strip() else None
-    except ValueError as error:
-        raise InvalidInput(_("Give the last day as a date like 2027-12-31.")) from error

@@ -13,7 +13,7 @@ from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.spreadsheets import CsvDownload
 from knowledge.governance.explanations import explain_rights, right_named, seen_inside
 from knowledge.governance.parameters import holder_names, reviewed_place, user_named
-from knowledge.governance.reviews import export_access, reviewed_matrix
+from knowledge.governance.review import export_access, reviewed_matrix
 from knowledge.models import KnowledgeBase
 
 

@@ -1,6 +1,6 @@
 from django.urls import path, register_converter
 
-from knowledge.governance import health_views, people_views, request_views, review_views, views
+from knowledge.governance import health, people_views, request_views, review_views, views
 
 
 class KindConverter:
@@ -29,8 +29,8 @@ urlpatterns = [
     path("admin/people/", people_views.people_list, name="people"),
     path("admin/people/<int:user_id>/", people_views.person, name="person"),
     path("admin/people/<int:user_id>/membership/", people_views.membership, name="membership"),
-    path("admin/ingestion/", health_views.ingestion, name="ingestion"),
-    path("admin/ingestion/<uuid:document_id>/again/", health_views.try_again, name="ingestion-again"),
+    path("admin/ingestion/", health.ingestion, name="ingestion"),
+    path("admin/ingestion/<uuid:document_id>/again/", health.try_again, name="ingestion-again"),
     path("requests/", request_views.my_requests, name="my-requests"),
     path("requests/<uuid:folder_id>/", request_views.ask_for_access, name="ask-for-access"),
 ]

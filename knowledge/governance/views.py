@@ -22,12 +22,18 @@ from authz.rules import Rulebook
 from authz.tokens import living_tokens_for
 from copilot_site.lib.errors import Conflict, InvalidInput
 from knowledge.governance.changes import Change, ChangeForm, carry_out
-from knowledge.governance.confirmation import show_effects
-from knowledge.governance.effective_rights import base_id_of, bases_of, node_id_of, rights_tables_of, rulebook_of
-from knowledge.governance.governed_places import governed_places, reviewed_places
+from knowledge.governance.dry_run_admin import show_effects
+from knowledge.governance.effective_rights import (
+    base_id_of,
+    bases_of,
+    governed_places,
+    node_id_of,
+    reviewed_places,
+    rights_tables_of,
+    rulebook_of,
+)
 from knowledge.governance.parameters import MODELS, Place, governed_place, holder_names, kind_of, reviewed_place
-from knowledge.governance.review import in_order
-from knowledge.governance.reviews import record_review
+from knowledge.governance.review import in_order, record_review
 from knowledge.governance.tree import from_above, holdings, rows_on, tree
 from knowledge.models import Document, Folder
 

@@ -82,7 +82,7 @@ class _Sizes:
 
 
 def chunk_document(
-    parsed: ParsedDocument, *, count_tokens: CountTokens, target_tokens: int = 270, max_tokens: int = 480
+    parsed: ParsedDocument, *, count_tokens: CountTokens, target_tokens: int, max_tokens: int
 ) -> list[ChunkDraft]:
     """Chunks of about `target_tokens` and at most `max_tokens`, in order; [] for a document without text.
 

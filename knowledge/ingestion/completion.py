@@ -13,7 +13,7 @@ from django.utils import timezone
 from kombu.exceptions import KombuError
 from redis.exceptions import RedisError
 
-from copilot_site.lib.prepared_statements import prepared_cursor
+from copilot_site.lib.database import prepared_cursor
 from knowledge.ingestion.lease import MAX_ATTEMPTS
 from knowledge.ingestion.pipeline import TEMPORARY, give_up, ingest
 from knowledge.models import DocumentVersion, ParseStatus

@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from copilot_site.lib.prepared_statements import prepared_cursor
+from copilot_site.lib.database import prepared_cursor
 from knowledge.models import DocumentVersion, ParseStatus
 
 LEASE = timedelta(
@@ -95,6 +95,13 @@ def hand_back(version: DocumentVersion) -> None:
     """As `let_go`, where somebody interrupted the work: nothing is wrong with the file, so that attempt does not count."""
     DocumentVersion.unscoped.filter(pk=version.pk, lease=version.lease).update(attempts=F("attempts") - 1)
     let_go(version)
+
+
+def hand_over(version: DocumentVersion, queue: str) -> bool:
+    """As `hand_back`, to wait in another queue; False where another worker took it meanwhile."""
+    moved = DocumentVersion.unscoped.filter(pk=version.pk, lease=version.lease).update(queue=queue)
+    hand_back(version)
+    return bool(moved)
 
 
 def let_go(version: DocumentVersion) -> None:

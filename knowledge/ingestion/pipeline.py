@@ -16,10 +16,10 @@ from django.utils import timezone
 
 from audit.actions import Action, Outcome
 from audit.record import record
-from copilot_site.lib.prepared_statements import prepared_cursor
+from copilot_site.lib.database import prepared_cursor
 from knowledge.embedding.base import EmbedderUnavailable
 from knowledge.ingestion import stages
-from knowledge.ingestion.lease import MAX_ATTEMPTS, LeaseLost, claim, fenced, hand_back, kept, let_go
+from knowledge.ingestion.lease import MAX_ATTEMPTS, LeaseLost, claim, fenced, hand_back, hand_over, kept, let_go
 from knowledge.ingestion.publish import publish
 from knowledge.ingestion.stages import Written
 from knowledge.models import Chunk, DocumentVersion, ParseStatus, Stage, StageName, StageStatus
@@ -54,27 +54,44 @@ STEPS = (
 )
 
 
-def ingest(version_id: UUID) -> None:
-    """Bring one version as far as it goes. Returns quietly when it is not ours to work on.
+class Share(NamedTuple):
+    """How much of one version is done at once while others wait behind it."""
+
+    size_bytes: int
+    passages: int
+
+
+class _MoreThanItsShare(Exception):
+    """The rest is to be done where nobody waits."""
+
+
+def ingest(version_id: UUID, *, share: Share | None = None) -> bool:
+    """Bring one version as far as it goes; quietly nowhere when it is not ours to work on.
+
+    share: of a version that people wait for. What is larger, or turns out to have more passages, is handed over to the queue of
+    imports, to go on there from the stage it has reached; True says so.
 
     What is wrong with the file ends as `failed` with its reason, and so does a mistake of ours. A temporary error gives the lease
     back and is raised for the queue to try again; the attempts are counted in the row.
     """
     version = claim(version_id)
     if version is None:
-        return
+        return False
     try:
         with kept(version):
-            _work(version)
+            _work(version, share if version.queue == "interactive" else None)
+    except _MoreThanItsShare:
+        return hand_over(version, "bulk")
     except LeaseLost:
         log.info("ingestion.lease_lost", version=str(version.pk))
+    return False
 
 
-def _work(version: DocumentVersion) -> None:
-    """Run the steps and close the version when one fails. Raises LeaseLost, and temporary errors after giving back."""
+def _work(version: DocumentVersion, share: Share | None) -> None:
+    """Run the steps and close the version when one fails. Raises LeaseLost, _MoreThanItsShare, and temporary errors after giving back."""
     try:
-        _run(version)
-    except LeaseLost:
+        _run(version, share)
+    except (LeaseLost, _MoreThanItsShare):
         raise
     except (KeyboardInterrupt, SystemExit):  # of a command: a worker ends what it has
         hand_back(version)
@@ -115,8 +132,10 @@ def fail(version: DocumentVersion, code: str, params: Mapping[str, str | int | f
         record(None, Action.DOCUMENT_FAILED, version.document, outcome=Outcome.ERROR, reason=code)
 
 
-def _run(version: DocumentVersion) -> None:
+def _run(version: DocumentVersion, share: Share | None) -> None:
     """Every step that is not done yet, in order."""
+    if share and version.size_bytes > share.size_bytes:
+        raise _MoreThanItsShare
     done = set(Stage.objects.filter(version=version, status=StageStatus.DONE).values_list("name", flat=True))
     steps = [step for step in STEPS if step.name not in done]
     with fenced(version):
@@ -126,6 +145,8 @@ def _run(version: DocumentVersion) -> None:
         with fenced(version):
             written.write()
             _move_on(version, step, following, items=written.items)
+        if share and step.name is StageName.CHUNK and written.items > share.passages:
+            raise _MoreThanItsShare
 
 
 # The end of one stage and the beginning of the next, planned once in a connection.

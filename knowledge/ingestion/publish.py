@@ -4,13 +4,21 @@ from collections.abc import Callable
 from functools import partial
 from uuid import UUID
 
-from django.db import connection
+from django.db import connection, transaction
+from django.db.models import Avg
 from django.utils import timezone
 
 from audit.actions import Action
 from audit.record import record
+from copilot_site.lib.registry import Registry
+from knowledge.ingestion.rows import sparse
 from knowledge.ingestion.stages import Written
-from knowledge.models import ChunkIndex, ChunkTokens, Document, DocumentVersion
+from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, DocumentVersion, KnowledgeBase
+from knowledge.retrieval.terms import document_terms, lexical_weights
+from knowledge.selectors import passage_text
+
+published: Registry[Callable[[UUID], None]] = Registry("reader of what is published")
+"""What is told of each document whose new version answers, inside the transaction: for apps above this one."""
 
 
 def publish(version: DocumentVersion, _report: Callable[[int, int], None]) -> Written:
@@ -33,6 +41,8 @@ def _flip(version: DocumentVersion) -> None:
         document.save(update_fields=["current_version", "updated_at"])
         DocumentVersion.unscoped.filter(pk=version.pk).update(published_at=timezone.now())
         record(None, Action.DOCUMENT_PUBLISHED, document, detail={"version": version.number})
+        for told in published:
+            told(document.pk)
     elif current.number > version.number:  # a newer one was faster: this one will never answer
         _drop(version)
 
@@ -81,3 +91,41 @@ def _count(document: Document, version: DocumentVersion, *, sign: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_COUNT_TERMS, {"sign": sign, "version": version.pk})
     count_passages(version, document.access_id, sign=sign)
+
+
+DRIFT = 0.1  # share by which the average may move before weights are made again; moves a score by less than 4 %
+BATCH = 500
+
+
+def refresh_statistics(base: KnowledgeBase) -> bool:
+    """Weigh the terms of a knowledge base again if its average length has drifted; returns whether it was done."""
+    average = ChunkIndex.unscoped.filter(knowledge_base=base, live=True).aggregate(mean=Avg("term_total"))["mean"]
+    if average is None or abs(average - base.average_terms) <= DRIFT * base.average_terms:
+        return False
+    with transaction.atomic():
+        KnowledgeBase.unscoped.filter(pk=base.pk).update(average_terms=average)
+    ids = list(
+        ChunkIndex.unscoped.filter(knowledge_base=base)
+        .order_by("chunk_id")
+        .values_list("chunk_id", flat=True)
+        .distinct()
+    )
+    for start in range(0, len(ids), BATCH):
+        _weigh(base, ids[start : start + BATCH], average)
+    base.average_terms = average
+    return True
+
+
+@transaction.atomic
+def _weigh(base: KnowledgeBase, ids: list[UUID], average: float) -> None:
+    chunks = Chunk.unscoped.filter(knowledge_base=base, id__in=ids).select_related("document")
+    values = []
+    for chunk in chunks:
+        tf = document_terms(passage_text(chunk.document.title, chunk.heading_path, chunk.text))
+        length = sum(tf.values())
+        values.append((sparse(lexical_weights(tf, length, average)).to_text(), base.pk, chunk.id))
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            "UPDATE knowledge_chunkindex SET lexical = %s::sparsevec WHERE knowledge_base_id = %s AND chunk_id = %s",
+            values,
+        )

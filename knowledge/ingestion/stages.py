@@ -19,7 +19,7 @@ from django.core.files.base import ContentFile
 
 from knowledge import titles
 from knowledge.engine import engine
-from knowledge.ingestion.chunking import chunk_document
+from knowledge.ingestion.chunking import ChunkDraft, chunk_document
 from knowledge.ingestion.indexing import batches, index_rows, passages_to_index, write_placed
 from knowledge.ingestion.language import language_of
 from knowledge.ingestion.lease import fenced
@@ -80,10 +80,19 @@ def describe(document: Document, parsed: ParsedDocument) -> None:
     document.save(update_fields=["title", "language", "updated_at"])
 
 
+def cut(version: DocumentVersion) -> list[ChunkDraft]:
+    """The passages of a version that was read, in the sizes of the settings."""
+    return chunk_document(
+        load_parsed(version),
+        count_tokens=engine().embedder.count_tokens,
+        target_tokens=settings.CHUNK_TOKENS,
+        max_tokens=settings.CHUNK_MAX_TOKENS,
+    )
+
+
 def chunk(version: DocumentVersion, report: Report) -> Written:
     """Split the blocks into passages; writing them again gives the same rows."""
-    parsed = load_parsed(version)
-    drafts = chunk_document(parsed, count_tokens=engine().embedder.count_tokens)
+    drafts = cut(version)
     ids = _ids(version, [draft.text for draft in drafts])
     rows = [
         Chunk(

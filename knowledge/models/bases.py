@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from authz.folders import folder_ids_with, knowledge_base_ids_with
+from authz.folders import knowledge_base_ids_around, knowledge_base_ids_with
 from authz.managers import GuardedManager
 from authz.permissions import Right, extra_permissions
 from authz.principal import Principal
@@ -52,11 +52,5 @@ class KnowledgeBase(models.Model):
     def reach(cls, principal: Principal, right: Right) -> Q:
         reached = Q(pk__in=knowledge_base_ids_with(principal, right))
         if right is Right.VIEW:
-            reached |= Q(pk__in=models.Subquery(_bases_of_visible_places(principal)))
+            reached |= Q(pk__in=knowledge_base_ids_around(principal, right))
         return reached
-
-
-def _bases_of_visible_places(principal: Principal) -> models.QuerySet:  # type: ignore[type-arg]
-    from knowledge.models.folders import Folder
-
-    return Folder.unscoped.filter(pk__in=folder_ids_with(principal, Right.VIEW)).values("knowledge_base_id")

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -78,7 +78,10 @@ class Document(models.Model):
         default_manager_name = "unscoped"
         base_manager_name = "unscoped"
         constraints = [models.UniqueConstraint("access", "filename", name="file_name_once_in_place")]
-        indexes = [models.Index("knowledge_base", "folder", name="document_place")]
+        indexes = [
+            models.Index("knowledge_base", "folder", name="document_place"),
+            models.Index("knowledge_base", name="document_beside", condition=~Q(access=F("folder"))),
+        ]
 
     def __str__(self) -> str:
         return self.title

@@ -1,19 +1,20 @@
 """What a parser is, what it gives back, and how it says no. One new format is one new file that calls `parsers.add`."""
 
-import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from copilot_site.lib.registry import Registry
+from copilot_site.lib.registry import Registry, load_modules
 from knowledge.ingestion.normalise import normalise
 from knowledge.parsers.hidden import Hidden, HiddenReason, marks_in, without_marks
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.reasons import REASONS
 
-PARSER_VERSION = 2
+PARSER_VERSION = 3
 """Counted up when what parsers give changes for files that were read before: `manage.py reread` finds those."""
+APART_SINCE = 2
+"""The version that first kept hidden text apart; what later ones read otherwise is only what it took for hidden."""
 
 BlockKind = Literal["heading", "paragraph", "list", "table", "code"]
 Box = tuple[float, float, float, float]
@@ -163,15 +164,10 @@ class Parser(Protocol):
 
 parsers: Registry[Parser] = Registry("parser")
 
-BUILT_IN = tuple(
-    f"knowledge.parsers.{name}" for name in ("markdown", "text", "csv_", "pdf", "docx", "xlsx", "pptx", "html")
-)
 
-
-def load(modules: Iterable[str] = BUILT_IN) -> None:
-    """Import modules that register parsers; a second call changes nothing."""
-    for module in modules:
-        importlib.import_module(module)
+def load() -> None:
+    """Import the parsers: every module of `formats`. A second call changes nothing."""
+    load_modules("knowledge.parsers.formats")
 
 
 def accepted_extensions() -> list[str]:

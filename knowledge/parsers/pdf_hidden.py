@@ -1,7 +1,8 @@
 """Which characters of a PDF page are not seen: drawn invisibly, of the colour behind them, tiny, or outside the page.
 
 Invisible text over a scanned page is what OCR read there: it stays. What is behind a character is the last rectangle drawn before it,
-else the white page; a picture, a pattern or another shape behind it may be of any colour, and hides nothing.
+else the white page; a picture or another shape behind it may be of any colour, and hides nothing. What a rectangle or letters really
+draw is looked at before they hide something: they may be filled by a pattern.
 """
 
 import ctypes
@@ -14,6 +15,7 @@ import pypdfium2.raw as pdfium_c
 
 from knowledge.parsers.css_values import over
 from knowledge.parsers.hidden import SMALLEST_POINTS, WHITE, Colour, HiddenReason, blends_in
+from knowledge.parsers.pdf_rendered import Rendered
 
 _MOST_DEPTH = 5  # of forms inside forms
 _LEAST_SCAN = 0.5  # share of a page that its pictures cover when it is a scan
@@ -40,6 +42,7 @@ class _Area:
     order: int
     bounds: Bounds
     colour: Colour | None
+    drawing: Any
     is_picture: bool = False
 
     def holds(self, x: float, y: float) -> bool:
@@ -61,6 +64,7 @@ class _Text:
 
     reason: HiddenReason | None
     drawn: _Drawn
+    drawing: Any
     colours: tuple[tuple[Colour, float], ...] = ()
 
 
@@ -69,7 +73,9 @@ class Visibility:
 
     def __init__(self, page: pdfium.PdfPage) -> None:
         self._objects: dict[int | None, _Drawn] = {}
+        self._leaves: list[Any] = []
         self._areas: list[_Area] = []
+        self._rendered = Rendered(page, self._leaves)
         self._collect(_objects_of_page(page), _SAME)
         width, height = page.get_size()
         covered = sum((r - l) * (t - b) for l, b, r, t in (area.bounds for area in self._areas if area.is_picture))  # noqa: E741
@@ -96,20 +102,20 @@ class Visibility:
         if text.drawn.window and _share((raw.left, raw.bottom, raw.right, raw.top), text.drawn.window) < _LEAST_LEFT:
             return HiddenReason.OUTSIDE
         is_hidden = bool(text.colours) and all(
-            self._blends(colour, alpha, text.drawn.order, place) for colour, alpha in text.colours
+            self._blends(colour, alpha, text, place, shown) for colour, alpha in text.colours
         )
         return HiddenReason.COLOUR if is_hidden else None
 
     def _text(self, text: Any, drawn: _Drawn, place: tuple[float, float], is_squeezed: bool) -> _Text:
         if is_squeezed:
-            return _Text(HiddenReason.TOO_SMALL, drawn)
+            return _Text(HiddenReason.TOO_SMALL, drawn, text)
         mode = pdfium_c.FPDFTextObj_GetTextRenderMode(text)
         if mode == _CLIPS:  # letters as a window, seen where something is drawn behind them
             is_filled = any(area.order > drawn.order and area.holds(*place) for area in self._areas)
-            return _Text(None if is_filled else HiddenReason.INVISIBLE, drawn)
+            return _Text(None if is_filled else HiddenReason.INVISIBLE, drawn, text)
         if mode == _INVISIBLE:
             over_scan = self._is_scan and any(area.is_picture and area.holds(*place) for area in self._areas)
-            return _Text(None if over_scan else HiddenReason.INVISIBLE, drawn)
+            return _Text(None if over_scan else HiddenReason.INVISIBLE, drawn, text)
         colours = []
         if mode not in _STROKED:
             colours.append(_colour(pdfium_c.FPDFPageObj_GetFillColor, text))
@@ -117,17 +123,25 @@ class Visibility:
             colours.append(_colour(pdfium_c.FPDFPageObj_GetStrokeColor, text))
         seen = tuple((colour, alpha * drawn.opacity) for colour, alpha in colours)
         if all(alpha < _LEAST_ALPHA for _, alpha in seen):
-            return _Text(HiddenReason.INVISIBLE, drawn)
-        return _Text(None, drawn, seen if all(self._may_blend(colour, alpha) for colour, alpha in seen) else ())
+            return _Text(HiddenReason.INVISIBLE, drawn, text)
+        may_blend = all(self._may_blend(colour, alpha) for colour, alpha in seen)
+        return _Text(None, drawn, text, seen if may_blend else ())
 
     def _may_blend(self, colour: Colour, alpha: float) -> bool:
         grounds = {WHITE, *(area.colour for area in self._areas if area.colour)}
         return any(blends_in(over(colour, ground, alpha), ground) for ground in grounds)
 
-    def _blends(self, colour: Colour, alpha: float, order: int, place: tuple[float, float]) -> bool:
-        behind = next((area for area in reversed(self._areas) if area.order < order and area.holds(*place)), None)
+    def _blends(self, colour: Colour, alpha: float, text: _Text, place: tuple[float, float], shown: Bounds) -> bool:
+        behind = next(
+            (area for area in reversed(self._areas) if area.order < text.drawn.order and area.holds(*place)), None
+        )
         background = behind.colour if behind else WHITE
-        return background is not None and blends_in(over(colour, background, alpha), background)
+        if background is None or not blends_in(over(colour, background, alpha), background):
+            return False
+        truth = self._rendered.colour_at(behind.drawing, shown) if behind else WHITE
+        if truth and not blends_in(over(colour, truth, alpha), truth):
+            return False
+        return colour != WHITE or self._rendered.is_blank(text.drawing, shown)
 
     def _collect(self, objects: Iterator[Any], matrix: Matrix, *, depth: int = 0, around: _Drawn | None = None) -> None:
         """The areas that objects fill, and the order of all, forms opened. around: the form that they stand in."""
@@ -138,6 +152,8 @@ class Visibility:
             if kind == pdfium_c.FPDF_PAGEOBJ_FORM:
                 opacity *= _colour(pdfium_c.FPDFPageObj_GetFillColor, each)[1]
             drawn = self._objects[ctypes.cast(each, ctypes.c_void_p).value] = _Drawn(order, window, opacity)
+            if kind != pdfium_c.FPDF_PAGEOBJ_FORM:
+                self._leaves.append(each)
             if kind == pdfium_c.FPDF_PAGEOBJ_TEXT:
                 continue
             if kind == pdfium_c.FPDF_PAGEOBJ_FORM and depth < _MOST_DEPTH:
@@ -164,7 +180,7 @@ def _area(drawing: Any, matrix: Matrix, drawn: _Drawn) -> _Area | None:
         colour = said if is_opaque and (line or _is_rectangle(drawing)) else None
         bounds = line or bounds
     cut = _joint(bounds, drawn.window)
-    return _Area(drawn.order, cut, colour, kind == pdfium_c.FPDF_PAGEOBJ_IMAGE) if cut else None
+    return _Area(drawn.order, cut, colour, drawing, kind == pdfium_c.FPDF_PAGEOBJ_IMAGE) if cut else None
 
 
 def _objects_of_page(page: pdfium.PdfPage) -> Iterator[Any]:

@@ -8,9 +8,9 @@ from itertools import groupby, pairwise
 from statistics import median
 
 from knowledge.parsers.base import Block, BlockKind, Box, block
+from knowledge.parsers.formats.text import join_lines
 from knowledge.parsers.pdf_geometry import Line, Page, Segment, Table, in_reading_order, lines_of
 from knowledge.parsers.tables import pipe_table
-from knowledge.parsers.text import join_lines
 
 _BULLET = re.compile(
     r"^\s*(?:[•‣▪●○◦■□·∙➢✓]|[-–*](?=\s)|\(?\d{1,2}[.)](?=\s)|[(（][\d一二三四五六七八九十]{1,3}[)）])\s*"

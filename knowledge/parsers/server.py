@@ -20,7 +20,7 @@ from select import select
 from time import monotonic
 from typing import Any, NoReturn
 
-from knowledge.parsers.base import ParseFailed, Rejected, UnreadableFile, load
+from knowledge.parsers.base import ParseFailed, Rejected, UnreadableFile
 from knowledge.parsers.detect import parser_for
 from knowledge.parsers.limits import MIB, ParseLimits
 
@@ -45,8 +45,7 @@ def main() -> None:
     modules, preload = (argument.split(",") if argument else [] for argument in sys.argv[1:3])
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # a library that prints must not write into the answers
-    load(modules)
-    for module in preload:
+    for module in (*modules, *preload):
         importlib.import_module(module)
     gc.collect()
     gc.freeze()

@@ -10,13 +10,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from authz.checks import get_visible
-from authz.rest.permissions import WrittenBySuperusers
-from authz.rest.views import PrincipalView
+from authz.rest.authentication import WrittenBySuperusers
+from authz.rest.views import PrincipalViewSet
 from authz.scopes import TokenScope
 from copilot_site.lib.openapi import operation
 from copilot_site.lib.strict_serializers import Filters, Input
 from knowledge.models import KnowledgeBase
 from knowledge.services.folders import NAME_LENGTH, create_knowledge_base
+
+READ = (TokenScope.SEARCH, TokenScope.INGEST)  # what a token must be for: either
 
 
 class NewKnowledgeBase(Input):
@@ -34,8 +36,8 @@ class KnowledgeBaseSerializer(serializers.ModelSerializer[KnowledgeBase]):
         read_only_fields = fields
 
 
-class KnowledgeBases(ListModelMixin, PrincipalView):
-    token_scopes = {"get": (TokenScope.SEARCH, TokenScope.INGEST), "post": (TokenScope.INGEST,)}
+class KnowledgeBases(ListModelMixin, PrincipalViewSet):
+    token_scopes = {"list": READ, "retrieve": READ, "create": (TokenScope.INGEST,)}
     serializer_class = KnowledgeBaseSerializer
     permission_classes = [IsAuthenticated, WrittenBySuperusers]
 
@@ -43,9 +45,9 @@ class KnowledgeBases(ListModelMixin, PrincipalView):
         return KnowledgeBase.objects.visible_to(self.principal)
 
     @operation("List the knowledge bases you may see", answer=KnowledgeBaseSerializer(many=True), problems=(400, 401))
-    def get(self, request: Request) -> Response:
+    def list(self, request: Request) -> Response:
         Filters.checked(request.query_params)
-        return self.list(request)
+        return super().list(request)
 
     @operation(
         "Create a knowledge base; for administrators of the system",
@@ -54,15 +56,10 @@ class KnowledgeBases(ListModelMixin, PrincipalView):
         status=201,
         problems=(400, 401, 403, 409),
     )
-    def post(self, request: Request) -> Response:
+    def create(self, request: Request) -> Response:
         base = create_knowledge_base(self.principal, **NewKnowledgeBase.checked(request.data))
         return Response(self.get_serializer(base).data, status.HTTP_201_CREATED)
 
-
-class KnowledgeBaseDetail(PrincipalView):
-    token_scopes = {"get": (TokenScope.SEARCH, TokenScope.INGEST)}
-    serializer_class = KnowledgeBaseSerializer
-
     @operation("Read a knowledge base", answer=KnowledgeBaseSerializer, problems=(401, 404))
-    def get(self, request: Request, pk: UUID) -> Response:
+    def retrieve(self, request: Request, pk: UUID) -> Response:
         return Response(self.get_serializer(get_visible(KnowledgeBase, self.principal, pk=pk)).data)

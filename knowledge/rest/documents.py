@@ -15,12 +15,13 @@ from rest_framework.response import Response
 
 from authz.checks import get_visible
 from authz.principal import Principal
-from authz.rest.views import PrincipalView
+from authz.rest.views import PrincipalView, PrincipalViewSet
 from authz.scopes import TokenScope
 from copilot_site.lib.files import StreamedFile
 from copilot_site.lib.openapi import BINARY, operation
 from copilot_site.lib.pagination import CappedOffsets
 from copilot_site.lib.strict_serializers import Filters, Input, OffsetFilters
+from knowledge.document_view import open_passages
 from knowledge.models import Chunk, Document, DocumentVersion, Folder, ParseStatus
 from knowledge.rest.serializers import (
     LANGUAGES,
@@ -32,6 +33,7 @@ from knowledge.rest.serializers import (
 from knowledge.services.documents import delete_document, move_document, open_original, retry_document
 from knowledge.services.uploads import UploadOutcome, upload_document
 
+READ = (TokenScope.SEARCH, TokenScope.INGEST)  # what a token must be for: either
 UPLOAD_STATUS = {
     UploadOutcome.CREATED: status.HTTP_201_CREATED,
     UploadOutcome.NEW_VERSION: status.HTTP_201_CREATED,
@@ -100,8 +102,8 @@ def shown_versions(principal: Principal, pk: UUID) -> QuerySet[DocumentVersion]:
     return versions.select_related("document").prefetch_related("stages").order_by("-number")
 
 
-class Documents(ListModelMixin, PrincipalView):
-    token_scopes = {"get": (TokenScope.SEARCH, TokenScope.INGEST)}
+class Documents(ListModelMixin, PrincipalViewSet):
+    token_scopes = {"list": READ, "retrieve": READ, "destroy": (TokenScope.INGEST,)}
     serializer_class = DocumentSerializer
 
     def get_queryset(self) -> QuerySet[Document]:
@@ -114,8 +116,17 @@ class Documents(ListModelMixin, PrincipalView):
         query=DocumentFilters,
         problems=(400, 401),
     )
-    def get(self, request: Request) -> Response:
-        return self.list(request)
+    def list(self, request: Request) -> Response:
+        return super().list(request)
+
+    @operation("Read a document's facts", answer=DocumentSerializer, problems=(401, 404))
+    def retrieve(self, request: Request, pk: UUID) -> Response:
+        return Response(self.get_serializer(shown_document(self.principal, pk)).data)
+
+    @operation("Delete a document with all its versions", status=204, problems=(401, 403, 404))
+    def destroy(self, request: Request, pk: UUID) -> Response:
+        delete_document(self.principal, document_id=pk)
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class FolderDocuments(PrincipalView):
@@ -140,20 +151,6 @@ class FolderDocuments(PrincipalView):
             "version": shown_versions(self.principal, upload.document.pk)[0],
         }
         return Response(self.get_serializer(shown).data, UPLOAD_STATUS[upload.outcome])
-
-
-class DocumentDetail(PrincipalView):
-    token_scopes = {"get": (TokenScope.SEARCH, TokenScope.INGEST), "delete": (TokenScope.INGEST,)}
-    serializer_class = DocumentSerializer
-
-    @operation("Read a document's facts", answer=DocumentSerializer, problems=(401, 404))
-    def get(self, request: Request, pk: UUID) -> Response:
-        return Response(self.get_serializer(shown_document(self.principal, pk)).data)
-
-    @operation("Delete a document with all its versions", status=204, problems=(401, 403, 404))
-    def delete(self, request: Request, pk: UUID) -> Response:
-        delete_document(self.principal, document_id=pk)
-        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class DocumentMove(PrincipalView):
@@ -194,7 +191,7 @@ class DocumentVersions(ListModelMixin, PrincipalView):
         return self.list(request)
 
 
-class DocumentChunks(ListModelMixin, PrincipalView):
+class DocumentChunks(PrincipalView):
     token_scopes = {"get": (TokenScope.SEARCH,)}
     serializer_class = ChunkSerializer
     pagination_class = CappedOffsets
@@ -208,11 +205,13 @@ class DocumentChunks(ListModelMixin, PrincipalView):
             else F("document__current_version")
         )
         chunks = Chunk.objects.visible_to(self.principal).filter(document=document, version=version)
-        return chunks.order_by("position")
+        return chunks.select_related("document", "version").order_by("position")
 
     @operation("List the passages of a document, in order", answer=ChunkSerializer(many=True), query=ChunkFilters)
     def get(self, request: Request, pk: UUID) -> Response:
-        return self.list(request)
+        passages = self.paginate_queryset(self.get_queryset()) or []
+        open_passages(self.principal, passages)
+        return self.get_paginated_response(self.get_serializer(passages, many=True).data)
 
 
 class AnyType(BaseContentNegotiation):

@@ -6,19 +6,22 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from rest_framework import serializers, status
+from rest_framework.decorators import action
 from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from authz.checks import get_visible
 from authz.principal import Principal
-from authz.rest.views import PrincipalView
+from authz.rest.views import PrincipalViewSet
 from authz.scopes import TokenScope
 from copilot_site.lib.openapi import operation
 from copilot_site.lib.strict_serializers import Filters, Input
 from knowledge.models import Folder
-from knowledge.rest.places import VisibleFolderField
+from knowledge.rest.serializers import VisibleFolderField
 from knowledge.services.folders import NAME_LENGTH, create_folder, delete_folder, move_folder, rename_folder
+
+READ, WRITE = (TokenScope.SEARCH, TokenScope.INGEST), (TokenScope.INGEST,)  # what a token must be for: one of them
 
 
 class FolderFilters(Filters):
@@ -61,8 +64,8 @@ def seen_folders(principal: Principal, chosen: Mapping[str, Any]) -> QuerySet[Fo
     return visible.filter(**chosen).order_by("name", "id")
 
 
-class Folders(ListModelMixin, PrincipalView):
-    token_scopes = {"get": (TokenScope.SEARCH, TokenScope.INGEST), "post": (TokenScope.INGEST,)}
+class Folders(ListModelMixin, PrincipalViewSet):
+    token_scopes = {"list": READ, "retrieve": READ} | dict.fromkeys(("create", "destroy", "rename", "move"), WRITE)
     serializer_class = FolderSerializer
 
     def get_queryset(self) -> QuerySet[Folder]:
@@ -72,8 +75,8 @@ class Folders(ListModelMixin, PrincipalView):
     @operation(
         "List the folders you may see", answer=FolderSerializer(many=True), query=FolderFilters, problems=(400, 401)
     )
-    def get(self, request: Request) -> Response:
-        return self.list(request)
+    def list(self, request: Request) -> Response:
+        return super().list(request)
 
     @operation(
         "Create a folder below another one",
@@ -82,39 +85,25 @@ class Folders(ListModelMixin, PrincipalView):
         status=201,
         problems=(400, 401, 403, 404, 409),
     )
-    def post(self, request: Request) -> Response:
+    def create(self, request: Request) -> Response:
         given = NewFolder.checked(request.data)
         folder = create_folder(self.principal, parent_id=given["parent"], name=given["name"])
         return Response(self.get_serializer(folder).data, status.HTTP_201_CREATED)
 
-
-class FolderDetail(PrincipalView):
-    token_scopes = {"get": (TokenScope.SEARCH, TokenScope.INGEST), "delete": (TokenScope.INGEST,)}
-    serializer_class = FolderSerializer
-
     @operation("Read a folder", answer=FolderSerializer, problems=(401, 404))
-    def get(self, request: Request, pk: UUID) -> Response:
+    def retrieve(self, request: Request, pk: UUID) -> Response:
         return Response(self.get_serializer(get_visible(Folder, self.principal, pk=pk)).data)
 
     @operation("Delete an empty folder", status=204)
-    def delete(self, request: Request, pk: UUID) -> Response:
+    def destroy(self, request: Request, pk: UUID) -> Response:
         delete_folder(self.principal, folder_id=pk)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-
-class FolderRename(PrincipalView):
-    token_scopes = {"post": (TokenScope.INGEST,)}
-    serializer_class = FolderSerializer
-
     @operation("Rename a folder", body=FolderName, answer=FolderSerializer, problems=(400, 401, 403, 404, 409))
-    def post(self, request: Request, pk: UUID) -> Response:
+    @action(detail=True, methods=["post"])
+    def rename(self, request: Request, pk: UUID) -> Response:
         folder = rename_folder(self.principal, folder_id=pk, **FolderName.checked(request.data))
         return Response(self.get_serializer(folder).data)
-
-
-class FolderMove(PrincipalView):
-    token_scopes = {"post": (TokenScope.INGEST,)}
-    serializer_class = FolderSerializer
 
     @operation(
         "Move a folder with everything below it",
@@ -122,7 +111,8 @@ class FolderMove(PrincipalView):
         answer=FolderSerializer,
         problems=(400, 401, 403, 404, 409),
     )
-    def post(self, request: Request, pk: UUID) -> Response:
+    @action(detail=True, methods=["post"])
+    def move(self, request: Request, pk: UUID) -> Response:
         parent_id = FolderPlace.checked(request.data)["parent"]
         folder = move_folder(self.principal, folder_id=pk, parent_id=parent_id)
         return Response(self.get_serializer(folder).data)

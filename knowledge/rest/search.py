@@ -17,8 +17,7 @@ from copilot_site.lib.openapi import operation
 from copilot_site.lib.strict_serializers import Input
 from knowledge.embedding.base import EmbeddingError
 from knowledge.rest.serializers import LANGUAGES
-from knowledge.retrieval.search import Found, Hit, Scope, Scores
-from knowledge.services.recorded_search import search_knowledge
+from knowledge.retrieval.search import Found, Hit, Scope, Scores, search_knowledge
 
 log = structlog.get_logger(__name__)
 

@@ -1,17 +1,16 @@
 from django.urls import path
 
+from authz.rest.views import ResourceRouter
 from knowledge.rest import access_requests, bases, documents, explain, folders, rights, search
 
+router = ResourceRouter()
+router.register("knowledge-bases", bases.KnowledgeBases, "knowledge-base")
+router.register("folders", folders.Folders, "folder")
+router.register("documents", documents.Documents, "document")
+
 urlpatterns = [
-    path("knowledge-bases", bases.KnowledgeBases.as_view(), name="knowledge-bases"),
-    path("knowledge-bases/<uuid:pk>", bases.KnowledgeBaseDetail.as_view(), name="knowledge-base"),
-    path("folders", folders.Folders.as_view(), name="folders"),
-    path("folders/<uuid:pk>", folders.FolderDetail.as_view(), name="folder"),
-    path("folders/<uuid:pk>/rename", folders.FolderRename.as_view(), name="folder-rename"),
-    path("folders/<uuid:pk>/move", folders.FolderMove.as_view(), name="folder-move"),
+    *router.urls,
     path("folders/<uuid:pk>/documents", documents.FolderDocuments.as_view(), name="folder-documents"),
-    path("documents", documents.Documents.as_view(), name="documents"),
-    path("documents/<uuid:pk>", documents.DocumentDetail.as_view(), name="document"),
     path("documents/<uuid:pk>/move", documents.DocumentMove.as_view(), name="document-move"),
     path("documents/<uuid:pk>/status", documents.DocumentStatus.as_view(), name="document-status"),
     path("documents/<uuid:pk>/versions", documents.DocumentVersions.as_view(), name="document-versions"),

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pgvector import HalfVector
 
 from authz.principal import Principal
-from copilot_site.lib.prepared_statements import prepared_cursor
+from copilot_site.lib.database import prepared_cursor
 from knowledge.ingestion.rows import sparse
 from knowledge.retrieval.plan import Plan, Scope, visible_ids
 from knowledge.selectors import ShownPassage

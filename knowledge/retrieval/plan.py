@@ -6,12 +6,13 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import QuerySet
 from django.db.models.expressions import RawSQL
 
 from authz.folders import folder_ids_with
 from authz.permissions import Right
 from authz.principal import Principal
-from copilot_site.lib.prepared_statements import prepared_cursor
+from copilot_site.lib.database import prepared_cursor
 from knowledge.models import Document
 
 Ids = tuple[UUID, ...]
@@ -51,10 +52,15 @@ class Plan:
 
 
 # Folders as a set: the named ones may lie in each other. As an array they are looked up at once; joined, two are expected.
+# A named folder counts where it is seen itself: below one that is hidden there is nothing, as below one that is not there.
 _NARROWED = """
-SELECT s.id FROM knowledge_folder s WHERE s.id = ANY(ARRAY({folders})){base}{below}"""
+WITH held AS MATERIALIZED ({folders})
+SELECT s.id FROM knowledge_folder s WHERE s.id = ANY(ARRAY(SELECT descendant_id FROM held)){base}{below}"""
 _IN_BASE = " AND s.knowledge_base_id = ANY(%s::uuid[])"
-_BELOW = " AND s.id IN (SELECT w.descendant_id FROM knowledge_folderlink w WHERE w.ancestor_id = ANY(%s::uuid[]))"
+_BELOW = """ AND s.id IN (
+    SELECT w.descendant_id FROM knowledge_folderlink w
+    WHERE w.ancestor_id = ANY(%s::uuid[]) AND w.ancestor_id = ANY(ARRAY(SELECT descendant_id FROM held))
+)"""
 _PLAN = """
 WITH seen AS MATERIALIZED (
     SELECT f.knowledge_base_id AS id, sum(f.chunk_count) AS chunks FROM knowledge_folder f
@@ -98,10 +104,8 @@ def make_plan(principal: Principal, scope: Scope, *, term_ids: Sequence[int] = (
     return Plan(visible, corpus, dict(zip(terms, chunks, strict=True)), space_id)
 
 
-def is_nothing_in(principal: Principal, scope: Scope) -> bool:
-    """Does a scope narrow down to nothing: no document in it that answers and that this person may see?"""
-    if scope == Scope():
-        return False
+def documents_in(principal: Principal, scope: Scope) -> QuerySet[Document]:
+    """The documents that a search of this person reads: those in the scope that answer and that they may see."""
     folders, values = visible_ids(principal, scope)
     documents = Document.objects.visible_to(principal).filter(current_version__isnull=False)
     documents = documents.filter(access_id__in=RawSQL(folders, values))  # noqa: S611 - made of constants; values are bound
@@ -109,4 +113,9 @@ def is_nothing_in(principal: Principal, scope: Scope) -> bool:
         documents = documents.filter(pk__in=scope.document_ids)
     if scope.language:
         documents = documents.filter(language=scope.language)
-    return not documents.exists()
+    return documents
+
+
+def is_nothing_in(principal: Principal, scope: Scope) -> bool:
+    """Does a scope narrow down to nothing?"""
+    return scope != Scope() and not documents_in(principal, scope).exists()

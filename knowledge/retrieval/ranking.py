@@ -17,9 +17,8 @@ from copilot_site.lib.errors import InvalidInput
 from knowledge.engine import Engine, engine, reranker
 from knowledge.ingestion.normalise import normalise
 from knowledge.retrieval.candidates import Candidate, Finalists, Question, find_candidates, rarest
-from knowledge.retrieval.fusion import fuse, supported
+from knowledge.retrieval.fusion import FIRST, WEIGHT, fuse, said_together, supported
 from knowledge.retrieval.plan import Scope, make_plan
-from knowledge.retrieval.proximity import FIRST, WEIGHT, said_together
 from knowledge.retrieval.rerank import base as rerank
 from knowledge.retrieval.terms import query_weights, term_id, terms
 from knowledge.selectors import ShownPassage

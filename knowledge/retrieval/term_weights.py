@@ -52,11 +52,6 @@ def share_of_passages(term: str) -> float:
     return 1 - math.exp(-WORDS * rate)
 
 
-def is_of_words(term: str) -> bool:
-    """Whether a term is more than the end of one Chinese word and the beginning of the next."""
-    return not (len(term) == 2 and is_han(term)) or term in _rates().said
-
-
 @cache
 def _rates() -> _Rates:
     said, last, first = (defaultdict[str, float](float) for _ in range(3))

@@ -13,8 +13,7 @@ from audit.actions import Action
 from audit.record import record
 from authz import grants
 from authz.checks import require_manage
-from authz.holders import Holder
-from authz.lockout import managers_kept
+from authz.holders import Holder, managers_kept
 from authz.models import OrgUnit
 from authz.permissions import Right
 from authz.principal import Principal

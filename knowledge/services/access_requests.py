@@ -78,7 +78,8 @@ def requests_for(by: Principal) -> QuerySet[AccessRequest]:
 
 def requests_of(principal: Principal) -> QuerySet[AccessRequest]:
     """What this person has asked for, latest first. A folder's name is shown only while it may be told or seen."""
-    return AccessRequest.objects.filter(user_id=principal.user_id).select_related("folder", "decided_by")
+    own = AccessRequest.objects.filter(user_id=principal.user_id).select_related("folder", "decided_by")
+    return own if principal.folder_id is None else own.none()
 
 
 def named_folders(principal: Principal) -> set[UUID]:

@@ -16,7 +16,7 @@ from knowledge.ingestion.publish import withdraw
 from knowledge.models import Document, DocumentVersion, Folder, ParseStatus, Stage, StageStatus
 from knowledge.page_images import delete_page_images
 from knowledge.services.nodes import existing_node, put
-from knowledge.tasks import queue_ingestion
+from knowledge.tasks import queue_for, queue_ingestion
 
 
 @transaction.atomic
@@ -31,7 +31,8 @@ def retry_document(principal: Principal, *, document_id: UUID) -> DocumentVersio
     if version is None or version.parse_status != ParseStatus.FAILED:
         raise InvalidInput(_("Only a failed document can be tried again; this one has not failed."))
     version.parse_status = ParseStatus.PENDING
-    version.failure, version.attempts, version.lease, version.queue = None, 0, None, "interactive"
+    version.failure, version.attempts, version.lease = None, 0, None
+    version.queue = queue_for(version.uploaded_by_id)
     version.save(update_fields=["parse_status", "failure", "attempts", "lease", "queue"])
     Stage.objects.filter(version=version).exclude(status=StageStatus.DONE).update(status=StageStatus.PENDING)
     record(principal, Action.DOCUMENT_RETRIED, document, detail={"version": version.number})

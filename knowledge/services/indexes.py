@@ -1,8 +1,11 @@
 """The indexes of large collections: built when one exact pass would read too much, and not before."""
 
+import time
+
 from django.conf import settings
 from django.db import connection
 
+from copilot_site.lib.database import sole_process
 from knowledge.models import ChunkIndex, EmbeddingSpace
 
 # m and ef_construction are pgvector's defaults; the memory keeps the graph of a million half-precision vectors.
@@ -14,14 +17,27 @@ WHERE live AND space_id = {space}
 _LEXICAL = """
 CREATE INDEX CONCURRENTLY IF NOT EXISTS chunk_terms ON knowledge_chunkindex USING gin (term_ids) WHERE live
 """
+LOOK_S = 1.0  # between two looks whether the other build is over
 BUILD_MEMORY = "SET maintenance_work_mem = '1GB'"
 
 
-def tend_indexes() -> list[str]:
+def tend_indexes(*, patience_s: float = 0) -> list[str]:
     """Build what is missing for embedding spaces past the limit of exact search; returns the names of the indexes built.
 
-    Runs outside a transaction, for minutes on large collections, without locking anybody out.
+    Runs outside a transaction, for minutes on large collections, without locking anybody out. While another process builds, an index
+    that is not valid yet is that one's: it is waited for so long, and then left to it.
     """
+    until = time.monotonic() + patience_s
+    while True:
+        with sole_process("tend indexes") as is_mine:
+            if is_mine:
+                return _built()
+        if time.monotonic() >= until:
+            return []
+        time.sleep(LOOK_S)  # outside a statement, for which the other build would wait
+
+
+def _built() -> list[str]:
     built = []
     for space in EmbeddingSpace.objects.all():
         live = ChunkIndex.unscoped.filter(space=space, live=True)

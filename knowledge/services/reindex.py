@@ -1,13 +1,31 @@
-"""Bringing published documents into the embedding space of the settings, beside the one that answers until then."""
+"""Published documents made anew: brought into the embedding space of the settings, beside the one that answers until then; or
+read again, where older parsers read them or their base was set up otherwise."""
 
 from collections.abc import Sequence
+from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.utils import timezone
 
+from audit.actions import Action
+from audit.record import record
 from knowledge.engine import engine
 from knowledge.ingestion.indexing import batches, index_rows, passages_to_index, write_placed
-from knowledge.models import ChunkIndex, DocumentVersion
+from knowledge.ingestion.publish import withdraw
+from knowledge.ingestion.stages import cut
+from knowledge.models import (
+    Chunk,
+    ChunkIndex,
+    Document,
+    DocumentVersion,
+    KnowledgeBase,
+    ParseStatus,
+    Stage,
+    StageName,
+    StageStatus,
+)
+from knowledge.parsers.base import APART_SINCE, PARSER_VERSION
 
 
 def published_versions() -> Sequence[DocumentVersion]:
@@ -32,3 +50,63 @@ def reindex_version(version: DocumentVersion) -> int:
         with transaction.atomic():
             write_placed(version.document, rows)
     return len(missing)
+
+
+def outdated_versions(base: KnowledgeBase | None = None) -> QuerySet[DocumentVersion]:
+    """The versions that are read and would be read otherwise today, answering ones and older ones; of one base, or of all."""
+    wants = Q(document__knowledge_base__is_hidden_text_indexed=True)
+    older = Q(parser_version__lt=APART_SINCE) | Q(parser_version__lt=PARSER_VERSION, hidden_apart__gt=0)
+    outdated = older | wants & Q(hidden_apart__gt=0) | ~wants & Q(hidden_indexed__gt=0)
+    rows = DocumentVersion.unscoped.filter(outdated, parse_status=ParseStatus.COMPLETED)
+    return (rows.filter(document__knowledge_base=base) if base else rows).order_by("created_at", "pk")
+
+
+@transaction.atomic
+def begin_rereading(version_id: UUID) -> bool:
+    """Take one outdated version out of every answer and let its ingestion begin again; whether there was anything to do.
+
+    It answers again when it is published. One that cannot be read any more stays out: what its older reading held must not answer.
+    """
+    version = outdated_versions().select_for_update(of=("self",)).filter(pk=version_id).first()
+    if version is None:
+        return False
+    _begin_again(version, StageName.values)
+    return True
+
+
+def is_cut_otherwise(version: DocumentVersion) -> bool:
+    """Would the passages of a version that is read be others in the sizes of the settings?"""
+    passages = Chunk.unscoped.filter(version=version).order_by("position").values_list("text", "start", "end")
+    return [(draft.text, draft.start, draft.end) for draft in cut(version)] != list(passages)
+
+
+@transaction.atomic
+def begin_cutting(version_id: UUID) -> bool:
+    """Take one version out of every answer and let it be cut again from what was read; whether it would be cut otherwise.
+
+    Passages that stay the same keep their ids, and so the citations of old answers.
+    """
+    rows = DocumentVersion.unscoped.select_for_update(of=("self",)).select_related("document__knowledge_base")
+    version = rows.filter(pk=version_id, parse_status=ParseStatus.COMPLETED).first()
+    if version is None or not is_cut_otherwise(version):
+        return False
+    _begin_again(version, [StageName.CHUNK, StageName.EMBED, StageName.PUBLISH])
+    return True
+
+
+def _begin_again(version: DocumentVersion, stages: Sequence[str]) -> None:
+    """Nothing of the version answers until it is published anew."""
+    document = (
+        Document.unscoped.select_for_update(of=("self",)).select_related("current_version").get(pk=version.document_id)
+    )
+    if document.current_version_id == version.pk:
+        withdraw(document)
+        document.current_version = None
+        document.save(update_fields=["current_version", "updated_at"])
+    Stage.objects.filter(version=version, name__in=stages).update(
+        status=StageStatus.PENDING, items_done=0, items_total=None, started_at=None, finished_at=None
+    )
+    version.parse_status, version.attempts, version.queue = ParseStatus.PENDING, 0, "bulk"
+    version.queued_at = timezone.now()  # the reaper finds it, should nobody go on with it
+    version.save(update_fields=["parse_status", "attempts", "queue", "queued_at"])
+    record(None, Action.DOCUMENT_REREAD, document, detail={"version": version.number})

@@ -16,13 +16,13 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.record import record
-from authz.checks import get_visible, require
+from authz.checks import can, get_visible, require
 from authz.permissions import Right
 from authz.principal import Principal
-from copilot_site.lib.errors import NO_SPACE, InvalidInput, StorageFull
+from copilot_site.lib.errors import NO_SPACE, InvalidInput, PermissionDenied, StorageFull
 from knowledge.models import Document, DocumentVersion, Folder, Stage, StageName
 from knowledge.parsers.base import accepted_extensions, load
-from knowledge.tasks import send_on_commit
+from knowledge.tasks import queue_for, send_on_commit
 from knowledge.titles import title_of
 
 FILENAME_BYTES = 200  # stays below every file system's 255 with room for a suffix
@@ -47,14 +47,14 @@ class Upload:
 class IncomingFile:
     """A file on its way in. title: "" takes the document's own, or one from its file name. language: "" detects it.
 
-    queue: `interactive` for a person who waits, `bulk` for an import.
+    queue: `bulk` for an import; "" for a person who waits.
     """
 
     filename: str
     file: "File[bytes]"
     title: str = ""
     language: str = ""
-    queue: str = "interactive"
+    queue: str = ""
 
 
 def upload_document(
@@ -65,12 +65,13 @@ def upload_document(
     file: "File[bytes]",
     title: str = "",
     language: str = "",
-    queue: str = "interactive",
+    queue: str = "",
 ) -> Upload:
     """Store a file and queue its ingestion. The same bytes under the same name change nothing; other bytes are a new version.
 
     The keywords are the fields of IncomingFile.
-    Raises NotFound (folder not visible), PermissionDenied (no `add`), InvalidInput (name, type, size, empty), StorageFull.
+    Raises NotFound (folder not visible), PermissionDenied (no `add`, or no `change` on a document of this name that others added),
+    InvalidInput (name, type, size, empty), StorageFull.
     """
     folder = folder_to_fill(principal, folder_id)
     return add_document(principal, folder, IncomingFile(filename, file, title, language, queue))
@@ -94,7 +95,7 @@ def add_document(
 ) -> Upload:
     """`upload_document` after its checks of rights; None as `by` sets a system up. known: from `documents_by_name`, else looked up.
 
-    Raises PermissionDenied (the document of this name has exceptions), InvalidInput, StorageFull.
+    Raises PermissionDenied (the document of this name has exceptions, or is another's), InvalidInput, StorageFull.
     """
     name = clean_filename(incoming.filename)
     incoming = replace(incoming, filename=name)
@@ -103,7 +104,7 @@ def add_document(
         sha256=_sha256(incoming.file),
         size_bytes=incoming.file.size,
         uploaded_by_id=by.user_id if by else None,
-        queue=incoming.queue,
+        queue=incoming.queue or queue_for(by.user_id if by else None),
     )
     try:
         with transaction.atomic():
@@ -176,6 +177,8 @@ def _store(
     newest = None if is_new else document.versions.order_by("-number").first()
     if newest is not None and newest.sha256 == version.sha256:
         return Upload(document, newest, UploadOutcome.UNCHANGED)
+    if by is not None and newest is not None:
+        _require_replacing(by, document)
     version.document = document
     version.number = newest.number + 1 if newest else 1
     incoming.file.seek(0)
@@ -191,6 +194,19 @@ def _store(
     record(by, action, document, detail={"version": version.number, "size_bytes": version.size_bytes})
     send_on_commit(version)
     return Upload(document, version, UploadOutcome.CREATED if is_new else UploadOutcome.NEW_VERSION)
+
+
+def _require_replacing(by: Principal, document: Document) -> None:
+    """Raises PermissionDenied where the document is not theirs alone and they may not change it."""
+    is_theirs = not document.versions.exclude(uploaded_by_id=by.user_id).exists()
+    if not is_theirs and not can(by, Right.CHANGE, document):
+        raise PermissionDenied(
+            _(
+                "“%(name)s” is here already, and not yours alone: a new version needs the right “%(right)s”."
+                " Ask for it, or add your file under another name."
+            )
+            % {"name": document.filename, "right": Right.CHANGE.word}
+        )
 
 
 def _known(by: Principal | None, folder: Folder, name: str) -> Document | None:

@@ -164,6 +164,7 @@ function references(event) {
 
 function piece(event) {
   live.text += event.content;
+  if (event.data?.is_checked === false) live.text += ` ${text.textUnchecked}`;
   live.body.lang = script(live.text);
   live.body.replaceChildren(...cited(live.text));
   keepInView();
@@ -362,10 +363,13 @@ thread.addEventListener("click", (event) => {
 function answerAsText(answer) {
   const sentences = [...answer.querySelectorAll(".answer-text > *, .answer-text:not(:has(*))")];
   const body = sentences.map((part) => (part.matches(".cite") ? `[${part.textContent}]` : part.textContent)).join("");
+  const quoted = [...answer.querySelectorAll(".quotation blockquote mark, .quotation .is-marked")].map((part) =>
+    (part.matches("tr") ? [...part.cells].map((cell) => cell.textContent).join(" | ") : part.textContent),
+  );
   const sources = [...answer.querySelectorAll(".source")].map((source) =>
     [...source.children].map((part) => part.textContent.trim()).filter(Boolean).join(" · "),
   );
-  return [body, ...sources].join("\n");
+  return [body, ...quoted, ...sources].filter(Boolean).join("\n");
 }
 
 live = unfinishedAnswer();

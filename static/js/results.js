@@ -1,6 +1,6 @@
 // Results of queries: tables that sort, and charts that are drawn when they come into view. The table always stays.
 
-const thread = document.getElementById("thread");
+const thread = document.getElementById("thread") ?? document.getElementById("main"); // where answers come, or a page with one
 const NUMBER = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 2 });
 const COLOURS = ["--brand", "--check", "--ink-soft", "--failed"];
 

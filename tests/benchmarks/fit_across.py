@@ -15,11 +15,10 @@ from pathlib import Path
 
 import numpy as np
 from django.conf import settings
-from numpy.typing import NDArray
 
 from agent.cross_lingual import fallback
 from agent.cross_lingual.term_bridge import TermBridge
-from agent.evaluation import TOP_K, plain
+from agent.evaluation import TOP_K, area, plain
 from agent.extractive.candidates import MEASURES
 from agent.extractive.questions import analyse
 from agent.providers.extractive import passages_of
@@ -30,14 +29,14 @@ from knowledge.evaluation.corpus import LoadedCorpus, hidden, load_corpus
 from knowledge.evaluation.datasets import Dataset, Query, load_dataset
 from knowledge.evaluation.runs import Languages, scope_of
 from knowledge.retrieval.search import search
-from tests.benchmarks.fit_abstention import Array, Case, area, fit, held_out_scores
+from tests.benchmarks.fit_abstention import Array, Case, fit, held_out
 
 SAMPLE = 260  # questions
 THRESHOLDS = (0.6, 0.7, 0.8, 0.85)
 
 
-def cases(dataset: Dataset, corpus: LoadedCorpus, reader: Principal) -> Iterator[tuple[Case, bool]]:
-    """Each question asked twice, with whether the rules let it pass."""
+def cases(dataset: Dataset, corpus: LoadedCorpus, reader: Principal) -> Iterator[Case]:
+    """Each question asked twice."""
     embedder = sentence_embedder()
     titles = {document.id: document.title for document in dataset.corpus}
     twins = {query.id: query for query in dataset.queries}
@@ -58,10 +57,7 @@ def cases(dataset: Dataset, corpus: LoadedCorpus, reader: Principal) -> Iterator
             row = fallback.signals(reading, bridge)
             passes = fallback.is_said(reading.question, reading.best, bridge)
             passes = passes and not reading.best.measures[MEASURES.index("lacks_kind")]
-            yield (
-                Case(dataset.name, kind, titles[relevant[0]], row, any(answer in text for answer in gold)),
-                bool(passes),
-            )
+            yield Case(kind, titles[relevant[0]], row, any(answer in text for answer in gold), not passes)
 
 
 def _twin(query: Query) -> str:
@@ -70,12 +66,13 @@ def _twin(query: Query) -> str:
     return f"{'zh' if language == 'en' else 'en'}-{rest}"
 
 
-def report(found: Sequence[Case], passes: NDArray[np.bool_], scores: Array) -> None:
+def report(found: Sequence[Case], scores: Array) -> None:
     is_open = np.array([case.kind == "open" for case in found])
     gold = np.array([case.holds_gold for case in found])
-    sys.stdout.write(f"# AUC {area(scores[is_open], scores[~is_open]):.3f}, {100 * gold[is_open].mean():.1f} % quote\n")
+    separated = area(scores[is_open].tolist(), scores[~is_open].tolist())
+    sys.stdout.write(f"# AUC {separated:.3f}, {100 * gold[is_open].mean():.1f} % quote\n")
     for threshold in THRESHOLDS:
-        yes = (scores >= threshold) & passes
+        yes = scores >= threshold
         sys.stdout.write(
             f"#   {threshold}: {100 * yes[is_open].mean():.1f} % of open answered, {100 * gold[is_open & yes].mean():.1f} % of these"
             f" rightly; {100 * yes[~is_open].mean():.1f} % of hidden answered\n"
@@ -86,8 +83,7 @@ def main(folder: str, username: str) -> None:
     dataset = load_dataset(Path(folder), split="dev")
     reader = Principal.named(username)
     corpus = load_corpus(dataset, reader, name=f"evaluation {dataset.name}", progress=iter)
-    both = list(cases(dataset, corpus, reader))
-    found, passes = [case for case, _passes in both], np.array([passes for _case, passes in both])
-    report(found, passes, held_out_scores(found, names=fallback.SIGNALS))
-    weights = fit(found, ("open", "hidden"), names=fallback.SIGNALS)
+    found = list(cases(dataset, corpus, reader))
+    report(found, held_out(found, fallback.SIGNALS))
+    weights = fit(found, fallback.SIGNALS)
     sys.stdout.write(f"WEIGHTS: Final = ({', '.join(f'{value:.3f}' for value in weights)})\n")

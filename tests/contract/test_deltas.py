@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from agent.providers import openai_compatible
 from agent.providers.assembly import Reply
 from agent.providers.base import CallPiece, Delta, ModelBroken, Usage
-from agent.providers.thoughts import Thoughts
+from agent.providers.chunks import Thoughts
 from tests.contract.test_providers import TOOL, client, replied
 from tests.modelserver import Step, calls, serving
 
@@ -196,6 +196,15 @@ def test_thinking_in_the_text_is_taken_out_wherever_the_service_cuts(random: Any
         reply.take(thoughts.take(Delta(text=piece)))
     reply.take(thoughts.rest())
     assert (reply.reasoning, reply.text) == (thought, "A <think> b.")
+
+
+@given(st.randoms(use_true_random=False), st.sampled_from(["", "\n\n", "A. ", "A <"]))
+def test_a_second_block_of_thinking_does_not_leak(random: Any, between: str) -> None:
+    thoughts, reply = Thoughts(), Reply()
+    for piece in cut(f"<think>one</think>{between}<think>two</think>B.", random):
+        reply.take(thoughts.take(Delta(text=piece)))
+    reply.take(thoughts.rest())
+    assert (reply.reasoning, reply.text) == ("onetwo", f"{between.strip(chr(10))}B.")
 
 
 @pytest.mark.parametrize("text", ["", " ", "<", "<thi", "<b>x", "x <think>y</think>"])

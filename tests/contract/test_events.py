@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from agent import events
 from agent.events import Event, FunctionCall, KnowledgeReference, LLMToolCall, QueryReference, StreamEvent
-from agent.query_results.result import QueryShown
+from business.results.shown_query import QueryShown
 from copilot_client import ResponseType, StreamResponse
 from tests.goldens import assert_golden
 

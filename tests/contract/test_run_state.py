@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agent.models import StopReason
+from agent.events import StopReason
 from agent.state import (
     Authz,
     Draft,
@@ -145,7 +145,9 @@ EXAMPLES: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 
-ROOM = {"plan": {"subtasks"}}  # "to be added for HYBRID"
+ROOM = {
+    "plan": {"subtasks", "clarifying_queries", "explore"}
+}  # "to be added for HYBRID"; what a choice means, the form of a question that was not read, both left out where there is none
 
 
 def without_nothing(value: Any) -> Any:
@@ -190,9 +192,9 @@ def test_the_parts_are_those_of_the_specification() -> None:
     }  # fmt: skip
 
 
-def test_stop_reasons_are_the_specification_s_and_the_three_that_were_added() -> None:
+def test_stop_reasons_are_the_specification_s_and_the_four_that_were_added() -> None:
     named = {"ok", "need_clarify", "no_evidence", "permission_denied", "tool_error"}
-    assert set(StopReason.values) == named | {"cancelled", "budget_exhausted", "refused"}
+    assert set(StopReason.values) == named | {"cancelled", "budget_exhausted", "refused", "not_confirmed"}
 
 
 def test_the_specification_s_words_are_ours() -> None:

@@ -21,7 +21,7 @@ COMPANY = load_company()
 # What somebody does to the demo once it stands.
 CHANGES = """
 from django.contrib.auth.models import User
-from agent.business.models import DataSource
+from business.models import DataSource
 from knowledge.models import Document
 from knowledge.services.documents import remove_document
 User.objects.filter(username="lin").update(username="lin.yue")

@@ -60,6 +60,7 @@ def test_a_question_that_found_no_room_waits_on_the_page_and_then_in_the_queue(
         page.fill("#id_username", "nina")
         page.fill("#id_password", "a long password")
         page.click(".sign-in form .button-main")
+        page.wait_for_url(f"{url}/")  # loaded with its scripts: Enter sends only then
         page.fill("#question", LEAVE)
         page.press("#question", "Enter")
         expect(page.locator(".pending")).to_contain_text(busy)

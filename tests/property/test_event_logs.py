@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from agent.events import Answer, Complete, Error, Event, Reflection, Thinking
 from agent.revocation import Grounds
-from agent.runs.batching import Batches, joined
-from agent.runs.log import Entry, LogLost, RunLog, connected
+from agent.runs.log import Batches, Entry, LogLost, RunLog, connected, joined
 from tests.integration.agent.live import text_of
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=8)

@@ -19,8 +19,8 @@ from django.test import Client
 from django.utils import timezone
 
 from agent import revocation
-from agent.runs import subscription
-from agent.runs.launch import ask
+from agent.runs import follow
+from agent.runs.start import ask
 from agent.sessions import create_session
 from authz.grants import deny
 from authz.models import KnowledgeBaseUserGrant
@@ -156,7 +156,7 @@ def a_stream(house: House, principal: Principal, instant: Instant, *, is_over: b
 
     with instant.watched(), pytest.MonkeyPatch.context() as patched:
         for look in ("may_read", "told_anew"):
-            patched.setattr(subscription, look, noted(getattr(subscription, look)))
+            patched.setattr(follow, look, noted(getattr(follow, look)))
         found: Texts = lived(live, read)
     return found
 
@@ -250,7 +250,7 @@ def test_nothing_hidden_leaves_after_the_moment(house: House) -> None:
 
 def test_without_the_looks_it_leaves(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(revocation, "may_leave", lambda run: True)
-    monkeypatch.setattr(subscription, "may_read", lambda _principal, grounds: [True for _each in grounds])
+    monkeypatch.setattr(follow, "may_read", lambda _principal, grounds: [True for _each in grounds])
     for reading in ("a run", "a replay"):
         length = once(house, reading, "a page", None, None)[1]
         assert any(once(house, reading, "a page", House.revoke_right, k)[0] for k in reversed(range(length))), reading

@@ -6,11 +6,10 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.core.management.base import BaseCommand, CommandParser
 
-from agent.business.report import markdown_table
-from agent.runs.launch import ask
-from agent.runs.persistence import check_question
+from agent.runs.start import ask, check_question
 from agent.sessions import ShownMessage, create_session, get_message
 from authz.principal import Principal
+from business.results.report import markdown_table
 from copilot_site.lib.commands import one_sentence, reader_may_leave
 from knowledge.ingestion.language import language_of
 from knowledge.retrieval.search import Scope

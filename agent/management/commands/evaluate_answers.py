@@ -40,7 +40,7 @@ class Command(EvaluationCommand):
         for key, value in report.items():
             if not isinstance(value, list):
                 self.stdout.write(f"{key:<18} {value}")
-        for key in ("curve", "curve_hidden"):
+        for key in ("curve_unanswerable", "curve_hidden"):
             if key in report:
-                self.stdout.write(f"{key}: refused → abstained")
+                self.stdout.write(f"{key}: refused of the open → of these")
                 self.stdout.write("  ".join(f"{p['refused']:.0%}→{p['abstained']:.0%}" for p in report[key]))

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from agent.business.jsonl import read_jsonl
 from agent.dialog_evaluation import Dialog, measured
+from business.jsonl import read_jsonl
 from copilot_site.lib.commands import one_sentence
 from copilot_site.lib.file_arguments import file_to_write, read_text
 

@@ -1,22 +1,44 @@
-"""`manage.py reindex`: index what answers now in the embedding space that the settings name."""
+"""`manage.py reindex`: index what answers now in the embedding space that the settings name; with `--chunks`, cut it anew first."""
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from copilot_site.lib.progress import progress
 from knowledge.embedding.base import EmbeddingError
-from knowledge.services.reindex import published_versions, reindex_version
+from knowledge.ingestion.pipeline import TEMPORARY, ingest
+from knowledge.services.reindex import begin_cutting, published_versions, reindex_version
 
 
 class Command(BaseCommand):
-    help = "After a change of the embedding model: index every published document in the new space. Safe to interrupt and repeat."
+    help = (
+        "After a change of the embedding model: index every published document in the new space. After a change of the size of "
+        "passages: --chunks. Safe to interrupt and repeat."
+    )
 
-    def handle(self, **options: Any) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--chunks",
+            action="store_true",
+            help="Cut documents anew whose passages have other sizes than the settings say.",
+        )
+
+    def handle(self, *, chunks: bool, **options: Any) -> None:
+        if chunks:
+            bar = progress(published_versions(), desc="cut", unit="document")
+            self.stdout.write(f"{sum(self._cut(version.pk) for version in bar)} documents cut anew.")
         versions = published_versions()
-        bar = progress(versions, desc="index", unit="document")
         try:
-            rows = sum(reindex_version(version) for version in bar)
+            rows = sum(reindex_version(version) for version in progress(versions, desc="index", unit="document"))
         except EmbeddingError as error:
             raise CommandError(f"{error} What is indexed stays; repeat this when it is mended.") from error
         self.stdout.write(f"{len(versions)} documents, {rows} passages indexed.")
+
+    def _cut(self, version_id: Any) -> bool:
+        if not begin_cutting(version_id):
+            return False
+        try:
+            ingest(version_id)
+        except TEMPORARY as error:
+            self.stderr.write(f"{version_id}: {error} A worker goes on with it when one runs.")
+        return True

@@ -7,7 +7,7 @@ from tqdm import tqdm
 
 from knowledge.ingestion.pipeline import TEMPORARY, ingest
 from knowledge.models import DocumentVersion, ParseStatus
-from knowledge.services.reread import begin_rereading, outdated_versions
+from knowledge.services.reindex import begin_rereading, outdated_versions
 
 
 class Command(BaseCommand):

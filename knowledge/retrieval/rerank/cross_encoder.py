@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.embedding.base import ModelMissing
+from knowledge.embedding.base import ModelMissing, readable
 from knowledge.embedding.sentence_transformers import load_library
-from knowledge.embedding.texts import readable
 from knowledge.retrieval.rerank.base import Candidate, Question, RerankerUnavailable
 
 BATCH_TEXTS = 16

@@ -8,9 +8,10 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
 from agent.events import Answer, Event, References
+from agent.extractive import closest
 from agent.grounding import answerability
 from agent.models import Message, Role, Session
-from agent.runs.launch import ask
+from agent.runs.start import ask
 from agent.sessions import create_session
 from authz.principal import Principal
 from knowledge.models import Document, KnowledgeBase
@@ -32,19 +33,21 @@ UNKNOWN = "What is the boiling point of tungsten?"
 
 
 class Judged(Protocol):
-    """Sets whether evidence confirms what is asked: how well that is judged is measured elsewhere, on real questions."""
+    """Sets whether evidence confirms what is asked, and where it does not whether it comes near: how well that is judged is measured
+    elsewhere, on real questions.
+    """
 
-    def __call__(self, *, confirms: bool) -> None: ...
+    def __call__(self, *, confirms: bool, near: bool = False) -> None: ...
 
 
 def judging(monkeypatch: pytest.MonkeyPatch) -> Judged:
     """Evidence confirms what is asked, until it is called with something else."""
-    nothing = (0.0,) * (1 + len(answerability.SIGNALS))
-    weights = {(language, covered): nothing for language in ("zh", "other") for covered in (True, False)}
-    monkeypatch.setattr(answerability, "WEIGHTS", weights)
 
-    def judged(*, confirms: bool) -> None:
-        monkeypatch.setattr(answerability, "THRESHOLD", 0.0 if confirms else 1.1)
+    def judged(*, confirms: bool, near: bool = False) -> None:
+        sure = answerability.Model(0.0, (0.0,) * len(answerability.SIGNALS), 0.0 if confirms else 1.1)
+        monkeypatch.setattr(answerability, "MODELS", dict.fromkeys(answerability.MODELS, sure))
+        for name in ("NEAR", "NEAR_WITHOUT_RERANKER"):
+            monkeypatch.setattr(closest, name, -2.0 if near else 2.0)
 
     judged(confirms=True)
     return judged

@@ -11,10 +11,10 @@ from pydantic import TypeAdapter
 from agent.events import Event
 from agent.models import Session
 from agent.profiles import Options
-from agent.runs.launch import launch
+from agent.runs.follow import follow
 from agent.runs.log import Entry
-from agent.runs.persistence import begin
-from agent.runs.subscription import follow
+from agent.runs.run import launch
+from agent.runs.start import begin
 from agent.sessions import create_session
 from authz.principal import Principal
 from knowledge.retrieval.search import Scope

@@ -1,5 +1,6 @@
 """Asking with a scripted model behind the product's own client."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -37,6 +38,21 @@ def modelled(
 def routes(kind: str = "DOC", **more: Any) -> Step:
     """The model's answer to where a question goes."""
     return says_json({"route": kind, "intent": "ask", **more})
+
+
+def judges(verdict: str = "not_said", *, quote: str = "", sentences: Sequence[int] = range(1, 25)) -> Step:
+    """The judge's answer: one verdict on each of these sentences."""
+    return says_json({"judgements": [{"sentence": n, "verdict": verdict, "quote": quote} for n in sentences]})
+
+
+def is_judged(request: Request) -> bool:
+    """Whether a request asks the judge."""
+    return '<sentence number="' in sent(request)
+
+
+def evidence_sent(request: Request) -> str:
+    """What a request says, without the sentences that the judge is asked about: the model wrote those itself."""
+    return re.sub(r"<sentence .*?</sentence>", "", sent(request), flags=re.DOTALL)
 
 
 def sent(request: Request) -> str:

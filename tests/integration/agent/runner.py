@@ -15,9 +15,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
 
 async def answer(user_id: int, session_id: UUID, question: str) -> None:
     from agent.profiles import Options
-    from agent.runs.launch import launch
-    from agent.runs.persistence import begin
-    from agent.runs.subscription import follow
+    from agent.runs.follow import follow
+    from agent.runs.run import launch
+    from agent.runs.start import begin
     from agent.runs.threads import in_thread
     from authz.principal import Principal
     from knowledge.retrieval.search import Scope

@@ -16,8 +16,8 @@ from django.test import Client
 
 from agent.consumers import NOT_YOURS, SIGNED_OUT, SOCKETS, TRY_AGAIN, ChatConsumer
 from agent.models import Message, Role
-from agent.routing import websocket_urlpatterns
 from agent.sessions import create_session
+from agent.urls import websocket_urlpatterns
 from authz.principal import Principal
 from tests.factories import make_user
 from tests.integration.agent.conversations import LEAVE, SALARY, make_library, make_reader

@@ -7,11 +7,11 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from agent.models import Message
-from agent.query_results import sources
-from agent.runs.subscription import told_anew
+from agent.runs.follow import told_anew
 from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
+from business.results import visibility
 from copilot_site.lib.registry import Registry
 from knowledge.models import Document
 from tests.factories import allow, make_base, make_document, make_user
@@ -86,7 +86,7 @@ def test_the_test_above_turns_red_when_everything_is_vouched_for(
 ) -> None:
     everybody: Registry[Any] = Registry("kind")
     everybody.add("all", lambda _principal, queried: set(queried))
-    monkeypatch.setattr(sources, "query_sources", everybody)
+    monkeypatch.setattr(visibility, "query_sources", everybody)
     answered.lose_one()
     assert TITLE in answered.pages()
 

@@ -12,7 +12,8 @@ from django.conf import settings
 from django.utils import timezone
 from redis import Redis
 
-from agent.models import Message, StopReason
+from agent.events import StopReason
+from agent.models import Message
 from agent.runs.leases import LEASE_S, lease_key
 from agent.runs.reaper import close_abandoned
 from agent.tasks import reap_runs

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from agent.events import Answer, Complete, Error, Reflection, Thinking, ToolResult
-from agent.models import StopReason
+from agent.events import Answer, Complete, Error, Reflection, StopReason, Thinking, ToolResult
 from agent.sessions import create_session
 from authz.principal import Principal
 from tests.integration.agent.conversations import (
@@ -118,7 +117,7 @@ def test_a_stopped_run_keeps_the_sentences_that_came() -> None:
     from asgiref.sync import async_to_sync
 
     from agent.models import Message
-    from agent.runs.launch import ask
+    from agent.runs.start import ask
 
     base, _manual, _secret = make_library()
     principal = Principal.of(make_reader(base))

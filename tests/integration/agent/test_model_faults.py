@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from agent.events import Complete, Error
-from agent.models import Message, StopReason
+from agent.events import Complete, Error, StopReason
+from agent.models import Message
 from copilot_site.embedded.process import free_port
 from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored, words
 from tests.integration.agent.modelled import DONE, HURRIED, SEARCH, THIRTY, modelled, of, routes

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from agent.events import Reflection, ToolResult
-from agent.models import AgentProfile, DayOfUse, StopReason
+from agent.events import Reflection, StopReason, ToolResult
+from agent.models import AgentProfile, DayOfUse
 from agent.profiles import Options
+from agent.prompting import count_messages
 from agent.states.act import CONTEXT_SHARE, LEFT_OUT
-from agent.tokens import count_messages
 from tests.factories import make_document
 from tests.integration.agent.conversations import (
     LEAVE,
@@ -114,10 +114,16 @@ def test_old_results_leave_a_marker_where_the_conversation_is_too_long() -> None
 
 def test_a_limit_before_any_answer_is_the_reason_given(judged: Judged) -> None:
     base, _manual, _secret = make_library()
+    reader, narrow = make_reader(base), profile(most_tokens=1_000)
     judged(confirms=False)
     with modelled(replace(routes(), usage=(2_000, 10))):
-        events = asked(make_reader(base), LEAVE, options=profile(most_tokens=1_000))
+        events = asked(reader, LEAVE, options=narrow)
     assert stored(events).stop_reason == StopReason.BUDGET_EXHAUSTED
+    judged(confirms=False, near=True)
+    with modelled(replace(routes(), usage=(2_000, 10))):
+        events = asked(reader, LEAVE, options=narrow)
+    assert stored(events).stop_reason == StopReason.NOT_CONFIRMED
+    assert "A limit was reached before the search was done" in stored(events).notice
 
 
 def test_use_is_counted_by_person_and_day_and_the_day_s_money_is_a_limit() -> None:

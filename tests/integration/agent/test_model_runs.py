@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from agent.events import AgentQuery, Answer, ToolCall, ToolResult
-from agent.models import AgentProfile, LanguageModel, StopReason
+from agent.events import AgentQuery, Answer, StopReason, ToolCall, ToolResult
+from agent.language_models import sealed
+from agent.models import AgentProfile, LanguageModel
 from agent.profiles import Options
-from agent.providers.keys import sealed
 from agent.sessions import create_session
 from authz.grants import take_back
 from authz.permissions import Right
@@ -19,6 +19,7 @@ from tests.factories import allow, make_base
 from tests.integration.agent.conversations import (
     LEAVE,
     SALARY,
+    Judged,
     asked,
     kinds,
     make_library,
@@ -27,10 +28,11 @@ from tests.integration.agent.conversations import (
     stored,
     words,
 )
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, of, roles, routes, sent
+from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, judges, modelled, of, roles, routes, sent
 from tests.modelserver import calls, says
 
 pytestmark = pytest.mark.django_db
+UNSAID = ("They have 99 days [1].", "It depends on many things.")
 
 
 def test_a_question_goes_through_route_tools_and_a_checked_answer() -> None:
@@ -67,7 +69,7 @@ def test_only_supported_sentences_are_shown() -> None:
         "A sick note is due on the third day of absence [1]. See https://evil.example/x for more [1]. "
         "Invented things need a source too [9]."
     )
-    with modelled(routes(), SEARCH, DONE, says(written)):
+    with modelled(routes(), SEARCH, DONE, says(written), judges()):
         events = asked(make_reader(base), LEAVE)
     row = stored(events)
     assert [sentence["text"] for sentence in row.sentences] == [
@@ -78,13 +80,20 @@ def test_only_supported_sentences_are_shown() -> None:
     assert "dropped=4" in row.state["trace_steps"][-1]["out"]["note"]
 
 
-@pytest.mark.parametrize("written", ["NO_ANSWER", "They have 99 days [1].", "It depends on many things.", "[1]"])
-def test_when_nothing_is_supported_the_run_abstains(written: str) -> None:
+@pytest.mark.parametrize("written", ["NO_ANSWER", "[1]", *UNSAID])
+@pytest.mark.parametrize("near", [True, False])
+def test_when_nothing_is_supported_the_run_abstains(written: str, judged: Judged, *, near: bool) -> None:
+    """And shows what was read, where that comes near; never what was not supported."""
+    judged(confirms=True, near=near)
     base, _manual, _secret = make_library()
-    with modelled(routes(), SEARCH, DONE, says(written)):
+    with modelled(routes(), SEARCH, DONE, says(written), *[judges()] * (written in UNSAID)):
         events = asked(make_reader(base), LEAVE)
+    row = stored(events)
     assert "cannot confirm" in words(events)
-    assert (stored(events).stop_reason, stored(events).sentences) == (StopReason.NO_EVIDENCE, [])
+    assert "99 days" not in words(events)
+    assert ("30 days" in words(events)) is near
+    assert row.stop_reason == (StopReason.NOT_CONFIRMED if near else StopReason.NO_EVIDENCE)
+    assert [sentence["citations"] for sentence in row.sentences] == ([[], [1]] if near else [])
 
 
 def test_a_sentence_without_a_source_gets_the_one_that_says_it() -> None:
@@ -100,7 +109,7 @@ def test_images_links_and_html_do_not_reach_the_reader() -> None:
         "Employees have **30 days** of [annual leave](https://evil.example/?q=secret) in each calendar year [1]. "
         "![leave](https://evil.example/pixel.png) A sick note is due on the <img src=x> third day of absence [1]."
     )
-    with modelled(routes(), SEARCH, DONE, says(written)):
+    with modelled(routes(), SEARCH, DONE, says(written), judges("supported", quote="third day of absence")):
         shown = words(asked(make_reader(base), LEAVE))
     assert "30 days of annual leave" in shown
     assert not {"evil", "http", "<img", "](", "**"} & {
@@ -116,6 +125,7 @@ def test_what_the_person_may_not_read_is_not_sent_to_the_model() -> None:
         calls(("list_knowledge_chunks", {"knowledge_id": str(secret.pk)})),
         DONE,
         says("The salary is 420,000 euros [1]."),
+        judges(),
     )
     with modelled(*steps) as server:
         events = asked(make_reader(base), SALARY)

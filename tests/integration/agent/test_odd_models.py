@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from agent.events import Complete, Reflection, ToolCall, ToolResult
-from agent.models import LanguageModel, StopReason
+from agent.events import Complete, Reflection, StopReason, ToolCall, ToolResult
+from agent.models import LanguageModel
 from agent.profiles import Options
 from tests.integration.agent.conversations import LEAVE, asked, kinds, make_library, make_reader, stored, words
 from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, of, routes

@@ -16,14 +16,14 @@ from redis import Redis
 
 from agent import revocation
 from agent.providers.openai_compatible import OpenAICompatible
-from agent.runs import subscription
-from agent.runs.launch import ask
+from agent.runs import follow
 from agent.runs.log import Entry, log_key
+from agent.runs.start import ask
 from agent.sessions import create_session
 from authz.principal import Principal
 from knowledge.retrieval import ranking
 from tests.integration.agent.live import Live, lived, text_of
-from tests.integration.agent.modelled import modelled, routes, sent
+from tests.integration.agent.modelled import evidence_sent, is_judged, judges, modelled, routes
 from tests.integration.agent.test_revocation import LINES, QUESTION, SECRETS, Library
 from tests.modelserver import Request, Step, calls, says
 
@@ -124,7 +124,9 @@ def run(library: Library, place: str, pause: Pause) -> list[str]:
     requests: list[tuple[bool, str]] = []
 
     def choose(request: Request) -> Step:
-        requests.append((pause.has_come, sent(request)))
+        requests.append((pause.has_come, evidence_sent(request)))
+        if is_judged(request):
+            return judges()
         return SCRIPT[min(len(requests), len(SCRIPT)) - 1]
 
     async def collect() -> list[tuple[bool, str]]:
@@ -198,7 +200,7 @@ def replayed(library: Library, *, forgotten: bool, stop: int | None) -> tuple[li
         before: list[Entry] = []
         after: list[Entry] = []
         ended = False
-        async for entry in subscription.follow(live.principal, session_id=live.session_id, message_id=live.message_id):
+        async for entry in follow.follow(live.principal, session_id=live.session_id, message_id=live.message_id):
             assert entry is not None
             (after if ended else before).append(entry)
             if stop is not None and len(before) == stop + 1 and not ended:
@@ -227,6 +229,6 @@ def test_a_replay_tells_nothing_hidden_once_the_right_has_ended(library: Library
 def test_without_the_look_before_each_event_a_replay_tells_it(
     library: Library, monkeypatch: pytest.MonkeyPatch, forgotten: bool
 ) -> None:
-    monkeypatch.setattr(subscription, "may_read", lambda _principal, grounds: [True for _each in grounds])
+    monkeypatch.setattr(follow, "may_read", lambda _principal, grounds: [True for _each in grounds])
     _before, after = replayed(library, forgotten=forgotten, stop=0)
     assert any("420,000" in entry.body for entry in after)

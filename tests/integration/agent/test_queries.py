@@ -5,17 +5,16 @@ from collections.abc import Iterator
 import pytest
 from pydantic import Field
 
-from agent.events import References
-from agent.models import StopReason
-from agent.query_results.sources import query_sources
+from agent.events import References, StopReason
 from agent.sessions import create_session, get_message
 from agent.state import EvidenceItem, Finding, Source, SqlSummary, State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, tools
 from authz.principal import Principal
+from business.results.visibility import query_sources
 from tests.factories import make_user
 from tests.integration.agent.conversations import asked, stored, words
 from tests.integration.agent.modelled import modelled, routes
-from tests.modelserver import calls, says
+from tests.modelserver import calls, says, says_json
 
 pytestmark = pytest.mark.django_db
 
@@ -73,7 +72,10 @@ def test_a_model_writes_from_a_result_and_cites_it_until_the_source_is_closed() 
         calls(("database_query", {"question": QUESTION})),
         says("DONE"),
         says("There were 128 orders in October 2026 [1]. In September there were 99 [1]."),
-    )
+        says_json({"judgements": [
+            {"sentence": 1, "verdict": "supported", "quote": "2026-10 | 128"}, {"sentence": 2, "verdict": "not_said"}
+        ]}),
+    )  # fmt: skip
     with modelled(*steps):
         events = asked(principal, QUESTION, session)
     row = stored(events)

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session as DbSession
 from django.test import Client
 
-from agent.runs import subscription
+from agent.runs import follow
 from agent.runs.leases import ask_to_stop
 from agent.runs.log import Entry
 from authz.principal import Principal
@@ -61,22 +61,20 @@ def test_a_reader_of_a_running_answer_gets_nothing_after_their_sign_in_has_ended
 def test_a_person_reads_so_many_answers_at_once_and_others_theirs(
     reader: Principal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(subscription.READERS, "most", 2)
+    monkeypatch.setattr(follow.READERS, "most", 2)
     live, other = Live(reader, LEAVE), Live(Principal.of(make_user()), LEAVE)
 
     async def crowd(live: Live) -> None:
-        crowd = [
-            subscription.follow(reader, session_id=live.session_id, message_id=live.message_id) for _reader in range(2)
-        ]
+        crowd = [follow.follow(reader, session_id=live.session_id, message_id=live.message_id) for _reader in range(2)]
         for entries in crowd:
             await anext(aiter(entries))
         with pytest.raises(TooMany):
             await live.read()
         for entries in crowd:
             await entries.aclose()  # type: ignore[attr-defined]
-        assert subscription.READERS.of(reader.user_id) == 0
+        assert follow.READERS.of(reader.user_id) == 0
         assert (await live.read())[-1].is_terminal
 
     lived(live, crowd)
     assert lived(other, Live.read)[-1].is_terminal
-    assert subscription.READERS.of(reader.user_id) == 0
+    assert follow.READERS.of(reader.user_id) == 0

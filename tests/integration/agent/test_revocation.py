@@ -18,7 +18,7 @@ from django.db import connection, transaction
 from agent import revocation
 from agent.events import Event
 from agent.models import Session
-from agent.runs.launch import ask
+from agent.runs.start import ask
 from agent.sessions import create_session, messages_of
 from authz.grants import take_back
 from authz.permissions import Right
@@ -27,6 +27,7 @@ from authz.tokens import bearer_of, issue_token, revoke_token
 from knowledge.models import KnowledgeBase
 from knowledge.retrieval.search import search
 from tests.factories import allow, make_base, make_document, make_user
+from tests.integration.agent.conversations import Judged
 from tests.integration.agent.modelled import modelled, routes, sent
 from tests.integration.pages.house import client_of
 from tests.modelserver import Request, Step, calls, says
@@ -155,8 +156,12 @@ def once(library: Library, way: str, principal: Principal, k: int | None) -> Wat
     return moment
 
 
+@pytest.mark.parametrize("confirms", [True, False], ids=["answered", "only found"])
 @pytest.mark.parametrize("way", WAYS)
-def test_at_no_moment_of_a_run_does_anything_leave_that_may_not_be_read_any_more(library: Library, way: str) -> None:
+def test_at_no_moment_of_a_run_does_anything_leave_that_may_not_be_read_any_more(
+    library: Library, way: str, judged: Judged, *, confirms: bool
+) -> None:
+    judged(confirms=confirms, near=True)
     assert leaks(library, way) == []
 
 
@@ -236,14 +241,19 @@ def paused(library: Library, stop: int) -> tuple[list[Event], list[Event], str]:
     return before, after, shown
 
 
-def test_between_any_two_events_the_rest_of_the_answer_stays_away(library: Library) -> None:
+@pytest.mark.parametrize("confirms", [True, False], ids=["answered", "only found"])
+def test_between_any_two_events_the_rest_of_the_answer_stays_away(
+    library: Library, judged: Judged, *, confirms: bool
+) -> None:
     """What comes after the change says nothing of it; what is still readable is told, and the end says that something is missing."""
+    judged(confirms=confirms, near=True)
+    lead = "" if confirms else "I cannot confirm an answer. These passages come closest:\n"
     kinds = [event.response_type for event in paused(library, 10**6)[0]]
     for stop in range(kinds.index("references") + 2):
         before, after, shown = paused(library, stop)
         assert not any(secret in event.model_dump_json() for event in after for secret in SECRETS), kinds[stop]
         told = "".join(event.content for event in (*before, *after) if event.response_type == "answer")
-        assert told == f"{LINES['manual']}[1]"
+        assert told == f"{lead}{LINES['manual']}[1]"
         assert LINES["manual"] in shown
         assert "420,000" not in shown
         assert after[-1].response_type == "complete"

@@ -11,9 +11,10 @@ from django.conf import settings
 from django.utils import timezone
 from redis import Redis
 
-from agent.models import Message, Role, StopReason
+from agent.events import StopReason
+from agent.models import Message, Role
 from agent.revocation import Grounds
-from agent.runs import leases, reaper, subscription
+from agent.runs import follow, leases, reaper
 from agent.runs.leases import LEASE_S, ask_to_stop, lease_key
 from agent.runs.log import Entry, log_key
 from agent.runs.reaper import close_abandoned
@@ -49,7 +50,7 @@ def valkey() -> Any:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Readers who look at once whether a run without news is over."""
-    monkeypatch.setattr(subscription, "IDLE_S", 0.05)
+    monkeypatch.setattr(follow, "IDLE_S", 0.05)
 
 
 def row(live: Live) -> Message:
@@ -213,7 +214,7 @@ def test_a_finished_run_is_read_again_under_the_rights_of_that_day() -> None:
 
 
 def test_without_the_look_at_what_is_read_again_it_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subscription, "may_read", lambda _principal, grounds: [True for _each in grounds])
+    monkeypatch.setattr(follow, "may_read", lambda _principal, grounds: [True for _each in grounds])
     _before, after = read_after_the_right_ended()
     assert "420,000" in text_of(after)
 

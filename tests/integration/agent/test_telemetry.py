@@ -12,7 +12,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from agent.models import StopReason
+from agent.events import StopReason
 from agent.runs import telemetry
 from copilot_site.embedded.process import free_port
 from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored
@@ -157,7 +157,7 @@ sys.modules["opentelemetry"] = None  # as where the extra is not installed
 import django
 from django.test import override_settings
 django.setup()
-import agent.runs.launch
+import agent.runs.run
 from agent.runs.telemetry import export
 from copilot_site.checks import runs_can_be_reported
 export(None)

@@ -7,11 +7,10 @@ from itertools import pairwise
 import pytest
 from asgiref.sync import async_to_sync
 
-from agent.events import ToolResult
-from agent.models import StopReason
+from agent.events import StopReason, ToolResult
 from agent.profiles import Options
 from agent.revocation import guarded
-from agent.runs.persistence import begin
+from agent.runs.start import begin
 from agent.sessions import create_session
 from agent.state import Run, RunState, TraceStep
 from agent.states import STATES

@@ -18,11 +18,11 @@ from authz.principal import Principal
 from copilot_site.doctor import readings
 from knowledge.ingestion.pipeline import ingest
 from knowledge.models import Chunk, ChunkIndex, Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
-from knowledge.parsers.base import ParsedDocument
+from knowledge.parsers.base import APART_SINCE, ParsedDocument
 from knowledge.parsers.hidden import REASONS
 from knowledge.parsers.sandbox import parse_in_child
 from knowledge.retrieval.search import search
-from knowledge.services.reread import begin_rereading, outdated_versions
+from knowledge.services.reindex import begin_rereading, outdated_versions
 from knowledge.tasks import reread_base
 from tests.factories import allow, make_base, make_document, make_user, newest_version
 from tests.hidden_texts import Sample, samples
@@ -255,6 +255,27 @@ def test_documents_of_older_parsers_are_counted_and_read_again(
     assert {name for name, text in ways_out(reader, document, HTML).items() if not is_clean(text)} == set()
     assert set(Chunk.unscoped.filter(document=other).values_list("id", flat=True)) == ids, "citations still name them"
     assert counts(base)[0] == counts(base)[1] > 0
+
+
+def test_a_base_that_takes_hidden_text_out_has_what_an_older_parser_let_in_read_at_once(
+    base: KnowledgeBase,
+) -> None:
+    KnowledgeBase.unscoped.filter(pk=base.pk).update(is_hidden_text_indexed=True)
+    document = make_document(base, HTML.filename, HTML.content, ingested=True)
+    DocumentVersion.unscoped.filter(document=document).update(parser_version=APART_SINCE)
+    KnowledgeBase.unscoped.filter(pk=base.pk).update(is_hidden_text_indexed=False)
+    reread_base(str(base.pk))
+    assert answering(document) is None, "it does not answer while it is read"
+
+
+@pytest.mark.parametrize(("apart", "is_outdated"), [(0, False), (1, True)])
+def test_of_what_was_read_since_hidden_text_is_kept_apart_only_that_is_read_again(
+    base: KnowledgeBase, apart: int, *, is_outdated: bool
+) -> None:
+    document = make_document(base, "b.md", "# Other\n\nNothing else.\n", ingested=True)
+    versions = DocumentVersion.unscoped.filter(document=document)
+    versions.update(parser_version=APART_SINCE, hidden_apart=apart)
+    assert outdated_versions().exists() is is_outdated
 
 
 def test_what_cannot_be_read_any_more_does_not_answer_any_more(

@@ -9,8 +9,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from audit.checkpoints import sign_checkpoint
-from audit.content import content_of
-from audit.models import Checkpoint, Entry, Head, Link
+from audit.models import Checkpoint, Entry, Head, Link, content_of
 from audit.verification import verify
 from audit.verify_export import content_hash
 from tests.integration.audit.logbook import Logbook, relink, verified, write

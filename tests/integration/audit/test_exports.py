@@ -191,7 +191,25 @@ def rewrite(lines: Lines) -> None:
         before = line["hash"] = verify_export.link_hash(bytes.fromhex(before), line["seq"], content).hex()
 
 
+def add_field(part: str | None) -> Callable[[Lines], None]:
+    """A field that no entry has, on its line or in its content."""
+
+    def apply(lines: Lines) -> None:
+        line = lines[entry_line(lines, 8)]
+        (line[part] if part else line)["approved"] = True
+
+    return apply
+
+
+def no_line(lines: Lines) -> None:
+    lines[entry_line(lines, 8)] = {"note": "nothing to see here"}
+
+
 CHANGES: dict[str, tuple[Callable[[Lines], None], int]] = {
+    "a field more": (add_field(None), 8),
+    "a field more in the content": (add_field("entry"), 8),
+    "a time that is none": (change("at", 5), 8),
+    "a line that is none": (no_line, 8),
     "one word": (change("reason", "another"), 8),
     "a time": (change("at", "2026-01-01T00:00:00.000000Z"), 8),
     "a name": (rename, 8),

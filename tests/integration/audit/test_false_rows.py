@@ -10,11 +10,10 @@ from django.utils import timezone
 
 from audit import verify_export
 from audit.checkpoints import sign_checkpoint, signed
-from audit.content import content_of
 from audit.export import export_entries, format_named
 from audit.exports import FORMATS
 from audit.keys import public_key, signing_key
-from audit.models import Checkpoint, Hold, Kind, Link
+from audit.models import Checkpoint, Hold, Kind, Link, content_of
 from audit.retention import place_hold
 from audit.selectors import EntryFilter, signing
 from tests.integration.audit.logbook import ANNA, Logbook, relink, verified, write

@@ -5,7 +5,9 @@ from django.db import connection
 from django.utils import timezone
 
 from audit.models import Hold
+from audit.personal import erase_person
 from audit.retention import place_hold, purge, release_hold
+from copilot_site.lib.errors import Conflict
 from tests.integration.audit.logbook import ANNA, Logbook, verified, write
 
 CHANGES = {
@@ -53,3 +55,17 @@ def test_an_odd_entry_of_a_hold_ends_in_a_report(logbook: Logbook, detail: str) 
     with logbook.as_ruler() as cursor:
         cursor.execute("UPDATE audit_entry SET detail = %s WHERE action = 'hold.placed'", [detail])
     assert (21, "changed") in verified()
+
+
+@pytest.mark.parametrize("column", ["from_at", "until_at", "placed_at"])
+def test_a_hold_whose_time_cannot_be_read_still_holds(logbook: Logbook, column: str) -> None:
+    place_hold(ANNA, Hold(reason="Case 12"))
+    write(22)
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE audit_hold DISABLE TRIGGER USER")
+        cursor.execute(f"UPDATE audit_hold SET {column} = 'infinity'")
+        cursor.execute("ALTER TABLE audit_hold ENABLE TRIGGER USER")
+    with pytest.raises(Conflict, match="Case 12"):
+        purge(None, before=logbook.entry(22).at)
+    with pytest.raises(Conflict, match="Case 12"):
+        erase_person(None, person_id=ANNA.user_id)

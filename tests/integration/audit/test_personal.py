@@ -1,18 +1,22 @@
 """Names and addresses can go, and the chain stays whole."""
 
+from typing import Any
+
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
 
 from audit.actions import Action, Outcome
 from audit.export import export_entries, format_named
+from audit.keys import public_key, signing_key
 from audit.models import Entry, Hold
 from audit.personal import erase_person
 from audit.record import record
 from audit.retention import place_hold, release_hold
 from audit.selectors import EntryFilter
 from audit.verification import verify
-from audit.verify_export import check
+from audit.verify_export import Export, check
 from tests.factories import make_user
 from tests.integration.audit.logbook import ANNA, BERT, Logbook, Person, verified
 
@@ -38,10 +42,64 @@ def test_an_erased_person_is_in_no_entry_and_the_log_verifies(logbook: Logbook) 
 
 def test_an_export_made_after_an_erasure_verifies_and_counts_what_is_gone(logbook: Logbook) -> None:
     erase_person(None, person_id=ANNA.user_id)
-    content = b"".join(export_entries(None, chosen=EntryFilter(), form=format_named("jsonl")))
+    content = exported()
     assert b"anna" not in content
-    found = check(iter(content.splitlines(keepends=True)))
+    found = checked(content)
     assert (found.faults, found.erased) == ([], 18)
+
+
+def exported(**chosen: Any) -> bytes:
+    return b"".join(export_entries(None, chosen=EntryFilter(**chosen), form=format_named("jsonl")))
+
+
+def checked(content: bytes, *trusted: str) -> Export:
+    return check(iter(content.splitlines(keepends=True)), trusted)
+
+
+@pytest.mark.parametrize(
+    ("what", "field"),
+    [("actor_name = '', salts = salts - 'actor_name'", "actor_name"), ("address = NULL, salts = salts - 'address'", "address")],
+)  # fmt: skip
+def test_an_export_names_what_was_emptied_without_a_recorded_erasure(logbook: Logbook, what: str, field: str) -> None:
+    """Whoever rules the database emptied it, and the key signed the export; an erasure of somebody else is no reason."""
+    erase_person(None, person_id=BERT.user_id)
+    with logbook.as_ruler() as cursor:
+        cursor.execute(f"UPDATE audit_entry SET {what} WHERE id = %s", [logbook.entry(9).pk])
+    found = checked(exported(), public_key(signing_key()))
+    assert [(seq, what) for _line, seq, what in found.faults] == [(9, f"{field} is gone without its erasure")]
+    assert found.first_bad == 9
+    assert verified() == [(9, "erased")]
+    erase_person(None, person_id=ANNA.user_id)
+    assert checked(exported()).faults == [], "from now on it would be gone anyway"
+
+
+def test_an_export_names_what_was_emptied_after_the_erasure(logbook: Logbook) -> None:
+    erase_person(None, person_id=ANNA.user_id)
+    late = record(ANNA, Action.SEARCHED)
+    with logbook.as_ruler() as cursor:
+        cursor.execute("UPDATE audit_entry SET actor_name = '', salts = '{}' WHERE id = %s", [late.pk])
+    assert checked(exported()).first_bad == 22
+
+
+@pytest.mark.parametrize("detail", ["{}", "[]", '{"person": null}', '{"person": [7000007]}', '{"person": true}'])
+def test_an_odd_erasure_erases_nothing(logbook: Logbook, detail: str) -> None:
+    erase_person(None, person_id=ANNA.user_id)
+    with logbook.as_ruler() as cursor:
+        cursor.execute("UPDATE audit_entry SET detail = %s WHERE action = 'person.erased'", [detail])
+    found = checked(exported())
+    assert {seq for _line, seq, what in found.faults if "without its erasure" in what} == set(range(3, 21, 2))
+
+
+def test_a_part_without_the_erasure_says_that_it_is_not_shown(logbook: Logbook) -> None:
+    """Whatever the key signed: that the erasure was recorded stands in the whole log."""
+    erase_person(None, person_id=ANNA.user_id)
+    key = public_key(signing_key())
+    part = checked(exported(run_id="run-2"), key)
+    assert (part.faults, part.erased) == ([], 4)
+    assert "4 names or addresses are gone, and no erasure of them is in this part" in part.unshown
+    with_it = checked(exported(until=timezone.now()), key)
+    assert (with_it.faults, with_it.erased, with_it.unshown) == ([], 18, "")
+    assert checked(exported(actor="bert"), key).unshown == "", "nothing of his is gone"
 
 
 def test_a_name_typed_at_a_failed_sign_in_is_erased_with_the_person(logbook: Logbook) -> None:

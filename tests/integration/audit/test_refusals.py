@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from agent.routing import websocket_urlpatterns
+from agent.urls import websocket_urlpatterns
 from audit.actions import Action, Outcome
 from audit.models import Entry
 from copilot_site.lib.sockets import address_of

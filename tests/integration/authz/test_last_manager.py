@@ -5,13 +5,12 @@ from collections.abc import Callable
 import pytest
 from django.contrib.auth.models import Group, User
 
-from authz import units
-from authz.accounts import change_account, delete_account
+from authz import roles, units
+from authz.accounts import change_account, create_service_account, delete_account, set_enabled
 from authz.holders import people_with
 from authz.models import OrgUnit, ServiceAccount
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.service_accounts import create_service_account, set_enabled
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import KnowledgeBase
 from knowledge.services import access
@@ -57,7 +56,7 @@ WAYS: dict[str, tuple[Change, Change]] = {
         lambda it: set_enabled(it.root, it.account, enabled=False),
     ),
     "left": (lambda it: it.hand_over(it.group), lambda it: units.leave(None, it.group, user=it.second)),
-    "group deleted": (lambda it: it.hand_over(it.group), lambda it: units.delete_group(None, it.group)),
+    "group deleted": (lambda it: it.hand_over(it.group), lambda it: roles.delete_group(None, it.group)),
     "unit moved": (lambda it: it.hand_over(it.above.group), lambda it: units.move_unit(None, it.unit, parent=None)),
     "joined": (
         lambda it: access.deny(None, MANAGE, it.base, to=it.barred),

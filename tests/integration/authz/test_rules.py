@@ -13,7 +13,8 @@ from audit.models import Entry
 from authz.models import Denial, FolderUserGrant, KnowledgeBaseUserGrant
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.units import create_role, create_unit, delete_group, join, leave, move_unit
+from authz.roles import create_role, delete_group
+from authz.units import create_unit, join, leave, move_unit
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
 from knowledge.models import ChunkIndex, Folder, FolderKind, KnowledgeBase
 from knowledge.services import access

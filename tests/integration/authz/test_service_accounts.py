@@ -9,10 +9,10 @@ from django.urls import reverse
 
 from audit.actions import Action
 from audit.models import Entry
+from authz.accounts import create_service_account, set_enabled
 from authz.models import ApiToken, ServiceAccount
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.service_accounts import create_service_account, set_enabled
 from authz.tokens import issue_token
 from copilot_site.lib.errors import Conflict, InvalidInput
 from tests.factories import allow, make_base, make_folder, make_user

@@ -19,9 +19,9 @@ import pytest
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from agent.business.address import Address
-    from agent.business.execute import Access
-    from agent.business.models import DataSource
+    from business.address import Address
+    from business.execute import Access
+    from business.models import DataSource
 
 SHOP = Path(__file__).parent / "shop.sql"
 HOW_TO = Path(__file__).resolve().parents[3] / "docs/how-to/add-a-data-source.md"
@@ -30,7 +30,7 @@ HOW_TO = Path(__file__).resolve().parents[3] / "docs/how-to/add-a-data-source.md
 @pytest.fixture(scope="session")
 def shop(django_db_setup: None) -> "Iterator[Address]":
     """Address of the shop's database."""
-    from agent.business.scratch import scratch_database
+    from business.scratch_database import scratch_database
 
     with scratch_database(SHOP) as address:
         yield address
@@ -39,9 +39,9 @@ def shop(django_db_setup: None) -> "Iterator[Address]":
 @pytest.fixture
 def source(db: None, shop: "Address") -> "DataSource":
     """The shop as a data source with a drafted layer; nobody may ask it."""
-    from agent.business.introspect import draft_layer
-    from agent.business.models import DataSource
-    from agent.business.sources import save_layer
+    from business.introspect import draft_layer
+    from business.models import DataSource
+    from business.sources import save_layer
 
     source = DataSource.unscoped.create(name="shop", database=shop.database, is_dedicated=True, is_embedded=True)
     save_layer(None, source, draft_layer(shop, "shop", time_zone="Asia/Shanghai"))
@@ -51,7 +51,7 @@ def source(db: None, shop: "Address") -> "DataSource":
 @pytest.fixture(scope="session")
 def demo_data(django_db_setup: None) -> "Iterator[Address]":
     """Address of the demo company's sales database."""
-    from agent.business.scratch import scratch_database
+    from business.scratch_database import scratch_database
     from demo.business_data import FILES
 
     with scratch_database(FILES / "demo.sql") as address:
@@ -75,9 +75,9 @@ def demo(db: None, demo_data: "Address") -> "DataSource":
 @pytest.fixture
 def northerner(source: "DataSource") -> "User":
     """Belongs to North, and may ask the whole shop."""
-    from agent.business.sources import grant
     from authz.models import UnitKind
     from authz.units import create_unit, join
+    from business.sources import grant
     from tests.factories import make_user
 
     unit = create_unit(None, name="North", kind=UnitKind.DEPARTMENT, parent=None)
@@ -88,13 +88,47 @@ def northerner(source: "DataSource") -> "User":
 
 
 @pytest.fixture
+def described(source: "DataSource") -> "DataSource":
+    """The shop with the layer of the explore page's tests."""
+    from business.semantic_layer.yaml_io import read_layer
+    from business.sources import save_layer
+    from tests.integration.business.explored import LAYER
+
+    save_layer(None, source, read_layer(LAYER))
+    return source
+
+
+@pytest.fixture
+def nora(described: "DataSource", northerner: "User") -> "User":
+    """Belongs to North, and may ask the whole shop."""
+    return northerner
+
+
+@pytest.fixture
+def sam(described: "DataSource") -> "User":
+    """Belongs to South, and may ask about sales and regions only."""
+    from authz.models import UnitKind
+    from authz.units import create_unit, join
+    from business.sources import grant
+    from tests.factories import make_user
+
+    person = make_user("sam")
+    join(None, create_unit(None, name="South", kind=UnitKind.DEPARTMENT, parent=None), user=person)
+    for table in ("sale", "region"):
+        grant(None, described, to=person, table=table)
+    return person
+
+
+@pytest.fixture
 def access(source: "DataSource", northerner: "User") -> "Iterator[Access]":
     """What a northerner's statements run against; walls are made anew, for tests that change their settings."""
-    from agent.business.sources import open_source
-    from agent.business.wall import views
     from authz.principal import Principal
+    from business.execute import Access
+    from business.sandbox import views
+    from business.sources import open_source
 
     opened = open_source(Principal.of(northerner), "shop").access
+    assert isinstance(opened, Access)
     views.drop_all(opened.admin)
     with psycopg.connect(**opened.admin.keywords()) as connection:
         connection.execute("ANALYZE")  # as autovacuum does: the gates stand on the planner's estimates
@@ -119,7 +153,7 @@ class Elsewhere:
         there = self.account
         return {
             "name": "sales", "host": there.host, "port": there.port, "database": there.database, "username": there.user,
-            "password": there.password, "tls": "disable", "schemas": "public", "is_active": "on",
+            "password": there.password, "tls": "disable", "engine": "postgresql", "schemas": "public", "is_active": "on",
         } | more  # fmt: skip
 
 
@@ -134,7 +168,7 @@ def how_to() -> tuple[str, list[str]]:
 @pytest.fixture(scope="session")
 def elsewhere() -> "Iterator[Elsewhere]":
     """A server of its own, set up word for word as the how-to says."""
-    from agent.business.address import Address, Tls
+    from business.address import Address, Tls
     from copilot_site.embedded import postgres
     from copilot_site.embedded.process import ServiceFailed, free_port
     from copilot_site.home import Home

@@ -14,11 +14,11 @@ from cryptography.fernet import Fernet
 from django.apps import apps
 from django.contrib.auth.models import User
 
-from agent.business.address import Address, Tls
-from agent.business.models import DataSource
-from agent.business.session import SourceUnavailable, connected, reading
 from audit.actions import Action
 from audit.models import Entry
+from business.address import Address, Tls
+from business.models import DataSource
+from business.session import SourceUnavailable, connected, reading
 from copilot_site.lib.errors import InvalidInput
 from tests.factories import make_user
 from tests.integration.governance.world import client_of
@@ -43,7 +43,7 @@ def root(db: None) -> User:
 
 
 def form(source: DataSource, **changed: Any) -> dict[str, Any]:
-    fields = ("name", "host", "port", "database", "username", "tls")
+    fields = ("name", "engine", "host", "port", "database", "username", "tls")
     inline = {f"grants-{name}": "0" for name in ("TOTAL_FORMS", "INITIAL_FORMS", "MIN_NUM_FORMS", "MAX_NUM_FORMS")}
     return {
         **{name: getattr(source, name) for name in fields},
@@ -220,7 +220,7 @@ def test_an_empty_password_is_not_looked_up_elsewhere(tmp_path: Path, monkeypatc
 
 def test_stored_passwords_are_bound_to_their_addresses(away: DataSource, settings: Any) -> None:
     """The migration: what could be read before can be read after, and for this address alone."""
-    bind = importlib.import_module("agent.business.migrations.0005_bind_passwords_to_addresses")
+    bind = importlib.import_module("business.migrations.0005_bind_passwords_to_addresses")
     away.encrypted_password = bind.cipher("data-source").encrypt(SECRET.encode())
     away.save()
     lost = DataSource.unscoped.create(
@@ -234,7 +234,7 @@ def test_stored_passwords_are_bound_to_their_addresses(away: DataSource, setting
 
 def test_sources_on_this_machine_stay_in_clear_text(away: DataSource) -> None:
     here = DataSource.unscoped.create(name="here", host="127.0.0.1")
-    importlib.import_module("agent.business.migrations.0004_tls_of_sources").clear_text_on_this_machine(apps, None)
+    importlib.import_module("business.migrations.0004_tls_of_sources").clear_text_on_this_machine(apps, None)
     assert DataSource.unscoped.get(pk=here.pk).tls == "disable"
     assert DataSource.unscoped.get(pk=away.pk).tls == "verify-full"
 

@@ -6,20 +6,21 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from agent.business.ask.times.calendars import month_start
-from agent.business.confirmed import as_of
-from agent.business.examples import withdraw_pair
-from agent.business.models import ConfirmedPair, DataSource
-from agent.business.sources import managed_sources
-from agent.models import Message, StopReason
-from agent.query_results.result import QueryShown
+from agent.events import StopReason
+from agent.models import Message
 from agent.sessions import create_session
 from authz.principal import Principal
+from business.confirmed import as_of
+from business.examples import confirm, withdraw_pair
+from business.models import ConfirmedPair, DataSource
+from business.results.shown_query import QueryShown
+from business.sources import managed_sources, open_source
 from demo.business_data import FILES, OWNERS, may_correct
 from demo.company import load_company
 from demo.logins import logins
@@ -40,6 +41,11 @@ def demo(demo: DataSource) -> DataSource:
     company = load_company()
     may_correct(demo, [group_of(company, key) for key in OWNERS])
     return demo
+
+
+def month_start(index: int) -> date:
+    """index: months since year 0."""
+    return date(index // 12, index % 12 + 1, 1)
 
 
 def signed_in(username: str) -> Client:
@@ -160,6 +166,40 @@ def test_what_was_withdrawn_answers_nothing_more(demo: DataSource) -> None:
     emma = Principal.named("emma")
     withdraw_pair(emma, demo, pair_id=ConfirmedPair.objects.get().pk)
     assert rows_of(answered("zhao")) == before
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "asked_next", "ran"),
+    [
+        ("How many friends in Germany?", "country = 'Germany'", "how many friends in Norway", "country = 'Norway'"),
+        ("德国有多少老朋友？", "country = 'Germany'", "挪威有多少老朋友？", "country = 'Norway'"),
+        ("华东有多少老朋友？", "region = '华东'", "华南有多少老朋友？", "region = '华南'"),
+        (
+            "How many old friends in October 2025?",
+            "created_on >= '2025-10-01' AND created_on < '2025-11-01'",
+            "How many old friends in March 2026?",
+            "created_on >= '2026-03-01' AND created_on < '2026-04-01'",
+        ),
+        # a value that the statement names twice, a statement that tells its days from the clock, another question
+        ("How many friends in Germany?", "country = 'Germany' OR name = 'Germany'", "How many friends in Norway?", ""),
+        ("How many friends this month?", "created_on > current_date - 30", "How many friends in March 2026?", ""),
+        ("How many friends in Germany?", "country = 'Germany'", "How many foes in Norway?", ""),
+    ],
+)
+def test_the_same_question_with_another_value_or_time(
+    demo: DataSource, question: str, sql: str, asked_next: str, ran: str
+) -> None:
+    """Nobody but the one who confirmed it says who a friend is."""
+    emma = Principal.named("emma")
+    statement = f"SELECT count(*) AS n FROM customer WHERE {sql}"
+    async_to_sync(confirm)(emma, open_source(emma, "demo"), question=question, sql=statement)
+    message = answered("zhao", asked_next)
+    assert message.queries.count() == bool(ran)
+    if ran:
+        assert result_of(message).statement == f"SELECT count(*) AS n FROM customer WHERE {ran}"
+        (told,) = result_of(message).meaning.definitions
+        assert "Emma" in told
+        assert "another value or time" in told or "另一取值或时间" in told
 
 
 SOLD = "上个月的销售额是多少？"

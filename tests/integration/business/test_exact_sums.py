@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 
-from agent.business.ask.understand import understand
-from agent.business.ask.words.lexicon import Lexicon
-from agent.business.evaluation.questions import opened_to_all
-from agent.business.execute import Access, run_sql
-from agent.business.introspect import draft_layer
-from agent.business.layer.model import SemanticLayer
-from agent.business.layer.rights import policy_of
-from agent.business.scratch import scratch_database
+from business.evaluation.questions import opened_to_all
+from business.execute import Access, run_sql
+from business.introspect import draft_layer
+from business.scratch_database import scratch_database
+from business.semantic_layer.model import SemanticLayer
+from business.semantic_layer.rights import policy_of
+from tests.reading import sql_of
 
 VALUES = ("16777216", "0.1", "0.2", *["1"] * 20)  # in `real`, one that is added to the first is lost
 SEED = f"""
@@ -46,8 +45,7 @@ def value(access: Access, sql: str) -> Any:
 @pytest.mark.parametrize(("said", "exact"), [("total", "16777236.3"), ("average", "729445.056521739")])
 def test_a_sum_does_not_depend_on_the_order_of_rows(drafted: Drafted, said: str, exact: str, column: str) -> None:
     layer, access = drafted
-    lexicon = Lexicon.of(layer)
-    sums = [value(access, understand(f"{said} {column} of {table}", lexicon).sql) for table in ("parcels", "crates")]
+    sums = [value(access, sql_of(f"{said} {column} of {table}", layer)) for table in ("parcels", "crates")]
     assert sums[0] == sums[1]
     assert str(sums[0]).startswith(exact)
 
@@ -60,6 +58,6 @@ def test_without_the_drafted_cast_it_would(drafted: Drafted) -> None:
 def test_a_value_is_found_as_it_is_written(drafted: Drafted) -> None:
     """In `real`, 0.1 is not the number 0.1."""
     layer, access = drafted
-    sql = understand("how many parcels with weight at most 0.1", Lexicon.of(layer)).sql
+    sql = sql_of("how many parcels with weight at most 0.1", layer)
     assert value(access, sql) == 1
     assert value(access, "SELECT count(*) FROM parcel WHERE weight = 0.1") == 0

@@ -8,18 +8,17 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
-from agent.business.ask.words.lexicon import Lexicon
-from agent.business.examples import Example, confirm, confirmed_examples, withdraw_pair
-from agent.business.guard.refusal import SqlRefused
-from agent.business.layer.model import OrgUnit, SemanticLayer, Value
-from agent.business.models import ConfirmedPair, DataSource
-from agent.business.sources import grant, open_source, save_layer
-from agent.business.ways.linking import link
-from agent.business.ways.telling import told
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
+from business.examples import Example, confirm, confirmed_examples, withdraw_pair
+from business.guard.refusal import SqlRefused
+from business.linking.linker import Linker
+from business.linking.schema_prompt import schema_prompt
+from business.models import ConfirmedPair, DataSource
+from business.semantic_layer.model import OrgUnit, SemanticLayer, Value
+from business.sources import grant, open_source, save_layer
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
 from tests.factories import make_user
 
@@ -115,15 +114,18 @@ def test_an_example_names_no_row_that_others_may_not_see(
     assert seen == ([sql] if (question, sql) in PLAIN else [])
 
 
-def test_a_model_is_told_no_name_of_a_row_that_the_question_does_not_say(source: DataSource, manager: User) -> None:
-    lexicon = open_source(Principal.of(manager), "shop").lexicon
-    assert "values: 'Customer 1'" in told(link("How many customers are there?", named_by(lexicon, everyone=True)))
-    assert "'Customer" not in told(link("How many customers are there?", named_by(lexicon)))
-    assert "values: 'Customer 7' …" in told(link("How many sales has Customer 7?", named_by(lexicon)))
-    assert "'large', 'small'" in told(link("How many customers are there?", named_by(lexicon)))
+def test_a_model_is_told_no_name_of_a_row_of_org_units(source: DataSource, manager: User) -> None:
+    layer = open_source(Principal.of(manager), "shop").layer
+
+    def told(*, everyone: bool = False) -> str:
+        return schema_prompt(Linker.of(named_by(layer, everyone=everyone)).link("How many customers are there?"))
+
+    assert "'Customer 1'" in told(everyone=True)
+    assert "'Customer" not in told()
+    assert "'large', 'small'" in told()
 
 
-def named_by(lexicon: Lexicon, *, everyone: bool = False) -> Lexicon:
+def named_by(layer: SemanticLayer, *, everyone: bool = False) -> SemanticLayer:
     """With names of customers in the layer; everyone: as if every row of theirs were everybody's."""
     models = tuple(
         model.model_copy(update={
@@ -132,9 +134,9 @@ def named_by(lexicon: Lexicon, *, everyone: bool = False) -> Lexicon:
                 d.model_copy(update={"is_name": True, "values": tuple(Value(value=f"Customer {n}") for n in range(1, 9))})
                 if d.name == "name" else d for d in model.dimensions
             ),
-        }) for model in lexicon.layer.semantic_models
+        }) for model in layer.semantic_models
     )  # fmt: skip
-    return Lexicon.of(lexicon.layer.model_copy(update={"semantic_models": models}))
+    return layer.model_copy(update={"semantic_models": models})
 
 
 def share(source: DataSource, name: str) -> None:

@@ -4,9 +4,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils.translation import override
 
-from agent.business.models import DataSource, SourceGrant
-from agent.models import Message, StopReason
+from agent.events import StopReason
+from agent.models import Message
 from authz.principal import Principal
+from business.models import DataSource, SourceGrant
 from demo.business_data import QUESTIONS
 from demo.company import DOCUMENTS, load_company
 from demo.hints import sample_questions

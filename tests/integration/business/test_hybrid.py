@@ -2,18 +2,17 @@
 
 import pytest
 
-from agent.business.models import DataSource
-from agent.events import Complete, References, Thinking
-from agent.models import StopReason
+from agent.events import Complete, References, StopReason, Thinking
 from authz.grants import give
 from authz.permissions import Right
 from authz.principal import Principal
+from business.models import DataSource
 from demo.company import DOCUMENTS, load_company
 from demo.seed import group_of
 from tests.factories import make_base, make_document
 from tests.integration.agent.conversations import asked, stored, words
-from tests.integration.agent.modelled import modelled, of, routes, sent
-from tests.modelserver import calls, says
+from tests.integration.agent.modelled import judges, modelled, of, routes, sent
+from tests.modelserver import calls, says, says_json
 
 ZH = "根据部署规范，目前支持哪些环境？这些环境中有多少正在使用？"
 EN = "Which environments do the deployment rules support, and how many of these environments are in use?"
@@ -80,6 +79,13 @@ def test_what_the_data_cannot_answer_is_said_beside_what_the_documents_do(compan
 
 def test_a_model_follows_the_plan_through_its_tools(company: None) -> None:
     named = "`staging`, `prod-cn`, `prod-eu` and `demo`"
+    in_use = {
+        "metrics": {"name": "environment", "agg": "count"},
+        "filters": [
+            {"field": "environment.status", "values": ["in use"]},
+            {"field": "environment.name", "values": ["staging", "prod-cn", "prod-eu", "demo"]},
+        ],
+    }
     steps = (
         routes(
             "HYBRID",
@@ -88,10 +94,12 @@ def test_a_model_follows_the_plan_through_its_tools(company: None) -> None:
         ),
         calls(("knowledge_search", {"queries": ["supported environments"]})),
         calls(("database_query", {"question": "How many of these environments are in use?", "named_in": named})),
+        says_json({"query": in_use}),
         says("DONE"),
         says(
             "Deployments are supported in staging, prod-cn, prod-eu and demo [1]. There are 3 of these environments in use [2]."
         ),
+        judges("supported", quote="staging"),
     )
     with modelled(*steps) as server:
         events = asked(Principal.named("chen"), EN)

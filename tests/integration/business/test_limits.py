@@ -3,27 +3,37 @@
 import asyncio
 import json
 from contextlib import suppress
+from dataclasses import replace
 
 import psycopg
 import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
-from agent.business import session
-from agent.business.address import Address
-from agent.business.execute import Access, Wall, run_sql
-from agent.business.guard.refusal import Reason, SqlRefused
-from agent.business.wall import setup, views
 from agent.tools.base import ToolContext
 from agent.tools.calling import Called, call_tool
 from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.principal import Principal
+from business import session
+from business.address import Address
+from business.execute import Access, Wall, run_sql
+from business.guard.refusal import Reason, SqlRefused
+from business.limits import Limits
+from business.models import DataSource
+from business.queries import run_query
+from business.sandbox import setup, views
+from business.sources import open_source
 from copilot_site.embedded.process import wait_until
 from knowledge.retrieval.search import Scope
 
-SLOW = "SELECT count(*) FROM sale a, sale b, sale c WHERE a.amount + b.amount < c.amount AND a.amount * b.amount < c.amount"
+SLOW = (
+    "SELECT count(*) FROM sale a WHERE (SELECT count(*) FROM sale b "
+    "WHERE (SELECT count(*) FROM sale c WHERE a.amount + b.amount < c.amount) > 0) > 0"
+)
+SLOWEST = "SELECT count(*) FROM sale a, sale b, sale c WHERE a.amount + b.amount < c.amount AND a.amount * b.amount < c.amount"
 FETCHING = "FETCH FORWARD"
+begun = session._begin
 
 
 def running(address: Address, words: str) -> int:
@@ -48,13 +58,10 @@ def test_a_session_has_its_limits_from_the_first_statement(access: Access) -> No
         )
         limits = [connection.execute(f"SHOW {name}").fetchone() for name in names]  # type: ignore[call-overload,unused-ignore]
     assert limits == [("5s",), ("16MB",), ("256MB",), ("0",), ("1",)]
-    assert session.STATEMENT_TIMEOUT_MS < 5_000
 
 
-def test_a_slow_query_ends_in_one_sentence_and_is_recorded(
-    access: Access, northerner: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(session.LIMITS, "statement_timeout", "1")
+def test_a_slow_query_ends_in_one_sentence_and_is_recorded(access: Access, northerner: User) -> None:
+    DataSource.unscoped.update(max_seconds=0.001)
     called = asked(northerner, SLOW)
     assert called.problem == "SqlRefused"
     assert "was stopped: add a time window or a filter" in called.result.error
@@ -62,12 +69,36 @@ def test_a_slow_query_ends_in_one_sentence_and_is_recorded(
     assert entry.reason == Reason.COST
 
 
-def test_plan_pages_and_count_of_a_question_share_one_time(
-    access: Access, northerner: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert session.TOGETHER_MS < 5_000
-    monkeypatch.setattr(session, "TOGETHER_MS", 1)
-    assert "was stopped: add a time window or a filter" in asked(northerner, SLOW).result.error
+def test_plan_pages_and_count_of_a_question_share_one_time(access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each statement alone would have time enough."""
+    monkeypatch.setattr(session, "_begin", lambda zone, limits: begun(zone, replace(limits, seconds=60)))
+    with pytest.raises(SqlRefused, match="was stopped"):
+        async_to_sync(run_sql)(replace(access, limits=Limits(seconds=0.05)), SLOW)
+
+
+def test_how_much_may_be_read_is_not_asked_of_the_planner(access: Access) -> None:
+    """A plan of a hundred million steps is stopped by the clock alone."""
+    with pytest.raises(SqlRefused, match="was stopped"):
+        async_to_sync(run_sql)(replace(access, limits=Limits(seconds=0.2)), SLOWEST)
+
+
+def test_rows_that_nobody_has_time_to_count_are_shown(access: Access) -> None:
+    """The first fifty come at once, all sixty-four million of them never."""
+    slow = "SELECT a.id FROM sale a, sale b, sale c WHERE a.amount + b.amount + c.amount > 0"
+    answer = async_to_sync(run_sql)(replace(access, limits=Limits(seconds=0.5)), slow)
+    assert answer.rows is not None
+    assert (len(answer.rows.rows), answer.rows.is_truncated, answer.total) == (50, True, None)
+
+
+def test_a_source_may_show_fewer_rows(access: Access, northerner: User) -> None:
+    DataSource.unscoped.update(max_rows=7)
+    opened = open_source(Principal.of(northerner), "shop").access
+    assert isinstance(opened, Access)
+    for wall in (Wall.AST, Wall.DB, Wall.BOTH):
+        answer = async_to_sync(run_sql)(opened, "SELECT id FROM sale", wall=wall)
+        assert answer.rows is not None
+        assert len(answer.rows.rows) == 7
+        assert answer.total == (None if wall is Wall.DB else 200)
 
 
 def asked(person: User, statement: str) -> Called:
@@ -78,11 +109,11 @@ def asked(person: User, statement: str) -> Called:
 
 def test_stopping_a_question_stops_it_in_the_database_and_is_recorded(access: Access, northerner: User) -> None:
     views.ensure(access.admin, access.policy)
-    ctx = ToolContext(Principal.of(northerner), Scope(), "en")
-    arguments = json.dumps({"question": "slow", "sql": SLOW})
+    principal = Principal.of(northerner)
+    opened = open_source(principal, "shop")
 
     async def stopped() -> None:
-        task = asyncio.create_task(call_tool("database_query", arguments, allowed=["database_query"], ctx=ctx))
+        task = asyncio.create_task(run_query(principal, opened, SLOWEST))
         async with asyncio.timeout(30):
             while not await asyncio.to_thread(running, access.admin, FETCHING) and not task.done():
                 pass

@@ -10,10 +10,10 @@ import psycopg
 import pytest
 from asgiref.sync import async_to_sync
 
-from agent.business import memory
-from agent.business.execute import Access, Answer, Wall, run_sql
-from agent.business.guard.refusal import Reason, SqlRefused
-from agent.business.session import reading
+from business import memory
+from business.execute import Access, Answer, Wall, run_sql
+from business.guard.refusal import Reason, SqlRefused
+from business.session import reading
 
 MEMORY_KB = 512 * 1024
 STEPS = "abcdefghijklmnopqrstuvwxyz"
@@ -81,7 +81,6 @@ TOO_MUCH = {
     "rows kept apart as they recur": "WITH RECURSIVE t(n) AS (SELECT 1 UNION SELECT n + 1 FROM t) SELECT max(n) FROM t",
     "a recursion in one value": "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT ARRAY(SELECT n FROM t)",
     "series of columns in one value": "SELECT ARRAY(SELECT g FROM customer, generate_series(1, id * 100000) g)",
-    "everything with everything": f"SELECT count(*) {SERIES.format(100_000)}, generate_series(1, 100000) h",
 }
 UNBOUNDED = [
     "repeat('x', 1000000000)",
@@ -131,14 +130,14 @@ def test_what_is_run_stays_within_the_memory(access: Access, monkeypatch: pytest
 
 
 def test_the_gate_is_what_holds(access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agent.business.guard.guard.doublings", lambda _tree: 0)
+    monkeypatch.setattr("business.guard.guard.doublings", lambda _tree: 0)
     assert run(access, doubled(12)).rows
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits another process")
 @pytest.mark.parametrize("wall", list(Wall))
 def test_past_every_gate_the_kernel_holds_it(access: Access, monkeypatch: pytest.MonkeyPatch, wall: Wall) -> None:
-    monkeypatch.setattr("agent.business.guard.guard.doublings", lambda _tree: 0)
+    monkeypatch.setattr("business.guard.guard.doublings", lambda _tree: 0)
     if not async_to_sync(is_bound)(access):
         pytest.skip("the database server is not a process that we may limit")
     with highest(monkeypatch) as held, pytest.raises(SqlRefused, match="or too much space") as refused:

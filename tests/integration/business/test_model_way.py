@@ -12,14 +12,6 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-from agent.business.ask.words.lexicon import Lexicon
-from agent.business.examples import Example
-from agent.business.layer.model import SemanticLayer
-from agent.business.models import DataSource
-from agent.business.sources import save_layer
-from agent.business.ways.by_model import alike
-from agent.business.ways.linking import link
-from agent.business.ways.telling import told
 from agent.prompting import Prompt
 from agent.providers.configured import connect, served_model
 from agent.tools.base import ToolContext
@@ -27,12 +19,17 @@ from agent.tools.calling import Called, call_tool
 from audit.actions import Action
 from audit.models import Entry
 from authz.principal import Principal
+from business.examples import Example
+from business.logical_query.query import LogicalQuery
+from business.models import DataSource
+from business.parsing.model.similar import similar
 from knowledge.retrieval.search import Scope
 from tests.factories import make_user
 from tests.integration.agent.modelled import modelled, sent
 from tests.modelserver import ModelServer, Step, says, says_json
 
 QUESTION = "How many loyal customers are there?"  # no word of the layer says what loyal is: the reader hands it on
+LOYAL = {"metrics": [{"name": "customer", "agg": "count"}], "times": [{"start": "2026-01-01"}]}
 COUNT = "SELECT count(*) AS n FROM customer WHERE since >= DATE '2026-01-01'"
 
 
@@ -74,25 +71,69 @@ def actions() -> list[str]:
     return sorted(Entry.objects.filter(action__startswith="sql.").values_list("action", flat=True))
 
 
-def test_what_the_reader_cannot_read_the_model_writes(northerner: User) -> None:
-    with talking(northerner, says_json({"sql": COUNT})) as talk:
+def test_the_model_fills_a_logical_query_and_it_is_compiled(northerner: User) -> None:
+    with talking(northerner, says_json({"query": LOYAL})) as talk:
         called = talk.ask()
     assert called.problem == ""
     assert called.result.data["rows"] == [[75]]
     assert "IN ('North')" in called.result.data["sql"]
     (finding,) = called.result.findings
-    assert (finding.item.type, finding.item.by) == ("sql_result", "sql")
-    assert talk.prompts == ["sql.en"]
+    assert finding.query is not None
+    assert finding.query.logical_query == LogicalQuery.model_validate(LOYAL)
+    assert talk.prompts == ["logical_query.en"]
     asked = sent(talk.server.requests[0])
-    assert "table public.customer" in asked
-    assert "table public.sale" not in asked  # nothing in the question is about sales
+    assert "table customer: public.customer" in asked
     assert "api_token" not in asked
     assert f"question: {QUESTION}" in asked
 
 
-def test_what_the_reader_reads_costs_no_model(northerner: User) -> None:
-    with talking(northerner) as talk:
+def test_the_model_is_asked_first_even_for_what_the_words_say(northerner: User) -> None:
+    narrower = {
+        "metrics": [{"name": "customer", "agg": "count"}],
+        "filters": [{"field": "customer.segment", "values": "large"}],
+    }
+    with talking(northerner, says_json({"query": narrower})) as talk:
+        called = talk.ask("how many customers are there")
+    assert called.result.data["conditions"] == ["segment = large"]
+
+
+def test_where_the_model_fails_the_words_are_read(northerner: User) -> None:
+    with talking(northerner, *[Step(status=500)] * 4) as talk:
         assert talk.ask("how many customers are there").result.data["rows"] == [[75]]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"metrics": [{"name": "customer.turnover"}]}, "There is nothing called customer.turnover."),
+        (
+            {
+                "metrics": [{"name": "customer", "agg": "count"}],
+                "filters": [{"field": "customer.segment", "values": ["huge"]}],
+            },
+            "There is no segment “huge”; there are large, small.",
+        ),
+        ({"metrics": [{"name": "customer", "agg": "sum"}]}, "The rows of customer can only be counted."),
+    ],
+)
+def test_what_does_not_fit_the_layer_goes_back_with_the_reason(
+    northerner: User, wrong: dict[str, Any], why: str
+) -> None:
+    with talking(northerner, says_json({"query": wrong}), says_json({"query": LOYAL})) as talk:
+        called = talk.ask()
+    assert called.result.data["rows"] == [[75]]
+    assert why in sent(talk.server.requests[1])
+    assert talk.prompts == ["logical_query.en", "logical_query_repair.en"]
+
+
+def test_after_two_repairs_there_is_no_answer(northerner: User) -> None:
+    wrong = says_json({"query": {"metrics": [{"name": "customer.turnover"}]}})
+    with talking(northerner, wrong, wrong, wrong) as talk:
+        called = talk.ask()
+    assert called.problem == "NotReadable"
+    assert "There is nothing called customer.turnover." in called.result.error
+    assert len(talk.server.requests) == 3
+    assert actions() == []
 
 
 def test_a_refused_statement_is_shown_its_fault_once(northerner: User) -> None:
@@ -101,8 +142,10 @@ def test_a_refused_statement_is_shown_its_fault_once(northerner: User) -> None:
         called = talk.ask()
     assert called.result.data["rows"] == [[75]]
     assert 'column "loyal" does not exist' in sent(talk.server.requests[1])
-    assert talk.prompts == ["sql.en", "sql_mend.en"]
     assert actions() == [Action.SQL_EXECUTED, Action.SQL_REFUSED]
+    (finding,) = called.result.findings
+    assert finding.query is not None
+    assert finding.query.logical_query is None
 
 
 def test_a_second_fault_ends_it(northerner: User) -> None:
@@ -118,13 +161,25 @@ def test_a_second_fault_ends_it(northerner: User) -> None:
     ("written", "sentence"),
     [
         ({"sql": "", "missing": "nothing says who is loyal"}, "shop cannot answer this: nothing says who is loyal"),
-        ({"sql": "SELECT 42 AS loyal_customers"}, "the statement reads no table"),
+        ({"sql": "SELECT 42 AS loyal_customers"}, "The statement reads no table."),
+        (
+            {"sql": "SELECT count(*) FROM customer, sale"},
+            "The tables are not joined along their keys: customer / sale.",
+        ),
+        ({"sql": "SELECT count(*) FROM customer JOIN sale ON true"}, "The tables are not joined along their keys"),
+        (
+            {"sql": "SELECT count(*) FROM customer c JOIN sale s ON s.id = c.id"},
+            "The tables are not joined along their keys",
+        ),
+        (
+            {"sql": "SELECT count(*) FROM customer WHERE segment = 'huge'"},
+            "There is no segment “huge”; there are large, small.",
+        ),
+        ({}, "The language model gave nothing that could be asked."),
     ],
 )
-def test_what_the_tables_cannot_answer_is_not_answered(
-    northerner: User, written: dict[str, Any], sentence: str
-) -> None:
-    with talking(northerner, says_json(written)) as talk:
+def test_what_would_give_a_wrong_number_is_not_run(northerner: User, written: dict[str, Any], sentence: str) -> None:
+    with talking(northerner, *[says_json(written)] * (1 if "missing" in written else 3)) as talk:
         called = talk.ask()
     assert called.problem == "NotReadable"
     assert sentence in called.result.error
@@ -132,20 +187,25 @@ def test_what_the_tables_cannot_answer_is_not_answered(
     assert actions() == []
 
 
+def test_prose_is_no_answer(northerner: User) -> None:
+    with talking(northerner, *[says("There are 75 loyal customers.")] * 2) as talk:
+        called = talk.ask()
+    assert called.problem == "NotReadable"
+    assert called.result.findings == ()
+
+
 def test_an_answer_in_a_fence_is_read_and_nonsense_is_asked_for_again(northerner: User) -> None:
-    fenced = says(f'Here it is:\n```json\n{{"sql": "{COUNT}",}}\n```')
+    fenced = says(f'Here it is:\n```json\n{{"query": {json.dumps(LOYAL)},}}\n```')
     with talking(northerner, says("forty-two"), fenced) as talk:
         assert talk.ask().result.data["rows"] == [[75]]
 
 
-def test_a_word_of_several_meanings_is_asked_back_not_guessed(source: DataSource, northerner: User) -> None:
-    layer = source.semantic_layer
-    models = tuple(m.model_copy(update={"synonyms": ("record",)}) for m in layer.semantic_models)
-    save_layer(None, source, layer.model_copy(update={"semantic_models": models}))
-    with talking(northerner) as talk:
-        called = talk.ask("how many records are there")
+def test_several_meanings_are_asked_back(northerner: User) -> None:
+    unclear = ["How many customers are large?", "How many customers bought in 2026?"]
+    with talking(northerner, says_json({"unclear": unclear})) as talk:
+        called = talk.ask()
     assert called.problem == "NotReadable"
-    assert "Ask the person which is meant" in called.result.error
+    assert called.result.data["readings"] == unclear
 
 
 def test_a_model_s_statement_is_held_by_the_walls(northerner: User) -> None:
@@ -163,27 +223,6 @@ def test_who_may_ask_nothing_sends_nothing_to_the_model(source: DataSource) -> N
         assert "There is no data source that you may ask" in talk.ask().result.error
 
 
-def layer_of(*names: str) -> SemanticLayer:
-    """Tables without anything in common, each with a key and a name."""
-    models = [
-        {
-            "name": name, "table": name, "org_unit": {"shared_with": "everyone"},
-            "entities": [{"name": name, "type": "primary", "expr": "id"}],
-            "dimensions": [{"name": "colour", "expr": "colour", "values": [{"value": f"{name}-red"}]}],
-        }
-        for name in names
-    ]  # fmt: skip
-    return SemanticLayer.model_validate({"name": "many", "semantic_models": models})
-
-
-def test_of_many_tables_only_the_named_ones_are_told() -> None:
-    letters = [f"table{letter}" for letter in "abcdefghijkl"]
-    linked = link("the colour tabled-red of tablec", Lexicon.of(layer_of(*letters)))
-    assert {model.name for model in linked.models} >= {"tablec", "tabled"}
-    assert len(linked.models) < len(letters)
-    assert "'tabled-red'" in told(linked)
-
-
 def test_the_most_similar_examples_come_last() -> None:
     examples = [
         Example("How many orders are there?", "1"),
@@ -191,9 +230,9 @@ def test_the_most_similar_examples_come_last() -> None:
         Example("How many loyal customers do we have?", "3"),
         Example("Who was born on Mars", "4"),
     ]
-    assert [example.sql for example in alike(QUESTION, examples)] == ["3"]
-    assert [example.sql for example in alike("哪些客户忠诚", examples)] == ["2"]
-    assert alike("How many are there?", examples) == []
+    assert [example.sql for example in similar(QUESTION, examples)] == ["3"]
+    assert [example.sql for example in similar("哪些客户忠诚", examples)] == ["2"]
+    assert similar("How many are there?", examples) == []
 
 
 def test_the_command_measures_the_model_s_way(db: None, tmp_path: Path) -> None:
@@ -227,11 +266,10 @@ def test_what_is_counted_without_a_measure_s_filter_is_not_shown_by_its_definiti
     }[language]
     told: list[list[str]] = []
     for where in ("", " WHERE status IN ('paid', 'open')"):
-        with talking(
-            User.objects.get(username="zhao"),
-            says_json({"sql": f"SELECT sum(amount) AS revenue FROM sales_order{where}"}),
-        ) as talk:
+        reply = says_json({"sql": f"SELECT sum(amount) AS revenue FROM sales_order{where}"})
+        with talking(User.objects.get(username="zhao"), *[reply] * (1 if where else 3)) as talk:
             told.append(talk.ask(question).result.data["definitions"])
+            assert len(talk.server.requests) == (1 if where else 3)  # the model is told of the difference, twice
     without, by_definition = told
     assert by_definition == [definition]
     assert definition not in without

@@ -10,10 +10,10 @@ import psycopg
 import pytest
 from asgiref.sync import async_to_sync
 
-from agent.business.address import Address, Tls
-from agent.business.execute import Access, run_sql
-from agent.business.guard.refusal import SqlRefused
-from agent.business.wall.setup import source_setup
+from business.address import Address, Tls
+from business.execute import Access, run_sql
+from business.guard.refusal import SqlRefused
+from business.sandbox.setup import source_setup
 from copilot_site.embedded.process import free_port
 
 # The one of Debian 12, which has neither transaction_timeout nor scram_iterations.

@@ -13,23 +13,23 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import Permission, User
 from django.core.management import call_command
 
-from agent.business.connection_rights import FIELDS, change_connection
-from agent.business.execute import Access
-from agent.business.guard.policy import AllowedTable, Policy
-from agent.business.identity import SourceRefused
-from agent.business.layer.model import OrgUnit, SemanticModel
-from agent.business.layer.yaml_io import read_layer
-from agent.business.models import DataSource
-from agent.business.queries import run_query
-from agent.business.source_checks import faults_with
-from agent.business.sources import draft, grant, open_source, open_sources, save_layer
-from agent.business.wall import views
-from agent.business.wall.setup import source_setup
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.units import create_unit, join
+from business.connection_rights import FIELDS, LIMITS, change_connection
+from business.execute import Access
+from business.guard.policy import AllowedTable, Policy
+from business.identity import SourceRefused
+from business.models import DataSource
+from business.queries import run_query
+from business.sandbox import views
+from business.sandbox.setup import source_setup
+from business.semantic_layer.model import OrgUnit, SemanticModel
+from business.semantic_layer.yaml_io import read_layer
+from business.source_checks import faults_with
+from business.sources import draft, grant, open_source, open_sources, save_layer
 from copilot_site.lib.errors import InvalidInput, PermissionDenied
 from tests.factories import make_user
 from tests.integration.business.conftest import Elsewhere
@@ -181,7 +181,7 @@ def test_whoever_manages_a_source_changes_nothing_of_its_connection(sales: DataS
     before = connection_of(sales)
     client = client_of(steward)
     page = client.get(change(sales))
-    assert set(page.context["adminform"].form.fields) == {"layer_yaml"}
+    assert set(page.context["adminform"].form.fields) == set()
     other = {
         "name": "other", "host": "127.0.0.9", "port": 1, "database": "x", "username": "y", "password": SECRET,
         "schemas": "public,secret", "is_dedicated": "on", "is_embedded": "on", "encrypted_password": "x",
@@ -257,7 +257,7 @@ def test_the_service_itself_asks_for_the_right(sales: DataSource) -> None:
 def test_of_a_database_that_the_product_made_nothing_can_be_typed(source: DataSource, root: User) -> None:
     before = connection_of(source)
     client = client_of(root)
-    assert set(client.get(change(source)).context["adminform"].form.fields) == {"is_active", "layer_yaml"}
+    assert set(client.get(change(source)).context["adminform"].form.fields) == {"is_active", *LIMITS}
     typed = {
         "host": "10.0.0.1",
         "database": "x",

@@ -29,16 +29,17 @@ def test_sources_become_of_a_kind(capsys: pytest.CaptureFixture[str]) -> None:
         old.create(name="demo", database=f"{own}_demo_data", is_dedicated=True)
         old.create(name="stolen", database=own, layer=layer)
         old.create(name="remote", host="db.example", database="sales", layer=layer)
-        MigrationExecutor(connection).migrate(AFTER)
-        from agent.business.models import DataSource
-
-        rows = DataSource.unscoped.values_list("name", "is_embedded", "is_active", "schemas", "host")
+        after = MigrationExecutor(connection)
+        after.migrate(AFTER)
+        then: Any = after.loader.project_state(AFTER).apps.get_model("business", "DataSource")._base_manager
+        rows = then.order_by("name").values_list("name", "is_embedded", "is_active", "schemas", "host")
         assert list(rows) == [
             ("demo", True, True, ["public"], ""),
             ("remote", False, True, ["crm", "public"], "db.example"),
             ("stolen", False, False, ["crm", "public"], ""),
         ]
         assert "The data source stolen led to the product's own server and is switched off" in capsys.readouterr().out
-        DataSource.unscoped.all().delete()
+        then.all().delete()
     finally:
-        MigrationExecutor(connection).migrate(AFTER)
+        last = MigrationExecutor(connection)
+        last.migrate(last.loader.graph.leaf_nodes())

@@ -7,13 +7,15 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from agent.business.layer.yaml_io import write_layer
-from agent.business.models import ConfirmedPair, DataSource, SourceGrant
-from agent.business.sources import grant
 from agent.evidence import text_hash
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
+from business.evaluation.large_layer import made_tables
+from business.models import ConfirmedPair, DataSource, SourceGrant
+from business.semantic_layer.model import Words
+from business.semantic_layer.yaml_io import write_layer
+from business.sources import grant, save_layer
 from tests.factories import make_user
 from tests.integration.governance.world import client_of, staff
 
@@ -129,6 +131,24 @@ def test_a_wrong_layer_is_one_sentence_and_nothing_is_saved(
     assert len(DataSource.unscoped.get(pk=source.pk).semantic_layer.semantic_models) == 3
 
 
+@pytest.mark.parametrize("table", ["custommer", "pg_authid"])
+def test_a_layer_with_a_table_that_cannot_be_asked_is_not_saved(source: DataSource, steward: User, table: str) -> None:
+    wrong = write_layer(source.semantic_layer).replace("table: customer", f"table: {table}", 1)
+    status, page = layer_page(source, steward, text=wrong)
+    assert (status, f"The database has no table public.{table}." in page) == (400, True)
+    assert DataSource.unscoped.get(pk=source.pk).layer == source.layer
+
+
+def test_a_layer_is_saved_with_a_warning_where_the_database_does_not_answer(source: DataSource, steward: User) -> None:
+    DataSource.unscoped.filter(pk=source.pk).update(database="not_there")
+    text = write_layer(source.semantic_layer).replace("table: customer", "table: custommer", 1)
+    status, page = layer_page(source, steward, text=text)
+    assert (status, "nobody looked whether these tables are there" in page) == (200, True)
+    assert "custommer" in {
+        model.table for model in DataSource.unscoped.get(pk=source.pk).semantic_layer.semantic_models
+    }
+
+
 def test_a_draft_is_shown_and_not_saved(source: DataSource, steward: User) -> None:
     source.layer = {"name": "shop"}
     source.save()
@@ -209,3 +229,134 @@ def test_whoever_looks_after_a_source_finds_it_in_the_navigation_and_no_other_st
         page = client_of(person).get("/admin/rights/requests/").content.decode()
         assert (address in page) is is_told
         assert "Times are those of" in page
+
+
+def test_tables_are_found_by_name_label_and_column_and_shown_page_by_page(source: DataSource, steward: User) -> None:
+    layer = source.semantic_layer
+    made = made_tables(60, 4, is_labelled=True)
+    source.database = "not_there"  # else tables that are not in it are refused
+    save_layer(None, source, layer.model_copy(update={"semantic_models": (*layer.semantic_models, *made)}))
+    client, address = client_of(steward), f"/admin/data-sources/{source.pk}/layer/"
+
+    def told(**query: str) -> list[str]:
+        page = client.get(address, query).content.decode()
+        return re.findall(r"<summary><code>public\.(.*?)</code>", page)
+
+    assert told() == [model.name for model in (*layer.semantic_models, *made)][:50]
+    assert told(page="2") == [model.name for model in made][47:]
+    assert told(q="REGION_CODE") == ["customer"]
+    assert told(q="仓库登记") == ["warehouse_register"]
+    assert told(q="nothing of this name") == []
+    page = client.get(address).content.decode()
+    assert "<textarea" not in page  # of so many tables
+    assert "as a whole it goes out and comes in as a file" in page
+
+
+def table_page(source: DataSource, user: User, name: str, **data: str) -> tuple[int, str]:
+    client, address = client_of(user), f"/admin/data-sources/{source.pk}/layer/table/?name={name}"
+    answer = client.post(address, data, follow=True) if data else client.get(address)
+    return answer.status_code, answer.content.decode()
+
+
+def given(source: DataSource, user: User, name: str) -> dict[str, str]:
+    """What the form of a table holds when it is opened."""
+    form = client_of(user).get(f"/admin/data-sources/{source.pk}/layer/table/", {"name": name}).context["form"]
+    return dict(form.initial)
+
+
+def test_one_table_is_edited_and_no_other_is_written(source: DataSource, steward: User) -> None:
+    DataSource.unscoped.filter(pk=source.pk).update(layer={**source.layer, "description": "as it was stored"})
+    before = DataSource.unscoped.get(pk=source.pk).layer
+    form = given(source, steward, "customer")
+    text = form["text"].replace("name: customer\n", "name: customer\nsynonyms: [client]\n", 1)
+    status, page = table_page(source, steward, "customer", text=text, version=form["version"])
+    assert (status, "Saved: customer." in page) == (200, True)
+    after = DataSource.unscoped.get(pk=source.pk).layer
+    changed = [part for part in after["semantic_models"] if part["name"] == "customer"]
+    assert changed[0]["synonyms"] == ["client"]
+    assert {key: value for key, value in after.items() if key != "semantic_models"} == {
+        key: value for key, value in before.items() if key != "semantic_models"
+    }
+    others = [part for part in after["semantic_models"] if part["name"] != "customer"]
+    assert others == [part for part in before["semantic_models"] if part["name"] != "customer"]
+    entry = Entry.objects.filter(action=Action.SETTING_CHANGED, actor_name="stew").latest("pk")
+    assert entry.detail == {"tables": 3, "table": "customer"}
+
+
+def test_whoever_saves_second_is_told_and_loses_nothing(source: DataSource, steward: User, root: User) -> None:
+    first, second, other = given(source, steward, "sale"), given(source, root, "sale"), given(source, root, "region")
+    kept = first["text"].replace("name: sale\n", "name: sale\nsynonyms: [first]\n", 1)
+    late = second["text"].replace("name: sale\n", "name: sale\nsynonyms: [second]\n", 1)
+    assert table_page(source, steward, "sale", text=kept, version=first["version"])[0] == 200
+    status, page = table_page(source, root, "sale", text=late, version=second["version"])
+    assert status == 409
+    assert "Somebody has saved the table sale since you opened it." in page
+    assert "synonyms: [second]" in page  # what was typed is still there
+    assert table_page(source, root, "region", **other)[0] == 200  # another table is no conflict
+    status, _page = table_page(source, root, "sale", text=late, version=second["version"], remove="1")
+    assert status == 409
+    sale = next(m for m in DataSource.unscoped.get(pk=source.pk).semantic_layer.semantic_models if m.name == "sale")
+    assert sale.synonyms == ("first",)
+
+
+def test_a_whole_layer_does_not_overwrite_what_was_saved_meanwhile(source: DataSource, steward: User) -> None:
+    version = source.changed_at.isoformat()
+    form = given(source, steward, "sale")
+    kept = form["text"].replace("name: sale\n", "name: sale\nsynonyms: [kept]\n", 1)
+    table_page(source, steward, "sale", text=kept, version=form["version"])
+    status, page = layer_page(source, steward, text=write_layer(source.semantic_layer), version=version)
+    assert status == 409
+    assert "Somebody has saved the data source shop since you opened it." in page
+    layer = DataSource.unscoped.get(pk=source.pk).semantic_layer
+    assert next(m for m in layer.semantic_models if m.name == "sale").synonyms == ("kept",)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("name: sale\ntable: sale\ncolour: red\n", "Line 3: unknown key colour."),
+        ("name: sales\ntable: sale\n", "The table is called sale"),
+        ("name: sale\ntable: sale\nschema: secret\n", "is in no schema that this data source allows"),
+        ("- 1", "a table must have the keys name and table"),
+        ("", "This field is required"),
+    ],
+)
+def test_a_wrong_table_is_one_sentence_and_nothing_is_saved(
+    source: DataSource, steward: User, text: str, sentence: str
+) -> None:
+    version = given(source, steward, "sale")["version"]
+    status, page = table_page(source, steward, "sale", text=text, version=version)
+    assert status == 400
+    assert sentence in page
+    assert DataSource.unscoped.get(pk=source.pk).layer == source.layer
+
+
+def test_a_table_is_taken_out_of_the_layer(source: DataSource, steward: User) -> None:
+    status, page = table_page(source, steward, "region", **given(source, steward, "region"), remove="1")
+    assert (status, "region is no part of the layer any more" in page) == (200, True)
+    names = [model.name for model in DataSource.unscoped.get(pk=source.pk).semantic_layer.semantic_models]
+    assert names == ["customer", "sale"]
+    assert table_page(source, steward, "region")[0] == 404
+
+
+def test_who_does_not_manage_a_source_edits_no_table(source: DataSource, steward: User, northerner: User) -> None:
+    form = given(source, steward, "sale")
+    for person in (staff("zoe"), staff("yan")):
+        assert table_page(source, person, "sale")[0] == 404
+        assert table_page(source, person, "sale", **form, remove="1")[0] == 404
+    assert len(DataSource.unscoped.get(pk=source.pk).semantic_layer.semantic_models) == 3
+
+
+def test_three_megabytes_of_yaml_come_in_as_a_file(source: DataSource, steward: User) -> None:
+    layer = source.semantic_layer
+    made = [
+        model.model_copy(update={"description": Words(en="a" * 2_500)})
+        for model in made_tables(60, 30, is_labelled=True)
+    ]
+    text = write_layer(layer.model_copy(update={"semantic_models": (*layer.semantic_models, *made)}))
+    text += "# " + "x" * (3_000_000 - len(text))
+    DataSource.unscoped.filter(pk=source.pk).update(database="not_there")  # else tables that are not in it are refused
+    status, page = layer_page(source, steward, file=SimpleUploadedFile("shop.yaml", text.encode()))
+    assert (status, "Saved: 63 tables." in page) == (200, True)
+    status, page = layer_page(source, steward, file=SimpleUploadedFile("shop.yaml", b"#" * 10_000_001))
+    assert (status, "larger than 10 MB" in page) == (400, True)

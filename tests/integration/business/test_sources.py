@@ -11,16 +11,16 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from agent.business.address import Address
-from agent.business.introspect import draft_layer
-from agent.business.layer.model import OrgUnit
-from agent.business.layer.yaml_io import read_layer, write_layer
-from agent.business.models import DataSource, SourceGrant
-from agent.business.sources import grant, open_source, open_sources, save_layer, withdraw
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
+from business.address import Address
+from business.introspect import draft_layer
+from business.models import DataSource, SourceGrant
+from business.semantic_layer.model import OrgUnit
+from business.semantic_layer.yaml_io import read_layer, write_layer
+from business.sources import grant, open_source, open_sources, save_layer, withdraw
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
 from tests.factories import make_user
 
@@ -64,6 +64,11 @@ def test_yaml_goes_out_and_comes_back(shop: Address) -> None:
         ("name: shop\nsemantic_models:\n  - name: a\n    table: a\n    colour: red\n", "Line 5: unknown key semantic_models.0.colour."),
         ("name: shop\nsemantic_models:\n  - name: a\n    table: [\n", "Line 5: this is not YAML"),
         ("- 1", "Line 1: the file must have the keys name and semantic_models."),
+        ("[" * 1_000_000, "This is nested too deeply"),
+        ("- " * 60, "This is nested too deeply"),
+        ("name: \ud800", "This is not YAML"),
+        ("name: a\n---\nname: b\n", "this is not YAML"),
+        ("", "the file must have the keys name and semantic_models"),
         ("name: Shop!\n", "Line 1: name: String should match pattern"),
         ("name: shop\nsemantic_models:\n- {name: a, table: a}\n- {name: a, table: b}\n", "two semantic models are called a"),
         ("name: shop\nsemantic_models:\n- name: a\n  table: a\n  org_unit: {}\n", "Line 5: .*give either column, or shared_with"),
@@ -102,7 +107,7 @@ def test_the_words_of_a_source_are_read_once_for_each_saved_layer_and_set_of_tab
     before = open_source(nora, "shop").lexicon
     assert open_source(nora, "shop").lexicon is before
     grant(None, source, to=rita, table="customer")
-    assert {model.name for model in open_source(Principal.of(rita), "shop").lexicon.layer.semantic_models} == {
+    assert {model.name for model in open_source(Principal.of(rita), "shop").lexicon.catalog.layer.semantic_models} == {
         "customer"
     }
     renamed = tuple(model.model_copy(update={"synonyms": ("clientele",)}) for model in layer.semantic_models)

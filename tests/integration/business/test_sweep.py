@@ -8,15 +8,16 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
-from agent.business.address import Address
-from agent.business.models import DataSource
-from agent.business.queries import run_query
-from agent.business.sources import grant, open_source, withdraw
-from agent.business.tasks import sweep
-from agent.business.wall.views import PREFIX, name_of
 from audit.actions import Action
 from audit.models import Entry
 from authz.principal import Principal
+from business.address import Address
+from business.execute import Access
+from business.models import DataSource
+from business.queries import run_query
+from business.sandbox.views import PREFIX, name_of
+from business.sources import grant, open_source, withdraw
+from business.tasks import sweep
 from tests.factories import make_user
 
 
@@ -24,6 +25,7 @@ def ask(person: User, sql: str = "SELECT count(*) FROM customer") -> str:
     """Ask, and the name of the wall that was asked through."""
     opened = open_source(Principal.of(person), "shop")
     async_to_sync(run_query)(Principal.of(person), opened, sql)
+    assert isinstance(opened.access, Access)
     return name_of(opened.access.admin, opened.access.policy)
 
 

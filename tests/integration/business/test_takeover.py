@@ -9,17 +9,17 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-from agent.business import identity
-from agent.business.address import Address, Tls
-from agent.business.execute import Access, run_sql
-from agent.business.identity import SourceRefused
-from agent.business.layer.yaml_io import read_layer
-from agent.business.models import DataSource
-from agent.business.session import connected
-from agent.business.sources import draft, grant, open_source
-from agent.business.wall import views
 from authz.permissions import Right
 from authz.principal import Principal
+from business import identity
+from business.address import Address, Tls
+from business.execute import Access, run_sql
+from business.identity import SourceRefused
+from business.models import DataSource
+from business.sandbox import views
+from business.semantic_layer.yaml_io import read_layer
+from business.session import connected
+from business.sources import draft, grant, open_source
 from copilot_site.lib.errors import InvalidInput
 from tests.factories import make_user
 from tests.integration.governance.world import client_of, staff
@@ -90,7 +90,7 @@ def own_as(host: str) -> dict[str, object]:
     own = Address.of_django()
     return {
         "name": "own", "host": host, "port": own.port, "database": own.database, "username": own.user,
-        "password": own.password, "tls": "disable", "schemas": "public", "is_active": "on",
+        "password": own.password, "tls": "disable", "engine": "postgresql", "schemas": "public", "is_active": "on",
     }  # fmt: skip
 
 
@@ -128,11 +128,12 @@ def test_a_name_that_leads_home_later_is_refused_on_every_connection(
     assert async_to_sync(run_sql)(access, "SELECT count(*) FROM customer").rows is not None
     led_home(source)
     home = open_source(principal, "shop").access
+    assert isinstance(home, Access)
     with pytest.raises(InvalidInput, match="the product's own database server"):
         async_to_sync(run_sql)(home, "SELECT count(*) FROM customer")
     with pytest.raises(InvalidInput, match="the product's own database server"):
         draft(None, DataSource.unscoped.get(pk=source.pk))
-    views._built.add((home.admin, views.name_of(home.admin, home.policy)))  # a wall that this process has seen
+    views.built.add((home.admin, views.name_of(home.admin, home.policy)))  # a wall that this process has seen
     with pytest.raises(InvalidInput, match=r"the product's own database server|does not say which one it is"):
         async_to_sync(run_sql)(home, "SELECT count(*) FROM customer")
     views.forget(home.admin, home.policy)
@@ -165,7 +166,7 @@ def test_no_file_makes_a_source(db: None, tmp_path: Path) -> None:
 def test_one_wall_alone_is_for_the_evaluation_command() -> None:
     """Who names a wall, read from the source: nothing that a page, an address, a socket or a tool calls."""
     named = set()
-    for app in ("agent", "copilot_site", "demo"):
+    for app in ("agent", "business", "copilot_site", "demo"):
         for path in (ROOT / app).rglob("*.py"):
             tree = ast.parse(path.read_text())
             words = {node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword)}
@@ -173,9 +174,9 @@ def test_one_wall_alone_is_for_the_evaluation_command() -> None:
             if "Wall" in names or "wall" in words:
                 named.add(str(path.relative_to(ROOT)))
     assert named == {
-        "agent/business/execute.py",
-        "agent/business/evaluation/guard_cases.py",
-        "agent/business/management/commands/evaluate_sql_guard.py",
+        "business/execute.py",
+        "business/evaluation/guard_cases.py",
+        "business/management/commands/evaluate_sql_guard.py",
     }
 
 

@@ -9,10 +9,6 @@ from django.contrib.auth.models import User
 from django.db import InternalError
 from django.urls import reverse
 
-from agent.business.address import Address
-from agent.business.models import DataSource
-from agent.business.session import connected
-from agent.business.sources import withdraw
 from agent.models import Message, QueryCitation, Session
 from agent.oversight.dry_run import dry_run
 from agent.tools.database_query import DatabaseQuery
@@ -23,6 +19,10 @@ from authz.models import OrgUnit, PermissionSnapshot
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.tokens import issue_token
+from business.address import Address
+from business.models import DataSource
+from business.session import connected
+from business.sources import withdraw
 from tests.factories import allow, make_base, make_user
 from tests.integration.agent.conversations import asked, stored
 from tests.integration.governance.world import client_of, staff, text_of

@@ -6,9 +6,9 @@ import psycopg
 import pytest
 from asgiref.sync import async_to_sync
 
-from agent.business.execute import Access, Wall, run_sql
-from agent.business.guard.policy import Policy
-from agent.business.wall import views
+from business.execute import Access, Wall, run_sql
+from business.guard.policy import Policy
+from business.sandbox import views
 
 
 @pytest.mark.parametrize("units", [("a\\", ") OR true --"), ("'", ") OR true --"), ("\\' OR true --",), ("$$", "/*")])

@@ -5,14 +5,14 @@ from collections.abc import Callable
 import pytest
 from django.contrib.auth.models import User
 
-from agent.business.confirmed import confirmed_for
-from agent.business.housekeeping import sweep_walls
-from agent.business.models import DataSource
-from agent.business.readable import is_read
-from agent.business.sources import grant, managed_sources, open_source, open_sources, reach_of, vouched
-from agent.query_results.sources import Queried
 from authz.permissions import Right
 from authz.principal import Principal
+from business.asking import is_read
+from business.cleanup import sweep_walls
+from business.confirmed import confirmed_for
+from business.models import DataSource
+from business.results.visibility import Queried
+from business.sources import grant, managed_sources, open_source, open_sources, reach_of, vouched
 from copilot_site.doctor import data_sources
 from copilot_site.lib.errors import InvalidInput
 from tests.factories import make_user
@@ -51,7 +51,7 @@ def test_the_others_are_asked_as_before(broken: Callable[[], DataSource], source
         grant(None, other, to=northerner, right=right)
     assert [opened.source.name for opened in open_sources(principal)] == ["shop"]
     assert vouched(principal, [queried, Queried(source="another")]) >= {queried}
-    assert is_read(principal, "How many customers are there?")
+    assert is_read(principal, "How many customers are there?", "en")
     assert confirmed_for(principal, "How many customers are there?") is None
     assert managed_sources(principal) == {"another"}
     assert client_of(northerner).get("/").status_code == 200

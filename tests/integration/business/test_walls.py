@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from agent.business.evaluation.guard_cases import Arena, Case, arena, judge_all, read_cases, with_every_candidate
-from agent.business.execute import Wall
-from agent.business.wall import views
+from business.evaluation.guard_cases import Arena, Case, arena, judge_all, read_cases, with_every_candidate
+from business.execute import Wall
+from business.sandbox import views
 from tests.evaluation_data import data_folder
 
 OURS = Path(__file__).parents[2] / "evaluation"
@@ -83,7 +83,7 @@ def test_a_limit_may_choose_among_equals(statement: str, candidates: str) -> Non
 
 
 def test_an_answer_that_no_limit_could_choose_is_wrong(place: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agent.business.guard.rewrite.row_filter", lambda _table: "org_unit = 'team-a' AND id > 60")
+    monkeypatch.setattr("business.guard.rewrite.row_filter", lambda _table: "org_unit = 'team-a' AND id > 60")
     report = judge_all(
         [Case("first", "SELECT id FROM customers ORDER BY region, id LIMIT 9", "allow")], place, Wall.AST
     )
@@ -91,7 +91,7 @@ def test_an_answer_that_no_limit_could_choose_is_wrong(place: Arena, monkeypatch
 
 
 def test_without_the_row_filter_the_first_wall_s_cases_fail(place: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agent.business.guard.rewrite.row_filter", lambda _table: "true")
+    monkeypatch.setattr("business.guard.rewrite.row_filter", lambda _table: "true")
     report = judge_all(ATTACKS, place, Wall.AST)
     assert {failure["id"] for failure in report.failures} == {"other rows", "a count"}
     assert report.interference == 2

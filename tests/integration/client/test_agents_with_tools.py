@@ -123,7 +123,8 @@ def test_000_scene_2_a_person_asks_whether_a_document_is_ready(desk: Desk) -> No
     assert source.result["table"]["rows"][0][3] == "in work"
 
 
-def test_000_a_number_that_the_catalogue_does_not_say_is_not_told(desk: Desk) -> None:
+def test_000_a_number_that_the_catalogue_does_not_say_is_told_as_unchecked(desk: Desk) -> None:
+    """Facts do not settle it, and this model is no judge."""
     document = make_document(desk.base, "new.md", "# 指南\n\n尚未处理。\n")
     in_work(document)
 
@@ -131,9 +132,10 @@ def test_000_a_number_that_the_catalogue_does_not_say_is_not_told(desk: Desk) ->
         return None if found else calls(("get_document_info", {"knowledge_ids": [str(document.pk)]}))
 
     said = "您的文档正在处理中,已完成 50/100 个分块 [1]。您的文档已完成 99/100 个分块 [1]。"
-    _events, answer = watched(desk, "我上传的文档处理完了吗?", Agent(decide, said))
+    events, answer = watched(desk, "我上传的文档处理完了吗?", Agent(decide, said))
     assert "50/100" in answer
-    assert "99" not in answer
+    (told,) = [event for event in events if event.response_type == "answer" and "99/100" in event.content]
+    assert told.data["is_checked"] is False
 
 
 def test_000_the_structured_answer_is_the_specification_s(desk: Desk, papers: list[Document]) -> None:

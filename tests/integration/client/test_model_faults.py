@@ -1,12 +1,15 @@
 """Every fault of a model as a program sees it, through the log and the client: one last event, visibly less, nothing left running."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from uuid import UUID
 
 import pytest
 from django.conf import settings
 from redis import Redis
 
-from agent.models import Message, StopReason
+from agent.events import StopReason
+from agent.models import Message
+from agent.runs.leases import lease_key
 from copilot_client import KnowledgeQARequest, ResponseType, StreamResponse
 from copilot_site.embedded.process import wait_until
 from tests.integration.agent.conversations import LEAVE
@@ -32,10 +35,10 @@ def failing(fault: Step, place: str) -> Callable[[Request], Step]:
     return choose
 
 
-def leases() -> list[object]:
-    """Runs that say they are alive."""
+def leases(message_ids: Iterable[UUID]) -> int:
+    """How many of these runs say they are alive; other files' servers were killed, and their leases run out by themselves."""
     with Redis.from_url(settings.REDIS_URL, protocol=2) as valkey:
-        return list(valkey.keys("run:*:lease"))
+        return int(valkey.exists(*map(lease_key, message_ids)))
 
 
 def check_end(events: list[StreamResponse]) -> None:
@@ -48,6 +51,7 @@ def check_end(events: list[StreamResponse]) -> None:
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_ends_in_a_quoted_answer_that_says_so(desk: Desk, fault: str) -> None:
+    runs: list[UUID] = []
     with desk.client() as client:
         for place in PLACES:
             with modelled(chooses=failing(FAULTS[fault], place), limits=LIMITS):
@@ -64,10 +68,11 @@ def test_a_fault_ends_in_a_quoted_answer_that_says_so(desk: Desk, fault: str) ->
                 "the log says the same to who comes later"
             )
             row = Message.objects.get(pk=message_id)
+            runs.append(row.pk)
             assert (row.is_complete, row.stop_reason, row.state["tools"]["errors"][0]["tool"]) == (True, "ok", "model")
             assert set(row.notice.splitlines()) == set(notes)
     assert not Message.objects.filter(is_complete=False).exists()
-    assert wait_until(lambda: not leases(), timeout_s=5), "nothing runs"  # let go right after the last event
+    assert wait_until(lambda: not leases(runs), timeout_s=5), "nothing runs"  # let go right after the last event
 
 
 def test_a_model_that_is_not_there_leaves_quotations(desk: Desk) -> None:
@@ -107,4 +112,4 @@ def test_a_fault_of_ours_is_one_error_event_that_tells_nothing_of_it(
     assert again == events
     row = Message.objects.get(pk=events[0].assistant_message_id)
     assert (row.is_complete, row.stop_reason) == (True, StopReason.TOOL_ERROR)
-    assert not leases()
+    assert wait_until(lambda: not leases([row.pk]), timeout_s=5), "nothing runs"

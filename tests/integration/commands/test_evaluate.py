@@ -123,8 +123,12 @@ def test_answers_are_reported_with_what_is_hidden(folder: Path) -> None:
     found = report("evaluate_answers", folder, "--hide-relevant")
     assert (found["queries"], found["answerable"]) == (4, 3)
     assert found["contains_gold"] == found["cites_gold"] == 1
-    assert found["abstained"] == 1, "nothing says who founded Rome"
-    assert {"abstained_hidden", "right_elsewhere_hidden", "auc_hidden", "curve_hidden"} <= set(found)
+    assert found["unanswerable"]["answered"] == 0, "nothing says who founded Rome"
+    assert {"auc_unanswerable", "curve_unanswerable", "auc_hidden", "curve_hidden"} <= set(found)
+    for group in (found, found["unanswerable"], found["hidden"]):
+        assert sum(group[name] for name in ("answered", "found", "nothing")) == pytest.approx(1, abs=1e-3)
+    assert found["shown"] == 1, "answered or only found, what says it is given"
+    assert found["hidden"]["right_elsewhere"] == 0
 
 
 def test_a_set_without_answers_reports_what_is_refused_and_compares_nothing(folder: Path) -> None:
@@ -132,8 +136,8 @@ def test_a_set_without_answers_reports_what_is_refused_and_compares_nothing(fold
     (folder / "queries.dev.jsonl").write_text("\n".join(unanswerable))
     (folder / "qrels.dev.tsv").write_text("query-id\tcorpus-id\tscore\n")
     found = report("evaluate_answers", folder)
-    assert (found["queries"], found["answerable"], found["abstained"]) == (1, 0, 1)
-    assert not {"auc", "auc_confidence", "curve"} & set(found)
+    assert (found["queries"], found["answerable"], found["unanswerable"]["answered"]) == (1, 0, 0)
+    assert not {"auc_unanswerable", "curve_unanswerable", "hidden"} & set(found)
 
 
 def test_the_signals_of_every_question_are_written_where_asked(folder: Path) -> None:

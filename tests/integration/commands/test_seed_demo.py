@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from django.db import connection, connections, transaction
 from psycopg import sql
 
-from agent.business.address import Address
-from agent.business.models import DataSource
+from business.address import Address
+from business.models import DataSource
 from copilot_site.embedded.process import wait_until
 from demo import seed
 from demo.business_data import business_database

@@ -7,14 +7,15 @@ from django.contrib.auth.models import User
 from django.db import InternalError
 from django.urls import reverse
 
-from agent.models import Message, Role, Session, StopReason
+from agent.events import StopReason
+from agent.models import Message, Role, Session
 from agent.oversight import impersonation_views as see_as_module
 from audit.actions import Action
 from audit.models import Entry
 from authz.grants import take_back
 from authz.models import PermissionSnapshot
 from authz.permissions import Right
-from copilot_site.lib.transactions import read_only
+from copilot_site.lib.database import read_only
 from knowledge.models import Chunk, KnowledgeBase
 from knowledge.services import access
 from knowledge.services.folders import root_folder

@@ -8,7 +8,8 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
-from agent.models import Message, Rating, Role, Session, StopReason
+from agent.events import StopReason
+from agent.models import Message, Rating, Role, Session
 from audit.actions import Action
 from audit.models import Entry
 from tests.factories import make_user

@@ -12,7 +12,8 @@ from audit.models import Entry
 from authz.models import OrgUnit, Role, UnitKind
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.units import create_group, join
+from authz.roles import create_group
+from authz.units import join
 from knowledge.models import Document
 from tests.factories import allow
 from tests.integration.governance.world import World, client_of, text_of

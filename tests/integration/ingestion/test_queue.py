@@ -3,18 +3,27 @@
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
+from django.contrib.auth.models import User
+from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django.utils import timezone
 
+from authz.permissions import Right
+from authz.principal import Principal
 from copilot_site.celery import app
 from copilot_site.embedded.process import free_port
-from knowledge.ingestion.pipeline import ingest
+from knowledge import tasks
+from knowledge.ingestion.pipeline import Share, ingest
 from knowledge.models import DocumentVersion, ParseStatus
-from knowledge.tasks import OVERDUE, ingest_version, reap_ingestion
-from tests.factories import make_base, make_document, newest_version, prepare_embedder
+from knowledge.services.documents import retry_document
+from knowledge.services.folders import root_folder
+from knowledge.services.uploads import upload_document
+from knowledge.tasks import MOST_AHEAD, OVERDUE, ingest_version, reap_ingestion
+from tests.factories import allow, make_base, make_document, make_user, newest_version, prepare_embedder
 from tests.integration.ingestion.queues import drained
 from tests.integration.pages.house import House, client_of
 
@@ -88,3 +97,66 @@ def test_the_task_is_one_call_of_the_pipeline() -> None:
     ingest_version(str(version.pk))
     version.refresh_from_db()
     assert version.parse_status == ParseStatus.COMPLETED
+
+
+def test_whoever_uploads_without_end_keeps_nobody_else_waiting(django_capture_on_commit_callbacks: Commit) -> None:
+    """What is more than a few of one person waits with the imports."""
+    drained("interactive"), drained("bulk")
+    base, many, bert = make_base(), make_user(), make_user()
+    for person in (many, bert):
+        allow(person, base, Right.VIEW, Right.ADD)
+
+    def uploaded_by(person: User, count: int) -> list[UUID]:
+        uploads = []
+        with django_capture_on_commit_callbacks(execute=True):
+            for number in range(count):
+                file = ContentFile(f"{person.pk} {number}".encode())
+                folder = root_folder(base).pk
+                name = f"{person.pk}-{number}.txt"
+                uploads.append(upload_document(Principal.of(person), folder_id=folder, filename=name, file=file))
+        return [upload.version.pk for upload in uploads]
+
+    flood = uploaded_by(many, MOST_AHEAD + 3)
+    later = uploaded_by(bert, 2)
+    assert drained("interactive") == flood[:MOST_AHEAD] + later
+    assert drained("bulk") == flood[MOST_AHEAD:]
+    DocumentVersion.unscoped.filter(pk__in=flood[:2]).update(parse_status=ParseStatus.COMPLETED)
+    DocumentVersion.unscoped.filter(pk=flood[-1]).update(parse_status=ParseStatus.FAILED)
+    failed = DocumentVersion.unscoped.get(pk=flood[-1])
+    allow(bert, base, Right.CHANGE)
+    with django_capture_on_commit_callbacks(execute=True):
+        retry_document(Principal.of(bert), document_id=failed.document_id)
+    assert drained("interactive") == [failed.pk], "two of the first have been read"
+
+
+LONG = "\n\n".join(f"# Part {number}\n\n{'This part says something of its own. ' * 40}" for number in range(6))
+
+
+@pytest.mark.parametrize("share", [Share(size_bytes=5_000_000, passages=2), Share(size_bytes=100, passages=500)])
+def test_a_version_that_is_more_than_its_share_goes_on_with_the_imports(
+    share: Share, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Commit
+) -> None:
+    monkeypatch.setattr(tasks, "SHARE", share)
+    prepare_embedder()
+    with django_capture_on_commit_callbacks(execute=True):
+        version = newest_version(make_document(make_base(), "long.md", LONG))
+    drained("interactive"), drained("bulk")
+    with django_capture_on_commit_callbacks(execute=True):
+        ingest_version(str(version.pk))
+    version.refresh_from_db()
+    assert (version.queue, version.parse_status, version.attempts) == ("bulk", ParseStatus.PENDING, 0)
+    done = set(version.stages.filter(status="done").values_list("name", flat=True))
+    assert done == ({"parse", "chunk"} if share.passages == 2 else set()), "nobody waits while the rest is done"
+    assert (drained("interactive"), drained("bulk")) == ([], [version.pk])
+    ingest_version(str(version.pk))
+    version.refresh_from_db()
+    assert version.parse_status == ParseStatus.COMPLETED, "there it is read to its end"
+
+
+def test_a_version_within_its_share_is_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "SHARE", Share(size_bytes=5_000_000, passages=500))
+    prepare_embedder()
+    version = newest_version(make_document(make_base(), "long.md", LONG))
+    ingest_version(str(version.pk))
+    version.refresh_from_db()
+    assert (version.queue, version.parse_status) == ("interactive", ParseStatus.COMPLETED)

@@ -15,8 +15,7 @@ from django.db import connection
 
 from agent.models import Message
 from agent.profiles import Options
-from agent.runs.admission import queue
-from agent.runs.persistence import begin
+from agent.runs.start import begin, queue
 from agent.sessions import create_session
 from authz.principal import Principal
 from knowledge.retrieval.search import Scope

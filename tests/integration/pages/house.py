@@ -10,7 +10,8 @@ from django.test import Client
 from django.urls import reverse
 from reportlab.pdfgen import canvas
 
-from agent.models import Citation, Message, Role, Session, StopReason
+from agent.events import StopReason
+from agent.models import Citation, Message, Role, Session
 from authz.permissions import Right
 from authz.principal import Principal
 from knowledge.models import Chunk, Document, KnowledgeBase
@@ -60,26 +61,30 @@ class House:
             stop_reason=StopReason.OK,
             provider="extractive",
         )
-        chunk = chunk_with(self.document, SENTENCE)
-        start = chunk.text.index(SENTENCE)
-        Citation.objects.create(
-            message=answer,
-            number=1,
-            evidence_id="e1",
-            knowledge_base_id=chunk.knowledge_base_id,
-            document_id=chunk.document_id,
-            version_id=chunk.version_id,
-            chunk_id=chunk.id,
-            start=start,
-            end=start + len(SENTENCE),
-            score=1.0,
-            text_hash="",
-        )
+        cite(answer, chunk_with(self.document, SENTENCE), SENTENCE)
         return session
 
 
 def chunk_with(document: Document, words: str) -> Chunk:
     return next(chunk for chunk in Chunk.unscoped.filter(document=document) if words in chunk.text)
+
+
+def cite(answer: Message, chunk: Chunk, words: str) -> None:
+    """Have an answer's number 1 stand for these words of a passage."""
+    start = chunk.text.index(words)
+    Citation.objects.create(
+        message=answer,
+        number=1,
+        evidence_id="e1",
+        knowledge_base_id=chunk.knowledge_base_id,
+        document_id=chunk.document_id,
+        version_id=chunk.version_id,
+        chunk_id=chunk.id,
+        start=start,
+        end=start + len(words),
+        score=1.0,
+        text_hash="",
+    )
 
 
 def source_url(chunk: Chunk, words: str) -> str:

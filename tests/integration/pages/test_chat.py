@@ -7,11 +7,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from agent.models import Message, Role, Session, StopReason
+from agent.events import StopReason
+from agent.models import Message, Role, Session
 from authz.grants import take_back
 from authz.permissions import Right
-from tests.factories import make_user
-from tests.integration.pages.house import SENTENCE, House, chunk_with, client_of, plain
+from tests.factories import make_document, make_user
+from tests.integration.pages.house import SENTENCE, House, chunk_with, cite, client_of, plain
 
 
 def conversation(house: House, who: Any = None) -> str:
@@ -53,6 +54,37 @@ def test_a_no_is_called_a_no_and_cites_nothing(house: House) -> None:
     assert text in body
     assert "is-unconfirmed" in body
     assert 'class="cite"' not in body
+
+
+def test_what_was_found_is_quoted_where_it_stands_and_called_no_answer(house: House) -> None:
+    lead = "I cannot confirm an answer. These passages come closest:"
+    sentences = [{"text": lead, "citations": []}, {"text": SENTENCE, "citations": [1]}]
+    house.session.messages.filter(role=Role.ASSISTANT).update(
+        stop_reason=StopReason.NOT_CONFIRMED, sentences=sentences, content=f"{lead}\n{SENTENCE}[1]"
+    )
+    body = conversation(house)
+    assert lead in body
+    assert f"<mark>{SENTENCE}</mark>" in body
+    assert "no answer stands on them" in body
+    assert body.count('class="source"') == 1
+    take_back(None, [Right.VIEW], house.folder, of=house.reader)
+    body = conversation(house)
+    assert "One sentence is hidden" in body
+    assert SENTENCE not in body
+
+
+def test_a_quoted_row_is_shown_in_its_table(house: House) -> None:
+    table = "# Hotels\n\n| City | Limit |\n|---|---|\n| Oslo | 190 |\n| Rome | 160 |\n"
+    answer = house.session.messages.get(role=Role.ASSISTANT)
+    answer.citations.all().delete()
+    cite(answer, chunk_with(make_document(house.folder, "hotels.md", table, ingested=True), "Rome"), "| Rome | 160 |")
+    answer.sentences = [{"text": "City: Rome; Limit: 160", "citations": [1]}]
+    answer.save()
+    body = conversation(house)
+    assert "City: Rome" not in body
+    assert '<th scope="col">City</th>' in body
+    assert '<tr class="is-marked"><td><mark>Rome</mark></td><td><mark>160</mark></td></tr>' in body
+    assert "<tr><td>Oslo</td><td>190</td></tr>" in body
 
 
 def test_a_failed_and_an_unfinished_answer_say_what_happened(house: House) -> None:

@@ -63,16 +63,6 @@ def test_without_a_password_of_ours_there_is_none_to_change() -> None:
     assert client.get(reverse("password")).status_code == 404
 
 
-def test_the_password_page_of_the_admin_has_the_frame_of_the_others() -> None:
-    client = client_of(make_user("root", password=PASSWORD, is_superuser=True))
-    page = client.get(reverse("admin:password_change")).content.decode()
-    assert "theme-toggle" not in page
-    assert page.count('id="logout-form"') == client.get(reverse("admin:index")).content.decode().count(
-        'id="logout-form"'
-    )
-    assert "Back to the conversations" in page
-
-
 @pytest.mark.parametrize("username", ["reader", "nobody", "disabled"])
 def test_a_wrong_password_and_an_unknown_name_read_the_same(username: str) -> None:
     make_user("reader", password=PASSWORD)

@@ -8,11 +8,11 @@ import pytest
 from django.apps import apps
 from django.core.exceptions import ValidationError
 
+from agent.language_models import KeyLost, opened, sealed
 from agent.model_settings import LanguageModel, check_tools
 from agent.models import AgentProfile
 from agent.providers.base import ModelMisconfigured
 from agent.providers.configured import served_model
-from agent.providers.keys import KeyLost, opened, sealed
 from agent.tools.base import ALIASES, RESERVED, default_names, find, in_order
 from tests.factories import allow, make_base, make_document
 from tests.integration.rest.world import World

@@ -60,6 +60,26 @@ def test_the_same_bytes_change_nothing_and_other_bytes_are_a_new_version(world: 
     assert changed.json()["version"]["number"] == 2
 
 
+def test_who_may_only_add_replaces_no_document_of_somebody_else(world: World) -> None:
+    document = upload(world).json()["document"]
+    refused = upload(world, role="add", data=b"# Mine")
+    assert problem(refused, 403) == (
+        "“new.md” is here already, and not yours alone: a new version needs the right “change”."
+        " Ask for it, or add your file under another name."
+    )
+    assert Document.unscoped.get(pk=document["id"]).versions.count() == 1
+    assert upload(world, role="add").json()["outcome"] == "unchanged", "nothing is replaced"
+    allow(world.people["add"], world.folder, Right.CHANGE)
+    assert upload(world, role="add", data=b"# Mine").json()["outcome"] == "new_version"
+
+
+def test_who_may_only_add_makes_new_versions_of_what_is_theirs_alone(world: World) -> None:
+    assert upload(world, role="add").json()["outcome"] == "created"
+    assert upload(world, role="add", data=b"# Better").json()["outcome"] == "new_version"
+    assert upload(world, data=b"# Checked").json()["outcome"] == "new_version"
+    assert "needs the right “change”" in problem(upload(world, role="add", data=b"# Mine again"), 403)
+
+
 def test_a_file_name_is_never_a_path(world: World) -> None:
     assert upload(world, name="../../etc/报销 制度.md").json()["document"]["filename"] == "报销 制度.md"
 

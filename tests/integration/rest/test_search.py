@@ -13,6 +13,7 @@ from authz.grants import take_back
 from authz.models import PermissionSnapshot
 from authz.permissions import Right
 from knowledge import engine as engine_module
+from knowledge.services.folders import root_folder
 from tests.factories import PASSAGE, allow, make_base, make_document, make_folder, make_user
 from tests.integration.rest.world import Answer, signed_in
 
@@ -53,6 +54,15 @@ def test_only_what_the_reader_may_read_is_found(shelf: Shelf) -> None:
     assert shelf.found() == {"update.md", "travel.md"}
     allow(shelf.reader, shelf.hr)
     assert shelf.found() == {"update.md", "travel.md", "pay.md"}
+
+
+def test_a_hidden_folder_above_narrows_like_one_that_is_not_there(shelf: Shelf) -> None:
+    above = root_folder(shelf.base).pk
+    absent = shelf.search(folder_ids=[str(uuid4())]).json()
+    assert shelf.search(folder_ids=[str(above)]).json() == absent == {"hits": [], "visible": 0}
+    assert shelf.found(folder_ids=[str(above), str(shelf.trips.pk)]) == {"travel.md"}
+    allow(shelf.reader, root_folder(shelf.base))
+    assert shelf.found(folder_ids=[str(above)]) == {"update.md", "travel.md", "pay.md"}
 
 
 def test_the_best_passage_comes_first_and_explains_itself(shelf: Shelf) -> None:

@@ -1,6 +1,7 @@
 """API tokens: shown once, hashed, expiring, revocable, and no way to live for ever."""
 
 from datetime import datetime, timedelta
+from uuid import uuid4
 
 import pytest
 import time_machine
@@ -10,6 +11,9 @@ from rest_framework.test import APIClient
 from authz.models import ApiToken
 from authz.principal import Principal
 from authz.tokens import issue_token
+from knowledge.models import Folder
+from knowledge.services.access_requests import request_access
+from tests.factories import make_folder
 from tests.integration.rest.world import Answer, World
 from tests.tokens import client_with
 
@@ -133,3 +137,31 @@ def test_a_session_cookie_needs_the_csrf_token_to_write(world: World) -> None:
     client.force_login(world.people["view"])
     answer = client.post("/api/v1/sessions")
     assert (answer.status_code, "CSRF" in answer.json()["detail"]) == (403, True)
+
+
+def test_a_token_for_a_folder_knows_the_conversations_alone_that_one_for_it_began(world: World) -> None:
+    owner = Principal.of(world.people["all"])
+    narrow = [
+        client_with(issue_token(owner, name="narrow", scopes=["chat"], folder_id=folder.pk)[1])
+        for folder in (world.folder, world.folder, world.empty)
+    ]
+    own = f"/api/v1/sessions/{world.session.pk}"
+    gone = narrow[0].get(f"/api/v1/sessions/{uuid4()}")
+    for answer in (narrow[0].get(own), narrow[0].get(f"{own}/messages"), narrow[0].delete(own)):
+        assert (answer.status_code, answer.json()["detail"]) == (404, gone.json()["detail"])
+    begun = narrow[0].post("/api/v1/sessions").json()["id"]
+    listed = [[row["id"] for row in client.get("/api/v1/sessions").json()["results"]] for client in narrow]
+    assert listed == [[begun], [begun], []], "a second token for the folder goes on with what the first began"
+    everything = {row["id"] for row in world.client("all").get("/api/v1/sessions").json()["results"]}
+    assert everything == {begun, str(world.session.pk)}, "its owner sees all of them"
+
+
+def test_a_token_for_a_folder_learns_of_no_other_one(world: World) -> None:
+    owner = world.people["all"]
+    hidden = make_folder(world.base, "Secret plans")
+    Folder.unscoped.filter(pk=hidden.pk).update(is_discoverable=True)
+    request_access(Principal.of(owner), folder_id=hidden.pk)
+    narrow = client_with(issue_token(Principal.of(owner), name="n", scopes=["chat"], folder_id=world.folder.pk)[1])
+    assert world.client("all").get("/api/v1/access-requests").json()["results"][0]["folder_name"] == "Secret plans"
+    assert narrow.get("/api/v1/access-requests").json()["results"] == []
+    assert narrow.post("/api/v1/access-requests", {"folder": str(hidden.pk)}, format="json").status_code == 404

@@ -1,5 +1,7 @@
 """The indexes of large collections, and moving to another embedding space."""
 
+from contextlib import closing
+
 import pytest
 from django.conf import LazySettings
 from django.core.management import call_command
@@ -45,6 +47,23 @@ def test_indexes_are_built_once_past_the_limit_and_search_stays_within_rights(
         assert set(tend_indexes()) == {f"chunk_vectors_{space.pk}", "chunk_terms"} <= index_names()
         assert tend_indexes() == []
         assert [hit.passage.filename for hit in search(reader, QUESTION).hits] == ["seen.md"]
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP INDEX IF EXISTS chunk_vectors_{space.pk}, chunk_terms")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("emptied_audit_log", "reader")
+def test_an_index_that_another_process_builds_is_left_to_it(settings: LazySettings) -> None:
+    """What is not valid yet may be in the middle of its build: dropping it is a deadlock of the two."""
+    settings.SEARCH_EXACT_LIMIT = 0
+    space = EmbeddingSpace.objects.get()
+    try:
+        with closing(connection.copy()) as elsewhere, elsewhere.cursor() as other:
+            other.execute("SELECT pg_advisory_lock(hashtextextended('tend indexes', 0))")
+            assert tend_indexes() == []
+            assert not {f"chunk_vectors_{space.pk}", "chunk_terms"} & index_names()
+        assert set(tend_indexes(patience_s=10)) == {f"chunk_vectors_{space.pk}", "chunk_terms"}
     finally:
         with connection.cursor() as cursor:
             cursor.execute(f"DROP INDEX IF EXISTS chunk_vectors_{space.pk}, chunk_terms")

@@ -52,6 +52,8 @@ def _walk(patterns: Sequence[Any], prefix: str) -> Iterator[tuple[str, Any]]:
 
 def _methods(path: str, callback: Any) -> Sequence[str]:
     view = getattr(callback, "view_class", None)
+    if actions := getattr(callback, "actions", None):  # of a set of views
+        return [name for name in METHODS if name in actions]
     if view is None:
         return _allowed(path)
     known = METHODS if issubclass(view, APIView) else ("get", "post")
@@ -67,7 +69,17 @@ def _allowed(path: str) -> Sequence[str]:
 
 
 def _any_value(name: str) -> str:
-    uuids = {"session_id", "message_id", "folder_id", "base_id", "document_id", "chunk_id", "place_id", "source_id"}
+    uuids = {
+        "session_id",
+        "message_id",
+        "folder_id",
+        "base_id",
+        "document_id",
+        "chunk_id",
+        "place_id",
+        "source_id",
+        "saved_id",
+    }
     if name == "kind":
         return "folder"
     return "00000000-0000-0000-0000-000000000000" if name in uuids else "1"

@@ -7,7 +7,18 @@ from tests.integration.routes.addresses import Route
 from tests.integration.routes.world import ROLES
 
 TABLE = Path(__file__).parents[2] / "golden" / "routes.txt"
-IDS = {"session_id", "message_id", "folder_id", "base_id", "document_id", "chunk_id", "token_id", "place_id", "pk"}
+IDS = {
+    "session_id",
+    "message_id",
+    "folder_id",
+    "base_id",
+    "document_id",
+    "chunk_id",
+    "token_id",
+    "place_id",
+    "pk",
+    "saved_id",
+}
 
 
 def written() -> str:

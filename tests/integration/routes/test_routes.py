@@ -35,11 +35,6 @@ AWAY = {302, 401, 403}  # how an address answers whoever is nobody
 HEAD = f"{'':<76}" + "".join(f"{role:>7}" for role in ROLES) + "  scopes of a token\n"
 
 
-@pytest.fixture
-def world() -> World:
-    return World()
-
-
 def statuses(world: World, route: Route) -> list[int]:
     """What each role gets; nobody sees what an earlier one changed."""
     found = []
@@ -119,7 +114,7 @@ def test_auditors_see_rights_and_the_audit_log_and_read_no_document_and_no_answe
 
 AUDITED = ("admin/rights/", "admin/audit/", "api/v1/rights/", "api/v1/explain", "api/v1/audit/")
 # One person's: nobody else's rights reach it.
-OWN = ("chat/", "tokens/", "api/v1/sessions", "api/v1/tokens", "api/v1/knowledge-chat/", "api/v1/agent-chat/")
+OWN = ("chat/", "tokens/", "data/", "api/v1/sessions", "api/v1/tokens", "api/v1/knowledge-chat/", "api/v1/agent-chat/")
 
 
 VARYING = {"Date", "Set-Cookie", "X-Request-ID", "X-Correlation-ID"}

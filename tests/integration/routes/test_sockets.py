@@ -7,8 +7,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from agent.routing import websocket_urlpatterns
 from agent.sessions import create_session
+from agent.urls import websocket_urlpatterns
 from authz.permissions import Right
 from authz.principal import Principal
 from tests.factories import allow, make_base, make_folder, make_user

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from copy import deepcopy
+from functools import cached_property
 from typing import Any
 
 from django.apps import apps
@@ -12,12 +13,14 @@ from django.http import HttpResponseBase
 from django.test import Client
 from django.utils import timezone
 
-from agent.business.models import DataSource
+from authz.accounts import create_service_account
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from authz.service_accounts import create_service_account
 from authz.tokens import issue_token
+from business.models import DataSource, SavedQuery
+from business.semantic_layer.yaml_io import read_layer
+from business.sources import grant, save_layer
 from demo.seed import AUDITORS_MAY
 from tests.factories import allow, make_base, make_user
 from tests.integration.pages.house import SENTENCE, House, chunk_with
@@ -28,6 +31,14 @@ from tests.integration.routes.addresses import Route
 # disabled, with the session and the live token of before
 ROLES = ("anon", "none", "else", "view", "down", "add", "change", "manage", "all", "staff", "audit", "root", "dead")
 RIGHTS = {"down": Right.DOWNLOAD, "add": Right.ADD, "change": Right.CHANGE, "manage": Right.MANAGE, "dead": Right.VIEW}
+LAYER = """
+name: sales
+semantic_models:
+- name: deal
+  table: deal
+  org_unit: {shared_with: everyone}
+  entities: [{name: deal, type: primary, expr: id}]
+"""
 
 
 class World(House):
@@ -51,7 +62,21 @@ class World(House):
         User.objects.filter(username="dead").update(is_active=False)
         self.token = issue_token(Principal.of(self.reader), name="script")[0]
         self.robot = create_service_account(Principal.nobody(), username="robot", purpose="x")
-        self.made = (self.document, self.pdf, self.session)  # now: what is made while one request is tried goes with it
+        self.made = (
+            self.document,
+            self.pdf,
+            self.session,
+            self.saved,
+        )  # now: what is made while one request is tried goes with it
+
+    @cached_property
+    def saved(self) -> SavedQuery:
+        """A saved question of the reader, who may ask its source; nothing answers there."""
+        source = DataSource.unscoped.create(name="sales", database="nowhere", is_embedded=True)
+        save_layer(None, source, read_layer(LAYER))
+        grant(None, source, to=self.reader)
+        query = {"metrics": [{"name": "deal"}]}
+        return SavedQuery.unscoped.create(source=source, owner=self.reader, name="Deals", query=query)
 
     def with_token(self, *scopes: str) -> Client:
         """A program of somebody with every right, with a token of these scopes."""
@@ -79,11 +104,8 @@ class World(House):
             "version_number": lambda: 1,
             "page": lambda: 1,
             "number": lambda: 1,
-            "source_id": lambda: (
-                DataSource.unscoped.get_or_create(name="sales", defaults={"database": "nowhere", "is_embedded": True})[
-                    0
-                ].pk
-            ),
+            "source_id": lambda: self.saved.source_id,
+            "saved_id": lambda: self.saved.pk,
             "kind": lambda: "folder",
             "place_id": lambda: self.folder.pk,
             "user_id": lambda: self.reader.pk,
@@ -100,6 +122,10 @@ class World(House):
             "object_id": lambda: self._admin_row(route),
         }
         return named[name]()
+
+    def body_of(self, answer: Any) -> bytes:
+        """What an answer of `send` says, streamed or not."""
+        return answer.streamed_body if answer.streaming else answer.content  # type: ignore[no-any-return]
 
     def _api_row(self, route: Route) -> Any:
         """The row of an API address, by the collection it stands in; KeyError for a collection that is new here."""
@@ -139,7 +165,7 @@ class World(House):
             address or self.address(route), **options, **({"content_type": "application/json"} if is_json else {})
         )
         if getattr(answer, "streaming", False):
-            list(answer)  # reading to the end closes the file
+            answer.streamed_body = b"".join(answer)  # reading to the end closes the file
         client.cookies = cookies  # whom one address signs out comes signed in to the next
         return answer  # type: ignore[no-any-return]
 
@@ -179,6 +205,7 @@ BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
     "/library/folders/<folder_id>/upload/": _file,
     "/library/folders/<folder_id>/folders/": lambda world: {"name": "New"},
     "/tokens/": lambda world: {"name": "new", "days": "1", "scopes": ["search"]},
+    "/data/save/": lambda world: {"source": "sales", "fields": "metric=deal", "name": "New"},
     "/i18n/setlang/": lambda world: {"language": "en"},
     "/api/v1/knowledge-bases": lambda world: {"name": "New"},
     "/api/v1/folders": lambda world: {"parent": str(world.folder.pk), "name": "New"},
@@ -206,6 +233,7 @@ BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
 }
 # what an address asks for behind its path
 QUERIES: dict[str, Callable[[World], str]] = {
+    "/data/table.csv": lambda world: "source=sales&metric=deal",
     "/api/v1/sessions/continue-stream/<session_id>": lambda world: f"message_id={_answer_id(world)}",
     "/api/v1/explain": lambda world: f"user={world.reader.username}&kind=folder&id={world.folder.pk}",
     "/api/v1/rights/matrix": lambda world: f"knowledge_base={world.base.pk}",

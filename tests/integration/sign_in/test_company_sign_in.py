@@ -1,30 +1,27 @@
 """Signing in with the company's account: a real issuer over HTTP says who somebody is and where they belong."""
 
-import importlib
 import time
 from typing import Any
 
 import pytest
-from allauth.socialaccount.models import SocialAccount, SocialApp
+from allauth.socialaccount.models import SocialAccount
 from cryptography.hazmat.primitives.asymmetric import rsa
-from django.apps import apps
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
 from audit.actions import Action
 from audit.models import Entry
+from authz.accounts import create_service_account
 from authz.claims import MOST_VALUES, claim_values
 from authz.grants import deny, give
 from authz.models import ClaimMapping, ClaimMembership, UnmappedClaim
-from authz.oidc import secret_for
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.service_accounts import create_service_account
 from tests.factories import make_base, make_group, make_user
 from tests.integration.pages.house import client_of, plain
 from tests.integration.sign_in.browser import follow, is_in, signed_in_by_company
-from tests.oidc_issuer import CLIENT_ID, CLIENT_SECRET, Issuer
+from tests.oidc_issuer import Issuer
 
 pytestmark = pytest.mark.django_db
 
@@ -229,80 +226,6 @@ def test_an_issuer_that_does_not_answer_is_one_sentence(issuer: Issuer, settings
     app["settings"]["server_url"] = "http://127.0.0.1:1"
     answer = Client().get("/sign-in/with/company/")
     assert (answer.status_code, "does not answer now" in plain(answer.content)) == (503, True)
-
-
-def test_a_company_sign_in_of_the_admin_works_like_one_of_the_settings(issuer: Issuer, settings: Any) -> None:
-    settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"OAUTH_PKCE_ENABLED": True}}
-    client = client_of(make_user("root", is_superuser=True))
-    form = {"name": "Partner", "provider_id": "company", "server_url": issuer.url, "client_id": "copilot",
-            "secret": "a secret of the tests", "groups_claim": "groups"}  # fmt: skip
-    url = reverse("admin:socialaccount_socialapp_add")
-    assert "by https:// only" in plain(client.post(url, form).content)
-    assert "Give the client secret" in plain(client.post(url, form | {"secret": ""}).content)
-    form["server_url"] = issuer.url.replace("http://", "https://")
-    assert client.post(url, form).status_code == 302
-    page = plain(client.get(reverse("admin:socialaccount_socialapp_change", args=[1])).content)
-    assert "a secret of the tests" not in page
-
-
-def of_the_admin(issuer: Issuer, settings: Any, **more: Any) -> SocialApp:
-    """The issuer as a row, its secret stored for it."""
-    settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"OAUTH_PKCE_ENABLED": True}}
-    options = {"server_url": issuer.url, "groups_claim": "groups", "link_by_email": False}
-    return SocialApp.objects.create(
-        provider="openid_connect", provider_id="company", name="Partner", client_id=CLIENT_ID, secret=CLIENT_SECRET,
-        settings=options | {"secret_for": secret_for(issuer.url, CLIENT_ID)} | more,
-    )  # fmt: skip
-
-
-def test_a_client_secret_is_for_the_issuer_that_made_it(issuer: Issuer, settings: Any) -> None:
-    """Whatever way the row is changed, past the form as well: another issuer is not told the secret."""
-    row = of_the_admin(issuer, settings)
-    client, _answer = signed_in_by_company()
-    assert is_in(client), "with its secret it works"
-    heard = len(issuer.heard)
-    row.settings["server_url"] = issuer.url.replace("127.0.0.1", "localhost")
-    row.save()
-    signed_in_by_company()
-    assert len(issuer.heard) > heard, "the other one is asked"
-    assert CLIENT_SECRET not in str(issuer.heard[heard:])
-
-
-def test_another_issuer_is_stored_with_its_own_secret_alone(issuer: Issuer, settings: Any) -> None:
-    settings.OUTGOING_ALLOW = ("public",)
-    row = of_the_admin(issuer, settings)
-    client = client_of(make_user("root", is_superuser=True))
-    url = reverse("admin:socialaccount_socialapp_change", args=[row.pk])
-    form = {"name": "Partner", "provider_id": "company", "server_url": "https://sso.example", "client_id": CLIENT_ID,
-            "secret": "", "groups_claim": "groups"}  # fmt: skip
-    assert "Give the client secret that this issuer made" in plain(client.post(url, form).content)
-    assert SocialApp.objects.get().settings["server_url"] == issuer.url
-    assert client.post(url, form | {"secret": "the new one"}).status_code == 302
-    assert client.post(url, form | {"name": "Another name"}).status_code == 302
-    assert (SocialApp.objects.get().secret, SocialApp.objects.get().name) == ("the new one", "Another name")
-    assert "Give the client secret" in plain(client.post(url, form | {"client_id": "another"}).content)
-    first = Entry.objects.filter(action=Action.SETTING_CHANGED).earliest("pk")
-    assert first.detail == {"issuer_before": issuer.url, "issuer": "https://sso.example"}
-    for refused in ("https://127.0.0.1", "https://169.254.169.254", "https://10.0.0.1"):
-        assert "not connected to" in plain(client.post(url, form | {"server_url": refused, "secret": "x"}).content)
-
-
-def test_an_issuer_of_the_admin_is_asked_where_it_is_allowed_to_be(issuer: Issuer, settings: Any) -> None:
-    """One of the environment is the operator's own word: the other tests here ask it on this machine."""
-    settings.OUTGOING_ALLOW = ("private", "public")
-    assert is_in(signed_in_by_company()[0])
-    of_the_admin(issuer, settings)
-    heard = len(issuer.heard)
-    assert Client().get("/sign-in/with/company/").status_code == 503
-    assert len(issuer.heard) == heard
-
-
-def test_stored_client_secrets_are_bound_to_their_issuers(issuer: Issuer, settings: Any) -> None:
-    row = of_the_admin(issuer, settings)
-    del row.settings["secret_for"]
-    row.save()
-    importlib.import_module("authz.migrations.0005_bind_client_secrets_to_issuers").bind(apps, None)
-    assert is_in(signed_in_by_company()[0])
 
 
 def test_mapping_is_edited_in_the_admin_and_recorded() -> None:

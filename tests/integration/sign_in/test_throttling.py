@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
+from audit.actions import Action, Outcome
+from audit.models import Entry
 from tests.factories import make_user
 from tests.integration.pages.house import plain
 from tests.integration.sign_in.browser import is_in
@@ -42,3 +45,49 @@ def test_one_address_that_tries_many_names_is_paused(settings: Any) -> None:
         attempt(f"nobody{number}", "wrong", address="192.0.2.77")
     assert attempt("sprayed", PASSWORD, address="192.0.2.77")[1].status_code == 429
     assert is_in(attempt("sprayed", PASSWORD, address="192.0.2.78")[0])
+
+
+OLD_PASSWORDS = {
+    "password": {"new_password1": "quite another one", "new_password2": "quite another one"},
+    "account_reauthenticate": {},
+}  # pages that ask somebody who is signed in for their password
+
+
+def give(client: Client, page: str, password: str) -> Any:
+    asked = "old_password" if page == "password" else "password"
+    return client.post(reverse(page), OLD_PASSWORDS[page] | {asked: password})
+
+
+@pytest.mark.parametrize("page", OLD_PASSWORDS)
+def test_in_an_open_session_a_password_is_guessed_as_rarely_and_as_seen_as_at_the_door(page: str) -> None:
+    person = make_user(password=PASSWORD)
+    client = Client(REMOTE_ADDR="192.0.2.60")
+    client.force_login(person)
+    for _time in range(5):
+        give(client, page, "wrong")
+    wrong = Entry.objects.filter(action=Action.SIGN_IN_FAILED, target_id=str(person.pk), outcome=Outcome.DENY)
+    assert [entry.reason for entry in wrong] == ["wrong password"] * 5
+    answer = give(client, page, PASSWORD)
+    assert answer.status_code != 302, "the right one has to wait, too"
+    assert not Entry.objects.filter(action=Action.PASSWORD_CHANGED).exists()
+    assert attempt(person.username, PASSWORD)[1].status_code == 429, "one limit for all pages"
+
+
+def test_a_change_of_password_after_too_many_wrong_ones_has_to_wait(settings: Any) -> None:
+    client = Client(REMOTE_ADDR="192.0.2.61")
+    client.force_login(make_user(password=PASSWORD))
+    for _time in range(5):
+        assert give(client, "password", "wrong").status_code == 200
+    answer = give(client, "password", PASSWORD)
+    assert answer.status_code == 429
+    assert "Too many wrong attempts. Wait five minutes, then try again." in plain(answer.content)
+    settings.ACCOUNT_RATE_LIMITS = {"login_failed": None}
+    assert give(client, "password", PASSWORD).status_code == 302, "without the limit the same attempt is taken"
+
+
+def test_the_administration_has_no_password_page_of_its_own() -> None:
+    client = Client()
+    client.force_login(make_user("root", password=PASSWORD, is_superuser=True))
+    for method in (client.get, client.post):
+        assert method("/admin/password_change/")["Location"] == reverse("password")
+    assert f'href="{reverse("password")}"' in client.get(reverse("admin:index")).content.decode()

@@ -64,7 +64,7 @@ def test_the_page_sends_an_original_in_parts() -> None:
 
 
 def test_nothing_else_streams_by_itself() -> None:
-    apps = ("agent", "audit", "authz", "copilot_site", "demo", "knowledge")
+    apps = ("agent", "audit", "authz", "business", "copilot_site", "demo", "knowledge")
     found = {
         path.relative_to(ROOT).as_posix()
         for app in apps

@@ -17,9 +17,10 @@ from django.urls import path
 from authz.models import ApiToken
 from copilot_site.lib import seats
 from copilot_site.lib.fair_queue import FairQueue
-from copilot_site.lib.seats import Callers, SeatedHandler, Share
+from copilot_site.lib.seats import Callers, Owners, SeatedHandler, Share
 
 ANNA, BERT = User(pk=1, username="anna"), User(pk=2, username="bert")
+NOBODY = Owners(of_token=lambda _header: None, of_session=lambda _key: None)
 begun, go_on = threading.Event(), threading.Event()
 
 
@@ -151,7 +152,7 @@ Scene = Callable[[Any, FairQueue], Any]
 def played(scene: Scene, *, where: str) -> FairQueue:
     """A request of a client that the scene plays, over ASGI; the queue, when both are over."""
     queue = line()
-    handler = SeatedHandler({"pages": Share(queue, wait_s=0.2)}, {})
+    handler = SeatedHandler({"pages": Share(queue, wait_s=0.2)}, {}, NOBODY)
     scope = {
         "type": "http",
         "method": "GET",
@@ -221,7 +222,7 @@ def test_who_waits_and_leaves_is_out_of_the_line() -> None:
 
     queue = line()
     first = queue.enter("somebody")
-    handler = SeatedHandler({"pages": Share(queue, wait_s=30)}, {})
+    handler = SeatedHandler({"pages": Share(queue, wait_s=30)}, {}, NOBODY)
     scope = {
         "type": "http",
         "method": "GET",
@@ -248,7 +249,7 @@ def test_who_waits_and_leaves_is_out_of_the_line() -> None:
 def test_a_full_line_answers_at_once_and_when_to_come_back() -> None:
     queue = line(most=1)
     tickets = [queue.enter("one"), queue.enter("two")]
-    handler = SeatedHandler({"pages": Share(queue, wait_s=30)}, {})
+    handler = SeatedHandler({"pages": Share(queue, wait_s=30)}, {}, NOBODY)
     scope = {
         "type": "http",
         "method": "GET",

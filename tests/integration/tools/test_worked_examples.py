@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 
-from agent.tools.sheets import NO_SPREADSHEETS
+from agent.tools.data_schema import NO_SPREADSHEETS
 from knowledge.models import Chunk, Document, DocumentVersion, ParseStatus, Stage, StageName, StageStatus
 from tests.factories import allow, make_base, make_document, make_user, newest_version
 from tests.tooling import called
@@ -278,7 +278,7 @@ def test_sql_that_wants_more_than_the_tables_gets_one_sentence(
     reader: User, sql: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from agent.tools import data_analysis
-    from agent.tools.sheets import SheetLimits
+    from business.spreadsheets.queries import SheetLimits
 
     document = make_document(make_base(), "a.csv", "a,b\n1,2\n", ingested=True)
     allow(reader, document.knowledge_base)

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 from django.test import override_settings
 
-from agent.runs.admission import admitted, place_in_words, queue
+from agent.runs.run import place_in_words
+from agent.runs.start import admitted, queue
 from authz.principal import Principal
 from copilot_site.lib.errors import TooMany, Unavailable
 

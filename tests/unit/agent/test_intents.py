@@ -88,3 +88,9 @@ def test_a_vague_word_in_a_conversation_is_no_reason_to_ask_back() -> None:
 )
 def test_how_a_question_leans_by_its_wording(question: str, how: Lean) -> None:
     assert leaning_of(question).how is how
+
+
+def test_a_long_text_is_no_question_on_data() -> None:
+    question = "How many customers do we have by region?"
+    assert rule(question).route is Route.SQL
+    assert rule(f"{question} {'please ' * 100}").route is Route.DOC

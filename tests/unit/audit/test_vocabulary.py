@@ -7,7 +7,7 @@ from pathlib import Path
 from audit.actions import Action
 
 ROOT = Path(__file__).resolve().parents[3]
-RECORDING = ("agent", "audit", "authz", "copilot_site", "knowledge")
+RECORDING = ("agent", "audit", "authz", "business", "copilot_site", "knowledge")
 RECORDERS = {"record", "note"}  # how a module calls `audit.record.record`
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from agent.business.cells import is_year, told_row
-from agent.business.layer.model import Value
-from agent.query_results.result import ResultTable
+from business.results.cells import is_year, told_row
+from business.results.shown_query import ResultTable
+from business.semantic_layer.model import Value
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
 import pytest
 
-from agent.business.guard.guard import guard
-from agent.business.guard.policy import AllowedTable, Policy
-from agent.business.guard.refusal import Reason, SqlRefused
-from agent.business.guard.rewrite import Target
+from business.guard.guard import guard
+from business.guard.policy import AllowedTable, Policy
+from business.guard.refusal import Reason, SqlRefused
+from business.guard.rewrite import Target
 
 POLICY = Policy.of([AllowedTable("public", "customers", ("id", "name", "region", "tags"), None)])
 TEXT = "(SELECT string_agg('a', '') AS t FROM generate_series(1, 400000)) x"

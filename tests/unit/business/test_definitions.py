@@ -5,10 +5,13 @@ from pathlib import Path
 import pytest
 
 import demo
-from agent.business.layer.yaml_io import read_layer
-from agent.business.ways.definitions import definitions_of
+from business.logical_query.catalog import Catalog
+from business.parsing.model.definitions import definitions_of
+from business.parsing.model.free_form import fault_in
+from business.semantic_layer.yaml_io import read_layer
 
-MODELS = read_layer((Path(demo.__file__).parent / "business" / "demo.yaml").read_text()).semantic_models
+LAYER = read_layer((Path(demo.__file__).parent / "business" / "demo.yaml").read_text())
+MODELS, CATALOG = LAYER.semantic_models, Catalog.of(LAYER)
 REVENUE = "revenue: Order amounts without cancelled orders."
 OTHERWISE = "This is not counted by the definition “revenue: Order amounts without cancelled orders”."
 FREE = "Counted as a language model wrote it, by no definition of the data."
@@ -72,3 +75,34 @@ def test_a_list_is_told_what_its_table_holds() -> None:
 
 def test_what_the_person_may_not_read_is_not_told() -> None:
     assert definitions_of("SELECT sum(amount) FROM sales_order", (), "en") == (FREE,)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT DISTINCT b.name FROM project a JOIN project b ON b.owner_id = a.owner_id",  # one key on both sides
+        "SELECT DISTINCT c.name FROM customer c JOIN customer d ON d.region = c.region",  # listed once each: nothing is counted
+        "SELECT count(*) FROM customer WHERE industry = ''",
+        (
+            "WITH s AS (SELECT customer_id AS who, sum(amount) AS n FROM sales_order GROUP BY 1) "
+            "SELECT c.name, s.n FROM customer c JOIN s ON s.who = c.id"
+        ),
+    ],
+)
+def test_what_joins_along_keys_or_cannot_multiply_is_run(sql: str) -> None:
+    fault = fault_in(sql, CATALOG)
+    assert fault is None or not fault.is_wrong
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT count(*) FROM customer c JOIN customer d ON d.region = c.region",
+        "SELECT DISTINCT count(*) FROM customer c JOIN customer d ON d.region = c.region",
+        "SELECT count(*) FROM customer c JOIN LATERAL (SELECT region FROM customer) d ON d.region = c.region",
+    ],
+)
+def test_what_multiplies_rows_that_are_counted_is_not(sql: str) -> None:
+    fault = fault_in(sql, CATALOG)
+    assert fault is not None
+    assert fault.is_wrong

@@ -2,10 +2,10 @@
 
 import pytest
 
-from agent.business.drafting.codes import spelled_out
-from agent.business.drafting.dated import default_time
-from agent.business.drafting.identifiers import Identifiers
-from agent.business.layer.model import Dimension, Value
+from business.inference.codes import spelled_out
+from business.inference.identifiers import Identifiers
+from business.inference.time_columns import default_time
+from business.semantic_layer.model import Dimension, Value
 
 GLUED = Identifiers(
     ["sbCustomer", "sbTicker", "sbDailyPrice"], ["sbCustJoinDate", "sbCustPostalCode", "sbTickerId", "sbDpClose"]

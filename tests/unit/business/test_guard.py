@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.business.guard.guard import guard
-from agent.business.guard.policy import AllowedTable, Policy
-from agent.business.guard.refusal import Reason, SqlRefused
-from agent.business.guard.rewrite import Target
+from business.guard.guard import guard
+from business.guard.policy import AllowedTable, Policy
+from business.guard.refusal import Reason, SqlRefused
+from business.guard.rewrite import Target
 from tests.evaluation_data import data_folder
 
 CUSTOMERS = AllowedTable("public", "customers", ("id", "org_unit", "name"), "org_unit", ("team-a", "o'hara"))

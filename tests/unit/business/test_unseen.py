@@ -2,9 +2,9 @@
 
 import pytest
 
-from agent.business.guard.guard import guard
-from agent.business.guard.policy import AllowedTable, Policy
-from agent.business.guard.rewrite import Target
+from business.guard.guard import guard
+from business.guard.policy import AllowedTable, Policy
+from business.guard.rewrite import Target
 
 POLICY = Policy.of([AllowedTable("public", "t", ("id", "name", "at"), "name", ("a",))])
 OURS = "(SELECT id, name, at FROM public.t WHERE name::text IN ('a') OFFSET 0) t"

@@ -5,8 +5,7 @@ import pytest
 
 from copilot_site.lib.registry import UnknownName
 from knowledge.embedding import build_embedder
-from knowledge.embedding.base import EmbedderMisconfigured, ModelMissing
-from knowledge.embedding.texts import prefixes_of
+from knowledge.embedding.base import EmbedderMisconfigured, ModelMissing, prefixes_of
 from tests.embedders import MODELS, bundled, exported_model, require_models
 
 TEXTS = ["员工每年享有二十天带薪年假。", "Reset your password in the self-service portal."]

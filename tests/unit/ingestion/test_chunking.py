@@ -98,14 +98,18 @@ def test_pages_are_those_of_the_blocks() -> None:
 
 def test_text_without_any_break_is_cut_by_length() -> None:
     parsed = ParsedDocument(blocks=(Block("paragraph", "字" * 1000),))
-    chunks = chunk_document(parsed, count_tokens=lambda texts: [len(text) for text in texts], max_tokens=100)
+    chunks = chunk_document(
+        parsed, count_tokens=lambda texts: [len(text) for text in texts], target_tokens=270, max_tokens=100
+    )
     assert all(len(chunk.text) <= 100 for chunk in chunks)
     assert "".join(chunk.text for chunk in chunks) == parsed.text
 
 
 def test_chinese_prose_is_cut_after_sentences() -> None:
     parsed = ParsedDocument(blocks=(Block("paragraph", "员工每年有十天年假，须提前申请。" * 60),))
-    chunks = chunk_document(parsed, count_tokens=lambda texts: [len(text) for text in texts])
+    chunks = chunk_document(
+        parsed, count_tokens=lambda texts: [len(text) for text in texts], target_tokens=270, max_tokens=480
+    )
     assert len(chunks) > 2
     assert all(chunk.text.endswith("。") for chunk in chunks)
 

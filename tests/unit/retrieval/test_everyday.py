@@ -3,7 +3,7 @@
 import pytest
 
 from knowledge.retrieval import term_weights
-from knowledge.retrieval.term_weights import is_of_words, matter_weights, share_of_passages
+from knowledge.retrieval.term_weights import matter_weights, share_of_passages
 from knowledge.retrieval.terms import query_weights, term_id, terms
 
 QUESTION = "我自己的折扣是多少"
@@ -41,11 +41,8 @@ def test_what_no_document_says_stays_out_and_an_everyday_word_leaves_a_smaller_h
         assert sum(unknown.values()) < sum(usual.values()) < 1
 
 
-def test_the_share_of_passages_is_a_share_and_joins_of_words_are_no_words() -> None:
+def test_the_share_of_passages_is_a_share() -> None:
     assert share_of_passages("的") > 0.9 > share_of_passages("折扣") > 0
     assert share_of_passages("the") > 0.9 > share_of_passages("discount") > 0
     assert share_of_passages("quarkfelder") == 0
     assert share_of_passages("我自") > 0, "one word ends and the next begins"
-    assert is_of_words("自己")
-    assert is_of_words("discount")
-    assert not is_of_words("己的")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from knowledge.retrieval.proximity import SPAN, said_together
+from knowledge.retrieval.fusion import SPAN, said_together
 
 SHARES = {1: 0.5, 2: 0.3, 3: 0.2}
 

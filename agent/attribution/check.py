@@ -1,0 +1,79 @@
+"""Does a piece of evidence say this sentence? What can be compared fact by fact is; the rest is left open."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from agent.attribution.injection_filter import injections_in, without_injections
+from agent.attribution.overlap import share_said
+from agent.attribution.prose_check import check_prose
+from agent.attribution.table_check import check_table
+from agent.attribution.tables import table_of
+from agent.attribution.verdict import Finding, Verdict, contradicted, unsettled
+
+ORDERED = 0.8  # share of a sentence's words from which it repeats what only talks to whoever answers; by hand
+OTHERS = 2  # pieces of evidence beside those that are cited, in which a sentence is looked for
+SAID = (Verdict.SUPPORTED, Verdict.LIKELY)
+_ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>（）()\[\]，。；、]+|[\w.+-]+@[\w-]+\.[\w.]+", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """text: as the model was given it; what talks to whoever answers is no evidence. is_result: of a query."""
+
+    text: str
+    is_result: bool = False
+
+    @property
+    def says(self) -> str:
+        return without_injections(self.text)
+
+
+def check(sentence: str, evidence: Evidence, *, question: str, today: date, also: str = "") -> Finding:
+    """What the evidence says of the sentence. also: calculations of the run; today: what relative times count from."""
+    text = evidence.says
+    orders = injections_in(evidence.text)
+    if injections_in(sentence) or (orders and share_said(sentence, orders) > max(ORDERED, share_said(sentence, text))):
+        return contradicted("order")
+    for address in _ADDRESS.findall(sentence):
+        if address.rstrip(".,;:!?").casefold() not in text.casefold():
+            return contradicted("address")
+    table = table_of(text)
+    if table is not None:
+        found = check_table(sentence, table, question=f"{question} {also}", today=today)
+        if evidence.is_result or found.verdict is Verdict.SUPPORTED:
+            return found
+    return check_prose(sentence, text, also=also)
+
+
+def check_cited(
+    sentence: str, cited: Sequence[int], evidence: Mapping[int, Evidence], *, question: str, today: date, also: str = ""
+) -> tuple[tuple[int, ...], Finding]:
+    """What the evidence says of a sentence, and the numbers it stands on: those it cites, or another piece that says it.
+
+    One that cites nothing stands on the piece that has most of its words. Empty evidence settles nothing.
+    """
+    numbers = tuple(number for number in cited if number in evidence)
+    ranked = sorted(evidence, key=lambda number: -share_said(sentence, evidence[number].text))
+    found = {
+        number: check(sentence, evidence[number], question=question, today=today, also=also)
+        for number in dict.fromkeys((*numbers, *ranked[:OTHERS]))
+    }
+    own = [found[number] for number in numbers]
+    if any(each.verdict in SAID for each in own):
+        return numbers, min(own, key=_order)
+    if len(numbers) > 1:  # a sentence may be put together from several pieces
+        together = Evidence("\n\n".join(evidence[number].text for number in numbers))
+        if (joint := check(sentence, together, question=question, today=today, also=also)).verdict in SAID:
+            return numbers, joint
+    other = next((number for number in found if found[number].verdict is Verdict.SUPPORTED), None)
+    if other is not None:
+        return (other,), found[other]
+    if own:
+        return numbers, max(own, key=_order)
+    return tuple(ranked[:1]), unsettled("cites nothing")
+
+
+def _order(finding: Finding) -> int:
+    return [Verdict.SUPPORTED, Verdict.LIKELY, Verdict.UNSETTLED, Verdict.CONTRADICTED].index(finding.verdict)

@@ -1,0 +1,66 @@
+"""A language model reads what facts cannot settle: all open sentences of an answer in one call, each with the words that decide.
+
+What it says counts only as far as its quotation stands in the evidence, letter by letter; the evidence it is shown is fenced, and
+without what talks to whoever answers.
+"""
+
+import html
+import unicodedata
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from agent.attribution.check import Evidence
+from agent.providers.base import ChatModel
+from agent.providers.structured import complete
+from agent.tools.output import PASSAGE_CHARACTERS, bounded, escaped
+
+LEAST_QUOTED = 2  # characters
+
+
+class Judgement(BaseModel):
+    """One sentence, by its number in the call."""
+
+    sentence: int
+    verdict: Literal["supported", "contradicted", "not_said"]
+    quote: str = ""
+    reason: str = ""
+
+
+class Judgements(BaseModel):
+    judgements: list[Judgement] = Field(default_factory=list)
+
+
+async def judged(
+    model: ChatModel, system: str, question: str, sentences: Mapping[int, str], evidence: Mapping[int, Evidence]
+) -> dict[int, bool]:
+    """Whether the evidence says each sentence; one that was not judged, or whose quotation is made up, is missing.
+
+    system: the prompt. Raises ModelError.
+    """
+    said = {number: bounded(each.says, PASSAGE_CHARACTERS) for number, each in evidence.items()}
+    blocks = [_block("evidence", number, text) for number, text in said.items()]
+    blocks += [_block("sentence", number, text) for number, text in sentences.items()]
+    content = "\n".join([*blocks, "", f"The question was: {escaped(question)}"])
+    messages = [{"role": "system", "content": system}, {"role": "user", "content": content}]
+    answer = await complete(model, messages, Judgements)
+    together = _folded("\n".join(said.values()))
+    return {
+        each.sentence: each.verdict == "supported"
+        for each in answer.judgements
+        if each.sentence in sentences and (each.verdict != "supported" or _is_quoted(each.quote, together))
+    }
+
+
+def _block(name: str, number: int, text: str) -> str:
+    return f'<{name} number="{number}">\n{escaped(text)}\n</{name}>'
+
+
+def _is_quoted(quote: str, text: str) -> bool:
+    plain = _folded(html.unescape(quote)).strip(" .…\"“”'")
+    return len(plain) >= LEAST_QUOTED and plain in text
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -1,0 +1,154 @@
+"""The text of a query's result, or a table of a document, as typed facts: cells, conditions, the scope and how many rows there are.
+
+It is read from the text that the model was given, so that both know the same.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from agent.attribution.quantities import quantities
+
+Span = tuple[date | None, date | None]
+
+_RULE = re.compile(r"\|?\s*:?-{2,}")
+_LINE = re.compile(r"^(?:条件|Conditions)\s*[：:]\s*(.+)$", re.MULTILINE)
+_MEANING = re.compile(r"^(?:口径|Definitions)\s*[：:]\s*(.+)$", re.MULTILINE)
+_NOTHING = re.compile(
+    r"(?:没有符合条件的数据|没有数值|No row fits|No value)(?:[^（(\n]*[（(](?P<conditions>[^\n]*)[）)])?"
+)
+_PARTIAL = re.compile(r"共\s*([\d,]+)\s*行，显示前\s*([\d,]+)|First\s*([\d,]+)\s*of\s*([\d,]+)\s*rows")
+_SCOPE = re.compile(r"[，,]\s*([^，\n]+?)\s*可见的数据内|, in the rows of ([^\n]+)")
+_DAYS = re.compile(r"(\d{4}-\d\d-\d\d|…)\s*(?:至|to)\s*(\d{4}-\d\d-\d\d|[^\s；;,，）)]+)")
+_COMPARED = re.compile(r"(?P<field>.+?)\s*(?P<sign>[<>]=?|[≤≥≠]|!=|=)\s*(?P<value>.+)")
+_SINGLE = re.compile(r"^(?P<value>-?[\d,]+(?:\.\d+)?)\s*(?P<rest>.*)$")
+_PERIOD = re.compile(r"(?P<year>(?:19|20)\d\d)-(?:(?P<month>\d\d)(?:-(?P<day>\d\d)(?!\d))?|Q(?P<quarter>[1-4]))")
+_CURRENCY = re.compile(r"\d\s*(CNY|EUR|USD|GBP|JPY|HKD)\b")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One filter of a query. span: of a time, its end excluded; value: of a comparison, with its field and sign."""
+
+    text: str
+    span: Span | None = None
+    field: str = ""
+    sign: str = ""
+    value: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """rows: cells as they are written. total: how many rows there are in all; None where the text does not tell more.
+
+    head: what stands before the table. unit: of its amounts, as a quantity's dimension, "" where it is not said. is_empty: the
+    query found nothing, or the number 0. is_single: one value alone. scope: whose rows were read, "" for all.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    head: str = ""
+    total: int | None = None
+    conditions: tuple[Condition, ...] = ()
+    definitions: str = ""
+    scope: str = ""
+    unit: str = ""
+    is_empty: bool = False
+    is_single: bool = False
+
+    @property
+    def spans(self) -> list[Span]:
+        return [each.span for each in self.conditions if each.span]
+
+    def numbers(self, column: int) -> list[Decimal | None]:
+        return [number_of(row[column]) for row in self.rows]
+
+
+def number_of(cell: str) -> Decimal | None:
+    """The number in a cell: 1,250, -4.2, 1,850 CNY, 42 %; None for a name, a date or an identifier."""
+    plain = cell.strip().replace(",", "").replace("−", "-").rstrip(" %％")
+    try:
+        return Decimal(plain)
+    except InvalidOperation:
+        found = quantities(cell.lower())
+        whole = len(found) == 1 and found[0].end - found[0].start == len(cell.strip())
+        return found[0].value if whole else None
+
+
+def day_of(cell: str) -> date | None:
+    """The day of a cell, or the first one of its month or quarter; None for what is no time."""
+    found = _PERIOD.match(cell)
+    if found is None:
+        return None
+    month = int(found["month"] or 3 * int(found["quarter"] or 1) - 2)
+    try:
+        return date(int(found["year"]), month, int(found["day"] or 1))
+    except ValueError:
+        return None
+
+
+def table_of(text: str) -> Table | None:
+    """The first table of a text with all that is said around it; None where there is neither table nor a result of one value."""
+    head, columns, rows = _markdown(text)
+    listed = _LINE.search(text)
+    nothing = _NOTHING.search(head)
+    told = nothing["conditions"] if nothing and nothing["conditions"] else listed[1] if listed else ""
+    conditions = tuple(_condition(part.strip()) for part in re.split(r"[；;]", told) if part.strip())
+    meaning, scope, currency = _MEANING.search(text), _SCOPE.search(head), _CURRENCY.search(head)
+    said = [first or second for first, second in _SCOPE.findall(head)]
+    facts: dict[str, Any] = {
+        "head": head, "conditions": conditions, "definitions": meaning[1] if meaning else "",
+        "scope": said[0] if scope else "", "unit": f"money {currency[1]}" if currency else "",
+    }  # fmt: skip
+    if nothing:
+        return Table((), (), total=0, is_empty=True, is_single=True, **facts)
+    if rows:
+        partial = _PARTIAL.search(head)
+        totals = [int(number.replace(",", "")) for number in partial.groups() if number] if partial else []
+        return Table(columns, rows, total=max(totals, default=None), **facts)
+    single = _SINGLE.match(head.strip())
+    if single is None or not (listed or meaning or re.search(r"[（(]", single["rest"])):
+        return None
+    cell = single["value"]
+    return Table((single["rest"],), ((cell,),), is_empty=number_of(cell) == 0, is_single=True, **facts)
+
+
+def _markdown(text: str) -> tuple[str, tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """What stands before the first table, its columns and its rows; of a text without one the first paragraph alone."""
+    lines = text.splitlines()
+    for place in range(len(lines) - 1):
+        if "|" in lines[place] and "|" in lines[place + 1] and _RULE.match(lines[place + 1].strip()):
+            columns = _cells(lines[place])
+            rows = []
+            for line in lines[place + 2 :]:
+                if "|" not in line:
+                    break
+                cells = _cells(line)
+                rows.append((*cells, *[""] * len(columns))[: len(columns)])
+            return "\n".join(lines[:place]), columns, tuple(rows)
+    return text.split("\n\n", maxsplit=1)[0], (), ()
+
+
+def _cells(line: str) -> tuple[str, ...]:
+    bare = line.strip().removeprefix("|").removesuffix("|")
+    return tuple(cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", bare))
+
+
+def _condition(text: str) -> Condition:
+    days = _DAYS.search(text)
+    if days:
+        end = _day(days[2])
+        return Condition(text, span=(_day(days[1]), end + timedelta(days=1) if end else None))
+    compared = _COMPARED.fullmatch(text)
+    if compared is None:
+        return Condition(text)
+    return Condition(text, field=compared["field"], sign=compared["sign"], value=compared["value"])
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None

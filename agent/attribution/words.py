@@ -1,0 +1,55 @@
+"""The closed classes of words that a claim is made with, as `words.yaml` lists them."""
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+_FILE: Final = Path(__file__).with_name("words.yaml")
+
+
+@cache
+def _classes() -> dict[str, dict[str, list[str]]]:
+    loaded: dict[str, dict[str, list[str]]] = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
+    return loaded
+
+
+@cache
+def _by_word() -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for name, languages in _classes().items():
+        for word in (*languages["en"], *languages["zh"]):
+            found.setdefault(word, set()).add(name)
+    return {word: frozenset(names) for word, names in found.items()}
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    words = sorted(_by_word(), key=len, reverse=True)
+    english = "|".join(re.escape(word) for word in words if word.isascii())
+    return re.compile(
+        rf"(?<![a-z0-9])(?:{english})(?![a-z0-9])|{'|'.join(word for word in words if not word.isascii())}"
+    )
+
+
+def classes(text: str) -> set[str]:
+    """The classes of the words in a lower-case text; where one word holds another, as "at least" does, the longer one counts."""
+    return {name for found in _pattern().finditer(text) for name in _by_word()[found[0]]}
+
+
+def says(text: str, *names: str) -> bool:
+    """Whether a lower-case text has a word of one of these classes."""
+    return not classes(text).isdisjoint(names)
+
+
+def plain_length(text: str, start: int) -> int:
+    """How long the word is that begins here and holds no matter of its own; 0 for another word."""
+    found = _pattern().match(text, start)
+    return len(found[0]) if found and _by_word()[found[0]] != {"cause"} else 0
+
+
+def without_plain(text: str) -> str:
+    """The text without the words that hold no matter of their own."""
+    return _pattern().sub(lambda found: found[0] if _by_word()[found[0]] == {"cause"} else " ", text)

@@ -1,1 +1,0 @@
-"""Times of both languages: calendar units, single expressions, and the windows that they make together."""

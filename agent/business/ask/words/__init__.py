@@ -1,1 +1,0 @@
-"""What single words and phrases stand for: those of the languages, and those of a layer."""

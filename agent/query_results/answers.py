@@ -1,0 +1,132 @@
+"""A result of an answer, later: downloaded, run again, corrected; each time under the rights of that moment."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from agent.answer import CitedQuery
+from agent.events import StopReason
+from agent.evidence import text_hash
+from agent.models import Message, Role, Session
+from agent.runs.persistence import query_citation
+from agent.sessions import get_message, get_session
+from audit.actions import Action
+from audit.record import record
+from authz.principal import Principal
+from authz.snapshot import take_snapshot
+from business.examples import confirm
+from business.logical_query.wording import Meaning
+from business.queries import QueryResult, run_query
+from business.results.presentation import shown
+from business.results.shown_query import QueryShown
+from business.sources import OpenSource, open_source
+from copilot_site.lib.errors import NotFound
+from knowledge.ingestion.language import language_of
+
+PROVIDER = "database"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a result stands: the number of its citation in an answer."""
+
+    session_id: UUID
+    message_id: UUID
+    number: int
+
+
+def result_at(principal: Principal, place: Place) -> tuple[str, QueryShown]:
+    """The source's name and the result, under today's rights; raises NotFound, the same for missing and not theirs any more."""
+    message = get_message(principal, get_session(principal, place.session_id), place.message_id)
+    for query in message.queries:
+        if query.number == place.number and query.result is not None:
+            return query.source, query.result
+    raise NotFound(_("There is no such result, or you may not see it any more."))
+
+
+def exported(principal: Principal, place: Place) -> tuple[list[tuple[object, ...]], str]:
+    """The kept rows below their column names, and a file name that says when they are not all. Recorded. Raises NotFound."""
+    source, result = result_at(principal, place)
+    table = result.table
+    record(
+        principal,
+        Action.RESULT_EXPORTED,
+        run_id=str(place.message_id),
+        detail={"source": source, "query_id": result.query_id, "rows": len(table.rows), "total": table.total},
+    )
+    part = f"-first-{len(table.rows)}-of-{table.total}" if table.total is not None else ""
+    return [table.columns, *table.rows], f"{source}-{result.query_id}{part}.csv"
+
+
+def run_again(principal: Principal, place: Place) -> UUID:
+    """Run the same statement now; the answer is a new message, whose id comes back. Raises NotFound, SqlRefused, SourceUnavailable."""
+    source, kept = result_at(principal, place)
+    opened = open_source(principal, source)
+    result = async_to_sync(run_query)(principal, opened, kept.statement, run_id=str(place.message_id))
+    said = kept.meaning
+    meaning = Meaning(
+        said.figure, (*said.window, *said.conditions), said.definitions, said.window, said.unit, said.counted
+    )
+    fresh = _shown(opened, result, kept, statement=kept.statement, meaning=meaning)
+    notice = gettext_noop("The same query, run again with the rights you have now.")
+    return _answer(principal, place, source, fresh, notice=notice)
+
+
+def correct(principal: Principal, place: Place, *, sql: str) -> UUID:
+    """Run another statement for the same question and keep both as a confirmed pair; the answer is a new message.
+
+    Raises NotFound, PermissionDenied unless the person manages the source, SqlRefused, SourceUnavailable.
+    """
+    source, kept = result_at(principal, place)
+    opened = open_source(principal, source)
+    result = async_to_sync(confirm)(principal, opened, question=kept.question, sql=sql)
+    fresh = _shown(opened, result, kept, statement=sql.strip(), meaning=None)
+    notice = gettext_noop("Corrected by you. The query is an example for the questions to come.")
+    return _answer(principal, place, source, fresh, notice=notice)
+
+
+def _shown(
+    opened: OpenSource, result: QueryResult, kept: QueryShown, *, statement: str, meaning: Meaning | None
+) -> QueryShown:
+    return shown(
+        result,
+        opened,
+        question=kept.question,
+        statement=statement,
+        meaning=meaning,
+        language=language_of(kept.question) or "en",
+    )
+
+
+@transaction.atomic
+def _answer(principal: Principal, place: Place, source: str, fresh: QueryShown, *, notice: str) -> UUID:
+    """Store the question once more with its new answer, and record it. notice: in English; it is shown in the page's language."""
+    session = Session.objects.select_for_update().get(pk=place.session_id)
+    Message.objects.create(session=session, role=Role.USER, content=fresh.question)
+    text = fresh.meaning.headline
+    answer = Message.objects.create(
+        session=session,
+        role=Role.ASSISTANT,
+        content=f"{text}[1]",
+        sentences=[{"text": text, "citations": [1]}],
+        stop_reason=StopReason.OK,
+        provider=PROVIDER,
+        notice=notice,
+        duration_ms=fresh.table.elapsed_ms,
+    )
+    cited = CitedQuery(1, fresh.evidence_id, source, source, text_hash(text), fresh)
+    query_citation(answer.pk, cited, take_snapshot(principal)).save()
+    session.save(update_fields=["updated_at"])
+    record(
+        principal,
+        Action.QUESTION_ANSWERED,
+        session,
+        reason=StopReason.OK,
+        run_id=str(answer.pk),
+        detail={"evidence": [fresh.evidence_id], "cited": [fresh.evidence_id]},
+    )
+    return answer.pk

@@ -1,0 +1,256 @@
+"""Read a run: its log as it grows, from any place, as often as one likes; and its stored message when there is no log any more.
+
+Every event is looked at under the rights of the moment in which it is read. Where a finished run said something that may not be
+read any more, and where its log is gone, it is told anew from the stored message, which hides sentences one by one. Such a telling
+begins at `seq` 0: an event with that number tells a client to drop what it has.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import AbstractContextManager, aclosing, contextmanager, nullcontext
+from itertools import groupby
+from typing import Any, Final
+from uuid import UUID
+
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from agent.answer import CitedSentence
+from agent.events import (
+    AgentQuery,
+    Answer,
+    Complete,
+    Error,
+    Event,
+    KnowledgeReference,
+    QueryReference,
+    References,
+    Reflection,
+    StopReason,
+)
+from agent.models import Message, Role, Session
+from agent.revocation import Grounds, changed, may_read
+from agent.runs.log import Entry, RunLog, connected, growing_here
+from agent.runs.threads import reading
+from agent.sessions import ShownMessage, ShownQuery, get_message, get_session, read_message
+from authz.principal import Principal
+from business.results.visibility import Queried
+from copilot_site.lib.concurrency_limit import AtMost, HoldsTooMuch
+from copilot_site.lib.errors import NotFound, TooMany
+
+READERS: Final = AtMost(100)  # of one person: each looks at rights and waits at Valkey
+FREE_S = 5  # until somebody who has too many may look again
+IDLE_S = 5.0  # without an event; a reader is told so that it can show that it lives
+
+
+def require_answer(principal: Principal, session_id: UUID, message_id: UUID) -> None:
+    """Raises NotFound where this is no answer in a conversation of theirs."""
+    session = get_session(principal, session_id)
+    if not session.messages.filter(pk=message_id, role=Role.ASSISTANT).exists():
+        raise NotFound(_("There is no such message in this conversation."))
+
+
+async def follow(
+    principal: Principal, *, session_id: UUID, message_id: UUID, after: int = -1, is_own: bool = False
+) -> AsyncIterator[Entry | None]:
+    """The events of a run that follow `after`, to its last; None for each moment in which nothing came.
+
+    Whoever leaves changes nothing for the run or for other readers. The last one comes to everybody, again to whoever has it.
+    is_own: this very request made the run (`agent.runs.start.begin`), so that whose it is was looked at, and its first words are the
+    question; what others read is recorded. Raises NotFound, as `require_answer` does, and TooMany where this person reads too many answers
+    at once.
+    """
+    if not is_own:
+        await reading(_open_again, principal, session_id, message_id)
+    with _counted(principal, is_own):
+        async with aclosing(_followed(principal, session_id, message_id, after, is_own)) as entries:
+            async for entry in entries:
+                yield entry
+
+
+def _open_again(principal: Principal, session_id: UUID, message_id: UUID) -> None:
+    """Record that an answer is read again, with its evidence; what one finds that is not over yet, its own end records."""
+    require_answer(principal, session_id, message_id)
+    read_message(principal, get_session(principal, session_id), message_id)
+
+
+def _counted(principal: Principal, is_own: bool) -> AbstractContextManager[None]:
+    """A reader more of this person. Who asks is counted where runs are (`agent.runs.start`)."""
+    if is_own:
+        return nullcontext()
+    return _held(principal)
+
+
+@contextmanager
+def _held(principal: Principal) -> Iterator[None]:
+    try:
+        READERS.take(principal.user_id)
+    except HoldsTooMuch:
+        raise TooMany(
+            _("You are reading too many answers at once. Close some of the pages that show them."), retry_after_s=FREE_S
+        ) from None
+    try:
+        yield
+    finally:
+        READERS.give_back(principal.user_id)
+
+
+async def _followed(
+    principal: Principal, session_id: UUID, message_id: UUID, after: int, is_own: bool
+) -> AsyncGenerator[Entry | None, None]:
+    async with (
+        connected() as valkey,
+        aclosing(_logged(RunLog(valkey, message_id), principal, session_id, after=after, is_own=is_own)) as logged,
+    ):
+        async for entry in logged:
+            yield entry
+            if entry is not None and entry.is_terminal:
+                return
+    async for entry in _anew(principal, session_id, message_id):
+        yield entry
+
+
+async def _logged(
+    log: RunLog, principal: Principal, session_id: UUID, *, after: int, is_own: bool
+) -> AsyncGenerator[Entry | None, None]:
+    """What the log says; it ends without a last event where the stored message has to tell the run anew."""
+    last = None if is_own else await log.last()
+    if last is not None and last.is_terminal and last.seq == after:
+        yield last
+        return
+    seq = after if last is not None and after <= last.seq else -1
+    is_finished = last is not None and last.is_terminal
+    was_closed = last is None and not is_own and await reading(_is_stored, log.run_id)
+    while not (last is None and was_closed):
+        entries = await log.read(after=seq, wait_s=IDLE_S)
+        is_question = is_own and [entry.seq for entry in entries] == [0]
+        is_place = all(entry.type == "queued" for entry in entries)  # says nothing of anybody's documents
+        readable = [True] * len(entries) if is_question or is_place else await _may_leave(principal, entries)
+        if is_finished and not all(readable):
+            return
+        for place, entry in enumerate(entries):
+            if place and entry.has_grounds:  # again: whoever reads may have taken long over the one before
+                readable[place] = all(await _may_leave(principal, [entry]))
+            if not readable[place]:
+                if not is_finished:
+                    yield _withheld(session_id, log.run_id, entry.seq)
+                return
+            yield entry
+            seq = entry.seq
+        if not entries:
+            if was_closed:  # twice: between the stored answer and the last event lies a moment
+                return
+            was_closed = log.run_id not in growing_here() and await reading(_is_stored, log.run_id)
+            yield None
+
+
+async def _anew(principal: Principal, session_id: UUID, message_id: UUID) -> AsyncIterator[Entry]:
+    """The stored message as events; from the first one again where a right ends before the last one has left."""
+    place, entries = 0, await reading(told_anew, principal, session_id, message_id)
+    while place < len(entries):
+        if place and not all(await _may_leave(principal, entries[place:])):
+            place, entries = 0, await reading(told_anew, principal, session_id, message_id)
+        yield entries[place]
+        place += 1
+
+
+async def _may_leave(principal: Principal, entries: Sequence[Entry]) -> list[bool]:
+    return await reading(may_read, principal, [entry.grounds for entry in entries])
+
+
+def _is_stored(message_id: UUID) -> bool:
+    return Message.objects.filter(pk=message_id, is_complete=True).exists()
+
+
+def told_anew(principal: Principal, session_id: UUID, message_id: UUID) -> list[Entry]:
+    """A finished run from its stored message, as this person may read it now. Raises NotFound."""
+    reader = principal.again()
+    session = get_session(reader, session_id)
+    shown = get_message(reader, session, message_id)
+    events = [AgentQuery(content=shown.understood or _asked(session, shown), done=True), *_told(shown), _end(shown)]
+    chunks = frozenset(citation.passage.chunk_id for citation in shown.citations)
+    grounds = Grounds(chunks, frozenset(_key_of(query) for query in shown.queries))
+    return [
+        _placed(event, session_id, message_id, seq, grounds if isinstance(event, References | Answer) else None)
+        for seq, event in enumerate(events)
+    ]
+
+
+def _key_of(query: ShownQuery) -> str:
+    return Queried(source=query.source, reach=query.result.reach if query.result else ()).key
+
+
+def _asked(session: Session, shown: ShownMessage) -> str:
+    """The question that this is the answer to, as it was asked."""
+    questions = session.messages.filter(role=Role.USER, created_at__lt=shown.created_at)
+    return questions.order_by("-created_at").values_list("content", flat=True).first() or ""
+
+
+def _told(shown: ShownMessage) -> list[Event]:
+    """Everything between the question and the last event."""
+    events: list[Event] = [Reflection(content=sentence, done=True) for sentence in shown.notice.splitlines()]
+    if shown.citations or shown.queries:
+        events.append(_references(shown))
+    if shown.stop_reason != StopReason.TOOL_ERROR:
+        facts = {"provider": shown.provider, "readings": list(shown.readings)}
+        events += _answered(shown, {name: fact for name, fact in facts.items() if fact})
+    return events
+
+
+def _answered(shown: ShownMessage, data: dict[str, Any]) -> Iterator[Answer]:
+    """The answer as one event, or, where sentences have a mark, as one for each run of them that has it or has it not."""
+    sentences = [CitedSentence(s.text, s.citations, s.is_checked) for s in shown.sentences if not s.is_masked]
+    runs = [(is_checked, list(each)) for is_checked, each in groupby(sentences, key=lambda each: each.is_checked)]
+    if not shown.sentences or not runs:
+        yield Answer(content="" if shown.sentences else shown.content, done=True, data=data)
+    for place, (is_checked, each) in enumerate(runs):
+        text = " ".join(sentence.marked for sentence in each)
+        facts = data if is_checked else {**data, "is_checked": False}
+        yield Answer(content=f"{' ' if place else ''}{text}", done=place == len(runs) - 1, data=facts)
+
+
+def _end(shown: ShownMessage) -> Event:
+    if shown.stop_reason == StopReason.TOOL_ERROR:
+        return Error(content=shown.content, done=True)
+    notices = shown.notice.splitlines()
+    return Complete(done=True, data={"stop_reason": shown.stop_reason} | ({"notices": notices} if notices else {}))
+
+
+def _references(shown: ShownMessage) -> References:
+    return References(
+        knowledge_references=[
+            KnowledgeReference(
+                number=citation.number,
+                evidence_id=citation.evidence_id,
+                knowledge_base_id=citation.passage.knowledge_base_id,
+                knowledge_id=citation.passage.document_id,
+                chunk_id=citation.passage.chunk_id,
+                title=citation.passage.title,
+                heading_path=list(citation.passage.heading_path),
+                page=citation.page,
+                snippet=citation.snippet,
+                score=citation.score,
+            )
+            for citation in shown.citations
+        ],
+        query_references=[
+            QueryReference(
+                number=query.number,
+                evidence_id=query.evidence_id,
+                source=query.source,
+                title=query.title,
+                snippet=query.result.meaning.headline if query.result else "",
+                result=query.result,
+            )
+            for query in shown.queries
+        ],
+        done=True,
+    )
+
+
+def _withheld(session_id: UUID, message_id: UUID, seq: int) -> Entry:
+    """The last event of a reader who may not read the next one."""
+    return _placed(Error(content=changed(get_language() or "en"), done=True), session_id, message_id, seq)
+
+
+def _placed(event: Event, session_id: UUID, message_id: UUID, seq: int, grounds: Grounds | None = None) -> Entry:
+    return Entry.of(event.placed(seq, session_id, message_id), grounds)

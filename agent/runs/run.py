@@ -1,0 +1,168 @@
+"""A run: launched, walked, stored at its end, and written down for whoever follows it.
+
+A run belongs to the server and not to whoever asked: `launch` lets it live in a task of its own, which writes its log (`agent.runs.log`);
+whoever wants to see it reads that (`agent.runs.follow`). Two tasks a run: one walks the states, one writes.
+"""
+
+import asyncio
+import time
+from asyncio import CancelledError
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, suppress
+from itertools import count
+from uuid import UUID
+
+import structlog
+from asgiref.sync import sync_to_async
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, override
+from redis.exceptions import RedisError
+
+from agent.events import AgentQuery, Complete, Error, Event, Queued, SessionTitle, Stop, StopReason
+from agent.models import Message
+from agent.revocation import Grounds, grounds_of, guarded
+from agent.runs.leases import held
+from agent.runs.log import Batches, Entry, Growth, LogLost, RunLog, connected, growing_here
+from agent.runs.persistence import fail, finish, stopped
+from agent.runs.threads import front_served, in_thread, own_thread
+from agent.state import Run
+from agent.states import STATES
+from agent.workflow import walk
+from copilot_site.lib.errors import CopilotError
+
+log = structlog.get_logger(__name__)
+_launched: dict[UUID, asyncio.Task[None]] = {}  # by answer; a loop keeps tasks weakly
+
+
+def launch(run: Run) -> UUID:
+    """Walk a run that `begin` made, in the running loop, whoever reads it; returns the id of its answer. Twice is as once."""
+    if run.message_id not in _launched and not run.is_over:
+        _launched[run.message_id] = task = asyncio.create_task(_lived(run), name=f"run {run.message_id}")
+        task.add_done_callback(lambda _task: _launched.pop(run.message_id))
+        growing_here()[run.message_id] = Growth()
+        task.add_done_callback(lambda _task: growing_here().pop(run.message_id))
+    return run.message_id
+
+
+async def complete(run: Run) -> UUID:
+    """The same, and wait for its end. Whoever leaves meanwhile does not end it; whoever stops it does."""
+    if not run.is_over:
+        await asyncio.shield(_launched[launch(run)])
+    return run.message_id
+
+
+async def _lived(run: Run) -> None:
+    """The whole life of a run: under its lease, one task walks it, and this one writes down what that brings."""
+    batches = Batches()
+    walking: asyncio.Task[None] | None = None
+    try:
+        async with connected() as valkey, held(run.message_id, lambda: walking and walking.cancel()):
+            walking = asyncio.create_task(_walked(run, batches), name=f"walk {run.message_id}")
+            await _written(run, batches, RunLog(valkey, run.message_id))
+            await walking
+    except Exception as error:
+        log.exception("run.lost", run=str(run.message_id))
+        with suppress(Exception):  # what cannot be closed here is closed by the reaper
+            await in_thread(fail, run, time.monotonic(), error)
+    finally:
+        run.is_over = True
+        if run.ticket:
+            run.ticket.leave()
+
+
+async def _walked(run: Run, batches: Batches) -> None:
+    """Walk to the end, or to where somebody stops it; what was written before that is stored, and the last events say so."""
+    try:
+        async with own_thread():
+            try:
+                async with aclosing(events_of(run)) as events:
+                    async for event in events:
+                        batches.put(event, grounds_of(run, event))
+                        if isinstance(event, AgentQuery):  # the first: whoever asked knows that it is taken
+                            await front_served()
+            except CancelledError:
+                for event in await sync_to_async(_endings)(run):
+                    batches.put(event, Grounds())
+    finally:
+        batches.end()
+
+
+async def _written(run: Run, batches: Batches, log_of_run: RunLog) -> None:
+    """Write the events down as they come. Without a log the run goes on: its answer is stored."""
+    seq = 0
+    try:
+        async for pieces in batches:
+            numbers = count(seq)
+            entries = [
+                Entry.of(event.placed(next(numbers), run.session_id, run.message_id), grounds)
+                for event, grounds in pieces
+            ]
+            await log_of_run.append(entries)
+            seq += len(entries)
+    except (LogLost, RedisError):
+        log.warning("run.log_lost", run=str(run.message_id), exc_info=True)
+
+
+def _endings(run: Run) -> list[Event]:
+    """The last events of a run that was interrupted, as it was stored; none where it could not be."""
+    row = Message.objects.filter(pk=run.message_id, is_complete=True).first()
+    if row is None:
+        return []
+    ending = Complete(done=True, data=_ending(StopReason(row.stop_reason), row.notice.splitlines()))
+    if row.stop_reason == StopReason.CANCELLED:
+        return [Stop(content=stopped(run.language), done=True), ending]
+    return [ending]
+
+
+async def events_of(run: Run, *, alone: bool = False) -> AsyncGenerator[Event, None]:
+    """What a run tells, from its wait to its end, which is stored before the last event: Complete or Error.
+
+    alone: as `guarded` has it; readers of a log are looked at again before each event.
+    """
+    began = time.monotonic()
+    last: Event
+    try:
+        async for queued in _turn(run):
+            yield queued
+        began = run.spent.began = time.monotonic()  # what it waited is no work
+        async for event in guarded(run, walk(run, STATES), alone=alone):
+            yield event
+        title = await sync_to_async(finish)(run, began)
+        if title:
+            yield SessionTitle(content=title, done=True)
+        last = Complete(done=True, data=_ending(run.stop_reason, run.notices))
+    except Exception as error:
+        if not isinstance(error, CopilotError):
+            log.exception("run.failed", run=str(run.message_id))
+        last = Error(content=await sync_to_async(fail)(run, began, error), done=True)
+    except (GeneratorExit, CancelledError) as gone:  # it was stopped, or whoever listened went away
+        await sync_to_async(fail)(run, began, gone)
+        raise
+    finally:
+        await run.close_models()
+    yield last
+
+
+async def _turn(run: Run) -> AsyncIterator[Queued]:
+    """Wait for the run's place, without a thread and without a connection."""
+    if run.ticket is None:
+        return
+    async with aclosing(run.ticket.turn()) as places:
+        async for before in places:
+            yield Queued(content=place_in_words(before, run.language), data={"before": before})
+
+
+def place_in_words(before: int, language: str) -> str:
+    """What is said to whoever waits. before: questions that are begun before theirs."""
+    with override(language):
+        if not before:
+            return _("Others are being answered; yours is next.")
+        return ngettext("%(count)d question before yours.", "%(count)d questions before yours.", before) % {
+            "count": before
+        }
+
+
+def _ending(stop_reason: StopReason, notices: Sequence[str]) -> dict[str, object]:
+    """What the last event says of a run; notices only where there are any."""
+    ending: dict[str, object] = {"stop_reason": stop_reason.value}
+    return ending | ({"notices": list(notices)} if notices else {})

@@ -1,0 +1,242 @@
+"""From a question to a run: checked, admitted, given its model, stored, launched.
+
+How many runs a process works on at once, and who is next, says a fair queue before the first step of a run. Its parties are people, and
+beside each person all of their API tokens together: nobody comes before others by asking more, or through more tokens. A run with a
+language model mostly waits for it, one without keeps a processor busy: each kind has a queue of its own. The queues are those of one
+process; several processes have several, and what they share are the connections to the database.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Hashable
+from contextlib import aclosing, suppress
+from dataclasses import replace
+from decimal import Decimal
+from functools import cache
+from uuid import UUID, uuid4, uuid5
+from weakref import finalize
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+
+from agent import texts
+from agent.events import Event
+from agent.model_settings import profile_of
+from agent.models import DayOfUse, Message, Role, Session
+from agent.profiles import Options
+from agent.providers.base import ModelMisconfigured
+from agent.providers.configured import connect, served_model
+from agent.providers.metered import Metered
+from agent.runs.leases import held
+from agent.runs.run import events_of, launch
+from agent.runs.threads import in_thread, is_waited_for
+from agent.sessions import get_session
+from agent.state import Run
+from audit.actions import Action
+from audit.record import record
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput, TooMany, Unavailable
+from copilot_site.lib.fair_queue import FairQueue, QueueFull, Ticket
+from knowledge.ingestion.normalise import normalise
+from knowledge.retrieval.search import Scope
+
+QUESTION_LENGTH = 4_000  # characters: about four pages; what is longer is a document
+
+
+async def start(
+    principal: Principal, session_id: UUID, question: str, *, scope: Scope, language: str, options: Options
+) -> Run:
+    """Store the question and launch its run; whoever goes away meanwhile has asked all the same. Raises what `begin` raises."""
+
+    async def started() -> Run:
+        run = await in_thread(begin, principal, session_id, question, scope=scope, language=language, options=options)
+        if not is_waited_for():  # else this loop ends before the run: whoever follows it launches it
+            launch(run)
+        return run
+
+    return await asyncio.shield(asyncio.create_task(started()))
+
+
+async def ask(
+    principal: Principal,
+    *,
+    session_id: UUID,
+    question: str,
+    scope: Scope | None = None,
+    language: str = "en",
+    options: Options | None = None,
+) -> AsyncIterator[Event]:
+    """Answer one question in a conversation of this person, yielding events with gapless `seq`; the last is Complete or Error.
+
+    language: of the words that are ours (refusals, errors), `en` or `zh-hans`. options: profile, model, title. The audit has
+    the question before the first event, and the stored answer before the last one. Raises NotFound (not their conversation, no
+    such profile) and InvalidInput (no question, too long, no such model) before anything is stored.
+    """
+    run = await sync_to_async(begin)(
+        principal, session_id, question, scope=scope or Scope(), language=language, options=options or Options()
+    )
+    try:
+        async with held(run.message_id, _nobody_stops_it), aclosing(events_of(run, alone=True)) as events:
+            seq = 0
+            async for event in events:
+                yield event.placed(seq, run.session_id, run.message_id)
+                seq += 1
+    finally:
+        if run.ticket:
+            run.ticket.leave()
+
+
+def begin(
+    principal: Principal, session_id: UUID, question: str, *, scope: Scope, language: str, options: Options
+) -> Run:
+    """Store the question and make the run, which has its place or waits for one until it is over.
+
+    Raises NotFound, InvalidInput, Unavailable, before anything is stored.
+    """
+    session = get_session(principal, session_id)
+    run = Run(
+        session_id=session.pk,
+        message_id=session.pk,
+        principal=principal.signed_in(None),  # it goes on when they sign out; its readers are gone then
+        question=check_question(question),
+        scope=scope,
+        language=language,
+        profile=profile_of(options),
+        is_follow_up=session.messages.exists(),
+        keeps_title=options.disable_title,
+        asked_as=options.asked_as,
+    )
+    give_model(run)
+    run.ticket = admitted(principal, has_model=run.model is not None)
+    finalize(
+        run, run.ticket.leave
+    )  # a run that nobody launches, because whoever asked is gone, is forgotten with its place
+    try:
+        run.message_id = _store_question(run, session)
+    except BaseException:
+        run.ticket.leave()
+        raise
+    return run
+
+
+def check_question(question: str) -> str:
+    """The question as it is stored; raises InvalidInput when there is none, or too much of it."""
+    asked = normalise(question).strip()
+    if not asked:
+        raise InvalidInput(_("Ask a question: the text is empty."))
+    if len(asked) > QUESTION_LENGTH:
+        raise InvalidInput(
+            _("A question has at most %(most)s characters; this one has %(count)s. Upload long texts as documents.")
+            % {"most": QUESTION_LENGTH, "count": len(asked)}
+        )
+    return asked
+
+
+def answer_to(principal: Principal, session_id: UUID, asked_as: UUID) -> UUID | None:
+    """The answer, finished or not, to the question that was asked as this in a conversation of theirs. Raises NotFound."""
+    answer_id = _answer_id(get_session(principal, session_id).pk, asked_as)
+    return answer_id if Message.objects.filter(pk=answer_id).exists() else None
+
+
+def _answer_id(session_id: UUID, asked_as: UUID | None) -> UUID:
+    """What a client calls its question names an answer in its own conversation only."""
+    return uuid5(session_id, str(asked_as)) if asked_as else uuid4()
+
+
+@transaction.atomic
+def _store_question(run: Run, session: Session) -> UUID:
+    """Returns the id of the answer to be."""
+    answer = Message(id=_answer_id(session.pk, run.asked_as), session=session, role=Role.ASSISTANT, is_complete=False)
+    Message.objects.bulk_create([Message(session=session, role=Role.USER, content=run.question), answer])
+    detail: dict[str, object] = {"characters": len(run.question)}
+    record(run.principal, Action.QUESTION_ASKED, session, run_id=str(answer.pk), detail=detail)
+    return answer.pk
+
+
+def give_model(run: Run) -> None:
+    """The run's model and its judge, under one budget; none where nothing is configured, its key is lost, or the day's money is spent."""
+    try:
+        served = served_model(run.profile.model)
+    except ModelMisconfigured:
+        with override(run.language):
+            run.tell(str(texts.MODEL_UNUSABLE))
+        return
+    if served is None:
+        return
+    left = _left_of_day(run.principal)
+    if left is not None and left <= 0:
+        with override(run.language):
+            run.tell(str(texts.DAY_IS_SPENT))
+        return
+    if left is not None:
+        budget = run.profile.budget
+        cost = left if budget.cost is None else min(left, budget.cost)
+        run.profile = replace(run.profile, budget=replace(budget, cost=cost))
+    run.model = Metered(connect(served), run.profile.budget, run.spent)
+    run.judge = run.model
+    if run.profile.judge:
+        with suppress(ModelMisconfigured, InvalidInput):  # then the writer's model judges, too
+            run.judge = Metered(connect(served_model(run.profile.judge) or served), run.profile.budget, run.spent)
+
+
+def _left_of_day(principal: Principal) -> Decimal | None:
+    """What this person may still cost today; None where there is no limit."""
+    most: Decimal | None = settings.LLM["day_cost"]
+    if most is None:
+        return None
+    today = DayOfUse.objects.filter(user_id=principal.user_id, day=timezone.localdate()).first()
+    return most - today.cost if today else most
+
+
+@cache
+def queue(*, has_model: bool) -> FairQueue:
+    """The queue of this process for runs with or without a language model.
+
+    Nobody has more than half of the places, so that whoever comes beside a flood finds one, or the next one.
+    """
+    places = settings.MODEL_RUNS_AT_ONCE if has_model else settings.RUNS_AT_ONCE
+    half = max(1, places // 2)
+    return FairQueue(
+        places=places,
+        own_places=lambda party: min(half, _own_places(party)),
+        most_waiting=settings.RUNS_WAITING,
+    )
+
+
+def admitted(principal: Principal, *, has_model: bool) -> Ticket:
+    """A place for a run, or one in the queue; whoever has it calls `leave` when the run is over.
+
+    Raises Unavailable where nobody more may wait, TooMany where this person may not.
+    """
+    try:
+        return queue(has_model=has_model).enter((principal.user_id, principal.token_id is not None))
+    except QueueFull as full:
+        raise _refusal(full) from full
+
+
+def _own_places(party: Hashable) -> int:
+    assert isinstance(party, tuple)
+    _user_id, is_program = party
+    return settings.RUNS_PER_PROGRAM if is_program else settings.RUNS_PER_PERSON
+
+
+def _refusal(full: QueueFull) -> Unavailable:
+    values = {"seconds": full.retry_after_s}
+    if full.is_own:
+        return TooMany(
+            _("Too many of your questions are waiting. This one was not taken; ask it again in %(seconds)s s.")
+            % values,
+            retry_after_s=full.retry_after_s,
+        )
+    return Unavailable(
+        _("Too many people are asking at the moment. Your question was not taken; ask it again in %(seconds)s s.")
+        % values,
+        retry_after_s=full.retry_after_s,
+    )
+
+
+def _nobody_stops_it() -> None:
+    """Whoever listens to it ends it by going away."""

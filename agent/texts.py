@@ -1,0 +1,51 @@
+"""What answers say in our own words: refusals, questions back, notices. One place for the sentences, `locale/` for their translations.
+
+Constants are translated where they are turned into text: under `override(run.language)`, because a run has no request. Texts about a
+question or a tool of its own stay with it.
+"""
+
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
+
+# --- refusals -----------------------------------------------------------------------------------------------------------
+NOT_CONFIRMED = _("I cannot confirm an answer. These passages come closest:")
+NOTHING_FOUND = _("I cannot confirm this: I found nothing about it in what you may read.")
+SEARCHED = ngettext_lazy(
+    "%(count)d document was searched, in %(bases)s.", "%(count)d documents were searched, in %(bases)s.", "count"
+)
+AND_OTHERS = _("%(names)s and others")
+OTHER_WORDS = _("Other words may help.")
+WHOM_TO_ASK = _("Other words may help; or ask whoever keeps these documents: %(names)s.")
+NOT_HELPED_WITH = _(
+    "I do not help with that: I answer questions about documents and data that you may read, and change nothing."
+)
+NOTHING_IN_SCOPE = _("There is nothing in the chosen scope that you may read. Choose another one, or none.")
+ASKABLE_FOLDERS = _("These folders may hold it, and you may ask for access to them: %(names)s.")
+LIMIT_CAME_FIRST = _("A limit was reached before the search was done; a narrower question may help.")
+RIGHTS_CHANGED = _("What you may read changed while this was answered. Ask again.")
+FIRST_PART_NOT_CONFIRMED = _("The documents you may read do not confirm the first part of the question.")
+
+# --- questions back -----------------------------------------------------------------------------------------------------
+WHO_I_AM = _("I answer from the documents and data that you may read, and show what each answer stands on.")
+UNCLEAR_FOLLOW_UP = _("I am not sure how this goes on from the question before it. Ask it in a whole sentence.")
+WHICH_READING = _("What do you mean?")
+ASK_A_QUESTION = _("What would you like to know? Ask it in a whole sentence.")
+ABOUT_A_DOCUMENT = _("What does “%(title)s” say?")
+
+# --- what was done differently ------------------------------------------------------------------------------------------
+LEFT_OUT_BY_RIGHTS = _("What you may read changed while this was answered; what stood on it was left out.")
+MODEL_UNUSABLE = _("The language model cannot be used until an administrator mends it; answers are quotations.")
+DAY_IS_SPENT = _("Today's budget for language models is used up; the answer is quoted from documents.")
+MODEL_LIMIT = _("A limit for language models is reached; the answer is quoted from documents.")
+MODEL_FAILED_SEARCHING = _("The language model failed while it was searching; the answer stands on a plain search.")
+MODEL_SILENT = _("The language model does not answer now; the answer is quoted from documents.")
+MODEL_BROKE_OFF = _("The language model broke off; this is the part of the answer that came.")
+NOT_ALL_CHECKED = _("What could not be checked against its source is marked.")
+SEARCH_STOPPED = _("The search was stopped at its limit; the answer stands on what was found so far.")
+DATA_SILENT = _("The business data cannot be asked right now: their database does not answer as it should.")
+
+# --- how a run ended otherwise ------------------------------------------------------------------------------------------
+STOPPED = _("Stopped before the answer was complete.")
+FAILED = _("Something failed on our side; your question is kept. Ask it again in a moment.")
+SERVER_STOPPED = _("The server stopped while this was answered; your question is kept. Ask it again.")
+OVERTAKEN = _("This answer was closed before it was complete. Ask again.")

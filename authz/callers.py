@@ -1,0 +1,23 @@
+"""Whose a secret is that a request brings, for its place in queues only, never for a right: an answer checks far more."""
+
+from contextlib import suppress
+
+from django.contrib.auth import SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
+
+from authz.tokens import owner_of
+from copilot_site.lib.seats import Owners
+
+
+def _of_token(header: str) -> int | None:
+    scheme, _space, secret = header.partition(" ")
+    return owner_of(secret.strip()) if scheme.lower() == "bearer" else None
+
+
+def _of_session(key: str) -> int | None:
+    with suppress(ValueError):  # no key, or one with a letter that no database takes
+        return int(SessionStore(key).get(SESSION_KEY, ""))
+    return None
+
+
+OWNERS = Owners(of_token=_of_token, of_session=_of_session)

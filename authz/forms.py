@@ -1,0 +1,34 @@
+"""What is asked of a new API token: on the page of its person, whose sentences `issue_token` says, and in the admin."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from authz.scopes import DEFAULT_SCOPES, TokenScope
+from authz.tokens import DEFAULT_DAYS, MAX_DAYS
+
+
+class OwnTokenForm(forms.Form):
+    name = forms.CharField(required=False)
+    days = forms.IntegerField(min_value=0)
+    scopes = forms.Field(required=False, widget=forms.SelectMultiple)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        said = gettext("Give the number of days as a whole number between 1 and %(most)s.") % {"most": MAX_DAYS}
+        self.fields["days"].error_messages |= {"required": said, "invalid": said, "min_value": said}
+
+
+class AccountTokenForm(forms.Form):
+    name = forms.CharField(label=_("What uses it"), max_length=100)
+    days = forms.IntegerField(label=_("Days it lives"), min_value=1, max_value=MAX_DAYS, initial=DEFAULT_DAYS)
+    scopes = forms.MultipleChoiceField(
+        label=_("scopes"), choices=TokenScope.choices, initial=DEFAULT_SCOPES, widget=forms.CheckboxSelectMultiple
+    )
+    folder_id = forms.UUIDField(
+        label=_("Only this folder"),
+        required=False,
+        help_text=_("The id in the folder's address. Empty: all the account may see."),
+    )

@@ -1,0 +1,232 @@
+"""Data sources in the admin: the connection, the semantic layer as YAML, and who may ask."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.html import conditional_escape
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from authz.admin import GuardedModelAdmin
+from authz.governing import governed
+from authz.permissions import Right
+from authz.principal import Principal
+from business.connection_rights import FIELDS, LIMITS, change_connection, delete_source, may_connect, seen_sources
+from business.guard.policy import is_system_schema
+from business.models import DataSource, Engine, SourceGrant
+from business.sandbox.views import drop_all
+from business.semantic_layer.model import SemanticLayer
+from business.semantic_layer.rights import require_schemas
+from business.semantic_layer.yaml_io import read_layer
+from business.session import SourceUnavailable
+from business.source_checks import faults_with, unchecked
+from business.sources import grant, save_layer, withdraw
+from copilot_site.lib.errors import CopilotError, InvalidInput
+from copilot_site.lib.outgoing import AddressRefused, require_plausible, services
+
+
+class DataSourceForm(forms.ModelForm[DataSource]):
+    password: forms.CharField | None = forms.CharField(
+        label=_("Password"),
+        required=False,
+        widget=forms.PasswordInput(render_value=False),
+        help_text=_(
+            "Stored encrypted, for this address alone. Empty: the stored one stays, as long as the address does."
+        ),
+    )
+    layer_yaml: forms.CharField | None = forms.CharField(
+        label=_("Semantic layer"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 12, "cols": 110, "spellcheck": "false"}),
+        help_text=_("YAML. On the page “Semantic layer” it is drafted from the database, imported and exported."),
+    )
+
+    class Meta:
+        model = DataSource
+        fields = FIELDS
+
+    def clean_layer_yaml(self) -> SemanticLayer | None:
+        text = self.cleaned_data["layer_yaml"]
+        if not text.strip():
+            return None
+        try:
+            layer = read_layer(text)
+        except InvalidInput as error:
+            raise ValidationError(str(error)) from error
+        if layer.name != self.cleaned_data.get("name", self.instance.name):
+            raise ValidationError(_("The name in the semantic layer must be the name of the data source."))
+        try:
+            require_schemas(layer, self.cleaned_data.get("schemas", self.instance.schemas))
+        except InvalidInput as error:
+            raise ValidationError(str(error)) from error
+        return layer
+
+    def clean_host(self) -> str:
+        host: str = self.cleaned_data["host"].strip()
+        if not host:
+            raise ValidationError(_("Enter the server's host: the product's own server is never a data source."))
+        try:
+            return require_plausible(host, services())
+        except AddressRefused as error:
+            raise ValidationError(str(error)) from error
+
+    def clean_schemas(self) -> list[str]:
+        names = [name.strip() for name in self.cleaned_data["schemas"]]
+        for name in names:
+            if is_system_schema(name):
+                raise ValidationError(
+                    _("%(name)s is a schema of the system, which no data source has.") % {"name": name}
+                )
+        return names
+
+    def clean(self) -> dict[str, Any]:
+        """A limit that is left empty is the default one; of MySQL there is one schema, the database itself."""
+        given: dict[str, Any] = super().clean() or self.cleaned_data
+        if given.get("engine") == Engine.MYSQL and "database" in given:
+            given["schemas"] = [given["database"]]
+        empty = [name for name in LIMITS if name in given and given[name] is None]
+        return given | {name: getattr(DataSource(), name) for name in empty}
+
+    def _post_clean(self) -> None:
+        """A source that may be asked is tried out before it is saved: its server, its account, its tables and a wall."""
+        super()._post_clean()  # type: ignore[misc]  # of Django's own forms
+        is_asked = self.cleaned_data.get("is_active", self.instance.is_active)
+        if self.errors or not is_asked or not {*FIELDS, "password"} & set(self.changed_data):
+            return
+        if self.cleaned_data.get("password"):
+            self.instance.set_password(self.cleaned_data["password"])
+        try:
+            for fault in faults_with(self.instance):
+                self.add_error(None, str(fault))
+        except CopilotError as error:
+            self.add_error(None, str(error))
+
+
+class ConnectionForm(DataSourceForm):
+    """Of a source that there is: its layer has pages of its own, which tell when somebody else has saved it meanwhile."""
+
+    layer_yaml = None
+
+
+class RightsForm(ConnectionForm):
+    """For whoever says nothing of where a source is."""
+
+    password = None
+
+
+class ReachChoice(forms.Select):
+    """What a right reaches. On rows that cannot be changed the admin asks a widget marked so for the words, and says “-” otherwise."""
+
+    read_only = True
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        if renderer is None:  # no form, but a row
+            return conditional_escape(dict(self.choices).get(value, value))
+        return super().render(name, value, attrs, renderer)
+
+
+class SourceGrantInline(admin.TabularInline[SourceGrant, DataSource]):
+    model = SourceGrant
+    extra = 0
+    fields = ("table", "user", "group", "right", "expires_at")
+    autocomplete_fields = ("user", "group")
+
+    def get_formset(self, request: HttpRequest, obj: DataSource | None = None, **kwargs: Any) -> Any:
+        """The tables to choose from are those of the semantic layer."""
+        formset = super().get_formset(request, obj, **kwargs)
+        names = [model.name for model in obj.semantic_layer.semantic_models] if obj else []
+        formset.form.base_fields["table"] = forms.ChoiceField(
+            label=_("table"),
+            required=False,
+            widget=ReachChoice,
+            choices=[("", _("the whole source")), *((name, name) for name in names)],
+        )
+        return formset
+
+    def has_add_permission(self, request: HttpRequest, obj: DataSource | None = None) -> bool:
+        return True
+
+    def has_change_permission(self, request: HttpRequest, obj: DataSource | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: DataSource | None = None) -> bool:
+        return True
+
+    def has_view_permission(self, request: HttpRequest, obj: DataSource | None = None) -> bool:
+        return True
+
+
+@admin.register(DataSource)
+class DataSourceAdmin(GuardedModelAdmin[DataSource]):
+    form = DataSourceForm
+    list_display = ("name", "database", "is_active", "changed_at")
+    search_fields = ("name",)
+    inlines = (SourceGrantInline,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[DataSource]:
+        return seen_sources(Principal.of(request.user), request.user).order_by("name").defer("encrypted_password")
+
+    def get_form(self, request: HttpRequest, obj: DataSource | None = None, change: bool = False, **kwargs: Any) -> Any:
+        """The connection is in the form of whoever may set it; of a database that the product made there is none."""
+        if not may_connect(request.user) or (obj and obj.is_embedded):
+            kwargs["form"] = RightsForm
+        elif obj:
+            kwargs["form"] = ConnectionForm
+        return super().get_form(request, obj, change, **kwargs)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: DataSource | None = None) -> Any:
+        if not may_connect(request.user):
+            return FIELDS
+        return [name for name in FIELDS if name not in ("is_active", *LIMITS)] if obj and obj.is_embedded else ()
+
+    def get_inlines(self, request: HttpRequest, obj: DataSource | None) -> Any:
+        return self.inlines if obj and self._keeps(request, obj) else ()
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return bool(request.user.is_active and request.user.is_staff and may_connect(request.user))
+
+    def has_delete_permission(self, request: HttpRequest, obj: DataSource | None = None) -> bool:
+        may_connect_and_keeps = may_connect(request.user) and (obj is None or self._keeps(request, obj))
+        return super().has_delete_permission(request, obj) and may_connect_and_keeps
+
+    def _keeps(self, request: HttpRequest, source: DataSource) -> bool:
+        """Whether this person keeps the layer, and says who may ask."""
+        return governed(DataSource, Principal.of(request.user)).filter(pk=source.pk).exists()
+
+    def save_model(self, request: HttpRequest, obj: DataSource, form: Any, change: bool) -> None:
+        if may_connect(request.user) and change_connection(
+            request.user, obj, password=form.cleaned_data.get("password", "")
+        ):
+            messages.warning(
+                request,
+                _("The stored password was for the old address and is forgotten: enter the one for the new address."),
+            )
+        layer = form.cleaned_data.get("layer_yaml")
+        if layer is not None and not save_layer(Principal.of(request.user), obj, layer):
+            messages.warning(request, unchecked())
+
+    def delete_model(self, request: HttpRequest, obj: DataSource) -> None:
+        """With the source go the walls in its database; where that does not answer they stay, and the page says so."""
+        try:
+            if obj.engine == Engine.POSTGRESQL:
+                drop_all(obj.address)
+        except (SourceUnavailable, InvalidInput) as error:
+            self.refused(request, error)
+        delete_source(request.user, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[DataSource]) -> None:
+        for source in queryset:
+            self.delete_model(request, source)
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        by = Principal.of(request.user)
+        formset.save(commit=False)
+        for row in formset.deleted_objects:
+            withdraw(by, form.instance, of=row.user or row.group, table=row.table, right=Right(row.right))
+        for row in formset.new_objects:
+            holder = row.user or row.group
+            grant(by, form.instance, to=holder, table=row.table, right=Right(row.right), expires_at=row.expires_at)

@@ -1,0 +1,36 @@
+"""What the walls say to one statement of one person: for the command and for the admin's page."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from authz.principal import Principal
+from business.execute import Answer
+from business.guard.refusal import SqlRefused
+from business.queries import run_query
+from business.sources import OpenSource
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """reason: the rule that refused, error: its sentence; both empty where the statement may run. answer: None where it was refused."""
+
+    answer: Answer | None
+    reason: str = ""
+    error: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        if self.answer is None:
+            return {"verdict": "deny", "reason": self.reason, "rewritten": None, "error": self.error}
+        found: dict[str, Any] = {"verdict": "allow", "reason": "", "rewritten": self.answer.sql}
+        if self.answer.rows:
+            found |= {"columns": self.answer.rows.columns, "rows": self.answer.rows.rows, "total": self.answer.total}
+        return found
+
+
+async def verdict(by: Principal, opened: OpenSource, sql: str, *, execute: bool) -> Verdict:
+    """Judge a statement under the rights that the source was opened with. by: who the log names. Raises SourceUnavailable, WallRefused."""
+    try:
+        result = await run_query(by, opened, sql, execute=execute)
+    except SqlRefused as refused:
+        return Verdict(None, str(refused.reason), str(refused))
+    return Verdict(result.answer)

@@ -1,0 +1,137 @@
+"""A question that a manager of the source has answered once: their statement answers it again, under the rights of whoever asks.
+
+A time that the question says relatively (“last month”) is meant as of today: dates in the statement that were its days when it was
+confirmed become its days of today; where one cannot be told so, the statement is not used.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from django.utils.timezone import localtime
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+
+from authz.principal import Principal
+from business.confirmed_parameters import with_other_value
+from business.examples import passes
+from business.logical_query.times import Span, days_of
+from business.logical_query.wording import Meaning
+from business.models import ConfirmedPair
+from business.parsing.reader.times import mark_times
+from business.parsing.reader.units import normalised
+from business.sources import OpenSource, open_sources
+
+_DATE = re.compile(r"'(\d{4}-\d{2}-\d{2})'")
+_YEAR = re.compile(r"(?<![\w.])(?:19|20)\d{2}(?![\w.])")
+_END = "?？!！。. "
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """sql: as of today, before the guard; "" where its dates cannot be told for today. is_same: with the same value and time."""
+
+    opened: OpenSource
+    sql: str
+    by: str
+    at: datetime
+    is_same: bool = True
+
+    def meaning(self, language: str) -> Meaning:
+        """Who confirmed it, and when, in the question's language."""
+        with override("zh-hans" if language.startswith("zh") else "en"):
+            said = {
+                "name": self.by or _("a person who is not here any more"),
+                "day": self.at.date().isoformat(),
+            }
+            if self.is_same:
+                return Meaning("", (), (_("Confirmed for this question by %(name)s on %(day)s.") % said,))
+            return Meaning(
+                "", (), (_("Confirmed for this question with another value or time by %(name)s on %(day)s.") % said,)
+            )
+
+
+def confirmed_for(principal: Principal, question: str) -> Confirmed | None:
+    """The confirmed statement for a question among the sources that this person may ask; None where there is none."""
+    return confirmed_in(open_sources(principal), question)
+
+
+def confirmed_in(sources: Iterable[OpenSource], question: str) -> Confirmed | None:
+    """The latest confirmed statement for the same question that the rights of whoever opened the sources would run.
+
+    Where there is none, of the same question with another value or time, if the statement can be told for those.
+    """
+    found = [each for opened in sources for each in _fitting(opened, question)]
+    return max(found, key=lambda each: (each.is_same, each.at), default=None)
+
+
+def _fitting(opened: OpenSource, question: str) -> Iterator[Confirmed]:
+    """The first pair of a source that is the same, and the first that is but for a value or time."""
+    zone, asked = ZoneInfo(opened.layer.time_zone), _same_for(question)
+    pairs = list(ConfirmedPair.objects.filter(source=opened.source).select_related("confirmed_by"))
+    same = next((pair for pair in pairs if _same_for(pair.question) == asked), None)
+    for pair in [same] if same else pairs:
+        at = localtime(pair.confirmed_at, zone)
+        then, today = at.date(), datetime.now(zone).date()
+        sql = (
+            as_of(pair.sql, question, confirmed=then, today=today)
+            if same
+            else _otherwise(pair, question, opened, confirmed=then, today=today)
+        )
+        if (sql or same) and passes(pair.sql, opened.access.policy):
+            by = pair.confirmed_by
+            name = (by.get_full_name() or by.get_username()) if by else ""
+            yield Confirmed(opened, sql, name, at, is_same=same is not None)
+            return
+
+
+def _otherwise(pair: ConfirmedPair, question: str, opened: OpenSource, *, confirmed: date, today: date) -> str:
+    """The statement of a pair for a question with another value or time; "" where it is another question."""
+    before, now = _without_times(pair.question, confirmed), _without_times(question, today)
+    if before == now:
+        return as_of(pair.sql, question, asked_then=pair.question, confirmed=confirmed, today=today)
+    sql = with_other_value(pair.sql, before, now, opened.layer)
+    return as_of(sql, question, asked_then=pair.question, confirmed=confirmed, today=today) if sql else ""
+
+
+def _without_times(question: str, day: date) -> str:
+    return _same_for(mark_times(_same_for(question), day, 1)[0])
+
+
+def as_of(sql: str, question: str, *, confirmed: date, today: date, asked_then: str = "") -> str:
+    """The statement for today; "" where the question's times have moved and a date in the statement is none of their days.
+
+    asked_then: the question that it was confirmed for, where that is another one.
+    """
+    before, now = _windows(asked_then or question, confirmed), _windows(question, today)
+    if asked_then and before and not (_DATE.search(sql) or _YEAR.search(sql)):  # it tells its days from the clock
+        return ""
+    if [_days(window) for window in before] == [_days(window) for window in now]:
+        return sql
+    if len(before) != 1 or len(now) != 1:  # of several times a day may be of either
+        return ""
+    if [end is None for end in before[0]] != [end is None for end in now[0]]:
+        return ""
+    moved = {old: new for old, new in zip(_days(before[0]), _days(now[0]), strict=True) if old and new}
+    shifted = _DATE.sub(lambda found: f"'{moved.get(found[1], found[1])}'", sql)
+    unknown = [day for day in _DATE.findall(sql) if day not in moved]
+    other_years = set(_YEAR.findall(_DATE.sub("", sql))) - set(_YEAR.findall(question))
+    return "" if unknown or other_years else shifted
+
+
+def _windows(question: str, day: date) -> list[Span]:
+    return [days_of(moment.range, day, 1) for moment in mark_times(normalised(question), day, 1)[1]]
+
+
+def _days(span: Span) -> tuple[str, str, str]:
+    """Its first day, its last one and the day after, as SQL writes them; "" for an open end."""
+    start, end = span
+    last = end - timedelta(days=1) if end else None
+    return tuple(day.isoformat() if day else "" for day in (start, last, end))  # type: ignore[return-value]
+
+
+def _same_for(question: str) -> str:
+    """What is the same for two spellings of one question."""
+    return " ".join(normalised(question).casefold().split()).strip(_END)

@@ -1,0 +1,75 @@
+"""Where a data source is and with which account: whose it is to say, and what is recorded.
+
+The right is `business.change_connection`, a superuser's by default. Whoever manages a source keeps its layer, its words and who
+may ask it, and changes nothing of this.
+"""
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from audit.actions import Action
+from audit.record import record
+from authz.governing import governed
+from authz.principal import Principal
+from business.models import DataSource
+from copilot_site.lib.errors import PermissionDenied
+from copilot_site.lib.outgoing import require_plausible, services
+
+LIMITS = ("max_seconds", "max_rows", "max_gathered_mb", "kept_minutes")
+_WHERE = ("name", "engine", "host", "port", "database", "username", "tls", "schemas")
+FIELDS = (*_WHERE, "is_dedicated", "is_active", *LIMITS)
+
+
+def may_connect(user: AbstractBaseUser | AnonymousUser) -> bool:
+    """Who may say where data sources are: superusers and holders of `business.change_connection`."""
+    return isinstance(user, User) and user.has_perm("business.change_connection")
+
+
+def seen_sources(principal: Principal, user: AbstractBaseUser | AnonymousUser) -> QuerySet[DataSource]:
+    """The databases this person looks after: those they manage, and all for whoever may say where they are."""
+    rows = DataSource.unscoped.all() if may_connect(user) else governed(DataSource, principal)
+    return rows.filter(document=None)
+
+
+@transaction.atomic
+def change_connection(by: User | AnonymousUser, source: DataSource, *, password: str = "") -> bool:
+    """Store a source with the connection it has now. password: a new one; "": the stored one stays where it leads as before.
+
+    Returns whether a stored password was emptied, because it was for another address: it must be entered again. The log names the
+    settings that changed and both addresses, never the password.
+    Raises PermissionDenied, and InvalidInput for a host that is none or is not allowed; a name is resolved when it is connected to.
+    """
+    if not may_connect(by):
+        raise PermissionDenied(_("Only administrators may change the connection of a data source."))
+    if source.host:
+        source.host = require_plausible(source.host, services())
+    before = DataSource.unscoped.select_for_update().filter(pk=source.pk).first()
+    changed = {name for name in FIELDS if before is None or getattr(before, name) != getattr(source, name)}
+    is_moved = before is not None and before.where != source.where
+    is_emptied = is_moved and not password and bool(before and before.encrypted_password)
+    if password:
+        source.set_password(password)
+        changed.add("password")
+    elif is_moved:
+        source.encrypted_password = b""
+    if changed:
+        source.save()
+        detail: dict[str, object] = {"connection": sorted(changed)}
+        if before is None or is_moved:
+            detail |= {"address_before": before.where if before else "", "address": source.where}
+        if password or is_emptied:
+            detail["password"] = "entered" if password else "emptied"
+        record(Principal.of(by), Action.SETTING_CHANGED, source, detail=detail)
+    return is_emptied
+
+
+@transaction.atomic
+def delete_source(by: User | AnonymousUser, source: DataSource) -> None:
+    """Delete a source with its address, its layer, its confirmed answers and the rights on it. Raises PermissionDenied."""
+    if not may_connect(by):
+        raise PermissionDenied(_("Only administrators may change the connection of a data source."))
+    detail = {"deleted": True, "address_before": source.where}
+    record(Principal.of(by), Action.SETTING_CHANGED, source, detail=detail)
+    source.delete()

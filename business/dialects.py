@@ -1,0 +1,284 @@
+"""A guarded statement in the SQL of another engine. What cannot be said there with the same meaning is refused, never guessed.
+
+Layers, questions and both grammars of the first wall speak PostgreSQL; only what has passed them is translated, as the last step.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+import sqlglot
+from django.utils.translation import gettext as _
+from sqlglot import exp
+from sqlglot.errors import ErrorLevel, SqlglotError
+
+from business.execute import Answer
+from business.guard.grammar import nodes, parse_query
+from business.guard.guard import guard
+from business.guard.policy import Policy
+from business.guard.refusal import Reason, SqlRefused
+from business.guard.rewrite import Target
+from business.guard.rules import strings
+from business.limits import Limits
+from business.session import Rows
+
+Dialect = Literal["duckdb", "mysql"]
+Fetch = Callable[[str, str | None], Awaitable[tuple[Rows, int | None]]]
+"""(statement, the same without our limit where that may cut rows) → rows, and how many there are where some were cut."""
+
+# Of the first wall's vocabulary, what means the same everywhere once sqlglot has written it.
+_FUNCTIONS = """
+count sum avg min max stddev_samp stddev_pop var_samp var_pop abs ceil ceiling floor round sqrt power exp ln mod sign
+lower upper length char_length btrim trim ltrim rtrim substring substr left right replace concat concat_ws position strpos
+extract date_trunc to_char row_number rank dense_rank ntile lag lead first_value last_value percent_rank cume_dist
+"""
+FUNCTIONS = frozenset(_FUNCTIONS.split())
+OF_DUCKDB = frozenset({"make_date", "array_position", "percentile_cont", "string_agg"})
+_OPERATORS = "+ - * / % = <> < > <= >= || ~~ !~~ ~~* !~~* BETWEEN"
+OPERATORS = frozenset(_OPERATORS.split()) | {"NOT BETWEEN"}
+_TYPES = "text varchar bpchar char int2 int4 int8 smallint int integer bigint numeric decimal float8 double bool date timestamp"
+TYPES = frozenset(_TYPES.split())
+NODES = frozenset(
+    {"A_Indirection", "CollateClause", "GroupingSet", "GroupingFunc", "RangeFunction", "RowExpr", "WithinGroup"}
+)
+PARTS = frozenset({"year", "quarter", "month", "week", "day", "hour", "minute", "isodow"})
+GRAINS = frozenset({"year", "quarter", "month", "week", "day"})
+FORMATS = {"YYYY-MM-DD": "%Y-%m-%d", "YYYY-MM": "%Y-%m", "YYYY": "%Y"}
+QUARTERS = 'YYYY-"Q"Q'
+_PLACE = "place_of_row"
+
+
+@dataclass(frozen=True)
+class DialectAccess:
+    """What a statement runs against where that is no PostgreSQL. fetch: runs a translated statement, however the engine is reached.
+
+    times: columns that hold times, with which MySQL reckons as if they were numbers.
+    """
+
+    policy: Policy
+    dialect: Dialect
+    fetch: Fetch
+    times: frozenset[str] = frozenset()
+    limits: Limits = field(default_factory=Limits)
+
+
+async def run_translated(access: DialectAccess, text: str, *, execute: bool = True) -> Answer:
+    """Check a statement as PostgreSQL's, say it in the engine's words, and run it unless told not to.
+
+    Raises SqlRefused, and what `fetch` raises.
+    """
+    checked = guard(text, access.policy, Target(rows=access.limits.rows))
+    names = tuple(table.full_name for table in checked.tables)
+    statement = translated(checked.sql, access.dialect, access.times)
+    if not execute:
+        return Answer(statement, None, None, names)
+    uncapped = translated(checked.uncapped, access.dialect, access.times) if checked.uncapped is not None else None
+    rows, total = await access.fetch(statement, uncapped)
+    return Answer(statement, rows, total, names)
+
+
+def translated(statement: str, dialect: Dialect, times: frozenset[str] = frozenset()) -> str:
+    """A statement that the guard wrote, in another dialect. Raises SqlRefused for what has no equal there."""
+    _require_portable(statement, dialect)
+    try:
+        tree = _ranked(sqlglot.parse_one(statement, dialect="postgres"))
+        for node in reversed(list(tree.bfs())):  # what is inside first: what replaces a node is not looked at again
+            written = _written(node, dialect)
+            if written is not node:
+                node.replace(written)
+        if dialect == "mysql":
+            _require_no_sums_of_times(tree, times)
+        text = tree.sql(
+            dialect=dialect, identify=True, unsupported_level=ErrorLevel.RAISE
+        )  # words that are reserved there are quoted, too
+        again = sqlglot.parse(text, dialect=dialect)
+    except (SqlglotError, RecursionError) as error:
+        raise _unsaid(str(error).splitlines()[0]) from error
+    if len(again) != 1 or again[0] is None or _tables(again[0]) != _tables(tree):
+        raise _unsaid("FROM")
+    return text
+
+
+def _require_portable(statement: str, dialect: Dialect) -> None:
+    functions = FUNCTIONS | (OF_DUCKDB if dialect == "duckdb" else frozenset())
+    for node in nodes(parse_query(statement)):
+        match node.DESCRIPTOR.name:
+            case "FuncCall" if (name := strings(node.funcname)[-1]) not in functions:
+                raise _unsaid(name)
+            case "A_Expr" if node.kind not in _SPELLED and (name := strings(node.name)[-1]) not in OPERATORS:
+                raise _unsaid(name)
+            case "TypeName" if (name := strings(node.names)[-1]) not in TYPES or node.array_bounds:
+                raise _unsaid(name)
+            case kind if kind in NODES:
+                raise _unsaid(kind)
+
+
+_SPELLED = frozenset({3, 4, 5})  # IS [NOT] DISTINCT FROM and NULLIF, whose operator is only “=”
+
+
+def _written(node: exp.Expr, dialect: Dialect) -> exp.Expr:
+    """What sqlglot would write with another meaning, said otherwise."""
+    match node:
+        case exp.Extract():
+            return _part(node.this.name.lower(), node.expression, dialect)
+        case exp.TimestampTrunc() | exp.DateTrunc():
+            grain = node.args["unit"].name.lower()
+            if grain not in GRAINS:
+                raise _unsaid(f"date_trunc {grain}")
+            return _truncated(grain, node.this) if dialect == "mysql" else node
+        case exp.ToChar() | exp.TimeToStr():
+            return _formatted(node, dialect)
+        case exp.DataType() if node.this == exp.DataType.Type.DECIMAL and not node.expressions:
+            return exp.DataType.build("DECIMAL(38, 10)")
+        case exp.Like() | exp.ILike() if dialect == "duckdb" and not isinstance(node.parent, exp.Escape):
+            return exp.Escape(this=node.copy(), expression=exp.Literal.string("\\"))
+    return _of_mysql(node) if dialect == "mysql" else node
+
+
+def _of_mysql(node: exp.Expr) -> exp.Expr:
+    match node:
+        case exp.Ordered(this=exp.Literal()):
+            node.set("this", _at_place(node))
+        case exp.Filter():
+            return _counted_if(node)
+        case exp.Sub() if all(map(_is_date, (node.this, node.expression))):
+            return _call("DATEDIFF", node.this.copy(), node.expression.copy())
+        case exp.Offset() if node.parent and not node.parent.args.get("limit"):
+            node.parent.set("limit", exp.Limit(expression=exp.Literal.number(2**63 - 1)))
+    return node
+
+
+def _require_no_sums_of_times(tree: exp.Expr, times: frozenset[str]) -> None:
+    """A day less a day is the number 20,250,101 less another in MySQL; what lies between two days is said by `DATEDIFF`."""
+    if any(alias.columns for alias in tree.find_all(exp.TableAlias)):
+        raise _unsaid("AS (…)")
+    named = list(tree.find_all(exp.Alias))
+    for _each in named:  # a name of a name, as often as there are names
+        times |= {alias.alias for alias in named if _is_time(alias.this, times)}
+    for node in tree.find_all(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.Sum, exp.Avg):
+        if any(_is_time(part, times) for part in node.iter_expressions()):
+            raise _unsaid(f"{node.key} of times")
+
+
+def _is_time(node: exp.Expr, times: frozenset[str]) -> bool:
+    if node.find(exp.Extract, exp.Anonymous, exp.Count, exp.Interval) is not None:
+        return False
+    return any(column.name in times for column in node.find_all(exp.Column))
+
+
+def _part(part: str, value: exp.Expr, dialect: Dialect) -> exp.Expr:
+    if part not in PARTS:
+        raise _unsaid(f"extract {part}")
+    if dialect == "mysql" and part == "isodow":
+        return exp.Paren(this=exp.Add(this=_call("WEEKDAY", value), expression=exp.Literal.number(1)))
+    if dialect == "mysql" and part == "week":
+        return _call("WEEK", value, exp.Literal.number(3))
+    return exp.Extract(this=exp.Var(this=part.upper()), expression=value)
+
+
+def _truncated(grain: str, value: exp.Expr) -> exp.Expr:
+    """The first day of a span, as MySQL reckons it."""
+    day = exp.cast(value, "date")
+    template = {
+        "day": "{d}",
+        "week": "{d} - INTERVAL WEEKDAY({d}) DAY",
+        "month": "{d} - INTERVAL (DAYOFMONTH({d}) - 1) DAY",
+        "quarter": "MAKEDATE(YEAR({d}), 1) + INTERVAL (QUARTER({d}) - 1) QUARTER",
+        "year": "MAKEDATE(YEAR({d}), 1)",
+    }[grain]
+    return exp.Paren(this=sqlglot.parse_one(template.format(d=day.sql("mysql")), dialect="mysql"))
+
+
+def _formatted(node: exp.Expr, dialect: Dialect) -> exp.Expr:
+    """A time as text in one of the few ways that every engine writes alike."""
+    value, told = node.this, node.args.get("format")
+    asked = told.name if told is not None else ""
+    known = {**FORMATS, **{form: form for form in FORMATS.values()}}
+    if asked in (QUARTERS, '%Y-"Q"Q'):
+        year, quarter = (_part(part, value, dialect) for part in ("year", "quarter"))
+        told = exp.DPipe(this=exp.cast(year, "text"), expression=exp.Literal.string("-Q"))
+        return exp.DPipe(this=told, expression=exp.cast(quarter, "text"))
+    if asked not in known:
+        raise _unsaid(f"to_char {asked}")
+    return _call("DATE_FORMAT" if dialect == "mysql" else "STRFTIME", value, exp.Literal.string(known[asked]))
+
+
+def _counted_if(node: exp.Filter) -> exp.Expr:
+    """An aggregate over the rows of a condition, where the engine has no FILTER."""
+    call: exp.Expr = node.this.copy()
+    condition, value = node.expression.this, call.this
+    inner = value.expressions[0] if isinstance(value, exp.Distinct) else value
+    kept = exp.Case().when(condition, exp.Literal.number(1) if isinstance(inner, exp.Star) else inner)
+    call.set("this", exp.Distinct(expressions=[kept]) if isinstance(value, exp.Distinct) else kept)
+    return call
+
+
+def _at_place(ordered: exp.Ordered) -> exp.Expr:
+    """What is ordered by, for the place it has among what is selected: where nothing goes by a rule of its own in MySQL."""
+    query = ordered.find_ancestor(exp.Query)
+    shown = query.selects if isinstance(query, exp.Select) else []
+    place = int(ordered.this.name) - 1
+    if place >= len(shown) or any(each.is_star for each in shown[: place + 1]):
+        raise _unsaid("ORDER BY")
+    return shown[place].unalias().copy()
+
+
+def _is_date(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Cast) and node.to.this == exp.DataType.Type.DATE
+
+
+def _call(name: str, *given: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=list(given))
+
+
+def _ranked(tree: exp.Expr) -> exp.Expr:
+    """The first rows with all that share the last place: sqlglot would forget those. Elsewhere than outermost they are refused."""
+    query, limit = tree, None
+    if tree.is_star and {name for name, part in tree.args.items() if part} <= {"expressions", "from_", "limit"}:
+        query, limit = tree.args["from_"].this.this, tree.args.get("limit")  # how the guard limits what has ties
+    if isinstance(query, exp.Select) and _has_ties(query):
+        tree = _places(query, limit if query is not tree else None)
+    if any(map(_has_ties, tree.find_all(exp.Query))):
+        raise _unsaid("WITH TIES")
+    return tree
+
+
+def _has_ties(query: exp.Expr) -> bool:
+    limit = query.args.get("limit")
+    return isinstance(limit, exp.Fetch) and bool(
+        limit.args["limit_options"] and limit.args["limit_options"].args.get("with_ties")
+    )
+
+
+def _places(query: exp.Select, limit: exp.Expr | None) -> exp.Expr:
+    if not all(isinstance(each, exp.Alias | exp.Column) for each in query.selects):
+        raise _unsaid("WITH TIES")
+    names = [exp.column(each.alias_or_name, quoted=True) for each in query.selects]
+    keys = []
+    for ordered in query.args["order"].expressions:
+        if not isinstance(ordered.this, exp.Literal):
+            raise _unsaid("WITH TIES")
+        key = ordered.copy()
+        key.set("this", names[int(ordered.this.name) - 1].copy())
+        keys.append(key)
+    bare = query.copy()
+    first = bare.args["limit"].args["count"]
+    for part in ("order", "limit"):
+        bare.set(part, None)
+    place = exp.Window(this=exp.Anonymous(this="RANK"), order=exp.Order(expressions=keys)).as_(_PLACE)
+    inner = exp.select(*names, place).from_(bare.subquery("found"))
+    told = exp.select(*names).from_(inner.subquery("ranked")).where(exp.column(_PLACE) <= first).order_by(_PLACE)
+    if limit is not None:
+        told.set("limit", limit.copy())
+    return told
+
+
+def _tables(tree: exp.Expr) -> set[tuple[str, str]]:
+    return {(table.db, table.name) for table in tree.find_all(exp.Table)}
+
+
+def _unsaid(what: str) -> SqlRefused:
+    return SqlRefused(
+        Reason.FUNCTION,
+        _("This source has no equal of %(what)s: ask for counts, sums, averages and dates.") % {"what": what},
+    )

@@ -1,0 +1,361 @@
+"""What the explore form offers: of a layer only what goes with the metric that is chosen, in the language of the page."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import get_args
+
+from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import gettext as _
+from pydantic import ValidationError
+
+from business.explore.fields import (
+    DATES,
+    LIST,
+    Fields,
+    FilterFields,
+    code_of_period,
+    dimension_of,
+    label_of,
+    metric_of,
+    period_of,
+    sort_code,
+)
+from business.logical_query.catalog import Catalog
+from business.logical_query.comparisons import require_kept
+from business.logical_query.conditions import Conditions
+from business.logical_query.errors import Inexpressible
+from business.logical_query.metrics import model_of_metric
+from business.logical_query.query import Dimension as By
+from business.logical_query.query import Grain, Metric
+from business.logical_query.source import Source, carrier_of
+from business.logical_query.times import period_days
+from business.semantic_layer.model import Dimension, Named, SemanticModel
+
+GRAINS = {
+    "day": gettext_lazy("by day"), "week": gettext_lazy("by week"), "month": gettext_lazy("by month"),
+    "quarter": gettext_lazy("by quarter"), "year": gettext_lazy("by year"), "weekday": gettext_lazy("by weekday"),
+    "hour": gettext_lazy("by hour of the day"),
+}  # fmt: skip
+AGGREGATES = {
+    "sum": gettext_lazy("total %(name)s"), "avg": gettext_lazy("average %(name)s"), "min": gettext_lazy("lowest %(name)s"),
+    "max": gettext_lazy("highest %(name)s"), "count": gettext_lazy("rows with %(name)s"),
+    "count_distinct": gettext_lazy("number of different %(name)s"),
+}  # fmt: skip
+OFFERED_AGGREGATES = ("sum", "avg", "min", "max")
+PERIODS = {
+    "day:0:0": gettext_lazy("today"), "day:-1:-1": gettext_lazy("yesterday"),
+    "week:0:0": gettext_lazy("this week"), "week:-1:-1": gettext_lazy("last week"),
+    "month:0:0": gettext_lazy("this month"), "month:-1:-1": gettext_lazy("last month"),
+    "quarter:0:0": gettext_lazy("this quarter"), "quarter:-1:-1": gettext_lazy("last quarter"),
+    "year:0:0": gettext_lazy("this year"), "year:0:0:to_date": gettext_lazy("this year up to today"),
+    "year:-1:-1": gettext_lazy("last year"),
+    "day:7:rolling": gettext_lazy("the last 7 days"), "day:30:rolling": gettext_lazy("the last 30 days"),
+    "month:12:rolling": gettext_lazy("the last 12 months"),
+    "fiscal_quarter:0:0": gettext_lazy("this fiscal quarter"), "fiscal_quarter:-1:-1": gettext_lazy("last fiscal quarter"),
+    "fiscal_year:0:0": gettext_lazy("this fiscal year"), "fiscal_year:-1:-1": gettext_lazy("last fiscal year"),
+}  # fmt: skip
+OPERATORS = {
+    "in": gettext_lazy("is"), "not_in": gettext_lazy("is not"), "contains": gettext_lazy("contains"),
+    "not_contains": gettext_lazy("does not contain"), "starts_with": gettext_lazy("starts with"),
+    "ends_with": gettext_lazy("ends with"), ">": gettext_lazy("more than"), ">=": gettext_lazy("at least"),
+    "<": gettext_lazy("less than"), "<=": gettext_lazy("at most"), "is_null": gettext_lazy("is empty"),
+    "is_not_null": gettext_lazy("is not empty"),
+}  # fmt: skip
+OF_TYPE = {
+    "categorical": ("in", "not_in", "contains", "not_contains", "starts_with", "ends_with", "is_null", "is_not_null"),
+    "boolean": ("in", "is_null", "is_not_null"),
+    "number": ("in", "not_in", ">", ">=", "<", "<=", "is_null", "is_not_null"),
+    "time": (">=", "<", "is_null", "is_not_null"),
+}
+IN_TIME = {">=": gettext_lazy("from"), "<": gettext_lazy("before")}
+MOST_BOXES = 24  # values that are ticked; more of them are typed, with suggestions
+MOST_SLOTS = 6  # of numbers, and of breakdowns
+MANY_TABLES = 40  # beyond that, columns are offered as numbers for the chosen table alone
+
+
+@dataclass(frozen=True)
+class Choice:
+    value: str
+    label: str
+    help: str = ""
+
+
+Group = tuple[str, list[Choice]]
+
+
+@dataclass(frozen=True)
+class FilterRow:
+    """One line of conditions. boxes: values to tick; suggestions: for the field in which others are typed."""
+
+    number: int
+    chosen: FilterFields
+    type: str
+    operators: list[Choice]
+    boxes: list[Choice]
+    suggestions: list[Choice]
+    typed: str
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether there is a field for a value beside the boxes."""
+        return not self.boxes or bool(self.suggestions) or self.chosen.op not in ("in", "not_in")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """catalog: of what this person may ask. units: theirs, of which alone the names are told. fields: what is chosen now."""
+
+    catalog: Catalog
+    units: Collection[str]
+    fields: Fields
+    today: date
+
+    @cached_property
+    def base(self) -> str:
+        """The table whose rows are counted or listed; "" while nothing is chosen that the layer knows."""
+        if self.fields.listed:
+            return self.fields.listed if self.fields.listed in self.catalog.models else ""
+        try:
+            return model_of_metric(self._metric, self.catalog) if self._metric else ""
+        except Inexpressible:
+            return ""
+
+    @cached_property
+    def _metric(self) -> Metric | None:
+        """The first one, which says of which table everything else is."""
+        try:
+            carried = [part for name, parts in self.fields.carried() if name == "metrics" for part in parts]
+            first = [*carried, *map(metric_of, self.fields.numbers)][:1]
+            return Metric.model_validate(first[0]) if first else None
+        except (Inexpressible, ValidationError, TypeError):
+            return None
+
+    @cached_property
+    def metrics(self) -> list[Group]:
+        """By table: its rows counted, its measures, its columns of numbers, its list."""
+        return [(label_of(model), list(self._metrics_of(model))) for model in self.catalog.layer.semantic_models]
+
+    def _metrics_of(self, model: SemanticModel) -> Iterator[Choice]:
+        name = label_of(model)
+        yield Choice(model.name, _("number of %(name)s records") % {"name": name}, _described(model))
+        for measure in model.measures:
+            yield Choice(f"{model.name}.{measure.name}", label_of(measure), _described(measure))
+        chosen = [each for each in self.fields.metrics if each.partition(":")[2].startswith(f"{model.name}.")]
+        keys = {entity.expr for entity in model.entities}
+        is_offered = len(self.catalog.models) <= MANY_TABLES or model.name == self.base
+        for dimension in model.dimensions:
+            code = f"{model.name}.{dimension.name}"
+            is_quantity = is_offered and dimension.type == "number" and dimension.expr not in keys
+            for agg, text in AGGREGATES.items():
+                if (is_quantity and agg in OFFERED_AGGREGATES) or f"{agg}:{code}" in chosen:
+                    yield Choice(f"{agg}:{code}", text % {"name": label_of(dimension)}, _described(dimension))
+        yield Choice(f"{LIST}{model.name}", _("list of %(name)s records") % {"name": name}, _described(model))
+
+    @property
+    def metric_slots(self) -> tuple[str, ...]:
+        """What is chosen, and an empty one where another number can stand beside it."""
+        return self.fields.metrics + (() if self.fields.listed or len(self.fields.metrics) >= MOST_SLOTS else ("",))
+
+    @property
+    def breakdown_slots(self) -> tuple[str, ...]:
+        return (*self.fields.breakdowns, *([""] if len(self.fields.breakdowns) < MOST_SLOTS else []))
+
+    @property
+    def is_ordered(self) -> bool:
+        return bool(self.fields.sort or self.fields.ascending or self.fields.top or self.fields.exact)
+
+    @property
+    def help(self) -> list[tuple[str, str]]:
+        """The chosen metrics that have a definition, and it."""
+        known = {choice.value: choice for _table, group in self.metrics for choice in group}
+        found = [known[each] for each in self.fields.metrics if each in known]
+        return [(choice.label, choice.help) for choice in found if choice.help]
+
+    @cached_property
+    def reached(self) -> list[SemanticModel]:
+        """The chosen table and those that its rows lead to, each to one row; and tables that something chosen is of."""
+        chosen = {each.rpartition("@")[0] or each for each in self.fields.breakdowns}
+        chosen |= {each.field for each in self.fields.filters}
+        named = {self.catalog.dimensions[each][0].name for each in chosen if each in self.catalog.dimensions} | chosen
+        every = self.catalog.layer.semantic_models
+        near = [model for model in every if model.name in self._upward and self._leads_to(model.name)]
+        return near + [model for model in every if model not in near and (model.name in named or self._belongs(model))]
+
+    @cached_property
+    def _upward(self) -> set[str]:
+        """The chosen table and every one that keys lead to from it, by whatever way."""
+        found: set[str] = set()
+        fresh = {self.base} - {""}
+        while fresh:
+            found |= fresh
+            fresh = {step.one for step in self.catalog.joins.steps if step.many in fresh} - found
+        return found
+
+    def _leads_to(self, name: str) -> bool:
+        try:
+            return self.catalog.joins.up(self.base, name) is not None
+        except Inexpressible:
+            return False
+
+    def _belongs(self, model: SemanticModel) -> bool:
+        """Whether rows of a table belong to the things that are counted or listed: counting them adds nothing twice."""
+        is_of_things = bool(self.fields.listed) or bool(self._metric and self._metric.name in self.catalog.models)
+        if not (self.base and is_of_things) or len(self.catalog.models) > MANY_TABLES:
+            return False
+        try:
+            return bool(carrier_of(self.base, [model.name], self.catalog))
+        except Inexpressible:
+            return False
+
+    @cached_property
+    def breakdowns(self) -> list[Group]:
+        """What a number can be broken down by; of a list the columns."""
+        if self.fields.listed:
+            near = (model for model in self.reached if model.name in self._upward and self._leads_to(model.name))
+            return [(label_of(model), list(self._columns_of(model))) for model in near]
+        first = [(_("Time"), list(self._grains("", self.own_time)))] if self.own_time else []
+        return first + [(label_of(model), list(self._breakdowns_of(model))) for model in self.reached]
+
+    def _breakdowns_of(self, model: SemanticModel) -> Iterator[Choice]:
+        is_counted = bool(self._metric and self._metric.name == model.name)
+        is_each = bool(model.primary) and not is_counted
+        if is_each:
+            yield Choice(model.name, _("each %(name)s") % {"name": label_of(model)}, _described(model))
+        for dimension in model.dimensions:
+            name = f"{model.name}.{dimension.name}"
+            if dimension.type == "time":
+                is_told = name != self.own_time or any(each.startswith(f"{name}@") for each in self.fields.breakdowns)
+                yield from self._grains(name, name) if is_told else ()
+            elif not (model.primary and _is_key_or_name(model, dimension)) or name in self.fields.breakdowns:
+                yield Choice(name, self._label(model, dimension), _described(dimension))
+
+    def _columns_of(self, model: SemanticModel) -> Iterator[Choice]:
+        if model.name != self.base and model.name in self.fields.breakdowns:
+            yield Choice(model.name, label_of(model))
+        for dimension in model.dimensions:
+            yield Choice(f"{model.name}.{dimension.name}", self._label(model, dimension), _described(dimension))
+
+    def _label(self, model: SemanticModel, dimension: Dimension) -> str:
+        """With its table, where that is another one than the chosen metric's."""
+        own = label_of(dimension)
+        return own if model.name == self.base else _("%(table)s: %(name)s") % {"table": label_of(model), "name": own}
+
+    def _grains(self, code: str, name: str) -> Iterator[Choice]:
+        model, dimension = self.catalog.dimension(name)
+        for grain in get_args(Grain):
+            if _keeps(dimension, grain):
+                yield Choice(f"{code}@{grain}", f"{self._label(model, dimension)} {GRAINS[grain]}")
+
+    @cached_property
+    def own_time(self) -> str:
+        """The time that the chosen metric is counted by, or a list by; "" where there is none."""
+        if not self.base:
+            return ""
+        metrics = (self._metric,) if self._metric and not self.fields.listed else ()
+        try:
+            return Conditions(self.catalog, self.today, metrics=metrics).time_of(Source(self.base, self.catalog))
+        except Inexpressible:
+            return ""
+
+    @cached_property
+    def times(self) -> list[Choice]:
+        """The times that a period can be of; the first is the metric's own."""
+        own = [Choice("", self._label(*self.catalog.dimension(self.own_time)))] if self.own_time else []
+        named = (
+            Choice(f"{model.name}.{dimension.name}", self._label(model, dimension))
+            for model in self.reached
+            for dimension in model.dimensions
+            if dimension.type == "time"
+        )
+        return own + [each for each in named if each.value != self.own_time or each.value == self.fields.time]
+
+    @cached_property
+    def periods(self) -> list[Choice]:
+        fiscal = self.catalog.layer.fiscal_year_start is not None
+        known = [Choice(code, str(text)) for code, text in PERIODS.items() if fiscal or not code.startswith("fiscal")]
+        chosen = self.fields.when
+        if not chosen or chosen == DATES or chosen in {each.value for each in known}:
+            return known
+        try:
+            period = period_of(chosen)
+            start, end = period_days(period, self.today, self.catalog.layer.fiscal_year_start)
+        except Inexpressible:
+            return known
+        return [*known, Choice(code_of_period(period), _("%(start)s to before %(end)s") % {"start": start, "end": end})]
+
+    @cached_property
+    def filterable(self) -> list[Group]:
+        return [
+            (label_of(m), [Choice(f"{m.name}.{d.name}", self._label(m, d), _described(d)) for d in m.dimensions])
+            for m in self.reached
+        ]
+
+    @property
+    def filters(self) -> list[FilterRow]:
+        """A line for each condition, and an empty one."""
+        chosen = (*self.fields.filters, FilterFields(""))
+        return [self._filter(number, each) for number, each in enumerate(chosen)]
+
+    def _filter(self, number: int, chosen: FilterFields) -> FilterRow:
+        model, dimension = self.catalog.dimensions.get(chosen.field, (None, None))
+        if model is None or dimension is None:
+            return FilterRow(number, FilterFields(""), "", [], [], [], "")
+        ops = [op for op in OPERATORS if op in OF_TYPE[dimension.type] or op == chosen.op]
+        words = OPERATORS | (IN_TIME if dimension.type == "time" else {})
+        operators = [Choice(op, str(words[op])) for op in ops]
+        offered = values_of(model, dimension, self.units)
+        if chosen.op not in ("in", "not_in"):
+            return FilterRow(number, chosen, dimension.type, operators, [], offered, next(iter(chosen.values), ""))
+        is_short = len(offered) <= MOST_BOXES
+        told = {each.value: each.label for each in offered}
+        boxes = list(offered) if is_short else []
+        boxes += [Choice(value, told.get(value, value)) for value in chosen.values if not (is_short and value in told)]
+        return FilterRow(number, chosen, dimension.type, operators, boxes, [] if is_short else offered, "")
+
+    @cached_property
+    def sorts(self) -> list[Choice]:
+        """What the result can be ordered by."""
+        columns = {choice.value: choice.label for _table, group in self.breakdowns for choice in group}
+        chosen = [each for each in self.fields.breakdowns if each in columns]
+        if self.fields.listed:
+            ordered = (name for name in columns if self._is_ordered(name) or name in (*chosen, self.fields.sort))
+            return [Choice(name, columns[name]) for name in dict.fromkeys(ordered)]
+        names = {choice.value: choice.label for _table, group in self.metrics for choice in group}
+        numbers = [Choice(str(n), names[each]) for n, each in enumerate(self.fields.metrics) if each in names]
+        groups = [Choice(sort_code(By.model_validate(dimension_of(each))), columns[each]) for each in chosen]
+        groups += [Choice("share", _("share"))] if self.fields.share else []
+        return [*(numbers or [Choice("0", _("the number"))]), *groups]
+
+    def _is_ordered(self, name: str) -> bool:
+        model, dimension = self.catalog.dimensions.get(name, (None, None))
+        return bool(model and dimension and model.name == self.base and dimension.type in ("number", "time"))
+
+
+def values_of(model: SemanticModel, dimension: Dimension, units: Collection[str]) -> list[Choice]:
+    """The values to choose from. Names of rows are told only where everybody sees all rows, and org units only one's own."""
+    if dimension.type == "boolean":
+        return [Choice("true", _("yes")), Choice("false", _("no"))]
+    column = model.org_unit.column if model.org_unit else None
+    if column and column in dimension.columns:
+        return [Choice(unit, unit) for unit in sorted(units)]
+    if column and dimension.is_name:
+        return []
+    return [Choice(each.value, each.said(get_language() or "en")) for each in dimension.values]
+
+
+def _described(named: Named) -> str:
+    return named.description.said(get_language() or "en")
+
+
+def _is_key_or_name(model: SemanticModel, dimension: Dimension) -> bool:
+    return dimension.is_name or bool(model.primary and dimension.expr == model.primary.expr)
+
+
+def _keeps(dimension: Dimension, grain: str) -> bool:
+    try:
+        require_kept(dimension, grain)
+    except Inexpressible:
+        return False
+    return True

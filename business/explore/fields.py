@@ -1,0 +1,360 @@
+"""A logical query as the fields of the explore form, which are also its address: what the form offers each has a field of its own,
+everything else is carried along as it is, part by part, so that opening a question and asking it again asks the same.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from typing import Any, get_args
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from pydantic import ValidationError
+
+from business.logical_query.catalog import Catalog
+from business.logical_query.errors import Inexpressible
+from business.logical_query.names import column_of_dimension
+from business.logical_query.query import Dimension, Filter, Grain, LogicalQuery, Metric, Period, Ranking, TimeRange
+from business.semantic_layer.model import Aggregation, Named
+
+LIST = "list:"  # before a model: its rows instead of a number
+DATES = "dates"  # instead of a period: between two dates
+MOST_FILTERS = 20
+MOST_CHARACTERS = 20_000  # of one part that is carried along
+CARRIED = {"metrics", "filters", "times", "related", "having", "ranking", "comparison", "outcome"}
+SEVERAL = {"filters", "times", "related", "having"}
+TEXTS = ("time", "when", "start", "end", "sort", "top", "compare")
+FLAGS = ("ascending", "exact", "distinct", "share")
+VALUELESS = ("is_null", "is_not_null")
+
+
+@dataclass(frozen=True)
+class FilterFields:
+    field: str
+    op: str = "in"
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Fields:
+    """metrics: a measure, a model whose rows are counted, `agg:dimension`, or one `list:model`. breakdowns: `dimension`, `model` or
+    `dimension@grain`; of a list its columns. when: a period, or DATES; end: the last day. also: JSON of an object with one part.
+    """
+
+    metrics: tuple[str, ...] = ()
+    breakdowns: tuple[str, ...] = ()
+    filters: tuple[FilterFields, ...] = ()
+    time: str = ""
+    when: str = ""
+    start: str = ""
+    end: str = ""
+    sort: str = ""
+    ascending: bool = False
+    top: str = ""
+    exact: bool = False
+    distinct: bool = False
+    share: bool = False
+    compare: str = ""
+    also: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, sent: QueryDict) -> "Fields":
+        """From an address or a form that was sent."""
+        texts: dict[str, Any] = {name: sent.get(name, "").strip() for name in TEXTS}
+        flags: dict[str, Any] = {name: bool(sent.get(name)) for name in FLAGS}
+        filters = (_filter_sent(sent, number) for number in range(MOST_FILTERS))
+        if not texts["when"] and (texts["start"] or texts["end"]):
+            texts["when"] = DATES
+        return cls(
+            metrics=_chosen(sent, "metric"),
+            breakdowns=_chosen(sent, "by"),
+            filters=tuple(each for each in filters if each.field),
+            also=tuple(dict.fromkeys(sent.getlist("also"))),
+            **texts,
+            **flags,
+        )
+
+    @classmethod
+    def of(cls, query: LogicalQuery) -> "Fields":
+        """The form of a query: `fields.query()` asks the same."""
+        also = tuple(json.dumps(part, ensure_ascii=False) for part in _carried(query))
+        rows, time, ranking, compared = query.rows, _shown_time(query), query.ranking, query.comparison
+        metrics = tuple(map(_code_of_metric, query.metrics)) if all(map(_is_plain, query.metrics)) else ()
+        fields = cls(
+            metrics=(f"{LIST}{rows.model}",) if rows else metrics,
+            breakdowns=rows.columns if rows else tuple(map(_code_of_dimension, query.dimensions)),
+            filters=tuple(_code_of_filter(each) for each in query.filters if _is_shown(each)),
+            distinct=bool(rows and rows.distinct),
+            share=query.share,
+            compare=compared.to if compared and compared.to != "time" else "",
+            also=also,
+        )
+        if time is not None:
+            fields = replace(fields, time=time.field, **_code_of_time(time))
+        if ranking is not None and _is_short(ranking):
+            fields = replace(
+                fields,
+                sort=_code_of_sort(query, ranking),
+                ascending=not ranking.descending,
+                top=str(ranking.limit or ""),
+                exact=not ranking.ties,
+            )
+        return fields
+
+    @property
+    def listed(self) -> str:
+        """The model whose rows are listed; "" for numbers."""
+        return next((each.removeprefix(LIST) for each in self.metrics if each.startswith(LIST)), "")
+
+    @property
+    def numbers(self) -> list[str]:
+        return [each for each in self.metrics if not each.startswith(LIST)]
+
+    def carried(self) -> Iterator[tuple[str, Any]]:
+        """The parts that are carried along, each with its name in the query. Raises Inexpressible for what is none."""
+        for text in self.also:
+            try:
+                part = json.loads(text[:MOST_CHARACTERS])
+            except (ValueError, RecursionError):
+                part = None
+            if not isinstance(part, dict) or len(part) != 1 or not part.keys() <= CARRIED:
+                raise Inexpressible(_("A part of this address cannot be read."))
+            yield from part.items()
+
+    def query(self, catalog: Catalog) -> LogicalQuery:
+        """What the form asks. catalog: says of which type a value is. Raises Inexpressible with what is missing or wrong."""
+        parts = _Parts(self, catalog)
+        made = parts.subject() | {"filters": parts.filters(), "times": parts.times(), "ranking": parts.ranking()}
+        made |= {"share": self.share} | ({"comparison": {"to": self.compare}} if self.compare else {})
+        for name, part in self.carried():
+            made[name] = [*made.get(name, []), part] if name in SEVERAL else part
+        made["metrics"] = [*made.get("metrics", []), *map(metric_of, self.numbers)]
+        if not made["metrics"] and "rows" not in made:
+            raise Inexpressible(_("Choose what to show."))
+        if "rows" in made and (self.share or self.compare or made["metrics"]):
+            raise Inexpressible(_("A list stands alone: it has no numbers, no share and no comparison."))
+        if self.share and not made["dimensions"]:
+            raise Inexpressible(_("A share of all needs something to break the number down by."))
+        try:
+            return LogicalQuery.model_validate(made)
+        except ValidationError as error:
+            raise Inexpressible(_said(error)) from error
+
+    def encoded(self) -> str:
+        """As an address has it, after the `?`."""
+        pairs = [("metric", each) for each in self.metrics] + [("by", each) for each in self.breakdowns]
+        for number, each in enumerate(self.filters):
+            pairs += [(f"field{number}", each.field), (f"op{number}", each.op)]
+            pairs += [(f"value{number}", value) for value in each.values]
+        pairs += [(name, getattr(self, name)) for name in TEXTS if getattr(self, name)]
+        pairs += [(name, "1") for name in FLAGS if getattr(self, name)]
+        return urlencode([*pairs, *(("also", part) for part in self.also)])
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The parts of a query from the fields that say them."""
+
+    fields: Fields
+    catalog: Catalog
+
+    def subject(self) -> dict[str, Any]:
+        """The list, or what the numbers are broken down by."""
+        fields = self.fields
+        model = fields.listed
+        if not model:
+            return {"dimensions": [dimension_of(each) for each in fields.breakdowns]}
+        if any(dimension_of(each).get("grain") for each in fields.breakdowns):
+            raise Inexpressible(_("A list shows a time as it is, not by days or months: choose its columns again."))
+        return {"rows": {"model": model, "columns": fields.breakdowns, "distinct": fields.distinct}}
+
+    def filters(self) -> list[dict[str, Any]]:
+        made = []
+        for each in self.fields.filters:
+            dimension = self.catalog.dimension(each.field)[1]
+            values = [_number(value) if dimension.type == "number" else value for value in each.values]
+            if each.op in VALUELESS:
+                values = []
+            elif not values:
+                raise Inexpressible(_("Give a value for %(name)s.") % {"name": label_of(dimension)})
+            made.append({"field": each.field, "op": each.op, "values": values})
+        return made
+
+    def times(self) -> list[dict[str, Any]]:
+        fields = self.fields
+        if not fields.when:
+            return []
+        if fields.when != DATES:
+            if fields.start or fields.end:
+                raise Inexpressible(_("Give either a period or dates, not both."))
+            return [{"field": fields.time, "period": period_of(fields.when)}]
+        start, end = _day(fields.start), _day(fields.end)
+        if start is None and end is None:
+            raise Inexpressible(_("Give the first or the last day."))
+        if start and end and start > end:
+            raise Inexpressible(_("The first day comes before the last."))
+        return [{"field": fields.time, "start": start, "end": end + timedelta(days=1) if end else None}]
+
+    def ranking(self) -> dict[str, Any] | None:
+        fields = self.fields
+        if not (fields.sort or fields.ascending or fields.top or fields.exact):
+            return None
+        if (fields.top and not fields.top.isascii()) or not (fields.top or "1").isdecimal():
+            raise Inexpressible(_("How many are shown is a whole number."))
+        by = fields.sort if fields.sort != "0" else ""
+        made: dict[str, Any] = {"by": by, "descending": not fields.ascending, "ties": not fields.exact}
+        return made | ({"limit": int(fields.top)} if fields.top else {})
+
+
+def metric_of(code: str) -> dict[str, Any]:
+    agg, colon, name = code.partition(":")
+    return {"name": name, "agg": agg} if colon and agg in get_args(Aggregation) else {"name": code}
+
+
+def dimension_of(code: str) -> dict[str, Any]:
+    name, at, grain = code.rpartition("@")
+    return {"name": name, "grain": grain} if at and grain in get_args(Grain) else {"name": code}
+
+
+def period_of(code: str) -> Period:
+    """`month:-1:-1`, `year:0:0:to_date` or `day:30:rolling`. Raises Inexpressible."""
+    unit, *rest = code.split(":")
+    try:
+        if rest[-1:] == ["rolling"]:
+            return Period.model_validate({"unit": unit, "rolling": int(rest[0])})
+        first, last = map(int, rest[:2])
+        return Period.model_validate({"unit": unit, "first": first, "last": last, "to_date": rest[2:] == ["to_date"]})
+    except ValueError as error:  # ValidationError is one, too
+        raise Inexpressible(_("%(value)s is no period.") % {"value": code}) from error
+
+
+def code_of_period(period: Period) -> str:
+    if period.rolling is not None:
+        return f"{period.unit}:{period.rolling}:rolling"
+    return f"{period.unit}:{period.first}:{period.last}{':to_date' if period.to_date else ''}"
+
+
+def sort_code(dimension: Dimension) -> str:
+    """What a ranking by a breakdown says."""
+    return column_of_dimension(dimension) if dimension.grain else dimension.name
+
+
+def label_of(named: Named) -> str:
+    """What a thing is called in the language of the page."""
+    return named.label.said(get_language() or "en") or named.name.replace("_", " ")
+
+
+def _chosen(sent: QueryDict, name: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(value for value in sent.getlist(name) if value))
+
+
+def _filter_sent(sent: QueryDict, number: int) -> FilterFields:
+    values = (value.strip() for value in sent.getlist(f"value{number}"))
+    return FilterFields(
+        sent.get(f"field{number}", ""),
+        sent.get(f"op{number}") or "in",
+        tuple(dict.fromkeys(value for value in values if value)),
+    )
+
+
+def _carried(query: LogicalQuery) -> Iterator[dict[str, Any]]:
+    plain = query.model_dump(mode="json", exclude_defaults=True)
+    if not all(map(_is_plain, query.metrics)):
+        yield {"metrics": plain["metrics"]}
+    for name, shown in (("filters", [_is_shown(each) for each in query.filters]), ("times", _are_shown(query))):
+        yield from ({name: part} for part, is_shown in zip(plain.get(name, []), shown, strict=True) if not is_shown)
+    for name in ("related", "having"):
+        yield from ({name: part} for part in plain.get(name, []))
+    if query.ranking is not None and not _is_short(query.ranking):
+        yield {"ranking": plain["ranking"]}
+    if query.comparison is not None and query.comparison.to == "time":
+        yield {"comparison": plain["comparison"]}
+    if query.outcome != "table":
+        yield {"outcome": query.outcome}
+
+
+def _is_plain(metric: Metric) -> bool:
+    return not (metric.until or metric.filters or metric.time or metric.over)
+
+
+def _is_shown(condition: Filter) -> bool:
+    return not (condition.part or condition.than or condition.any_of)
+
+
+def _is_short(ranking: Ranking) -> bool:
+    return not (ranking.within or ranking.offset)
+
+
+def _shown_time(query: LogicalQuery) -> TimeRange | None:
+    return query.times[0] if query.times else None
+
+
+def _are_shown(query: LogicalQuery) -> Sequence[bool]:
+    return [number == 0 for number in range(len(query.times))]
+
+
+def _code_of_metric(metric: Metric) -> str:
+    return f"{metric.agg}:{metric.name}" if metric.agg and "." in metric.name else metric.name
+
+
+def _code_of_dimension(dimension: Dimension) -> str:
+    return f"{dimension.name}@{dimension.grain}" if dimension.grain else dimension.name
+
+
+def _code_of_filter(condition: Filter) -> FilterFields:
+    op = {"=": "in", "!=": "not_in"}.get(condition.op, condition.op)
+    return FilterFields(condition.field, op, tuple(map(_text, condition.values)))
+
+
+def _text(value: str | float | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _code_of_time(time: TimeRange) -> dict[str, Any]:
+    if time.period is not None:
+        return {"when": code_of_period(time.period)}
+    last = time.end - timedelta(days=1) if time.end else None
+    return {"when": DATES, "start": str(time.start or ""), "end": str(last or "")}
+
+
+def _code_of_sort(query: LogicalQuery, ranking: Ranking) -> str:
+    """A place among the metrics, or a breakdown as `sort_code` has it; "" for a list that is only cut."""
+    if query.rows is not None or ranking.by.isdecimal():
+        return ranking.by
+    for dimension in query.dimensions:
+        if ranking.by and ranking.by in (dimension.name, column_of_dimension(dimension)):
+            return sort_code(dimension)
+    for number, metric in enumerate(query.metrics):
+        if ranking.by == metric.name:
+            return str(number)
+    return ranking.by or "0"
+
+
+def _number(value: str) -> float | int | str:
+    """As the number that it is; else as it is, for the compiler to say what is wrong."""
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            continue
+    return value
+
+
+def _day(text: str) -> date | None:
+    if not text:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise Inexpressible(_("%(value)s is no date.") % {"value": text}) from error
+
+
+def _said(error: ValidationError) -> str:
+    """The first fault, where it is."""
+    first = error.errors()[0]
+    place = ".".join(map(str, first["loc"]))
+    why = first["msg"].removeprefix("Value error, ")
+    return _("This cannot be asked: %(why)s") % {"why": f"{place}: {why}" if place else why}

@@ -1,0 +1,157 @@
+"""Saved questions: kept under a name, opened again under the reader's own rights, shared with whoever may ask the source."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+from pydantic import ValidationError
+
+from audit.actions import Action
+from audit.record import record
+from authz.checks import get_visible, missing
+from authz.principal import Principal
+from business.logical_query.catalog import Catalog
+from business.logical_query.query import LogicalQuery
+from business.models import SavedQuery
+from business.sources import OpenSource, open_source
+from copilot_site.lib.errors import Conflict, InvalidInput, PermissionDenied
+
+MOST_SAVED = 200  # of one person in one source
+NAME_CHARACTERS = 100
+
+
+@dataclass(frozen=True)
+class Saved:
+    """query: None where it names what is not there any more, or what its reader may not ask."""
+
+    row: SavedQuery
+    query: LogicalQuery | None
+    is_own: bool
+
+
+def saved_queries(principal: Principal, opened: OpenSource) -> list[Saved]:
+    """What this person may open of a source, one's own first. Of others' only what stands on what this person may ask, too."""
+    rows = SavedQuery.objects.visible_to(principal).filter(source=opened.source).select_related("owner")
+    found = (_opened(principal, row, opened) for row in rows)
+    return sorted((each for each in found if each.is_own or each.query), key=lambda each: not each.is_own)
+
+
+def saved_query(principal: Principal, saved_id: UUID) -> tuple[OpenSource, Saved]:
+    """One of them to be opened, with its source. Raises NotFound, the same for what is missing, private or names something hidden."""
+    row = get_visible(SavedQuery, principal, pk=saved_id)
+    opened = open_source(principal, row.source.name)
+    saved = _opened(principal, row, opened)
+    if saved.query is None:
+        raise missing(SavedQuery)
+    return opened, saved
+
+
+@transaction.atomic
+def save_query(principal: Principal, opened: OpenSource, *, name: str, query: LogicalQuery) -> SavedQuery:
+    """Keep a question. Raises InvalidInput without a name or with too many, Conflict for a name that one has used."""
+    told = " ".join(name.split())
+    if not 0 < len(told) <= NAME_CHARACTERS:
+        raise InvalidInput(_("Give it a name of at most %(most)s characters.") % {"most": NAME_CHARACTERS})
+    mine = SavedQuery.objects.visible_to(principal).filter(source=opened.source, owner_id=principal.user_id)
+    if mine.count() >= MOST_SAVED:
+        raise InvalidInput(_("You have saved %(most)s questions here: delete one first.") % {"most": MOST_SAVED})
+    plain = query.model_dump(mode="json", exclude_defaults=True)
+    row = SavedQuery(source=opened.source, owner_id=principal.user_id, name=told, query=plain)
+    try:
+        with transaction.atomic():
+            row.save(force_insert=True)
+    except IntegrityError as error:
+        raise Conflict(_("You have saved a question under this name: choose another one.")) from error
+    record(principal, Action.QUERY_SAVED, row, detail={"source": opened.source.name})
+    return row
+
+
+@transaction.atomic
+def share_query(principal: Principal, saved_id: UUID, *, is_shared: bool) -> SavedQuery:
+    """Let everybody who may ask the source open it, or nobody else any more.
+
+    Raises NotFound, PermissionDenied for another's, InvalidInput where it names a row that only some may see.
+    """
+    row = _own(principal, saved_id)
+    opened = open_source(principal, row.source.name)
+    query = _opened(principal, row, opened).query
+    named = list(names_of_rows(query, Catalog.of(opened.layer))) if query else []
+    if is_shared and (query is None or named):
+        told = _("It cannot be shared: “%(value)s” may be the name of something that not everybody may see.")
+        raise InvalidInput(told % {"value": named[0] if named else row.name})
+    if row.is_shared != is_shared:
+        row.is_shared = is_shared
+        row.save(update_fields=["is_shared"])
+        action = Action.QUERY_SHARED if is_shared else Action.QUERY_UNSHARED
+        record(principal, action, row, detail={"source": row.source.name})
+    return row
+
+
+@transaction.atomic
+def delete_query(principal: Principal, saved_id: UUID) -> str:
+    """Delete one's own; the name of its source comes back. Raises NotFound, PermissionDenied for another's."""
+    row = _own(principal, saved_id)
+    record(principal, Action.QUERY_DELETED, row, detail={"source": row.source.name})
+    row.delete()
+    return row.source.name
+
+
+def _own(principal: Principal, saved_id: UUID) -> SavedQuery:
+    row = get_visible(SavedQuery, principal, pk=saved_id)
+    if row.owner_id == principal.user_id:
+        return row
+    saved_query(principal, saved_id)  # whoever may not open it is not told that it is there
+    raise PermissionDenied(_("Only its owner may change a saved question."))
+
+
+def _opened(principal: Principal, row: SavedQuery, opened: OpenSource) -> Saved:
+    is_own = row.owner_id == principal.user_id
+    catalog = Catalog.of(opened.layer)
+    try:
+        query = LogicalQuery.model_validate(row.query)
+    except ValidationError:
+        return Saved(row, None, is_own)
+    is_hidden = not is_named(query, catalog) or (not is_own and any(names_of_rows(query, catalog)))
+    return Saved(row, None if is_hidden else query, is_own)
+
+
+def is_named(query: LogicalQuery, catalog: Catalog) -> bool:
+    """Whether everything that a query names is in the layer, as one person may ask it."""
+    return all(
+        name in catalog.models or name in catalog.dimensions or name in catalog.measures
+        for part in _parts(query.model_dump(mode="json", exclude_defaults=True))
+        for name in _names(part)
+    )
+
+
+def names_of_rows(query: LogicalQuery, catalog: Catalog) -> Iterator[str]:
+    """Texts in a query that may be a row's, in tables of which units see their own rows alone; kinds that the layer lists are none."""
+    for part in _parts(query.model_dump(mode="json", exclude_defaults=True)):
+        model, dimension = catalog.dimensions.get(str(part.get("field", "")), (None, None))
+        if model is None or dimension is None or not (model.org_unit and model.org_unit.column):
+            continue
+        kinds = () if dimension.is_name else {value.value for value in dimension.values}
+        if dimension.type == "categorical":
+            yield from (str(value) for value in part.get("values", ()) if str(value) not in kinds)
+
+
+def _parts(value: Any) -> Iterator[dict[str, Any]]:
+    """Every object in a query, however deep."""
+    if isinstance(value, dict):
+        yield value
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _parts(each)
+
+
+def _names(part: dict[str, Any]) -> Iterator[str]:
+    """What an object of a query says by name: tables, dimensions, measures."""
+    told = [part.get(key) for key in ("name", "field", "model", "until", "than", "by")]
+    for name in [*told, *part.get("columns", ())]:
+        is_word = name == "average" or (
+            name == part.get("by") and "." not in str(name)
+        )  # a place or a column's own name
+        if isinstance(name, str) and name and not is_word:
+            yield name

@@ -1,0 +1,140 @@
+"""Explore: choose a number, what it is broken down by, filters and a time; see table and chart; keep the question under a name."""
+
+from http import HTTPStatus
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from audit.actions import Action
+from audit.record import record
+from authz.pages import signed_in
+from authz.principal import Principal
+from business.explore.asking import Asking
+from business.explore.choices import Choices
+from business.explore.fields import Fields
+from business.explore.links import explore_url
+from business.explore.saved import Saved, delete_query, save_query, saved_queries, saved_query, share_query
+from business.guard.refusal import SqlRefused
+from business.logical_query.errors import Inexpressible
+from business.session import SourceUnavailable
+from business.sources import open_source, open_sources
+from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound, Unavailable
+from copilot_site.lib.spreadsheets import CsvDownload
+
+
+@require_GET
+@signed_in
+def explore(request: HttpRequest, principal: Principal) -> HttpResponse:
+    """The form, and below it what it asks. draft: the form alone, as it is with what is chosen so far."""
+    name = request.GET.get("source", "")
+    sources = open_sources(principal)
+    opened = open_source(principal, name) if name else sources[0] if len(sources) == 1 else None
+    if opened is None:
+        return render(request, "business/explore.html", {"sources": sources})
+    asking = Asking(principal, opened, Fields.read(request.GET))
+    return _page(request, asking, is_draft="draft" in request.GET)
+
+
+@require_GET
+@signed_in
+def opened_again(request: HttpRequest, principal: Principal, saved_id: UUID) -> HttpResponse:
+    """A saved question, asked today."""
+    opened, saved = saved_query(principal, saved_id)
+    assert saved.query is not None
+    return _page(request, Asking(principal, opened, Fields.of(saved.query)), saved=saved)
+
+
+@require_GET
+@signed_in
+def table(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """The rows as CSV: asked once more, as the page shows them."""
+    opened = open_source(principal, request.GET.get("source", ""))
+    try:
+        result = Asking(principal, opened, Fields.read(request.GET)).run()
+    except (Inexpressible, SqlRefused) as error:
+        raise InvalidInput(str(error)) from error
+    except SourceUnavailable as error:
+        raise Unavailable(str(error)) from error
+    rows = result.table
+    record(
+        principal,
+        Action.RESULT_EXPORTED,
+        opened.source,
+        detail={"query_id": result.query_id, "rows": len(rows.rows), "total": rows.total},
+    )
+    part = f"-first-{len(rows.rows)}-of-{rows.total}" if rows.total is not None else ""
+    return CsvDownload([rows.columns, *rows.rows], filename=f"{opened.source.name}-{result.query_id}{part}.csv")
+
+
+@require_POST
+@signed_in
+def save(request: HttpRequest, principal: Principal) -> HttpResponse:
+    """Keep the question of the page; on to its own address. What is wrong is said on the page it came from."""
+    opened = open_source(principal, request.POST.get("source", ""))
+    fields = Fields.read(QueryDict(request.POST.get("fields", "")))
+    try:
+        asking = Asking(principal, opened, fields)
+        asking.compiled()  # only what can be asked is kept
+        row = save_query(principal, opened, name=request.POST.get("name", ""), query=asking.query)
+    except (Inexpressible, InvalidInput) as error:
+        messages.error(request, str(error))
+        return redirect(explore_url(opened.source.name, fields) or reverse("explore"))
+    messages.success(request, _("Saved. Its times are counted anew whenever it is opened."))
+    return redirect("saved-query", row.pk)
+
+
+@require_POST
+@signed_in
+def share(request: HttpRequest, principal: Principal, saved_id: UUID) -> HttpResponse:
+    """Let everybody who may ask the source open it, or nobody else any more."""
+    try:
+        row = share_query(principal, saved_id, is_shared=request.POST.get("shared") == "on")
+    except InvalidInput as error:
+        messages.error(request, str(error))
+    else:
+        told = _("Shared with everybody who may ask this source.") if row.is_shared else _("Yours alone again.")
+        messages.success(request, told)
+    return redirect("saved-query", saved_id)
+
+
+@require_POST
+@signed_in
+def delete(request: HttpRequest, principal: Principal, saved_id: UUID) -> HttpResponse:
+    """Delete one's own saved question."""
+    source = delete_query(principal, saved_id)
+    messages.success(request, _("Deleted."))
+    return redirect(explore_url(source))
+
+
+def _page(request: HttpRequest, asking: Asking, *, saved: Saved | None = None, is_draft: bool = False) -> HttpResponse:
+    """The whole page; what cannot be asked is one sentence above the form."""
+    result, error, sentence, status = None, "", "", HTTPStatus.OK
+    try:
+        if asking.fields != Fields():
+            asking.compiled()
+            result, sentence = (None if is_draft else asking.run()), asking.sentence
+    except Inexpressible as found:
+        error, status = str(found), HTTPStatus.OK if is_draft else HTTPStatus.BAD_REQUEST
+    except NotFound:
+        raise
+    except CopilotError as found:  # the walls refuse it, or the source does not answer
+        error = str(found)
+    context = {
+        "sources": open_sources(asking.principal),
+        "opened": asking.opened,
+        "choices": Choices(asking.catalog, asking.principal.org_units, asking.fields, asking.today),
+        "fields": asking.fields,
+        "carried": list(asking.carried()),
+        "saved": saved,
+        "saved_queries": saved_queries(asking.principal, asking.opened),
+        "result": result,
+        "sentence": sentence,
+        "error": error,
+        "filled": asking.fields.encoded(),
+    }
+    return render(request, "business/explore.html", context, status=status)

@@ -1,0 +1,335 @@
+"""Other texts for one guarded statement, by which the indexes of the tables below the views can be used.
+
+PostgreSQL plans a view with `security_barrier` by itself: neither the order that is asked for nor the rows it is joined with reach
+into it. Said otherwise they do: a view that has the order already, the least and the greatest as the first row of one, and a table
+whose rows are looked up for each row of another. Each text says the same as the first, under the same filters; which of them runs is
+for the planner to say.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from postgast import pg_query_pb2
+
+from business.guard.grammar import Tree, nodes, parse_query
+from business.guard.policy import AllowedTable
+from business.guard.rules import strings
+
+MOST_TABLES = 5  # joined: one text for each that may lead
+LOOKED_UP = "looked_up"  # what a table is called inside of a projection that looks rows up
+
+
+@dataclass(frozen=True)
+class Order:
+    """A table's view with its rows in an order. columns: each with whether it descends."""
+
+    table: AllowedTable
+    columns: tuple[tuple[str, bool], ...]
+
+    @property
+    def view(self) -> str:
+        return f"o_{hashlib.sha256(f'{self.table.view}/{self.columns}'.encode()).hexdigest()[:20]}"
+
+
+class Path(NamedTuple):
+    """A text and the ordered views that it names."""
+
+    tree: Tree
+    orders: tuple[Order, ...]
+
+
+class Equality(NamedTuple):
+    """node: the condition that says so. column: of the table whose rows are looked up."""
+
+    node: Tree
+    column: str
+    other: str
+    other_column: str
+
+
+def paths(tree: Tree, tables: Iterable[AllowedTable]) -> Iterator[Path]:
+    """Those of a statement that was rewritten to read the views; only its outermost query is said otherwise."""
+    query = tree.stmts[0].stmt.select_stmt
+    block = Block.of(query, {table.view: table for table in tables})
+    if block is None:
+        return
+    ordered = block.asked_order()
+    if extremes := block.extremes():
+        yield Path(_tree(tree, extremes[0]), extremes[1])
+    if len(block.items) == 1 and ordered is not None and (first := block.first_of(ordered[1])) is not None:
+        yield Path(_tree(tree, first), (ordered[1],))
+    if 1 < len(block.items) <= MOST_TABLES:
+        chosen = block.chosen_from()
+        if ordered is not None and chosen <= {ordered[0]} and (led := block.led_by(*ordered)) is not None:
+            yield Path(_tree(tree, led), (ordered[1],))  # else the order might be read to its end
+        for name in filter(chosen.__contains__, block.items):
+            if (led := block.led_by(name)) is not None:
+                yield Path(_tree(tree, led), ())
+
+
+@dataclass(frozen=True)
+class Block:
+    """A query over projections of ours that are joined one with another. items: by alias. conditions: all of WHERE and ON."""
+
+    query: Tree
+    tables: dict[str, AllowedTable]
+    items: dict[str, Tree]
+    conditions: list[Tree]
+
+    @classmethod
+    def of(cls, query: Tree, tables: dict[str, AllowedTable]) -> "Block | None":
+        items: dict[str, Tree] = {}
+        conditions: list[Tree] = []
+        waiting = list(reversed(query.from_clause))
+        while waiting:
+            item = waiting.pop()
+            if item.WhichOneof("node") == "join_expr" and _is_inner(item.join_expr):
+                waiting += [item.join_expr.rarg, item.join_expr.larg]
+                conditions += _conjuncts(item.join_expr.quals)
+            elif (name := _name_of_ours(item, tables)) and name not in items:
+                items[name] = item
+            else:
+                return None
+        conditions += _conjuncts(query.where_clause)
+        return cls(query, tables, items, conditions) if items and LOOKED_UP not in items else None
+
+    def led_by(self, leading: str, order: Order | None = None) -> Tree | None:
+        """The query with one table first, and each other one looked up for its rows; None where something does not allow it."""
+        if len(self.items) > 1 and any(_is_star(target.res_target.val) for target in self.query.target_list):
+            return None  # the order of its columns is that of FROM
+        led = _copy(self.query)
+        del led.from_clause[:]
+        led.from_clause.append(self.items[leading])
+        if order is not None:
+            _reads_from(led.from_clause[0]).relname = order.view
+        placed, left, said = [leading], [name for name in self.items if name != leading], []
+        while left:
+            name = next((one for one in left if self._equalities(one, placed)), None)
+            if name is None:
+                return None
+            equalities = self._equalities(name, placed)
+            led.from_clause.append(_looked_up(self.items[name], equalities))
+            said += [equality.node for equality in equalities]
+            placed.append(name)
+            left.remove(name)
+        _put_conditions(led, [node for node in self.conditions if not any(node is one for one in said)])
+        return led
+
+    def chosen_from(self) -> set[str]:
+        """The tables of which the conditions choose rows, besides joining them; "" for what is no column of one of them."""
+        joins = [one.node for name in self.items for one in self._equalities(name, list(self.items))]
+        columns = [
+            self._column(part)
+            for node in self.conditions
+            if not any(node is join for join in joins)
+            for part in nodes(node)
+            if part.DESCRIPTOR.name == "Node" and part.WhichOneof("node") in ("column_ref", "sub_link")
+        ]
+        return {column[0] if column else "" for column in columns}
+
+    def first_of(self, order: Order) -> Tree | None:
+        """The query over the first rows of an ordered view, as many as it shows: a LIMIT reaches into a view, an ORDER BY does not."""
+        places = (self.query.limit_count, self.query.limit_offset)
+        if any(place.WhichOneof("node") not in (None, "a_const") for place in places):
+            return None
+        query, (name, item) = _copy(self.query), *self.items.items()
+        rows = sum(place.a_const.ival.ival for place in places)
+        few = parse_query(f"SELECT 1 FROM (SELECT * FROM a LIMIT {rows}) AS a")  # noqa: S608  # a number
+        del query.from_clause[:]
+        query.from_clause.append(few.stmts[0].stmt.select_stmt.from_clause[0])
+        query.from_clause[0].range_subselect.alias.aliasname = name
+        inner = query.from_clause[0].range_subselect.subquery.select_stmt
+        inner.from_clause[0].CopyFrom(item)
+        _reads_from(inner.from_clause[0]).relname = order.view
+        _put_conditions(inner, self.conditions)
+        query.ClearField("where_clause")
+        return query
+
+    def asked_order(self) -> tuple[str, Order] | None:
+        """The table whose columns decide which rows come first, and their order; None where something else does."""
+        query = self.query
+        if not query.sort_clause or any(field.name not in _PLAIN_QUERY for field, _value in query.ListFields()):
+            return None
+        by = [item.sort_by for item in query.sort_clause]
+        if any(one.sortby_nulls != pg_query_pb2.SORTBY_NULLS_DEFAULT for one in by) or _computes(query):
+            return None
+        found = [self._column(self._meant(one.node)) for one in by]
+        names = {column[0] for column in found if column}
+        if None in found or len(names) != 1:
+            return None
+        (name,) = names
+        table = self._table(name)
+        if len(found) > 2 or any(column[1] not in table.key for column in found[1:] if column):
+            return None  # a key decides between equals; each further order would be a view more
+        descends = [one.sortby_dir == pg_query_pb2.SORTBY_DESC for one in by]
+        return name, Order(table, tuple((column[1], d) for column, d in zip(found, descends, strict=True) if column))
+
+    def extremes(self) -> tuple[Tree, tuple[Order, ...]] | None:
+        """`min(x), max(x)` of one table as the first rows of two orders."""
+        query, orders = _copy(self.query), []
+        kept = {"target_list", "from_clause", "where_clause", "limit_count", "limit_option", "op"}
+        if len(self.items) != 1 or any(field.name not in kept for field, _value in query.ListFields()):
+            return None
+        for target in query.target_list:
+            call = target.res_target.val.func_call
+            name = strings(call.funcname)[-1:] if {f.name for f, _v in call.ListFields()} <= _PLAIN_CALL else []
+            column = self._column(call.args[0]) if name in (["min"], ["max"]) and len(call.args) == 1 else None
+            if column is None:
+                return None
+            order = Order(self._table(column[0]), ((column[1], name == ["max"]),))
+            orders.append(order)
+            target.res_target.name = target.res_target.name or name[0]
+            target.res_target.val.CopyFrom(self._first(order, call.args[0]))
+        del query.from_clause[:]
+        query.ClearField("where_clause")
+        return query, tuple(orders)
+
+    def _first(self, order: Order, column: Tree) -> Tree:
+        """The first value of an order that is none of nothing, as an expression."""
+        text = "SELECT (SELECT a FROM a WHERE a IS NOT NULL LIMIT 1)"  # ours alone
+        expression = parse_query(text).stmts[0].stmt.select_stmt.target_list[0].res_target.val
+        first = expression.sub_link.subselect.select_stmt
+        first.target_list[0].res_target.val.CopyFrom(column)
+        first.where_clause.null_test.arg.CopyFrom(column)
+        (item,) = self.items.values()
+        first.from_clause[0].CopyFrom(item)
+        _reads_from(first.from_clause[0]).relname = order.view
+        _put_conditions(first, [*self.conditions, _copy(first.where_clause)])
+        return expression
+
+    def _meant(self, node: Tree) -> Tree:
+        """What ORDER BY names: `ORDER BY day` may be a name of what is selected, `ORDER BY 1` its place."""
+        targets = [target.res_target for target in self.query.target_list]
+        if node.WhichOneof("node") == "a_const":
+            return targets[node.a_const.ival.ival - 1].val if 0 < node.a_const.ival.ival <= len(targets) else node
+        if node.WhichOneof("node") == "column_ref" and len(node.column_ref.fields) == 1:
+            word = node.column_ref.fields[0].string.sval
+            return next((target.val for target in targets if target.name == word), node)
+        return node
+
+    def _column(self, node: Tree) -> tuple[str, str] | None:
+        """Alias and column; None for every other expression."""
+        if node.WhichOneof("node") != "column_ref" or _is_star(node) or len(node.column_ref.fields) > 2:
+            return None
+        *owner, column = strings(node.column_ref.fields)
+        having = [name for name in self.items if column in self._table(name).columns and owner in ([], [name])]
+        return (having[0], column) if len(having) == 1 else None
+
+    def _table(self, name: str) -> AllowedTable:
+        return self.tables[_reads_from(self.items[name]).relname]
+
+    def _equalities(self, name: str, placed: list[str]) -> list[Equality]:
+        """The conditions by which rows of a table are looked up for rows of tables that stand before it."""
+        found = []
+        for node in self.conditions:
+            expression = node.a_expr
+            if node.WhichOneof("node") != "a_expr" or expression.kind != pg_query_pb2.AEXPR_OP:
+                continue
+            one, other = self._column(expression.lexpr), self._column(expression.rexpr)
+            if strings(expression.name) != ["="] or one is None or other is None:
+                continue
+            found += [
+                Equality(node, a[1], *b) for a, b in ((one, other), (other, one)) if a[0] == name and b[0] in placed
+            ]
+        return found
+
+
+_PLAIN_QUERY = {
+    "target_list",
+    "from_clause",
+    "where_clause",
+    "sort_clause",
+    "limit_offset",
+    "limit_count",
+    "limit_option",
+    "op",
+}
+_PLAIN_CALL = {"funcname", "args", "funcformat", "location"}
+
+
+def _computes(query: Tree) -> bool:
+    """Whether what is selected is more than columns: an aggregate or a window sees more rows than are shown."""
+    return any(target.res_target.val.WhichOneof("node") != "column_ref" for target in query.target_list)
+
+
+def _is_inner(join: Tree) -> bool:
+    has_more = join.is_natural or join.using_clause or join.HasField("alias") or join.HasField("join_using_alias")
+    return bool(join.jointype == pg_query_pb2.JOIN_INNER and not has_more)
+
+
+def _name_of_ours(item: Tree, tables: dict[str, AllowedTable]) -> str:
+    """The alias of a projection of a view; "" for whatever else stands in FROM."""
+    if item.WhichOneof("node") != "range_subselect" or item.range_subselect.alias.colnames:
+        return ""
+    read = item.range_subselect.subquery.select_stmt.from_clause
+    is_table = len(read) == 1 and read[0].WhichOneof("node") == "range_var" and read[0].range_var.schemaname
+    return str(item.range_subselect.alias.aliasname) if is_table and read[0].range_var.relname in tables else ""
+
+
+def _reads_from(item: Tree) -> Tree:
+    """The view that a projection of ours reads: only such have a schema in a rewritten statement."""
+    return item.range_subselect.subquery.select_stmt.from_clause[0].range_var
+
+
+def _looked_up(item: Tree, equalities: list[Equality]) -> Tree:
+    """The projection with its rows for one row of others; fenced, else PostgreSQL would take the conditions out again."""
+    looked_up = _copy(item)
+    looked_up.range_subselect.lateral = True
+    query = looked_up.range_subselect.subquery.select_stmt
+    query.from_clause[0].range_var.alias.aliasname = LOOKED_UP
+    conditions = _conjuncts(query.where_clause)
+    for equality in equalities:
+        node = _condition("a.b = c.d")
+        for side, words in (
+            (node.a_expr.lexpr, (LOOKED_UP, equality.column)),
+            (node.a_expr.rexpr, (equality.other, equality.other_column)),
+        ):
+            for part, word in zip(side.column_ref.fields, words, strict=True):
+                part.string.sval = word
+        conditions.append(node)
+    _put_conditions(query, conditions)
+    fence = parse_query("SELECT 1 OFFSET 0").stmts[0].stmt.select_stmt
+    query.limit_offset.CopyFrom(fence.limit_offset)
+    query.limit_option = fence.limit_option
+    return looked_up
+
+
+def _condition(text: str) -> Tree:
+    return parse_query(f"SELECT 1 WHERE {text}").stmts[0].stmt.select_stmt.where_clause
+
+
+def _conjuncts(node: Tree) -> list[Tree]:
+    """The conditions that must all hold; none of an empty one."""
+    if node.WhichOneof("node") is None:
+        return []
+    if node.WhichOneof("node") == "bool_expr" and node.bool_expr.boolop == pg_query_pb2.AND_EXPR:
+        return [part for arg in node.bool_expr.args for part in _conjuncts(arg)]
+    return [_copy(node)]
+
+
+def _put_conditions(query: Tree, conditions: list[Tree]) -> None:
+    query.ClearField("where_clause")
+    if len(conditions) == 1:
+        query.where_clause.CopyFrom(conditions[0])
+    elif conditions:
+        query.where_clause.bool_expr.boolop = pg_query_pb2.AND_EXPR
+        query.where_clause.bool_expr.args.extend(conditions)
+
+
+def _is_star(node: Tree) -> bool:
+    return bool(node.WhichOneof("node") == "column_ref" and node.column_ref.fields[-1].WhichOneof("node") == "a_star")
+
+
+def _copy(node: Tree) -> Tree:
+    copy = type(node)()
+    copy.CopyFrom(node)
+    return copy
+
+
+def _tree(tree: Tree, query: Tree) -> Tree:
+    """The statement with this outermost query."""
+    whole = _copy(tree)
+    whole.stmts[0].stmt.select_stmt.CopyFrom(query)
+    return whole

@@ -1,0 +1,59 @@
+"""What a statement gathers into one value, and what a row of it may take: the planner knows the rows, not how long they become."""
+
+from dataclasses import dataclass
+
+from business.guard.grammar import Tree, nodes
+from business.guard.growth import collectors, name_of
+
+VALUE_BYTES = 32  # of the server's memory for each value, besides its text
+PARSED = 16  # a byte of a text that is read as an array or as JSON becomes a value of its own
+_PARSING = frozenset({"string_to_array", "regexp_split_to_array", "to_jsonb"})
+_PARSED_TYPES = frozenset({"json", "jsonb"})
+_TO_DIGITS = frozenset({"round", "trunc"})
+MAX_DIGITS = 2_000  # that PostgreSQL writes after the point
+
+
+@dataclass(frozen=True)
+class Gathering:
+    """row_bytes: of each row, besides its columns as the planner knows them. times: what it all may come to, once gathered."""
+
+    row_bytes: int
+    times: int
+
+
+def gathering(tree: Tree, *, longer: int) -> Gathering | None:
+    """What a rewritten statement gathers; None where nothing is. longer: how many times its length a text may get."""
+    found = list(nodes(tree))
+    collected = collectors(tree)
+    if not collected:
+        return None
+    parsed = PARSED if any(map(_parses, found)) else 1
+    return Gathering(VALUE_BYTES + sum(map(_written, found)), collected * parsed * longer)
+
+
+def _parses(node: Tree) -> bool:
+    """Whether a text is taken apart into many values."""
+    kind = node.DESCRIPTOR.name
+    if kind == "TypeCast":
+        name = node.type_name
+        is_parsed = bool(name.array_bounds) or name.names[-1].string.sval in _PARSED_TYPES
+        return is_parsed and node.arg.WhichOneof("node") != "a_const"
+    return kind == "FuncCall" and name_of(node) in _PARSING
+
+
+def _written(node: Tree) -> int:
+    """Bytes that a statement may add to each row: its texts and names, and the digits it asks for."""
+    kind = node.DESCRIPTOR.name
+    if kind == "A_Const":
+        return len(node.sval.sval.encode())
+    if kind == "String":
+        return len(node.sval.encode())
+    if kind == "ResTarget":
+        return len(node.name.encode())
+    if kind == "TypeName":
+        return sum(part.a_const.ival.ival for part in node.typmods)
+    if kind == "FuncCall" and name_of(node) in _TO_DIGITS and len(node.args) == 2:
+        digits = node.args[1]
+        is_plain = digits.WhichOneof("node") == "a_const" and digits.a_const.WhichOneof("val") == "ival"
+        return min(MAX_DIGITS, digits.a_const.ival.ival) if is_plain else MAX_DIGITS
+    return 0

@@ -1,0 +1,231 @@
+"""How much longer than its arguments a statement can make a value: time limits come too late for a text that doubles.
+
+`x || x` doubles; ten such steps in a row make a thousand times the text, thirty the server's memory. Each operation counts the
+doublings it can do at most, wherever it stands, and once where one query repeats it (what is selected, grouped and ordered by is
+one value); pieces written out in the statement add only their own length. What a recursive query repeats may not double at all.
+"""
+
+from collections.abc import Iterator
+from math import ceil, log2
+
+from django.utils.translation import gettext as _
+from postgast import pg_query_pb2
+
+from business.guard.grammar import Tree, by_query, content, nodes
+from business.guard.refusal import Reason, SqlRefused
+from business.guard.vocabulary import CHARACTER_SETS, SET_FUNCTIONS
+from business.guard.whole_rows import doublings_of_rows
+
+MAX_DOUBLINGS = 10
+COLLECTING = frozenset(
+    {"array_agg", "string_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg"}
+)  # the whole input in one value: the planner's estimate of the input is held to a limit
+_INSERTING = {
+    "replace": 2,
+    "regexp_replace": 2,
+    "array_replace": 2,
+    "array_to_string": 1,
+    "string_agg": 1,
+}  # what each match gets
+_JOINING = frozenset(
+    {
+        "concat",
+        "concat_ws",
+        "overlay",
+        "array_cat",
+        "array_append",
+        "array_prepend",
+    }
+)
+_BUILDING = frozenset({"json_build_object", "jsonb_build_object", "json_build_array", "jsonb_build_array"})
+_QUOTING = frozenset(
+    {
+        "to_json",
+        "to_jsonb",
+        "row_to_json",
+        "quote_literal",
+        "quote_nullable",
+        "quote_ident",
+        "json_agg",
+        "jsonb_agg",
+        "json_object_agg",
+        "jsonb_object_agg",
+    }
+)  # a quote becomes two characters
+_WRITTEN_AS = "to_char"  # as long as its template, whatever the value
+_PADDED = frozenset({"bpchar", "char"})  # to the length they name
+MAX_PADDED = 100  # characters
+_POWERS = frozenset({"power", "pow"})
+_EXP_DOUBLINGS = 7  # numeric exp has at most 2,610 digits; the planner thinks of 32 bytes
+SERIES = "generate_series"
+_VARIABLE = frozenset({"ColumnRef", "SubLink", "FuncCall", "SQLValueFunction"})
+
+
+def doublings(tree: Tree) -> int:
+    """The doublings of a statement, all together. Raises SqlRefused above MAX_DOUBLINGS."""
+    found = sum(_once_in_a_query(tree)) + doublings_of_rows(tree)
+    if collectors(tree):
+        found += sum(map(_of_numbers, nodes(tree)))
+    if found > MAX_DOUBLINGS:
+        raise SqlRefused(Reason.COST, _("This could make a text far longer than the data: join fewer values into one."))
+    return found
+
+
+def _once_in_a_query(tree: Tree) -> Iterator[int]:
+    known = set()
+    for query, node in by_query(tree):
+        if doubled := doublings_of(node):
+            key = (query, node.DESCRIPTOR.name, content(node))
+            if key not in known:
+                known.add(key)
+                yield doubled
+
+
+def collectors(tree: Tree) -> int:
+    """How many aggregates, and how many ARRAY(SELECT …), gather their input into one value."""
+    return sum(name_of(node) in COLLECTING for node in calls(tree)) + _array_queries(tree)
+
+
+def require_foreseeable(tree: Tree) -> None:
+    """Raises SqlRefused for rows that nobody can count beforehand where they would fill memory.
+
+    That is a recursive query that keeps its rows apart (UNION) or lengthens a text in each round, and gathering into one value
+    what a recursive query or a function of columns returns: for these the planner only guesses.
+    """
+    is_recursive = False
+    for node in nodes(tree):
+        if node.DESCRIPTOR.name == "CommonTableExpr" and _repeats(node):
+            is_recursive = True
+            query = node.ctequery.select_stmt
+            if query.op == pg_query_pb2.SETOP_UNION and not query.all:
+                raise SqlRefused(Reason.COST, _("A recursive query must use UNION ALL."))
+            if sum(map(doublings_of, nodes(query))):
+                raise SqlRefused(Reason.COST, _("A recursive query may not join values into a longer one."))
+    guessed = {
+        name_of(node) for node in calls(tree) if name_of(node) in SET_FUNCTIONS and not _is_written_out(node.args)
+    }
+    gathers_guessed = guessed and any(name_of(node) in COLLECTING for node in calls(tree))
+    lists_guessed = SERIES in guessed and _array_queries(tree)  # the parts of one value are no more than it is long
+    if (is_recursive and collectors(tree)) or gathers_guessed or lists_guessed:
+        raise SqlRefused(
+            Reason.COST, _("Rows of a recursive query or of a function cannot be gathered into one value: list them.")
+        )
+
+
+def _array_queries(tree: Tree) -> int:
+    is_array = (n.DESCRIPTOR.name == "SubLink" and n.sub_link_type == pg_query_pb2.ARRAY_SUBLINK for n in nodes(tree))
+    return sum(is_array)
+
+
+def _repeats(query: Tree) -> bool:
+    """Whether a WITH query reads itself, or a table of its name."""
+    return any(n.DESCRIPTOR.name == "RangeVar" and n.relname == query.ctename for n in nodes(query.ctequery))
+
+
+def _is_written_out(args: Tree) -> bool:
+    return all(node.DESCRIPTOR.name not in _VARIABLE for arg in args for node in nodes(arg))
+
+
+def doublings_of(node: Tree) -> int:
+    """Of one operation: how often it may double its longest argument."""
+    kind = node.DESCRIPTOR.name
+    if kind == "A_Expr":
+        return _of_operator(node)
+    if kind in ("A_ArrayExpr", "RowExpr"):
+        return _quoted(node.elements if kind == "A_ArrayExpr" else node.args)
+    if kind == "TypeName":
+        return _padded(node)
+    return _of_call(name_of(node), list(node.args)) if kind == "FuncCall" else 0
+
+
+def _of_operator(node: Tree) -> int:
+    sign = [part.string.sval for part in node.name]
+    if sign == ["||"]:
+        return _more([node.lexpr, node.rexpr])
+    return _raised(node.rexpr) if sign == ["^"] else 0
+
+
+def _of_call(name: str, args: list[Tree]) -> int:
+    if name in _JOINING:
+        return _more(args)
+    if name in _BUILDING:
+        return _quoted(args)
+    if name in _QUOTING:
+        return 1
+    if name == _WRITTEN_AS and len(args) == 2:
+        return 0 if _is_constant(args[1]) else MAX_DOUBLINGS + 1
+    if name in _POWERS and len(args) == 2:
+        return _raised(args[1])
+    at = _INSERTING.get(name)
+    return _inserted(args[at]) if at is not None and len(args) > at else 0
+
+
+def _of_numbers(node: Tree) -> int:
+    """A product has the digits of both factors; only where values are gathered are there enough of them to matter."""
+    if node.DESCRIPTOR.name == "A_Expr" and [part.string.sval for part in node.name] == ["*"]:
+        return _more([node.lexpr, node.rexpr])
+    if node.DESCRIPTOR.name != "FuncCall":
+        return 0
+    among = CHARACTER_SETS.get(name_of(node))
+    if among is not None and len(node.args) > among:  # takes as long as over a text so many times longer
+        return _inserted(node.args[among])
+    return _EXP_DOUBLINGS if name_of(node) == "exp" else 0
+
+
+def _raised(exponent: Tree) -> int:
+    """A number has as many times the digits as the exponent says; at most 131,072, which an unknown exponent may reach."""
+    if not _is_constant(exponent):
+        return MAX_DOUBLINGS
+    while exponent.WhichOneof("node") == "type_cast":
+        exponent = exponent.type_cast.arg
+    kind = exponent.a_const.WhichOneof("val")
+    if kind == "ival":
+        return ceil(log2(max(1, abs(exponent.a_const.ival.ival))))
+    if kind == "fval" and abs(float(exponent.a_const.fval.fval)) <= 1:
+        return 1
+    return MAX_DOUBLINGS
+
+
+def _quoted(parts: list[Tree]) -> int:
+    """As text, the parts of a row, an array or JSON are joined, and each quote in them becomes two characters."""
+    return _more(parts) + any(not _is_constant(part) for part in parts)
+
+
+def _padded(type_name: Tree) -> int:
+    """`char(n)` fills up to n characters, which may be ten million."""
+    if type_name.names[-1].string.sval not in _PADDED:
+        return 0
+    is_short = all(0 <= part.a_const.ival.ival <= MAX_PADDED for part in type_name.typmods)
+    return 0 if is_short else MAX_DOUBLINGS + 1
+
+
+def _more(parts: list[Tree]) -> int:
+    """Joining n values that are not written out makes at most n times the longest."""
+    values = sum(not _is_constant(part) for part in parts)
+    return ceil(log2(values)) if values > 1 else 0
+
+
+def _inserted(part: Tree) -> int:
+    """A piece put in again and again: its length when it is written out; else it may be as long as anything."""
+    if not _is_constant(part):
+        return MAX_DOUBLINGS + 1
+    while part.WhichOneof("node") == "type_cast":
+        part = part.type_cast.arg
+    length = len(part.a_const.sval.sval)
+    return ceil(log2(length)) if length > 1 else 0
+
+
+def _is_constant(part: Tree) -> bool:
+    if part.WhichOneof("node") == "type_cast":
+        return _is_constant(part.type_cast.arg)
+    return bool(part.WhichOneof("node") == "a_const")
+
+
+def calls(tree: Tree) -> list[Tree]:
+    """The calls of functions in a tree."""
+    return [node for node in nodes(tree) if node.DESCRIPTOR.name == "FuncCall"]
+
+
+def name_of(node: Tree) -> str:
+    """The function that is called, without its schema."""
+    return str(node.funcname[-1].string.sval)

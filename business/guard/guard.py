@@ -1,0 +1,80 @@
+"""The first wall: text, tree, rewriting, agreement. What comes out is the only text that is ever sent to a database."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from django.utils.translation import gettext as _
+
+from business.guard.access_paths import Order, paths
+from business.guard.comparing import require_short_side
+from business.guard.gathering import Gathering, gathering
+from business.guard.grammar import Tree, parse_query, same, text_of
+from business.guard.growth import doublings, require_foreseeable
+from business.guard.policy import AllowedTable, Policy
+from business.guard.refusal import Reason, SqlRefused
+from business.guard.rewrite import Rewriter, Target, cap_rows
+from business.guard.rules import require_known
+from business.guard.second_grammar import require_agreement
+from business.guard.spelled_out import spell_out
+from business.guard.text import clean
+from business.guard.unseen import without_values
+
+
+@dataclass(frozen=True)
+class GuardedSql:
+    """A statement that may run: re-serialised, filtered, at most as many rows as the target has.
+
+    tables: what it reads, in order of appearance. uncapped: the same without our limit, for counting its rows; None where
+    the statement itself asks for no more. gathering: what it gathers into one value; None where it does not. tree: of `sql`.
+    reads_views: those of a database wall.
+    """
+
+    sql: str
+    tables: tuple[AllowedTable, ...]
+    uncapped: str | None
+    gathering: Gathering | None
+    tree: Tree = field(compare=False, repr=False)
+    reads_views: bool = False
+
+    @property
+    def unseen(self) -> tuple[str, str]:
+        """The statement with its values hidden, in two ways, for judging its plan."""
+        return without_values(self.tree)
+
+    def others(self) -> Iterator[tuple[str, tuple[Order, ...]]]:
+        """Texts that say the same by other indexes, each with the ordered views that it needs; of one that reads views."""
+        for path in paths(self.tree, self.tables) if self.reads_views and not self.gathering else ():
+            with suppress(SqlRefused):
+                yield _written(path.tree), path.orders
+
+
+def guard(text: str, policy: Policy, target: Target) -> GuardedSql:
+    """Check a statement against what a person may read, and write it anew. Raises SqlRefused, saying what to change."""
+    tree = parse_query(clean(text))
+    spell_out(tree)
+    require_known(tree)
+    require_foreseeable(tree)
+    rewriter = Rewriter(policy, target)
+    rewriter.rewrite(tree)
+    longer = 2 ** doublings(tree)
+    require_short_side(tree, longer=longer)
+    gathered = gathering(tree, longer=longer)
+    uncapped = text_of(tree)
+    was_capped = cap_rows(tree.stmts[0].stmt.select_stmt, target.rows)
+    sql = _written(tree)
+    tables = tuple(dict.fromkeys(rewriter.tables))
+    return GuardedSql(sql, tables, uncapped if was_capped else None, gathered, tree, target.schema is not None)
+
+
+def _written(tree: Tree) -> str:
+    """The text of a rewritten tree, read again as a stranger's. Raises SqlRefused."""
+    sql = text_of(tree)
+    again = parse_query(sql)
+    if not same(tree, again):
+        raise SqlRefused(
+            Reason.DISAGREEMENT, _("The statement does not survive being written out: write it more simply.")
+        )
+    require_known(again)
+    require_agreement(sql, again)
+    return sql

@@ -1,0 +1,69 @@
+"""What one person may read of one data source, as plain values: the guard and the database wall are made from it."""
+
+import hashlib
+import json
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from functools import cached_property
+
+
+def is_system_schema(name: str) -> bool:
+    """Whether a schema is the server's own or this system's: no table of it is ever read, however its name is written."""
+    plain = unicodedata.normalize("NFKC", name).strip("\"'` \t\r\n").casefold()
+    return not plain or plain == "information_schema" or plain.startswith(("pg_", "copilot_wall"))
+
+
+@dataclass(frozen=True)
+class AllowedTable:
+    """A table with the columns that may be read, in order, and the rows: those whose org-unit column is in `units`.
+
+    org_column: None where the source states that the table has none; then every row may be read.
+    units: names of org units; empty with an org_column means no row.
+    key: the columns of its primary key, where all of them may be read; a statement that groups by them has every other column.
+    """
+
+    schema: str
+    name: str
+    columns: tuple[str, ...]
+    org_column: str | None
+    units: tuple[str, ...] = ()
+    key: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            raise ValueError(f"table {self.schema}.{self.name} has no readable column")
+        if is_system_schema(self.schema):
+            raise ValueError(f"table {self.schema}.{self.name} is none of business data")
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.schema}.{self.name}"
+
+    @property
+    def view(self) -> str:
+        """Name of its view behind the database wall; at most 63 bytes, as PostgreSQL cuts names."""
+        if len(self.name.encode()) < 60:
+            return self.name
+        return f"t_{hashlib.sha256(self.name.encode()).hexdigest()[:20]}"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The tables a statement may name. Of two tables with one name, only qualified use is clear."""
+
+    tables: tuple[AllowedTable, ...]
+
+    def find(self, schema: str, name: str) -> list[AllowedTable]:
+        """The tables a reference means; an empty schema means any."""
+        return [table for table in self.tables if table.name == name and schema in ("", table.schema)]
+
+    @cached_property
+    def digest(self) -> str:
+        """Equal for equal rights, 24 hexadecimal digits: names the role and the schema of views made for them."""
+        content = json.dumps([asdict(table) for table in sorted(self.tables, key=lambda t: (t.schema, t.name))])
+        return hashlib.sha256(content.encode()).hexdigest()[:24]
+
+    @classmethod
+    def of(cls, tables: Iterable[AllowedTable]) -> "Policy":
+        return cls(tuple(tables))

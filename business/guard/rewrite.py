@@ -1,0 +1,180 @@
+"""Every base table becomes a projection of its allowed columns, filtered to the person's org units as literals.
+
+Names of WITH queries are made new on the way: if PostgreSQL ever read a name as a table where we read a WITH query, it would
+find no such table instead of an unfiltered one.
+"""
+
+from dataclasses import dataclass, field
+
+from django.utils.translation import gettext as _
+from postgast import pg_query_pb2
+
+from business.guard.grammar import Tree, children, nodes, parse_query
+from business.guard.grouping import group_by_dependents
+from business.guard.policy import AllowedTable, Policy
+from business.guard.refusal import Reason, SqlRefused
+from business.guard.rules import strings
+from business.limits import MAX_ROWS
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where the projections read from.
+
+    schema: of the views behind the database wall, named like the tables; None: the base tables themselves. Then the
+    projection is fenced, so that no condition of the statement is evaluated on a row before the filter has let it pass.
+    rows: of an answer, at most.
+    """
+
+    schema: str | None = None
+    rows: int = MAX_ROWS
+
+
+@dataclass
+class Rewriter:
+    """One statement's rewriting; `tables` collects what it reads."""
+
+    policy: Policy
+    target: Target
+    tables: list[AllowedTable] = field(default_factory=list)
+    _with_queries: int = 0
+
+    def rewrite(self, tree: Tree) -> None:
+        """Change the tree in place. Raises SqlRefused for a table that is unknown or not this person's: the same words."""
+        self._walk(tree.stmts[0].stmt.select_stmt, {})
+        for node in nodes(tree):
+            if node.DESCRIPTOR.name == "ColumnRef" and len(node.fields) == 3:
+                self._shorten(node)
+
+    def _walk(self, node: Tree, names: dict[str, str]) -> None:
+        """names: the WITH queries in sight, by the name the statement gives them → the name they get."""
+        if node.DESCRIPTOR.name == "SelectStmt" and node.HasField("with_clause"):
+            names = dict(names)
+            queries = [item.common_table_expr for item in node.with_clause.ctes]
+            if node.with_clause.recursive:  # each sees them all, itself too
+                names |= {query.ctename: self._fresh(query.ctename) for query in queries}
+            for query in queries:
+                self._walk(query.ctequery, names)  # else it sees the queries before it, not itself
+                if not node.with_clause.recursive:
+                    names[query.ctename] = self._fresh(query.ctename)
+                query.ctename = names[query.ctename]
+        if node.DESCRIPTOR.name == "SelectStmt" and node.group_clause:
+            group_by_dependents(node, self._own_tables(node, names))
+        for name, child in children(node):
+            if name == "with_clause":
+                continue
+            if child.DESCRIPTOR.name == "Node" and child.WhichOneof("node") == "range_var":
+                self._replace(child, names)
+            else:
+                self._walk(child, names)
+
+    def _fresh(self, name: str) -> str:
+        self._with_queries += 1
+        return f"with_{self._with_queries}_{name}"[:50]
+
+    def _replace(self, node: Tree, names: dict[str, str]) -> None:
+        reference = node.range_var
+        if not reference.inh:
+            raise SqlRefused(Reason.STATEMENT, _("ONLY is not allowed: name the table alone."))
+        if not reference.HasField("alias"):
+            reference.alias.aliasname = reference.relname
+        if not reference.schemaname and reference.relname in names:
+            reference.relname = names[reference.relname]
+            return
+        table = self._find(reference.schemaname, reference.relname)
+        self.tables.append(table)
+        wrapped = parse_query(f"SELECT * FROM ({self._projection(table)}) AS t")  # noqa: S608  # names are quoted
+        replacement = wrapped.stmts[0].stmt.select_stmt.from_clause[0]
+        replacement.range_subselect.alias.CopyFrom(reference.alias)
+        node.CopyFrom(replacement)
+
+    def _own_tables(self, query: Tree, names: dict[str, str]) -> dict[str, AllowedTable]:
+        """The base tables right in a query's FROM, by what the query calls them; those whose columns it renames are left out."""
+        waiting = [item for name, item in children(query) if name == "from_clause"]
+        tables = {}
+        while waiting:
+            item = waiting.pop()
+            if item.WhichOneof("node") == "join_expr":
+                waiting += [item.join_expr.larg, item.join_expr.rarg]
+            elif item.WhichOneof("node") == "range_var" and not item.range_var.alias.colnames:
+                reference = item.range_var
+                found = self.policy.find(reference.schemaname, reference.relname)
+                if len(found) == 1 and (reference.schemaname or reference.relname not in names):
+                    tables[reference.alias.aliasname or reference.relname] = found[0]
+        return tables
+
+    def _shorten(self, column: Tree) -> None:
+        """`schema.table.column` of a table that is a projection now is `table.column`."""
+        schema, name = strings(column.fields[:2])
+        if any((table.schema, table.name) == (schema, name) for table in self.tables):
+            del column.fields[0]
+
+    def _find(self, schema: str, name: str) -> AllowedTable:
+        found = self.policy.find(schema, name)
+        if len(found) > 1:
+            raise SqlRefused(
+                Reason.RELATION,
+                _("The name %(name)s means several tables: write %(which)s.")
+                % {"name": name, "which": " / ".join(f"{table.schema}.{table.name}" for table in found)},
+            )
+        if not found:
+            full = f"{schema}.{name}" if schema else name
+            raise SqlRefused(Reason.RELATION, _("There is no table %(name)s that you may ask about.") % {"name": full})
+        return found[0]
+
+    def _projection(self, table: AllowedTable) -> str:
+        columns = ", ".join(quoted(column) for column in table.columns)
+        if self.target.schema is None:
+            source, fence = f"{quoted(table.schema)}.{quoted(table.name)}", " OFFSET 0"
+        else:
+            source, fence = f"{quoted(self.target.schema)}.{quoted(table.view)}", ""
+        return f"SELECT {columns} FROM {source} WHERE {row_filter(table)}{fence}"  # noqa: S608  # names are quoted
+
+
+def row_filter(table: AllowedTable) -> str:
+    """The condition on a table's rows, with the org units as literals; no unit, no row."""
+    if table.org_column is None:
+        return "true"
+    if not table.units:
+        return "false"
+    return f"{quoted(table.org_column)}::text IN ({', '.join(literal(unit) for unit in table.units)})"
+
+
+def cap_rows(query: Tree, most: int) -> bool:
+    """Lower the outermost LIMIT to `most`, or set it; whether that may cut rows. Raises SqlRefused when it is no plain number."""
+    asked = _plain_number(query.limit_count) if query.HasField("limit_count") else None
+    if query.HasField("limit_offset"):
+        _plain_number(query.limit_offset)
+    if query.limit_option == pg_query_pb2.LIMIT_OPTION_WITH_TIES:  # as many as share the last place
+        inner = pg_query_pb2.SelectStmt()
+        inner.CopyFrom(query)
+        query.CopyFrom(parse_query("SELECT * FROM (SELECT 1) AS ranked").stmts[0].stmt.select_stmt)
+        query.from_clause[0].range_subselect.subquery.select_stmt.CopyFrom(inner)
+        asked = None
+    query.limit_count.Clear()
+    query.limit_count.a_const.ival.ival = most if asked is None else min(asked, most)
+    query.limit_option = pg_query_pb2.LIMIT_OPTION_COUNT
+    return asked is None or asked > most
+
+
+def _plain_number(node: Tree) -> int | None:
+    """The number of a LIMIT or OFFSET; None for ALL and NULL. Numbers past 2^31 reach us as text."""
+    constant = node.a_const if node.WhichOneof("node") == "a_const" else None
+    kind = constant.WhichOneof("val") if constant is not None else None
+    if constant is not None and constant.isnull:
+        return None
+    if constant is not None and kind == "ival":
+        return int(constant.ival.ival)
+    if constant is not None and kind == "fval" and constant.fval.fval.isdigit():
+        return int(constant.fval.fval)
+    raise SqlRefused(Reason.LIMIT, _("LIMIT and OFFSET must be plain numbers."))
+
+
+def quoted(name: str) -> str:
+    """A name as PostgreSQL reads it literally."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(value: str) -> str:
+    """A text constant; backslashes are themselves (standard_conforming_strings is set for every session)."""
+    return "'" + value.replace("'", "''") + "'"

@@ -1,0 +1,121 @@
+"""Functions that can make a value of any length, written as what they mean where the statement itself bounds it.
+
+lpad, rpad, repeat and format are not in the vocabulary. With a short length or a plain template written out they are pieces of
+text that are joined and cut, and that is what runs: `lpad(x, 5, '0')` is `right('00000' || left(x, 5), 5)`.
+"""
+
+import re
+
+from business.guard.grammar import Tree, nodes, parse_query
+from business.guard.rewrite import literal
+from business.guard.rules import strings
+
+MAX_CHARACTERS = 100  # of a padded text, and of one that is repeated
+_VALUE = re.compile(r"%(?:(?P<percent>%)|(?:(?P<place>[1-9][0-9]?)\$)?s)")
+
+
+def spell_out(tree: Tree) -> None:
+    """Change the tree in place; what is not bounded stays, and the vocabulary refuses it."""
+    for node in nodes(tree):
+        if node.DESCRIPTOR.name == "ResTarget" and node.val.WhichOneof("node") == "func_call" and not node.name:
+            name = strings(node.val.func_call.funcname)[-1]
+            if _replace(node.val):
+                node.name = name
+        elif node.DESCRIPTOR.name == "Node" and node.WhichOneof("node") == "func_call":
+            _replace(node)
+
+
+def _replace(node: Tree) -> bool:
+    call = node.func_call
+    write = _WAYS.get(strings(call.funcname)[-1]) if len(call.funcname) == 1 else None
+    written = write(list(call.args)) if write and _is_plain(call) else None
+    if written is not None:
+        node.CopyFrom(written)
+    return written is not None
+
+
+def _is_plain(call: Tree) -> bool:
+    """A name and arguments, nothing else."""
+    return {field.name for field, _value in call.ListFields()} <= {"funcname", "args", "funcformat", "location"}
+
+
+def _lpad(args: list[Tree]) -> Tree | None:
+    padding = _padding(args)
+    if padding is None:
+        return None
+    n = len(padding)
+    written = _expression(f"right({literal(padding)} || left(NULL, {n}), {n})")
+    written.func_call.args[0].a_expr.rexpr.func_call.args[0].CopyFrom(args[0])
+    return written
+
+
+def _rpad(args: list[Tree]) -> Tree | None:
+    padding = _padding(args)
+    if padding is None:
+        return None
+    n = len(padding)
+    written = _expression(f"left(left(NULL, {n}) || {literal(padding)}, {n})")
+    written.func_call.args[0].a_expr.lexpr.func_call.args[0].CopyFrom(args[0])
+    return written
+
+
+def _repeat(args: list[Tree]) -> Tree | None:
+    text, times = (_text(args[0]), _number(args[1])) if len(args) == 2 else (None, None)
+    if text is None or times is None or len(text) * times > MAX_CHARACTERS:
+        return None
+    return _expression(f"{literal(text * times)}::text")
+
+
+def _format(args: list[Tree]) -> Tree | None:
+    template = _text(args[0]) if args else None
+    parts = _template_parts(template) if template is not None else None
+    if not parts or any(isinstance(part, int) and not 0 < part < len(args) for part in parts):
+        return None
+    written = _expression("concat(NULL)")
+    del written.func_call.args[:]
+    for part in parts:
+        written.func_call.args.append(args[part] if isinstance(part, int) else _expression(literal(part)))
+    return written
+
+
+def _template_parts(template: str) -> list[str | int] | None:
+    """Its texts, and for each `%s` or `%2$s` the place of its value, from 1; None where it asks for anything else."""
+    if "%" in _VALUE.sub("", template):
+        return None
+    parts: list[str | int] = []
+    end, place = 0, 0
+    for found in _VALUE.finditer(template):
+        parts.append(template[end : found.start()] + (found["percent"] or ""))
+        end = found.end()
+        if not found["percent"]:
+            place = int(found["place"] or place + 1)
+            parts.append(place)
+    return [part for part in (*parts, template[end:]) if part != ""]
+
+
+def _padding(args: list[Tree]) -> str | None:
+    """The whole length in the one character that fills; None unless both are written out and short."""
+    if len(args) not in (2, 3):
+        return None
+    length = _number(args[1])
+    fill = _text(args[2]) if len(args) == 3 else " "
+    if length is None or not 0 < length <= MAX_CHARACTERS or fill is None or len(fill) != 1:
+        return None
+    return fill * length
+
+
+def _number(node: Tree) -> int | None:
+    is_number = node.WhichOneof("node") == "a_const" and node.a_const.WhichOneof("val") == "ival"
+    return int(node.a_const.ival.ival) if is_number else None
+
+
+def _text(node: Tree) -> str | None:
+    is_text = node.WhichOneof("node") == "a_const" and node.a_const.WhichOneof("val") == "sval"
+    return str(node.a_const.sval.sval) if is_text else None
+
+
+def _expression(text: str) -> Tree:
+    return parse_query(f"SELECT {text}").stmts[0].stmt.select_stmt.target_list[0].res_target.val
+
+
+_WAYS = {"lpad": _lpad, "rpad": _rpad, "repeat": _repeat, "format": _format}

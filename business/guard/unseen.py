@@ -1,0 +1,120 @@
+"""A statement with its values hidden: PostgreSQL's planner counts how often a value occurs in whole tables, other units' rows included.
+
+Whether a plan is too dear must not depend on that: a refusal would tell whether somebody else's row has this value. So the
+plan is asked for with parameters in the place of values; what is left is how large tables are, and how many values they have.
+"""
+
+from functools import cache
+
+from postgast import pg_query_pb2
+
+from business.guard.grammar import Tree, children, content, nodes, parse_query, text_of
+from business.guard.growth import name_of
+from business.guard.rules import strings
+from business.guard.vocabulary import SET_FUNCTIONS
+
+# Fields where a number is a place in the list of what is selected, and where a value is no value of a row's.
+_PLACES = frozenset({"node", "group_clause", "distinct_clause", "content", "quals"})
+_KEPT = frozenset({"limit_count", "limit_offset", "typmods"})
+_TYPES = {"ival": "int4", "boolval": "bool"}
+_WITHOUT_ARGUMENTS = {
+    "pi": "float8",
+    "now": "timestamptz",
+    "transaction_timestamp": "timestamptz",
+    "statement_timestamp": "timestamptz",
+    "clock_timestamp": "timestamptz",
+    "make_interval": "interval",
+    "json_build_array": "json",
+    "json_build_object": "json",
+    "jsonb_build_array": "jsonb",
+    "jsonb_build_object": "jsonb",
+}  # as good as a value: numbers and texts can be made of them
+_KEYWORDS = ("date", "timetz", "timetz", "timestamptz", "timestamptz", "time", "time", "timestamp", "timestamp")
+_OTHER_SIDE = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def without_values(tree: Tree) -> tuple[str, str]:
+    """Two texts: equal values as one parameter, as GROUP BY needs it, and each as its own, as values of two types need it."""
+    return _hidden(tree, is_shared=True), _hidden(tree, is_shared=False)
+
+
+def _hidden(tree: Tree, *, is_shared: bool) -> str:
+    copy = type(tree)()
+    copy.CopyFrom(tree)
+    numbers: dict[bytes | int, int] = {}
+
+    def hide(node: Tree) -> None:
+        is_extract = node.DESCRIPTOR.name == "FuncCall" and name_of(node) == "extract"
+        word = node.args[0] if is_extract else None  # `extract(year FROM x)`
+        for field, child in list(children(node)):
+            if field in _KEPT or child == word or _is_ours(child) or _makes_rows(child):
+                continue
+            kind = _type_of_value(child)
+            if kind is None:
+                hide(child)
+                _narrow(child)
+            elif field not in _PLACES or child.WhichOneof("node") != "a_const":
+                key = content(child) if is_shared else len(numbers)
+                _put_parameter(child, numbers.setdefault(key, len(numbers) + 1), kind)
+
+    hide(copy)
+    return text_of(copy)
+
+
+@cache
+def _expression(text: str) -> Tree:
+    return parse_query(f"SELECT {text}").stmts[0].stmt.select_stmt.target_list[0].res_target.val
+
+
+def _put_parameter(node: Tree, number: int, kind: str) -> None:
+    node.CopyFrom(_expression(f"$1::{kind}" if kind else "$1"))
+    (node.type_cast.arg if kind else node).param_ref.number = number
+
+
+def _type_of_value(node: Tree) -> str | None:
+    """The type of a part that is the same for every row, empty where only its use tells; None for every other part."""
+    kind = node.WhichOneof("node") if node.DESCRIPTOR.name == "Node" else None
+    if kind == "a_const":
+        written = node.a_const.WhichOneof("val") or ""
+        if written == "fval":
+            return "int8" if node.a_const.fval.fval.isdigit() and len(node.a_const.fval.fval) < 19 else "numeric"
+        return _TYPES.get(written, "")
+    if kind == "sqlvalue_function":
+        return _KEYWORDS[node.sqlvalue_function.op - 1]
+    if kind == "func_call" and not node.func_call.args:
+        return _WITHOUT_ARGUMENTS.get(name_of(node.func_call))
+    return "" if kind == "a_array_expr" and not node.a_array_expr.elements else None
+
+
+def _is_ours(node: Tree) -> bool:
+    """A projection of a table: its values are the person's own org units."""
+    if node.DESCRIPTOR.name != "Node" or node.WhichOneof("node") != "range_subselect":
+        return False
+    tables = node.range_subselect.subquery.select_stmt.from_clause
+    return bool(tables and tables[0].range_var.schemaname)
+
+
+def _makes_rows(node: Tree) -> bool:
+    """`generate_series(1, 12)`: the planner counts its rows, which are nobody's."""
+    is_call = node.DESCRIPTOR.name == "Node" and node.WhichOneof("node") == "func_call"
+    if not is_call or name_of(node.func_call) not in SET_FUNCTIONS:
+        return False
+    return not any(part.DESCRIPTOR.name in ("SubLink", "ColumnRef") for part in nodes(node))
+
+
+def _narrow(node: Tree) -> None:
+    """`x > 5` as `x > 5 AND x < 5`: of a hidden window's one side the planner thinks a third of the table, of both 1 in 200."""
+    if node.DESCRIPTOR.name != "Node" or node.WhichOneof("node") != "a_expr":
+        return
+    sign = strings(node.a_expr.name)[-1]
+    kinds = [{part.DESCRIPTOR.name for part in nodes(side)} for side in (node.a_expr.lexpr, node.a_expr.rexpr)]
+    is_of_value = any(not kind & {"ColumnRef", "SubLink"} for kind in kinds)
+    is_of_condition = any("BoolExpr" in kind for kind in kinds)  # one that was narrowed is not doubled again
+    if sign not in _OTHER_SIDE or node.a_expr.kind != pg_query_pb2.AEXPR_OP or not is_of_value or is_of_condition:
+        return
+    both = type(node)()
+    both.CopyFrom(_expression("a AND b"))
+    for place, arg in enumerate(both.bool_expr.args):
+        arg.CopyFrom(node)
+        arg.a_expr.name[0].string.sval = sign if place == 0 else _OTHER_SIDE[sign]
+    node.CopyFrom(both)

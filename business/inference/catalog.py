@@ -1,0 +1,97 @@
+"""Tables and columns as PostgreSQL's catalog has them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import psycopg
+
+_COLUMNS = """
+SELECT n.nspname, c.relname, a.attname, t.typname, t.typcategory, obj_description(c.oid, 'pg_class'),
+       col_description(c.oid, a.attnum),
+       EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND i.indnkeyatts = 1
+              AND i.indkey[0] = a.attnum),
+       c.relkind IN ('v', 'm')
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+JOIN pg_type t ON t.oid = a.atttypid
+WHERE (c.relkind IN ('r', 'p', 'v') OR c.relkind = 'm' AND c.relispopulated) AND NOT c.relispartition
+  AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND d.classid = 'pg_class'::regclass AND d.deptype = 'e')
+  AND n.nspname !~ '^(pg_|information_schema$|copilot_wall)'
+  AND (%(schemas)s::text[] IS NULL OR n.nspname = ANY(%(schemas)s))
+ORDER BY n.nspname, c.relname, a.attnum
+"""
+_FOREIGN_KEYS = """
+SELECT n.nspname, c.relname, a.attname, fn.nspname, f.relname
+FROM pg_constraint k
+JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_class f ON f.oid = k.confrelid JOIN pg_namespace fn ON fn.oid = f.relnamespace
+JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
+WHERE k.contype = 'f' AND cardinality(k.conkey) = 1
+"""
+
+
+@dataclass(frozen=True)
+class Column:
+    """category: pg_type.typcategory (N number, D date, S text, B boolean)."""
+
+    name: str
+    type: str
+    category: str
+    comment: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """key: the column of its primary key, "" for none of one column. is_declared: the database itself says so.
+
+    is_view: it shows rows of other tables, materialised or not.
+    """
+
+    schema: str
+    name: str
+    comment: str
+    columns: tuple[Column, ...]
+    key: str = ""
+    is_declared: bool = False
+    is_view: bool = False
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A column of a table that holds keys of another, each by schema and name."""
+
+    table: tuple[str, str]
+    column: str
+    to: tuple[str, str]
+
+
+def tables_of(connection: psycopg.Connection, schemas: Sequence[str] | None = None) -> list[Table]:
+    """Every table and view of these schemas, or of the whole database, by schema and name.
+
+    A table in partitions is one. What came with an extension, and a materialised view that was never filled, is left out.
+    """
+    columns: dict[tuple[str, str], list[Column]] = {}
+    comments: dict[tuple[str, str], str] = {}
+    keys: dict[tuple[str, str], str] = {}
+    views = set()
+    for schema, table, name, kind, category, about, comment, is_key, is_view in connection.execute(
+        _COLUMNS, {"schemas": None if schemas is None else list(schemas)}
+    ):
+        columns.setdefault((schema, table), []).append(Column(name, kind, category, comment or ""))
+        comments[schema, table] = about or ""
+        if is_key:
+            keys[schema, table] = name
+        if is_view:
+            views.add((schema, table))
+    return [
+        Table(*place, comments[place], tuple(found), keys.get(place, ""), place in keys, place in views)
+        for place, found in columns.items()
+    ]
+
+
+def declared_references(connection: psycopg.Connection) -> list[Reference]:
+    """The foreign keys of one column."""
+    return [
+        Reference((schema, table), column, (to_schema, to))
+        for schema, table, column, to_schema, to in connection.execute(_FOREIGN_KEYS)
+    ]

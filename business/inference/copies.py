@@ -1,0 +1,35 @@
+"""Rows of an engine that is no PostgreSQL, in temporary tables of the product's server: what a draft is read from."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from business.address import Address
+from business.inference.catalog import Column, Table
+from business.session import connected
+
+_SCHEMA = "pg_temp"
+
+
+@contextmanager
+def scratch() -> Iterator[psycopg.Connection]:
+    """A connection whose temporary tables are gone afterwards."""
+    with connected(Address.of_django()) as connection:
+        yield connection
+        connection.rollback()
+
+
+def copied(
+    connection: psycopg.Connection, name: str, columns: Sequence[Column], rows: Iterable[Sequence[Any]]
+) -> Table:
+    """These rows as a temporary table; a column's type is PostgreSQL's name for it."""
+    place = sql.Identifier(_SCHEMA, name)
+    told = [sql.SQL("{} {}").format(sql.Identifier(each.name), sql.Identifier(each.type)) for each in columns]
+    connection.execute(sql.SQL("CREATE TEMPORARY TABLE {} ({})").format(place, sql.SQL(", ").join(told)))
+    with connection.cursor() as cursor, cursor.copy(sql.SQL("COPY {} FROM STDIN").format(place)) as copy:
+        for row in rows:
+            copy.write_row(row)
+    return Table(_SCHEMA, name, "", tuple(columns))

@@ -1,0 +1,123 @@
+"""What a language model proposes to call the things of a draft: labels, synonyms and descriptions in both languages.
+
+It fills only what nobody has written, and nothing of it is saved: a person reads it and accepts it, or not.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from business.linking.linker import Linked
+from business.linking.schema_prompt import schema_prompt
+from business.parsing.model.parser import Complete, escaped
+from business.semantic_layer.model import Named, SemanticLayer, SemanticModel, Words
+
+LABEL_CHARACTERS = 60
+DESCRIPTION_CHARACTERS = 300
+MOST_SYNONYMS = 6
+N = TypeVar("N", bound=Named)
+Progress = Callable[[int, int, str, str], None]
+"""Tables done, all tables, the name of this one, and why it was left as it is; "" for nothing."""
+
+
+def _text(value: object) -> object:
+    return value if isinstance(value, str) else ""
+
+
+def _texts(value: object) -> object:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+Text = Annotated[str, BeforeValidator(_text)]
+
+
+class Called(BaseModel):
+    """What a thing is called. name: as in the table shown; "" for the table itself."""
+
+    name: Text = ""
+    label_en: Text = ""
+    label_zh: Text = ""
+    synonyms: Annotated[list[str], BeforeValidator(_texts)] = Field(default_factory=list)
+    description_en: Text = ""
+    description_zh: Text = ""
+
+
+class TableWords(BaseModel):
+    """The words of a table, its columns and its measures."""
+
+    things: list[Called] = Field(default_factory=list)
+
+
+async def describe_layer(
+    layer: SemanticLayer,
+    complete: Complete,
+    instructions: str,
+    *,
+    at_once: int,
+    progress: Progress,
+    errors: tuple[type[Exception], ...] = (),
+) -> SemanticLayer:
+    """The layer with words for every table, several of them asked at once. errors: what a model fails with; the table stays as it is."""
+    turn, done = asyncio.Semaphore(at_once), 0
+
+    async def described(model: SemanticModel) -> SemanticModel:
+        nonlocal done
+        async with turn:
+            found, why = model, ""
+            try:
+                found = await describe_table(model, complete, instructions)
+            except errors as error:
+                why = str(error)
+            done += 1
+            progress(done, len(layer.semantic_models), model.name, why)
+            return found
+
+    models = await asyncio.gather(*map(described, layer.semantic_models))
+    return layer.model_copy(update={"semantic_models": tuple(models)})
+
+
+async def describe_table(model: SemanticModel, complete: Complete, instructions: str) -> SemanticModel:
+    """One table. What rows of org units are called is not told. Raises what the model's side raises."""
+    dimensions = frozenset(f"{model.name}.{each.name}" for each in model.dimensions)
+    measures = frozenset(f"{model.name}.{each.name}" for each in model.measures)
+    shown = escaped(schema_prompt(Linked((model,), dimensions, measures)))
+    turns = [{"role": "system", "content": instructions}, {"role": "user", "content": f"<tables>\n{shown}\n</tables>"}]
+    return with_words(model, await complete(turns, TableWords))
+
+
+def with_words(model: SemanticModel, words: TableWords) -> SemanticModel:
+    """The table with the words that fit it; names that it does not have, and words that another of its things has, are left out."""
+    said = {each.name.rpartition(".")[2]: each for each in words.things}
+    own = said.get("", said.get(model.name))
+    taken = {word.casefold() for part in (*model.dimensions, *model.measures) for word in part.words()}
+    return _named(model, own, taken).model_copy(
+        update={
+            "dimensions": tuple(_named(each, said.get(each.name), taken) for each in model.dimensions),
+            "measures": tuple(_named(each, said.get(each.name), taken) for each in model.measures),
+        }
+    )
+
+
+def _named(named: N, called: Called | None, taken: set[str]) -> N:
+    if called is None:
+        return named
+    own = {word.casefold() for word in named.words()}
+    synonyms = [word for word in _cut(called.synonyms) if word.casefold() not in taken | own]
+    taken.update(word.casefold() for word in synonyms)
+    label = Words(
+        en=named.label.en or called.label_en.strip()[:LABEL_CHARACTERS],
+        zh=named.label.zh or called.label_zh.strip()[:LABEL_CHARACTERS],
+    )
+    description = Words(
+        en=named.description.en or called.description_en.strip()[:DESCRIPTION_CHARACTERS],
+        zh=named.description.zh or called.description_zh.strip()[:DESCRIPTION_CHARACTERS],
+    )
+    update = {"label": label, "description": description, "synonyms": (*named.synonyms, *synonyms)}
+    return named.model_copy(update=update)
+
+
+def _cut(words: Iterable[str]) -> list[str]:
+    found = dict.fromkeys(word.strip() for word in words if 0 < len(word.strip()) <= LABEL_CHARACTERS)
+    return list(found)[:MOST_SYNONYMS]

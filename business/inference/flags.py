@@ -1,0 +1,49 @@
+"""Columns of yes and no: booleans, numbers that are named as such, and texts that hold nothing else."""
+
+import psycopg
+from psycopg import sql
+
+from business.inference.catalog import Column, Table
+from business.inference.keys import SAMPLED_ROWS
+from business.semantic_layer.model import Value
+
+_WRITTEN = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"))
+_NAMED = ("is_", "has_", "was_", "are_", "can_", "allow_")
+_STATES = ("active", "enabled", "flag", "flg")
+_COUNTED = ("num", "number", "count", "cnt", "total")
+
+
+def flag_values(said: tuple[str, ...], yes: str, no: str) -> tuple[Value, ...]:
+    """What is so, or is not so: “active”, “final exam”."""
+    return (Value(value=yes, synonyms=said), Value(value=no))
+
+
+def written_flag(values: tuple[Value, ...]) -> tuple[str, str] | None:
+    """How a text says yes and no; None where it says anything else, or yes in every row it is told of."""
+    found = {value.value.lower(): value.value for value in values}
+    for yes, no in _WRITTEN:
+        if found and set(found) <= {yes, no}:
+            one = next(iter(found.values()))
+            return found.get(yes, _cased(yes, one)), found.get(no, _cased(no, one))
+    return None
+
+
+def is_numbered_flag(connection: psycopg.Connection, table: Table, column: Column) -> bool:
+    """Whether a number is named as a yes or no, or as what was done, and holds both 1 and 0 and nothing else.
+
+    `is_…` and `has_…` may hold one of them alone.
+    """
+    name = column.name.lower()
+    is_named = name.startswith(_NAMED)
+    is_done = name.endswith(("ed", *_STATES)) and not name.startswith(_COUNTED)
+    if column.category != "N" or column.name == table.key or not (is_named or is_done):
+        return False
+    query = sql.SQL(
+        "SELECT count(DISTINCT {c}), bool_and({c} IN (0, 1)) FROM (SELECT {c} FROM {t} LIMIT {n}) s"
+    ).format(c=sql.Identifier(column.name), t=sql.Identifier(table.schema, table.name), n=sql.Literal(SAMPLED_ROWS))
+    row = connection.execute(query).fetchone()
+    return bool(row and row[1] and row[0] >= (1 if is_named else 2))
+
+
+def _cased(word: str, like: str) -> str:
+    return word.upper() if like.isupper() else word.capitalize() if like[:1].isupper() else word

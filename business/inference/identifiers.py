@@ -1,0 +1,190 @@
+"""Names of tables and columns as people say them: `sbCustJoinDate` → “customer join date”, `ins_type` → “insurance type”.
+
+A database folds names to small letters and shortens them. Words are found again at underscores and capitals, then by the words
+that the schema itself and databases everywhere use; what is not made of such words stays as it is.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import cache, cached_property
+
+from business.parsing.reader.units import singular
+
+_SHORT = """
+abbr abbreviation; acct account; addr address; amt amount; appr approval; avg average; bal balance; bd board; cat category;
+ccy currency; cert certification; cnt count; co company; crtd created; ctry country; cur currency; curr current; cust customer;
+db database; dept department; desc description; dest destination; dia diagnosis; diag diagnosis; dist distance; dlvr delivery;
+doc doctor; dos dosage; dose dose; dt date; emp employee; exp expiry; freq frequency; fname first name; gen gender;
+grp group; hrs hours; id id; img image; ind indicator; ins insurance; inv invoice; lang language; lname last name; loc location;
+lvl level; max maximum; meds medications; mgr manager; min minimum; mins minutes; msg message; mtd method;
+nbr number; num number; org organization; orig original; pct percent; pkg package; pmt payment; pos position;
+prev previous; prod product; proj project; pub publication; pwd password; qty quantity; rcvd received; ref reference;
+reg registration; rep representative; req request; secs seconds; sec second; seq sequence; sess session; spec specialty;
+stat status; std standard; svc service; tel telephone; temp temperature; tot total; trx transaction; ts time; tx transaction;
+txn transaction; typ type; upd updated; usr user; val value; vol volume; wt weight; yr year; yrs years
+"""
+_COMMON = """
+account active address age amount area average balance book capital category check child city class close code comment company contact
+content cost count country course created currency current customer daily data date day delivery department description detail
+details discount district due duration email employee end event fax first full gender group height high home hour house image
+index invoice is item join key label language last length level limit line link list location log long low manager member membership message
+method middle minute model month monthly name network no note number num id open order owner page paid parent password pay payment
+person phone photo place point position post postal price product project quantity quarter rate rating record reference region
+report result review sale sales score section service session short shares size source stage start state status step stock store
+street subject supplier symbol tag tax team term text ticket time title to total transaction type unit update updated url user
+value vendor version view volume week weight width year zip cited citing by of on in from
+"""
+_SPOKEN_UNITS = {"hrs": "hours", "mins": "minutes", "secs": "seconds", "lbs": "pounds", "pct": "percent"}
+UNITS = {
+    "cm": "cm", "mm": "mm", "km": "km", "miles": "mi", "kg": "kg", "lbs": "lb", "ms": "ms", "hrs": "h", "mins": "min", "secs": "s",
+    "usd": "USD", "eur": "EUR", "pct": "%", "percent": "%",
+}  # fmt: skip
+_FLAGS = ("is", "has", "was", "are", "allow")
+_OF_NAMES = ("first", "last", "middle", "full", "sur", "user")
+_OF_WHAT = ("type", "kind", "category", "status", "date", "name", "number", "code")
+_COUNTS = ("num", "count", "cnt", "number")
+_OF_TIMES = ("date", "dt", "at", "on", "time", "ts")
+_DONE = ("made", "received", "paid", "sent")
+_JOINING = ("by", "of", "per", "to", "from")  # no name of things ends so
+_LONGEST_WHOLE = 5  # a part of a name that is shorter is one word
+_PLURAL = re.compile(r"(?<=gno|aly|the|cri)ses$")  # diagnoses, analyses
+_PREFIX = 3  # letters that the columns of a table begin with, at the least, to be no part of their names
+
+
+def pairs_of(text: str) -> dict[str, str]:
+    """What is written as “word meaning; word meaning”."""
+    pairs = (line.split(None, 1) for line in text.replace("\n", " ").split(";"))
+    return {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
+
+
+_EXPANSIONS = pairs_of(_SHORT)
+
+
+class Identifiers:
+    """The names of one schema. names: of all its tables and columns."""
+
+    def __init__(self, tables: Iterable[str], columns: Iterable[str]) -> None:
+        self._tables = tuple(tables)
+        self._columns = tuple(columns)
+        self.table = cache(self._table)
+
+    @cached_property
+    def prefix(self) -> str:
+        """What all tables begin with and nobody says: `sb`, `tbl`; "" for none."""
+        return _shared([name.lower() for name in self._tables], least=2)
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        own = [part for name in (*self._tables, *self._columns) for part in _parts(name)]
+        tables = [name.lower().removeprefix(self.prefix) for name in self._tables]
+        whole = [part for part in own if len(part) <= _LONGEST_WHOLE and len(part) > 2]
+        return frozenset([*_COMMON.split(), *_EXPANSIONS, *tables, *map(singular, tables), *map(singular, whole)])
+
+    @cached_property
+    def things(self) -> set[str]:
+        """The last words of what tables are called, by stem."""
+        return {singular(phrase.split()[-1]) for name in self._tables for phrase in self.table(name)}
+
+    @cached_property
+    def _stems(self) -> set[tuple[str, ...]]:
+        """What the tables are called, by the stems of its words."""
+        return {tuple(map(singular, phrase.split())) for name in self._tables for phrase in self.table(name)}
+
+    def _table(self, name: str) -> tuple[str, ...]:
+        """What a table is called, the fullest first: `wallet_transactions_daily` → “wallet transactions”."""
+        bare = name[len(self.prefix) :] if len(name) > len(self.prefix) else name
+        words = self._words(bare, is_table=True)
+        while len(words) > 1 and words[-1] in ("daily", "log", "table", "data", "history", "hist", "tbl"):
+            words = words[:-1]
+        while len(words) > 1 and words[0] in ("dim", "fact", "tbl", "t", "tb", "stg"):
+            words = words[1:]
+        other = _PLURAL.sub("sis", words[-1]) if _PLURAL.search(words[-1]) else re.sub("sis$", "ses", words[-1])
+        return tuple(dict.fromkeys([*_said(words), *_said([*words[:-1], other])]))
+
+    def column(self, name: str, table: str, prefix: str = "") -> tuple[str, ...]:
+        """What a column is called, the fullest first. prefix: that all columns of the table have."""
+        words = self._words(name.lower().removeprefix(prefix) or name)
+        unit = words[-1] if len(words) > 1 and words[-1] in UNITS else ""
+        words = words[:-1] if unit else words
+        if len(words) > 1 and words[0] in _FLAGS:
+            words = words[1:]
+        said = list(_said(words))
+        owners = {tuple(singular(word) for word in phrase.split()) for phrase in self.table(table)}
+        owners |= {
+            owner[-1:] if owner[-1] not in _DONE else owner[:1] for owner in owners
+        }  # payments_made.payment_amount
+        for owner in owners | {(singular(table.lower()),)}:
+            if len(words) > len(owner) and tuple(map(singular, words[: len(owner)])) == owner:
+                said += _said(words[len(owner) :])
+        if len(words) > 1 and words[-1] == "name" and words[-2] not in _OF_NAMES:
+            said += _said(words[:-1])
+        if len(words) > 1 and words[-1] in _OF_TIMES and words[-2].endswith("ed"):
+            said += _said(words[:-1])  # reported_dt
+        said += self._without_kind(words)
+        if (
+            len(words) == 2 and words[-1] in _OF_WHAT and words[-1] != "number"
+        ):  # that of a house is no number of houses
+            said += [f"{words[1]} of {words[0]}"]
+        if unit:
+            said += [f"{phrase} in {_SPOKEN_UNITS.get(unit, unit)}" for phrase in said]
+        return tuple(dict.fromkeys(phrase for phrase in said if phrase != "id" or words == ["id"]))
+
+    def _without_kind(self, words: list[str]) -> list[str]:
+        """`num_citations`, `citation_count` → “number of citations”, “citations”, where no table is called so; `total_gpa` → “gpa”."""
+        if len(words) < 2:
+            return []
+        if words[0] == "total":
+            return [" ".join(words[1:])]
+        noun = words[1:] if words[0] in _COUNTS else words[:-1] if words[-1] in _COUNTS else []
+        if words[-1] == "number":
+            return [] if words[0] in _COUNTS else [" ".join(noun)]
+        if not noun or tuple(map(singular, noun)) in self._stems:
+            return []
+        return [f"number of {' '.join(noun)}", " ".join(noun)]
+
+    def prefix_of(self, columns: Iterable[str]) -> str:
+        """What all columns of a table begin with: `sbcust`; "" for none."""
+        return _shared([column.lower() for column in columns], least=_PREFIX)
+
+    def _words(self, name: str, *, is_table: bool = False) -> list[str]:
+        return [word for part in _parts(name) for word in self._cut(part, is_table=is_table)]
+
+    def _cut(self, part: str, *, is_table: bool) -> list[str]:
+        """A part of a name as the fewest known words that make it up, or as it is; of a table’s, more than one where it can."""
+        is_known = part in self._known or singular(part) in self._known
+        if len(part) <= _LONGEST_WHOLE or (is_known and not is_table):
+            return [part]
+        ways: list[list[str] | None] = [[]]
+        for stop in range(1, len(part) + 1):
+            found = [
+                [*way, part[begin:stop]]
+                for begin, way in enumerate(ways)
+                if way is not None
+                and stop - begin < len(part)
+                and (part[begin:stop] in self._known or singular(part[begin:stop]) in self._known)
+            ]
+            ways.append(min(found, key=len, default=None))
+        shortest = ways[-1] or [part]
+        return [part] if is_table and singular(shortest[-1]) in _JOINING else shortest
+
+
+def _parts(name: str) -> list[str]:
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_+|\s+|-", " ", name)
+    return [part.lower() for part in spaced.split()]
+
+
+def _shared(names: list[str], *, least: int) -> str:
+    """What all of several names begin with, without an underscore of its own; "" where it would leave nothing of one."""
+    if len(names) < 3:
+        return ""
+    first, last = min(names), max(names)
+    size = next((n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    prefix = first[:size]
+    is_whole = all(len(name) >= size + 2 for name in names)
+    return prefix if size >= least and is_whole else ""
+
+
+def _said(words: list[str]) -> tuple[str, ...]:
+    """Words as a phrase, written out and as they stand."""
+    plain = " ".join(words)
+    return tuple(dict.fromkeys([" ".join(_EXPANSIONS.get(word, word) for word in words), plain]))

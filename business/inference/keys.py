@@ -1,0 +1,180 @@
+"""Keys that a database does not declare: a column that is named like one and whose values behave like one.
+
+A guess needs both the name and the data: the key differs in every row, and what points to it holds no other values.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import psycopg
+from psycopg import sql
+
+from business.inference.catalog import Column, Reference, Table
+from business.parsing.reader.units import singular
+
+SAMPLED_ROWS = 200_000
+_KEYS = ("id", "key", "no", "code", "number")
+_ENDINGS = (*_KEYS, "name")
+
+
+def with_keys(connection: psycopg.Connection, tables: list[Table], prefix: str) -> list[Table]:
+    """The tables, each with a primary key where its names and rows show one. prefix: of all table names."""
+    others = {singular(table.name.lower().removeprefix(prefix)) for table in tables}
+    found = [replace(table, key=table.key or _own_key(connection, table, prefix, others)) for table in tables]
+    own = [table for table in found if not table.is_view]
+    return [replace(table, key=table.key or _shared_key(connection, table, own)) for table in found]
+
+
+def references_in(
+    connection: psycopg.Connection, tables: list[Table], declared: list[Reference], prefix: str
+) -> list[Reference]:
+    """What points to what: as declared, else as names and values show."""
+    said = {(*reference.table, reference.column) for reference in declared}
+    found = list(declared)
+    keyed = [_Keyed.of(table, prefix) for table in tables if table.key]
+    for table in tables:
+        for column in table.columns:
+            if (table.schema, table.name, column.name) in said or column.name == table.key:
+                continue
+            fits = [
+                other
+                for other, is_certain in _pointed_at(column, table, keyed)
+                if is_certain or _holds(connection, table, column, other)
+            ]
+            fits = [other for other in fits if not other.is_view] or fits
+            if len(fits) == 1:
+                found.append(Reference((table.schema, table.name), column.name, (fits[0].schema, fits[0].name)))
+    return [*found, *_by_type(connection, tables, found)]
+
+
+def _by_type(connection: psycopg.Connection, tables: list[Table], found: list[Reference]) -> Iterator[Reference]:
+    """What `sender_id` points to beside a `sender_type`: any of the tables that point to no other and have such keys.
+
+    Which one it is depends on the row: a column with several references leads nowhere, and no farther way is taken instead.
+    """
+    pointing = {(*one.table, one.column) for one in found}
+    roots = [table for table in tables if table.key and (table.schema, table.name) not in {one.table for one in found}]
+    for table in tables:
+        names = {column.name.lower() for column in table.columns}
+        for column in table.columns:
+            role = column.name.lower().removesuffix("_id")
+            is_typed = role != column.name.lower() and f"{role}_type" in names and column.name != table.key
+            if not is_typed or (table.schema, table.name, column.name) in pointing:
+                continue
+            others = [root for root in roots if root is not table and _shares(connection, table, column, root)]
+            if len(others) > 1:
+                yield from (Reference((table.schema, table.name), column.name, (o.schema, o.name)) for o in others)
+
+
+def _own_key(connection: psycopg.Connection, table: Table, prefix: str, tables: set[str]) -> str:
+    """The first column that is called the key of its table and differs in every row. tables: what all of them are called."""
+    bare = table.name.lower().removeprefix(prefix)
+    last = bare.rpartition("_")[2]
+    wanted = [
+        "id",
+        *(f"{own}{between}{end}" for end in _ENDINGS for own in (singular(bare), bare) for between in ("_", "")),
+    ]
+    if singular(last) not in tables:  # course_offering.offering_id, and no table of offerings
+        wanted += [f"{last}_id", f"{singular(last)}_id"]
+    if "_" not in bare:
+        wanted.append(f"{bare[0]}id")
+    names = {column.name.lower(): column for column in table.columns}
+    return next((names[name].name for name in wanted if name in names and differs(connection, table, names[name])), "")
+
+
+def _shared_key(connection: psycopg.Connection, table: Table, tables: list[Table]) -> str:
+    """“city_name” of a table of cities: a text of the same name elsewhere, here once each, there only values of here."""
+    for column in table.columns:
+        others = [(other, c) for other in tables if other is not table for c in other.columns if c.name == column.name]
+        is_named = column.category == "S" and column.name.lower().endswith(("_name", "_code", "_id"))
+        if not others or not is_named or any(other.key == column.name for other, _c in others):
+            continue
+        keyed = replace(table, key=column.name)
+        if not differs(connection, table, column) or any(differs(connection, other, c) for other, c in others):
+            continue
+        if all(_holds(connection, other, c, keyed) for other, c in others):
+            return column.name
+    return ""
+
+
+@dataclass(frozen=True)
+class _Keyed:
+    """A table with a key, and how columns elsewhere that hold it are named.
+
+    own: what the table is called. end: what such a column ends with, "" for nothing that tells.
+    """
+
+    table: Table
+    key: Column
+    own: tuple[str, ...]
+    spoken: frozenset[str]
+    end: str
+
+    @classmethod
+    def of(cls, table: Table, prefix: str) -> "_Keyed":
+        bare = table.name.lower().removeprefix(prefix)
+        own = tuple(dict.fromkeys((singular(bare), bare)))
+        spoken = {f"{name}{between}{end}" for name in own for between in ("_", "") for end in _KEYS}
+        key = next(column for column in table.columns if column.name == table.key)
+        plain = key.name.lower()
+        is_prefixed = bool(prefix) and plain != "id"
+        return cls(table, key, own, frozenset(spoken | set(own)), plain.removeprefix(prefix) if is_prefixed else "")
+
+    def is_named_by(self, name: str) -> bool:
+        """Whether a column of this name speaks of the key: `city_id`, `from_airport`, `citingpaperid`, an offering's `semester`."""
+        plain = self.key.name.lower()
+        if name in self.spoken or (plain != "id" and name == plain):
+            return True
+        if self.end and name.endswith(self.end):
+            return True
+        if any(name.endswith(f"_{own}") for own in self.own):
+            return True
+        return name.endswith(plain) and any(plain.startswith(own) for own in self.own)
+
+
+def _pointed_at(column: Column, table: Table, keyed: list[_Keyed]) -> Iterator[tuple[Table, bool]]:
+    """Tables whose key a column is named after, and whether that alone is enough: the declared key's own name and type."""
+    name = column.name.lower()
+    for other in keyed:
+        if other.table is not table and other.key.category == column.category and other.is_named_by(name):
+            is_same = name == other.key.name.lower() != "id"
+            yield other.table, is_same and other.table.is_declared and column.type == other.key.type
+
+
+def differs(connection: psycopg.Connection, table: Table, column: Column) -> bool:
+    """Whether every row has a value of its own in the column."""
+    query = sql.SQL(
+        "SELECT count(*) > 0 AND count(*) = count(DISTINCT c) FROM (SELECT {c} AS c FROM {t} LIMIT {n}) s"
+    ).format(c=sql.Identifier(column.name), t=sql.Identifier(table.schema, table.name), n=sql.Literal(SAMPLED_ROWS))
+    row = connection.execute(query).fetchone()
+    return bool(row and row[0])
+
+
+def _shares(connection: psycopg.Connection, table: Table, column: Column, other: Table) -> bool:
+    """Whether some values of the column are keys of the other table."""
+    if next(c for c in other.columns if c.name == other.key).category != column.category:
+        return False
+    query = sql.SQL("SELECT EXISTS (SELECT 1 FROM {t} t JOIN {o} o ON o.{k} = t.{c})").format(
+        c=sql.Identifier(column.name),
+        t=sql.Identifier(table.schema, table.name),
+        o=sql.Identifier(other.schema, other.name),
+        k=sql.Identifier(other.key),
+    )
+    row = connection.execute(query).fetchone()
+    return bool(row and row[0])
+
+
+def _holds(connection: psycopg.Connection, table: Table, column: Column, other: Table) -> bool:
+    """Whether the column has values, all of them keys of the other table."""
+    query = sql.SQL(
+        "SELECT count(c) > 0 AND bool_and(c IS NULL OR EXISTS (SELECT 1 FROM {o} o WHERE o.{k} = s.c)) "
+        "FROM (SELECT {c} AS c FROM {t} LIMIT {n}) s"
+    ).format(
+        c=sql.Identifier(column.name),
+        t=sql.Identifier(table.schema, table.name),
+        o=sql.Identifier(other.schema, other.name),
+        k=sql.Identifier(other.key),
+        n=sql.Literal(SAMPLED_ROWS),
+    )
+    row = connection.execute(query).fetchone()
+    return bool(row and row[0])

@@ -1,0 +1,95 @@
+"""The time that a table's rows are counted by: the one column that says so by its name, or a year and a month made one."""
+
+import re
+
+import psycopg
+from psycopg import sql
+
+from business.guard.rewrite import quoted
+from business.inference.catalog import Column, Table
+from business.inference.keys import SAMPLED_ROWS
+from business.parsing.reader.units import singular
+from business.semantic_layer.model import Dimension, Value, Words
+
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+NAME = "dated"
+_RECORDING = re.compile(r"created|crtd|updated|modified|inserted|loaded", re.IGNORECASE)
+_START = re.compile(r"(?:^|_)(?:start|begin|started)(?:_|$)", re.IGNORECASE)
+_DAY = r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$"
+_DATED = re.compile(r"date|day|_(?:dt|on|at|ts)$", re.IGNORECASE)
+_MADE = ("created_at", "created_on", "created", "crtd_ts", "created_ts")
+_ENDINGS = ("_date", "_dt", "_time", "_at", "_ts", "date")
+
+
+def default_time(table: str, dimensions: tuple[Dimension, ...]) -> str:
+    """The time of a table's rows; "" where several may be meant.
+
+    What is made of its year; named after the table; else the only date; else when it started; else when the row was made; else
+    the only one there is.
+    """
+    times = [one.name for one in dimensions if one.type == "time"]
+    if NAME in times:
+        return NAME
+    last = singular(table.split("_", maxsplit=1)[0]), singular(table.rsplit("_", maxsplit=1)[-1])
+    kept = [name for name in times if not _RECORDING.search(name)]
+    tried = (
+        [name for name in times if name.lower() in {f"{own}{end}" for own in last for end in _ENDINGS}],
+        [name for name in kept if name.lower().endswith(("date", "_dt"))],
+        [name for name in kept if _START.search(name) and len(kept) == len(times)],
+        [name for name in times if name.lower() in _MADE and all(one.endswith(("_at", "_ts")) for one in times)],
+        times,
+    )
+    return next((found[0] for found in tried if len(found) == 1), "")
+
+
+def dated(table: Table, dimensions: tuple[Dimension, ...]) -> Dimension | None:
+    """The time of a table's rows made of its year and its month; None where it has a date of its own, or no year.
+
+    When a row was recorded is no such date: a car of 2020 may have been entered in 2023.
+    """
+    year = next((c for c in table.columns if c.name.lower() == "year" and c.category == "N"), None)
+    has_date = any(one.type == "time" and not _RECORDING.search(one.name) for one in dimensions)
+    if year is None or has_date or any(one.name == NAME for one in dimensions):
+        return None
+    month = next((c for c in table.columns if c.name.lower() == "month"), None)
+    values = next((one.values for one in dimensions if month is not None and one.name == month.name), ())
+    number = _month(month, values) if month else "1"
+    date = f"make_date({year.name}::int, {number or 1}, 1)"
+    return Dimension(
+        name=NAME,
+        expr=f"CASE WHEN {year.name} BETWEEN 1 AND 9999 THEN {date} END",
+        type="time",
+        time_granularity="month" if month and number else "year",
+        description=Words(en=f"the first day of the {'month' if month and number else 'year'}"),
+    )
+
+
+def _month(column: Column, values: tuple[Value, ...]) -> str:
+    """The number of a month as an expression; "" for a column of something else."""
+    names = {value.value.strip() for value in values}
+    if column.category == "N":
+        return f"CASE WHEN {column.name} BETWEEN 1 AND 12 THEN {column.name}::int END"
+    for known in (_MONTHS, tuple(month[:3] for month in _MONTHS)):
+        if names and names <= set(known):
+            listed = ", ".join(f"'{month}'" for month in known)
+            return f"array_position(ARRAY[{listed}], btrim({column.name}::text))"
+    return ""
+
+
+def date_of_text(connection: psycopg.Connection, table: Table, column: Column) -> str:
+    """A text that is named as a time and holds nothing but days (2022-05-20), as a date; "" for any other."""
+    if column.category != "S" or not _DATED.search(column.name):
+        return ""
+    query = sql.SQL(
+        "SELECT count(c) > 0 AND bool_and(c ~ {p}) FROM (SELECT {c}::text AS c FROM {t} LIMIT {n}) s"
+    ).format(
+        p=sql.Literal(_DAY),
+        c=sql.Identifier(column.name),
+        t=sql.Identifier(table.schema, table.name),
+        n=sql.Literal(SAMPLED_ROWS),
+    )
+    row = connection.execute(query).fetchone()
+    bare = quoted(column.name)
+    return f"CASE WHEN {bare} LIKE '____-__-__' THEN {bare}::date END" if row and row[0] else ""

@@ -1,0 +1,330 @@
+"""A first draft of the semantic layer, read from the database itself: keys, types, comments, values of small text columns.
+
+Nothing is opened by drafting: a table without a recognised org-unit column gets no statement about its rows, and is closed
+until a person writes one. Columns whose names speak of pay or secrets are drafted as forbidden.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import psycopg
+from psycopg import sql
+
+from business.address import Address
+from business.guard.rewrite import quoted
+from business.inference.catalog import Column, Reference, Table, declared_references, tables_of
+from business.inference.codes import spelled_out
+from business.inference.counts import with_besides, with_nouns, with_states
+from business.inference.flags import flag_values, is_numbered_flag, written_flag
+from business.inference.identifiers import UNITS, Identifiers
+from business.inference.keys import SAMPLED_ROWS, references_in, with_keys
+from business.inference.time_columns import date_of_text, dated, default_time
+from business.inference.titles import person_of, title_of
+from business.parsing.reader.units import key_of
+from business.relations import faults_in
+from business.semantic_layer.expressions import columns_in, qualified
+from business.semantic_layer.model import (
+    Defaults,
+    Dimension,
+    DimensionType,
+    Entity,
+    Measure,
+    OrgUnit,
+    SemanticLayer,
+    SemanticModel,
+    Value,
+    Words,
+)
+from business.session import connected
+
+ORG_COLUMNS = ("org_unit", "org_unit_name", "business_unit")
+SENSITIVE = re.compile(
+    r"salary|wage|payroll|compensation|bonus|passw|secret|token|api_?key|ssn|credit_card|card_num|iban|薪|工资|密码|身份证",
+    re.IGNORECASE,
+)
+VALUES_AT_MOST = 100  # a text column with more distinct values is free text
+NAMES_AT_MOST = 300  # of what rows are called
+VALUE_CHARS = 60
+FLOATING = ("float4", "float8")
+_CLOCKS = ("time", "timetz", "interval")  # no day of theirs
+_SHORTEST = 3  # letters of a word that a table is called by: `checkin` is no “in”
+_COUNTS = ("count", "cnt")  # of rows that are sums already
+
+
+def draft_layer(
+    address: Address, name: str, *, time_zone: str = "UTC", schemas: Sequence[str] | None = None
+) -> SemanticLayer:
+    """Read the database, or these schemas of it, and describe it; what the account may not read, and what leads elsewhere, is left out.
+
+    Raises SourceUnavailable, SourceRefused.
+    """
+    with connected(address) as connection:
+        connection.execute("SET TRANSACTION READ ONLY")
+        tables = [table for table in tables_of(connection, schemas) if _is_readable(connection, table)]
+        return layer_of(connection, name, tables, declared_references(connection), time_zone=time_zone)
+
+
+def layer_of(
+    connection: psycopg.Connection,
+    name: str,
+    tables: list[Table],
+    declared: list[Reference],
+    *,
+    time_zone: str,
+    sensitive: re.Pattern[str] | None = SENSITIVE,
+) -> SemanticLayer:
+    """What names and rows of these tables show. sensitive: columns that are drafted as forbidden; None where all may be read."""
+    names = Identifiers([t.name for t in tables], [column.name for t in tables for column in t.columns])
+    tables = with_keys(connection, tables, names.prefix)
+    references = references_in(connection, tables, declared, names.prefix)
+    models = []
+    for table in tables:
+        pointing = [(r.column, r.to[1]) for r in references if r.table == (table.schema, table.name)]
+        forbidden = tuple(column.name for column in table.columns if sensitive and sensitive.search(column.name))
+        models.append(_model(connection, table, pointing, names, forbidden))
+    taken = _Taken(models, names)
+    models = [model.model_copy(update={"synonyms": _shorter(model, taken, names)}) for model in models]
+    return SemanticLayer(name=name, time_zone=time_zone, semantic_models=tuple(models))
+
+
+def _is_readable(connection: psycopg.Connection, table: Table) -> bool:
+    """Whether a table is the account's to read and leads nowhere else; a view may want settings that are not ours."""
+    if any(faults_in(connection, [(table.schema, table.name)])):
+        return False
+    try:
+        with connection.transaction():
+            connection.execute(sql.SQL("SELECT * FROM {} LIMIT 1").format(sql.Identifier(table.schema, table.name)))
+    except psycopg.Error:
+        return False
+    return True
+
+
+def _model(
+    connection: psycopg.Connection,
+    table: Table,
+    references: list[tuple[str, str]],
+    names: Identifiers,
+    forbidden: tuple[str, ...],
+) -> SemanticModel:
+    """references: columns, and the table each points to."""
+    columns = [column for column in table.columns if column.name not in forbidden]
+    open_names = {column.name for column in columns}
+    entities = [Entity(name=table.name, type="primary", expr=table.key)] if table.key in open_names else []
+    entities += [Entity(name=to, type="foreign", expr=column) for column, to in references if column in open_names]
+    org = next((column for column in ORG_COLUMNS if column in {c.name for c in table.columns}), None)
+    dimensions = tuple(_dimensions(connection, table, columns, {entity.expr for entity in entities}, names))
+    made = dated(table, dimensions)
+    dimensions = (*dimensions, made) if made else dimensions
+    return SemanticModel(
+        name=table.name,
+        schema=table.schema,
+        table=table.name,
+        description=Words(en=table.comment),
+        org_unit=OrgUnit(column=org) if org else None,
+        defaults=Defaults(agg_time_dimension=default_time(table.name, dimensions)),
+        entities=tuple(entities),
+        dimensions=dimensions,
+        measures=(_measure(table, names),),
+        forbidden_columns=forbidden,
+    )
+
+
+def _dimensions(
+    connection: psycopg.Connection, table: Table, columns: list[Column], keys: set[str], names: Identifiers
+) -> Iterator[Dimension]:
+    prefix = names.prefix_of(column.name for column in table.columns)
+    dates = {column.name: date_of_text(connection, table, column) for column in columns}
+    said = with_besides(
+        {column.name: names.column(column.name, table.name, prefix) for column in columns},
+        {c.name for c in columns if dates[c.name] or (c.category == "D" and c.type not in _CLOCKS)},
+    )
+    whole = {key_of(phrases[0]) for phrases in said.values() if phrases}
+    title = title_of(connection, table, said, names)
+    person = None if title else person_of(table, said)
+    if person:
+        yield _person(connection, table, person)
+    for column in columns:
+        is_key, is_title = column.name in keys, column.name == title
+        one = _dimension(connection, table, column, said[column.name], whole, is_key=is_key, is_title=is_title)
+        if dates[column.name]:
+            yield one.model_copy(update={"expr": dates[column.name], "type": "time", "values": ()})
+            continue
+        values = with_states(with_nouns(one.values, said[column.name], names.things), column.name)
+        yield one.model_copy(update={"values": values})
+
+
+def _dimension(
+    connection: psycopg.Connection,
+    table: Table,
+    column: Column,
+    said: tuple[str, ...],
+    whole: set[tuple[str, ...]],
+    *,
+    is_key: bool,
+    is_title: bool,
+) -> Dimension:
+    """One column. whole: what any column of the table is called in full, which no other is."""
+    values, is_flag = _values_of(connection, table, column, said, is_title=is_title)
+    first, *rest = said or (column.name.replace("_", " "),)
+    if column.name == table.key and column.name.lower().endswith("id"):
+        rest.append("id")
+    others = [phrase for phrase in rest if key_of(phrase) not in whole - {key_of(first)}]
+    others = [phrase for phrase in others if _may_be(phrase, column)]
+    plain = column.name.replace("_", " ")
+    plain_expr = expression_of(column.name) if is_key else _exact(column)
+    if any(value.value != value.value.strip() for value in values):  # "April" and "April    " are one
+        plain_expr = f"btrim({plain_expr})"
+        values = tuple({value.value.strip(): Value(value=value.value.strip()) for value in values}.values())
+    return Dimension(
+        name=column.name,
+        expr=plain_expr,
+        type="categorical" if is_flag and column.category == "N" else _kind(column),
+        description=Words(en=column.comment),
+        unit=UNITS.get(column.name.lower().rpartition("_")[2], "") if column.category == "N" else "",
+        synonyms=() if is_flag else tuple(dict.fromkeys(phrase for phrase in (first, *others) if phrase != plain)),
+        values=values,
+        is_name=is_title,
+    )
+
+
+def _may_be(phrase: str, column: Column) -> bool:
+    """Whether a text is no number of things, and the number of a thing (`meal_number`) no thing."""
+    if column.category != "N":
+        return not phrase.startswith("number of ")
+    return not column.name.lower().endswith("number") or phrase.endswith(("number", "id"))
+
+
+def _values_of(
+    connection: psycopg.Connection, table: Table, column: Column, said: tuple[str, ...], *, is_title: bool
+) -> tuple[tuple[Value, ...], bool]:
+    """The values of a column, and whether they are a yes and a no."""
+    flagged = tuple(dict.fromkeys((*said, column.name.replace("_", " "))))
+    if column.category == "B":
+        return flag_values(flagged, "true", "false"), True
+    if is_numbered_flag(connection, table, column):
+        return flag_values(flagged, "1", "0"), True
+    if column.category not in "SE":
+        return (), False
+    values = _values(connection, (table.schema, table.name), expression_of(column.name), is_name=is_title)
+    written = written_flag(values) if not is_title else None
+    if written:
+        return flag_values(flagged, *written), True
+    return spelled_out(column.name, values), False
+
+
+def _person(connection: psycopg.Connection, table: Table, names: tuple[str, str]) -> Dimension:
+    """What people are called whose names are kept in two columns."""
+    expr = f"concat_ws(' ', {', '.join(map(expression_of, names))})"
+    values = _values(connection, (table.schema, table.name), expr, is_name=True)
+    return Dimension(name="full_name", expr=expr, synonyms=("name",), values=values, is_name=True)
+
+
+def _measure(table: Table, names: Identifiers) -> Measure:
+    """How many rows there are; where rows say of how many they are, those numbers added up."""
+    name = f"number_of_{table.name}"[:63]
+    count = next(
+        (column.name for column in table.columns if column.name.lower() in _COUNTS and column.category == "N"), ""
+    )
+    if not count:
+        return Measure(name=name, agg="count")
+    return Measure(name=name, agg="sum", expr=expression_of(count), synonyms=(table.name, *names.table(table.name)))
+
+
+class _Taken:
+    """What the tables and columns of a layer are called, in full and by their last words."""
+
+    def __init__(self, models: Sequence[SemanticModel], names: Identifiers) -> None:
+        self._whole = {key_of(phrase) for model in models for phrase in names.table(model.name)}
+        self._whole |= {key_of(word) for model in models for one in model.dimensions for word in one.words()}
+        self._ends = Counter(end for model in models for end in self._ends_of(model, names))
+
+    def is_taken(self, phrase: str, model: SemanticModel, names: Identifiers) -> bool:
+        """Whether anything but this table itself is called so, or ends so."""
+        key = key_of(phrase)
+        return key in self._whole or self._ends[key] > (key in self._ends_of(model, names))
+
+    @staticmethod
+    def _ends_of(model: SemanticModel, names: Identifiers) -> set[tuple[str, ...]]:
+        phrases = [phrase.split() for phrase in names.table(model.name)]
+        return {key_of(" ".join(words[n:])) for words in phrases for n in range(len(words))}
+
+
+def _shorter(model: SemanticModel, taken: _Taken, names: Identifiers) -> tuple[str, ...]:
+    """Other words for a table: written out, and its last words where nothing else is called so: “transactions”."""
+    whole = names.table(model.name)
+    ends = [" ".join(phrase.split()[n:]) for phrase in whole for n in range(1, len(phrase.split()))]
+    ends = [
+        end for end in ends if not end.startswith("of ") and not end.endswith(("ed", "made")) and len(end) >= _SHORTEST
+    ]
+    return tuple(
+        dict.fromkeys(
+            [
+                *(word for word in whole if word != model.name.replace("_", " ")),
+                *(word for word in ends if not taken.is_taken(word, model, names)),
+            ]
+        )
+    )
+
+
+def _kind(column: Column) -> DimensionType:
+    kinds: dict[str, DimensionType] = {"N": "number", "D": "time", "B": "boolean"}
+    return "categorical" if column.type in _CLOCKS else kinds.get(column.category, "categorical")
+
+
+def expression_of(column: str) -> str:
+    """A column as an expression: quoted where PostgreSQL would read the bare name otherwise."""
+    try:
+        return column if columns_in(column) == (column,) else quoted(column)
+    except ValueError:
+        return quoted(column)
+
+
+def _exact(column: Column) -> str:
+    """A column as an expression whose sums do not depend on the order of rows: floating-point numbers as the decimals people see.
+
+    By way of text: cast to numeric at once, PostgreSQL keeps 6 digits of a `real` and 15 of a `double precision`.
+    """
+    plain = expression_of(column.name)
+    return f"{plain}::text::numeric" if column.type in FLOATING else plain
+
+
+def fill_values(address: Address, layer: SemanticLayer) -> SemanticLayer:
+    """The layer with today's values of its small text columns; synonyms that people wrote stay. Raises SourceUnavailable."""
+    with connected(address) as connection:
+        connection.execute("SET TRANSACTION READ ONLY")
+        models = [
+            m.model_copy(update={"dimensions": tuple(_filled(connection, m, d) for d in m.dimensions)})
+            for m in layer.semantic_models
+        ]
+    return layer.model_copy(update={"semantic_models": tuple(models)})
+
+
+def _filled(connection: psycopg.Connection, model: SemanticModel, dimension: Dimension) -> Dimension:
+    bare = dimension.expr.removeprefix("btrim(").removesuffix(")").strip('"')
+    is_column = dimension.columns == (bare,)
+    if dimension.type != "categorical" or not (is_column or dimension.is_name):
+        return dimension
+    written = {value.value: value for value in dimension.values}
+    found = _values(connection, (model.table_schema, model.table), dimension.expr, is_name=dimension.is_name)
+    values = {value.value: value for value in found} | written  # what people wrote stays, though no row has it today
+    return dimension.model_copy(update={"values": tuple(values.values())})
+
+
+def _values(connection: psycopg.Connection, key: tuple[str, str], expr: str, *, is_name: bool) -> tuple[Value, ...]:
+    """The distinct values of a small text column, or of a name put together from columns, sorted; nothing for free text."""
+    most = NAMES_AT_MOST if is_name else VALUES_AT_MOST
+    query = sql.SQL(
+        "SELECT DISTINCT c::text FROM (SELECT {e} AS c FROM {t} AS t LIMIT {n}) s WHERE c IS NOT NULL LIMIT {m}"
+    ).format(
+        e=sql.SQL(qualified(expr, "t")),  # type: ignore[arg-type,unused-ignore]  # written anew from what the guard's grammar read
+        t=sql.Identifier(*key),
+        n=sql.Literal(SAMPLED_ROWS),
+        m=sql.Literal(most + 1),
+    )
+    values = sorted(value for (value,) in connection.execute(query))
+    short = [value for value in values if len(value) <= VALUE_CHARS]
+    if len(values) > most or (len(short) < len(values) and not is_name):
+        return ()
+    values = short
+    return tuple(Value(value=value) for value in values)

@@ -1,0 +1,85 @@
+"""What a question says, word by word: English stems, Chinese words and pairs of characters, and what a Chinese word means in English."""
+
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+import Stemmer
+from django.conf import settings
+
+from knowledge.dictionary.cedict import DictionaryMissing
+from knowledge.dictionary.words import Dictionary, dictionary, rarity
+from knowledge.ingestion.normalise import normalise
+from knowledge.retrieval.terms import is_han, terms
+
+Rendering = tuple[str, ...]
+PAIR_WEIGHT = 0.5  # of two Chinese characters beside the words of them: a label may be cut otherwise
+_UNIT = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
+_STEMMER = Stemmer.Stemmer("english")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A word of a question. ways: each a set of terms that together say it. weight: the rarer in everyday speech, the more."""
+
+    ways: tuple[Rendering, ...]
+    weight: float
+
+
+def asked_words(question: str) -> list[Asked]:
+    """The words of a question, each once."""
+    found = dict.fromkeys(terms(question))
+    words = [Asked(((term,),), rarity(term)) for term in found if not _has_han(term)]
+    pairs = [term for term in found if len(term) == 2 and is_han(term)]
+    known = _dictionary()
+    chinese = dict.fromkeys(known.words(normalise(question))) if known else {}
+    words += [Asked(((term,),), PAIR_WEIGHT * rarity(term)) for term in pairs if term not in chinese]
+    words += [Asked(((word,), *translations(word)), rarity(word)) for word in chinese]
+    alone = dict.fromkeys(
+        character for word in chinese if len(word) > 1 and not translations(word) for character in word
+    )
+    return words + [
+        Asked(((character,),), PAIR_WEIGHT * rarity(character)) for character in alone if character not in chinese
+    ]
+
+
+@lru_cache(maxsize=10_000)
+def translations(word: str) -> tuple[Rendering, ...]:
+    """What a Chinese word means in English, as stems; of one that the dictionary lacks what the words in it mean."""
+    known = _dictionary()
+    if known is None:
+        return ()
+    return tuple(dict.fromkeys(said for part in known.parts(word) for said in known.renderings(part)))
+
+
+def meanings(word: str) -> tuple[Rendering, ...]:
+    """What exactly this Chinese word means in English; nothing for one that the dictionary lacks."""
+    known = _dictionary()
+    return known.renderings(word) if known else ()
+
+
+def units(text: str) -> list[str]:
+    """A text as values are compared: Chinese characters and English stems in their order."""
+    return [_STEMMER.stemWord(unit) for unit in written(text)]
+
+
+def written(text: str) -> list[str]:
+    """The same, small and not stemmed."""
+    return [unit.lower() for unit in _UNIT.findall(normalise(text))]
+
+
+def _has_han(term: str) -> bool:
+    return any(is_han(character) for character in term)
+
+
+def _dictionary() -> Dictionary | None:
+    """None where set-up made none: then no word is translated, and meaning alone leads across languages."""
+    try:
+        return _opened()
+    except DictionaryMissing:
+        return None
+
+
+@cache
+def _opened() -> Dictionary:
+    return dictionary(settings.HOME.models)

@@ -1,0 +1,84 @@
+"""What can be linked in a layer: its tables, columns and measures, each with its words and one short text that is embedded."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from business.semantic_layer.model import Dimension, Measure, SemanticLayer, SemanticModel
+from knowledge.retrieval.terms import terms
+
+Kind = Literal["model", "dimension", "measure"]
+Key = tuple[str, str, str]  # table, kind, part
+VALUES_READ = 30  # of a column; a text of more values says no more of what the column holds
+VALUES_TOLD = 8  # in the text that is embedded
+WORDS_TOLD = 4
+COLUMNS_TOLD = 12
+OWN, VALUE, DESCRIBED, OF_TABLE = 1.0, 0.6, 0.4, 0.3  # what a word counts by where it stands
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing of a layer. part: "" for the table itself."""
+
+    model: str
+    kind: Kind
+    part: str
+    named: SemanticModel | Dimension | Measure
+    table: SemanticModel
+
+    @property
+    def name(self) -> str:
+        """As a logical query calls it."""
+        return f"{self.model}.{self.part}" if self.part else self.model
+
+    @property
+    def key(self) -> Key:
+        return self.model, self.kind, self.part
+
+    def terms(self) -> dict[str, float]:
+        """The terms of its words, and what each counts."""
+        found: dict[str, float] = {}
+        for weight, texts in self._texts():
+            for term in (term for text in texts for term in terms(text)):
+                found[term] = max(found.get(term, 0.0), weight)
+        return found
+
+    def text(self) -> str:
+        """What is embedded: what it is called and of which table, what is said of it, some of what it holds."""
+        words = " / ".join(self.named.words()[:WORDS_TOLD])
+        about = " ".join(self.named.description.all())
+        if self.kind == "model":
+            columns = ", ".join(dimension.name.replace("_", " ") for dimension in self.table.dimensions[:COLUMNS_TOLD])
+            return f"{words}. {about} {columns}".strip()
+        return f"{self.table.words()[0]}: {words}. {about} {', '.join(self._values()[:VALUES_TOLD])}".strip()
+
+    def sha256(self) -> bytes:
+        return hashlib.sha256(self.text().encode()).digest()
+
+    def _texts(self) -> Iterator[tuple[float, tuple[str, ...]]]:
+        yield OWN, self.named.words()
+        yield VALUE, self._values()
+        yield DESCRIBED, self.named.description.all()
+        if self.part:
+            yield OF_TABLE, self.table.words()
+
+    def _values(self) -> tuple[str, ...]:
+        values = self.named.values[:VALUES_READ] if isinstance(self.named, Dimension) else ()
+        return tuple(word for value in values for word in (value.value, *value.synonyms))
+
+
+def entries_of(layer: SemanticLayer) -> list[Entry]:
+    """Everything that can be linked in a layer, in its order."""
+    return [entry for model in layer.semantic_models for entry in _entries_of(model)]
+
+
+def _entries_of(model: SemanticModel) -> Iterator[Entry]:
+    yield Entry(model.name, "model", "", model, model)
+    parts: tuple[tuple[Kind, tuple[Dimension | Measure, ...]], ...] = (
+        ("dimension", model.dimensions),
+        ("measure", model.measures),
+    )
+    for kind, named in parts:
+        for one in named:
+            yield Entry(model.name, kind, one.name, one, model)

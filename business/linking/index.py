@@ -1,0 +1,235 @@
+"""A layer as the linker looks things up in it: by words, by values, and along keys. Built once for each saved layer."""
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from business.linking.asked import Asked, meanings, units, written
+from business.linking.entries import Entry, entries_of
+from business.semantic_layer.model import SemanticLayer
+from knowledge.dictionary.words import rarity
+from knowledge.retrieval.terms import is_han
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+LONGEST_VALUE = 8  # units of a value that is looked for in a question
+COMMON = (
+    3.0  # rarity below which a word of everyday speech is no value, unless it is written as the value is: “in”, “IN”
+)
+UNSAID_RARITY = 4.5  # of a word that is looked for by itself
+SHORTEST_NUMBER = 3  # digits
+OF_TABLE = 0.5  # of a table's score, beside that of its part
+OF_NEIGHBOUR = 0.8  # of the score of a table that a key leads to, or from
+LONGEST_WAY = 3  # steps between two tables
+
+
+class NamedValue(NamedTuple):
+    """A value that a question names. dimension: `model.dimension`."""
+
+    dimension: str
+    value: str
+
+
+@dataclass(frozen=True)
+class LayerIndex:
+    """entries: in the layer's order; places: where each is, by its key. tables: of each entry, its table's place in `names`.
+
+    postings: by term, the entries that have it and what it counts there. values: by wording, the entries that have such a value.
+    neighbours: of a table, those that a key leads to, or from.
+    """
+
+    entries: tuple[Entry, ...]
+    places: dict[tuple[str, str, str], int]
+    tables: NDArray[np.int64]
+    is_table: Mask
+    names: tuple[str, ...]
+    column_counts: dict[str, int]
+    postings: dict[str, tuple[NDArray[np.int64], Floats]]
+    lengths: Floats
+    values: dict[str, tuple[tuple[int, str], ...]]
+    neighbours: dict[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, layer: SemanticLayer) -> "LayerIndex":
+        entries = tuple(entries_of(layer))
+        names = tuple(model.name for model in layer.semantic_models)
+        numbers = {name: number for number, name in enumerate(names)}
+        postings: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
+        lengths = np.zeros(len(entries))
+        for place, entry in enumerate(entries):
+            for term, weight in entry.terms().items():
+                postings[term].append((place, weight))
+                lengths[place] += weight
+        return cls(
+            entries,
+            {entry.key: place for place, entry in enumerate(entries)},
+            np.array([numbers[entry.model] for entry in entries], np.int64),
+            np.array([entry.kind == "model" for entry in entries], bool),
+            names,
+            {model.name: len(model.columns) for model in layer.semantic_models},
+            {
+                term: (np.array([p for p, _w in found], np.int64), np.array([w for _p, w in found]))
+                for term, found in postings.items()
+            },
+            lengths,
+            _values_of(entries),
+            _neighbours_of(layer),
+        )
+
+    def visible(self, models: Collection[str]) -> Mask:
+        """Which entries are of these tables."""
+        return np.isin(self.tables, [number for number, name in enumerate(self.names) if name in models])
+
+    def by_words(self, asked: Iterable[Asked], visible: Mask) -> tuple[Floats, float]:
+        """How much of a question each entry says, ≥ 0: the rarer a word in speech and among the visible entries, the more.
+
+        And the share of the question's words, by their rarity in speech, that any entry says.
+        """
+        count, known, total, asked_for = int(visible.sum()), 0.0, 0.0, 0.0
+        scores = np.zeros(len(self.entries))
+        for word in asked:
+            said = np.zeros(len(self.entries))
+            for way in word.ways:
+                np.maximum(said, self._said(way), out=said)
+            said *= visible
+            found = np.count_nonzero(said)
+            total += word.weight
+            if found:
+                known += word.weight
+                weight = word.weight * math.log1p((count - found + 0.5) / (found + 0.5))
+                scores += weight * said
+                asked_for += weight
+        mean = float(self.lengths[visible].mean()) if count else 1.0
+        return scores / (0.75 + 0.25 * self.lengths / max(mean, 1e-9)) / max(
+            asked_for, 1e-9
+        ), known / total if total else 0.0
+
+    def rarest_unsaid(self, asked: Iterable[Asked], visible: Mask) -> str:
+        """The rarest word of a question that no visible entry says, in English where it has a meaning there; "" for none."""
+        unsaid = [
+            word
+            for word in asked
+            if word.weight >= UNSAID_RARITY
+            and not (len(word.ways) == 1 and is_han(word.ways[0][0][0]))
+            and not any((self._said(way) * visible).any() for way in word.ways)
+        ]
+        if not unsaid:
+            return ""
+        rarest = max(unsaid, key=lambda word: word.weight)
+        return " ".join(next((way for way in rarest.ways if not is_han(way[0][0])), rarest.ways[0]))
+
+    def _said(self, way: Iterable[str]) -> Floats:
+        """What the entries count that have all of some terms."""
+        least: Floats | None = None
+        for term in way:
+            own = np.zeros(len(self.entries))
+            if term not in self.postings:
+                return own
+            places, weights = self.postings[term]
+            own[places] = weights
+            least = own if least is None else np.minimum(least, own)
+        return np.zeros(len(self.entries)) if least is None else least
+
+    def named_values(self, question: str, visible: Mask) -> dict[NamedValue, int]:
+        """The values that a question names, the longest first, each with the place of its column; a shorter one inside is none."""
+        stems, plain = units(question), written(question)
+        covered = [False] * len(stems)
+        found: dict[NamedValue, int] = {}
+        for length in range(min(LONGEST_VALUE, len(stems)), 0, -1):
+            for at in range(len(stems) - length + 1):
+                if any(covered[at : at + length]):
+                    continue
+                here = [(place, value) for place, value in self._called(stems[at : at + length]) if visible[place]]
+                if length == 1 and not _tells(plain[at]):
+                    here = [(place, value) for place, value in here if value in question and not value.islower()]
+                if here:
+                    covered[at : at + length] = [True] * length
+                    found |= {NamedValue(self.entries[place].name, value): place for place, value in here}
+        return found
+
+    def _called(self, stems: list[str]) -> tuple[tuple[int, str], ...]:
+        """Values of this wording, or of what a Chinese word means."""
+        own = self.values.get(" ".join(stems), ())
+        if own or len(stems) == 1 or not all(map(is_han, stems)):
+            return own
+        return tuple(found for said in meanings("".join(stems)) for found in self.values.get(" ".join(said), ()))
+
+    def best_of_tables(self, scores: Floats, visible: Mask) -> dict[str, float]:
+        """How near each table is: by its own words, by its best part, and by the nearest table that a key joins it to."""
+        best = np.zeros(len(self.names))
+        np.maximum.at(best, self.tables[visible], scores[visible])
+        best += np.where(visible[self.is_table], scores[self.is_table], 0)
+        near = dict(zip(self.names, best.tolist(), strict=True))
+        return {
+            name: score + OF_NEIGHBOUR * max((near[other] for other in self.neighbours.get(name, ())), default=0.0)
+            for name, score in near.items()
+        }
+
+    def parts_of(self, models: Collection[str]) -> Mask:
+        """Which entries are columns and measures of these tables."""
+        return self.visible(models) & ~self.is_table
+
+    def nearest(self, scores: Floats, tables: Mapping[str, float], models: Collection[str]) -> list[int]:
+        """The columns and measures of some tables, the nearest first; of a near table a little nearer."""
+        parts = np.flatnonzero(self.parts_of(models)).tolist()
+        return sorted(parts, key=lambda place: -scores[place] - OF_TABLE * tables[self.entries[place].model])
+
+    def between(self, models: Iterable[str], visible: Collection[str]) -> list[str]:
+        """Tables that lie on the shortest ways between some, by visible tables alone."""
+        found: list[str] = []
+        for one, other in combinations(models, 2):
+            found += self._way(one, other, visible)
+        return list(dict.fromkeys(found))
+
+    def _way(self, start: str, goal: str, visible: Collection[str]) -> list[str]:
+        before: dict[str, str] = {start: start}
+        edge = [start]
+        for _step in range(LONGEST_WAY):
+            reached = []
+            for name in edge:
+                for other in self.neighbours.get(name, ()):
+                    if other in visible and other not in before:
+                        before[other] = name
+                        reached.append(other)
+            if goal in before:
+                break
+            edge = reached
+        way, name = [], before.get(goal, start)
+        while name != start:
+            way.append(name)
+            name = before[name]
+        return way
+
+
+def _tells(word: str) -> bool:
+    """Whether a word alone may be a value that was meant: “in” and “1” may be anything."""
+    return rarity(word) >= COMMON and not (word.isdigit() and len(word) < SHORTEST_NUMBER)
+
+
+def _values_of(entries: Iterable[Entry]) -> dict[str, tuple[tuple[int, str], ...]]:
+    found: defaultdict[str, dict[tuple[int, str], None]] = defaultdict(dict)
+    for place, entry in enumerate(entries):
+        for value in getattr(entry.named, "values", ()):
+            for word in (value.value, *value.synonyms):
+                stems = units(word)
+                if 0 < len(stems) <= LONGEST_VALUE:
+                    found[" ".join(stems)][place, value.value] = None
+    return {key: tuple(values) for key, values in found.items()}
+
+
+def _neighbours_of(layer: SemanticLayer) -> dict[str, tuple[str, ...]]:
+    keyed = {model.primary.name: model.name for model in layer.semantic_models if model.primary}
+    found: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for model in layer.semantic_models:
+        for entity in model.entities:
+            to = keyed.get(entity.name)
+            if entity.type == "foreign" and to is not None and to != model.name:
+                found[model.name][to] = None
+                found[to][model.name] = None
+    return {name: tuple(others) for name, others in found.items()}

@@ -1,0 +1,178 @@
+"""Schema linking: the part of a layer that a question is about, found by words and by meaning together."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from business.linking.asked import Asked, asked_words
+from business.linking.entries import Entry
+from business.linking.index import Floats, LayerIndex, Mask, NamedValue
+from business.semantic_layer.model import Dimension, SemanticLayer, SemanticModel
+
+Near = Callable[
+    [str, Collection[str], int], Mapping[int, float]
+]  # text, tables, how many → cosines of the nearest entries, by place
+WHOLE_COLUMNS = 40  # a layer of no more is shown whole: some 1,500 tokens
+NEAREST = 200  # entries by meaning, of all tables
+CORE_TABLES = 4  # shown in any case, with what lies on the way between them
+MOST_TABLES = 12  # whose columns compete
+MOST_COLUMNS = 31  # keys and names among them
+WORDS = 1.0  # of a question said whole, against a cosine
+UNSAID = 0.1  # what a column gains by being near a word that the layer does not have
+UNSAID_NEAREST = 8
+UNSAID_TABLES = 50
+UNSAID_TOGETHER = 4  # of these, of one table
+NAMED = 0.3  # what a value that the question names adds to its column
+
+
+@dataclass(frozen=True)
+class Linked:
+    """What a question is about.
+
+    models: the most relevant first. columns, measures: `model.part`, those to show beside the keys; of a layer shown whole all.
+    values: those that the question names, but what rows of org units are called.
+    score: share of the question's words that the layer has, by rarity, 0 … 1.
+    """
+
+    models: tuple[SemanticModel, ...]
+    columns: frozenset[str]
+    measures: frozenset[str]
+    values: tuple[NamedValue, ...] = ()
+    score: float = 0.0
+    is_whole: bool = False
+
+
+@dataclass(frozen=True)
+class Linker:
+    """Links questions to the tables of one layer that one person may ask about.
+
+    layer: those tables. index: of the same layer, or of one with more tables. near: search by meaning; None for words alone.
+    """
+
+    layer: SemanticLayer
+    index: LayerIndex
+    near: Near | None = None
+    whole_columns: int = WHOLE_COLUMNS
+
+    @classmethod
+    def of(cls, layer: SemanticLayer, near: Near | None = None, *, whole_columns: int = WHOLE_COLUMNS) -> "Linker":
+        return cls(layer, LayerIndex.of(layer), near, whole_columns)
+
+    def link(self, question: str, *, named_in: str = "") -> Linked:
+        """The part that a question is about; of one about other things whatever is nearest.
+
+        named_in: a text that names what “these” in the question are.
+        """
+        text = f"{question} {named_in}".strip()
+        models = {model.name: model for model in self.layer.semantic_models}
+        visible = self.index.visible(models)
+        asked = asked_words(text)
+        by_words, score = self.index.by_words(asked, visible)
+        values = self.index.named_values(text, visible)
+        told = tuple(value for value, place in values.items() if self._tells(place))
+        is_whole = sum(self.index.column_counts[name] for name in models) <= self.whole_columns
+        near = self.near if not is_whole else None
+        by_meaning = near(text, models, NEAREST) if near else {}
+        unsaid = self._nearest_of_unsaid(asked, models, visible) if near else {}
+        tables = self.index.best_of_tables(_fused(by_words, by_meaning, values.values(), unsaid), visible)
+        order = sorted(models, key=lambda name: -tables[name])
+        if is_whole:
+            shown = tuple(models[name] for name in order)
+            return Linked(shown, *_all_parts(shown), told, score, is_whole=True)
+        nearest = [*order[:CORE_TABLES], *(self.index.entries[place].model for place in unsaid)]
+        joined = self.index.between(nearest, models)
+        core = list(dict.fromkeys([*nearest, *joined]))
+        names = dict.fromkeys([*core, *order[:MOST_TABLES]])
+        parts = self.index.parts_of(names)
+        by_meaning = near(text, names, int(parts.sum())) if near else {}
+        scores = _fused(np.where(parts, by_words, 0), by_meaning, values.values(), unsaid)
+        choice = _Choice([models[name] for name in core])
+        for place in self.index.nearest(scores, tables, names):
+            if choice.is_full():
+                break
+            choice.add(self.index.entries[place])
+        shown = tuple(models[name] for name in names if name in choice.models)
+        return Linked(shown, frozenset(choice.dimensions), frozenset(choice.measures), told, score)
+
+    def _nearest_of_unsaid(self, asked: Sequence[Asked], models: Collection[str], visible: Mask) -> dict[int, float]:
+        """What is nearest to the rarest word that nothing in the layer says, taken by itself: “Boston” is one of the cities.
+
+        Inside the question its meaning is lost among that of the others. Only where it leads to one table; among hundreds of
+        tables something is near to any word.
+        """
+        word = self.index.rarest_unsaid(asked, visible) if len(models) <= UNSAID_TABLES else ""
+        if not word or self.near is None:
+            return {}
+        found = self.near(word, models, UNSAID_NEAREST)
+        counts = Counter(self.index.entries[place].model for place in found)
+        table, count = max(counts.items(), key=lambda one: one[1], default=("", 0))
+        if count < UNSAID_TOGETHER:
+            return {}
+        return {place: cosine for place, cosine in found.items() if self.index.entries[place].model == table}
+
+    def _tells(self, place: int) -> bool:
+        entry = self.index.entries[place]
+        return isinstance(entry.named, Dimension) and tells_names(entry.named, entry.table)
+
+
+class _Choice:
+    """What is shown of a wide layer: names and times of the core tables, then what is added until the columns are enough."""
+
+    def __init__(self, core: Iterable[SemanticModel]) -> None:
+        self.models = {model.name: model for model in core}
+        self.dimensions, self.measures = set[str](), set[str]()
+        self._columns = set[tuple[str, str]]()
+        for model in self.models.values():
+            for one in model.dimensions:
+                if one.is_name or one.name == model.defaults.agg_time_dimension:
+                    self.dimensions.add(f"{model.name}.{one.name}")
+                    self._columns |= {(model.name, column) for column in one.columns}
+
+    def add(self, entry: Entry) -> None:
+        """Another part, and its table with it."""
+        self.models[entry.model] = entry.table
+        (self.measures if entry.kind == "measure" else self.dimensions).add(entry.name)
+        self._columns |= {(entry.model, column) for column in entry.named.columns}
+
+    def is_full(self) -> bool:
+        models = self.models.values()
+        keys = {(model.name, column) for model in models for column in keys_of(model, models)}
+        return len(self._columns | keys) >= MOST_COLUMNS
+
+
+def tells_names(dimension: Dimension, model: SemanticModel) -> bool:
+    """Whether values of a column may be told to somebody who may ask about its table.
+
+    What rows are called is not, where each org unit has rows of its own: a row may be one that the person does not see.
+    """
+    is_shared = model.org_unit is not None and model.org_unit.shared_with is not None
+    name = model.name_dimension
+    return is_shared or name is None or not set(dimension.columns) & set(name.columns)
+
+
+def keys_of(model: SemanticModel, shown: Iterable[SemanticModel]) -> tuple[str, ...]:
+    """The columns of a table that are always shown: its key, those that lead to other tables shown, and those it is filtered by."""
+    primary = {other.primary.name for other in shown if other.primary}
+    keys = [entity.expr for entity in model.entities if entity.type == "primary" or entity.name in primary]
+    return tuple(dict.fromkeys([*keys, *model.default_filter]))
+
+
+def _all_parts(shown: Iterable[SemanticModel]) -> tuple[frozenset[str], frozenset[str]]:
+    dimensions = frozenset(f"{model.name}.{one.name}" for model in shown for one in model.dimensions)
+    return dimensions, frozenset(f"{model.name}.{one.name}" for model in shown for one in model.measures)
+
+
+def _fused(
+    by_words: Floats, by_meaning: Mapping[int, float], named: Collection[int], unsaid: Collection[int]
+) -> Floats:
+    """Cosine, and what is said in words on top; a column whose value the question names is found by that, too."""
+    scores = WORDS * by_words
+    if by_meaning:
+        dense = np.full(len(by_words), min(by_meaning.values()))
+        dense[list(by_meaning)] = list(by_meaning.values())
+        scores += dense
+    scores[list(set(named))] += NAMED
+    scores[list(unsaid)] += UNSAID
+    return scores

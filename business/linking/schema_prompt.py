@@ -1,0 +1,90 @@
+"""The linked part of a layer as a language model is told of it.
+
+A line begins with the name that a logical query says (`orders.revenue`); behind it stand type, column or formula as SQL has them,
+values, and what it is called and means in both languages.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from business.linking.linker import Linked, keys_of, tells_names
+from business.semantic_layer.model import Dimension, Measure, Named, SemanticModel
+
+SAMPLE_VALUES = 6  # of a column with an index, where the question names none of them
+NAMED_VALUES = 12
+VALUE_SYNONYMS = 2
+SYNONYMS = 3
+DESCRIPTION_CHARS = 200
+
+
+def schema_prompt(linked: Linked) -> str:
+    """One block a table: its name and SQL's, then a line for each column and measure shown, its keys, and what always filters it."""
+    named: dict[str, list[str]] = {}
+    for value in linked.values:
+        named.setdefault(value.dimension, []).append(value.value)
+    return "\n\n".join(_table(model, linked, named) for model in linked.models)
+
+
+def _table(model: SemanticModel, linked: Linked, named: Mapping[str, Sequence[str]]) -> str:
+    lines = [f"table {model.name}: {model.table_schema}.{model.table}{_words(model)}"]
+    for one in model.dimensions:
+        name = f"{model.name}.{one.name}"
+        if name in linked.columns:
+            values = _values(one, named.get(name, ()), model)
+            lines.append(f"  {name}: {_column(one, model)}{values}{_words(one)}")
+    for measure in model.measures:
+        name = f"{model.name}.{measure.name}"
+        if name in linked.measures:
+            lines.append(f"  measure {name}: {_formula(measure)}{_words(measure)}")
+    keys = set(keys_of(model, linked.models))
+    primary = {other.primary.name: other for other in linked.models if other.primary}
+    for entity in model.entities:
+        if entity.expr in keys:
+            to = primary.get(entity.name) if entity.type == "foreign" else None
+            target = f" -> {to.name}.{to.primary.expr}" if to and to.primary else ""
+            lines.append(f"  {entity.type} key {entity.expr}{target}")
+    if model.default_filter:
+        lines.append(f"  always: {_filter(model.default_filter)}")
+    return "\n".join(lines)
+
+
+def _column(dimension: Dimension, model: SemanticModel) -> str:
+    said = [f"time by {dimension.time_granularity}" if dimension.type == "time" else dimension.type]
+    said += [f"= {dimension.expr}"] if dimension.expr != dimension.name else []
+    said += [dimension.unit] if dimension.unit else []
+    said += ["what a row is called"] if dimension.is_name else []
+    said += ["counted by"] if dimension.name == model.defaults.agg_time_dimension else []
+    return ", ".join(said)
+
+
+def _values(dimension: Dimension, named: Sequence[str], model: SemanticModel) -> str:
+    """The values that the question names, else some, as they are written in the table."""
+    if not tells_names(dimension, model):
+        return ""
+    known = {value.value: value for value in dimension.values}
+    chosen = [known[value] for value in named[:NAMED_VALUES]] or dimension.values[:SAMPLE_VALUES]
+    told = [_literal(v.value) + (f" ({', '.join(v.synonyms[:VALUE_SYNONYMS])})" if v.synonyms else "") for v in chosen]
+    more = ", …" if len(chosen) < len(dimension.values) else ""
+    return f"; values {', '.join(told)}{more}" if told else ""
+
+
+def _formula(measure: Measure) -> str:
+    where = f" where {_filter(measure.filter)}" if measure.filter else ""
+    unit = f", {measure.unit}" if measure.unit else ""
+    time = f", counted by {measure.time}" if measure.time else ""
+    return f"{measure.agg}({measure.expr or '*'}){where}{unit}{time}"
+
+
+def _filter(columns: Mapping[str, Sequence[str]]) -> str:
+    return " and ".join(f"{column} in ({', '.join(map(_literal, values))})" for column, values in columns.items())
+
+
+def _literal(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _words(named: Named) -> str:
+    spoken = named.name.replace("_", " ")
+    words = [word for word in dict.fromkeys([*named.label.all(), *named.synonyms[:SYNONYMS]]) if word != spoken]
+    description = " ".join(named.description.all())[:DESCRIPTION_CHARS]
+    said = ": ".join(filter(None, [" / ".join(words), description]))
+    return f" -- {said}" if said else ""

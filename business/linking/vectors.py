@@ -1,0 +1,144 @@
+"""The vectors of a source's saved layer in the database: filled after a layer is saved, searched for a question.
+
+A search reads those of named tables alone: a table that is not among them leaves no trace in what comes back.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache
+from uuid import UUID
+
+import numpy as np
+import structlog
+from celery import current_app
+from django.core.cache import cache
+from django.db import transaction
+from django.db.models import Min
+from numpy.typing import NDArray
+from pgvector.django import MaxInnerProduct
+
+from business.linking.entries import Key, entries_of
+from business.linking.index import LayerIndex
+from business.linking.linker import Near
+from business.models import DataSource, SchemaVector
+from copilot_site.lib.database import sole_process
+from copilot_site.lib.errors import InvalidInput
+from knowledge.embedding.base import EmbeddingError
+from knowledge.engine import engine
+
+BATCH = 64  # texts that are embedded and stored at a time
+
+Vectors = NDArray[np.float32]
+Embed = Callable[[Sequence[str]], Vectors]  # (texts, dimensions)
+
+log = structlog.get_logger(__name__)
+
+
+def near_in(source_id: UUID, index: LayerIndex) -> Near:
+    """The search by meaning among the things of an index."""
+
+    def near(text: str, tables: Collection[str], most: int) -> dict[int, float]:
+        found = nearest(source_id, text, tables, most)
+        return {index.places[key]: cosine for key, cosine in found.items() if key in index.places}
+
+    return near
+
+
+def nearest(source_id: UUID, text: str, tables: Collection[str], most: int) -> dict[Key, float]:
+    """Cosines of the things of these tables that are nearest to a text; nothing where no vectors can be had."""
+    try:
+        vector, space = _vector(text), engine().space_id
+    except EmbeddingError as error:
+        log.warning("linking.words_alone", why=str(error))
+        return {}
+    found = (
+        SchemaVector.objects.filter(source=source_id, space=space, model__in=tables)
+        .annotate(distance=MaxInnerProduct("vector", vector))
+        .order_by("distance")
+        .values_list("model", "kind", "part", "distance")
+    )
+    return {(model, kind, part): -distance for model, kind, part, distance in found[:most]}
+
+
+def nearest_sources(sources: Collection[UUID], text: str, most: int) -> list[UUID]:
+    """Those of these sources with the things nearest to a text, nearest first; none where no vectors can be had."""
+    try:
+        vector, space = _vector(text), engine().space_id
+    except EmbeddingError as error:
+        log.warning("linking.words_alone", why=str(error))
+        return []
+    rows = SchemaVector.objects.filter(source__in=sources, space=space).order_by()
+    near = rows.values("source_id").annotate(distance=Min(MaxInnerProduct("vector", vector))).order_by("distance")
+    return list(near.values_list("source_id", flat=True)[:most])
+
+
+@lru_cache(maxsize=64)  # a question is asked twice: of all tables, then of those chosen; and of every source
+def _vector(text: str) -> Vectors:
+    return engine().ask(text)[0]
+
+
+def fill_on_commit(source_id: UUID) -> None:
+    """Have a worker fill a source when the transaction commits; what is lost on the way is tended later."""
+    name, ids = "business.fill_schema_vectors", (str(source_id),)
+    transaction.on_commit(lambda: current_app.send_task(name, args=ids, queue="maintenance"), robust=True)
+
+
+def fill(source_id: UUID) -> int:
+    """Bring the vectors of a source in line with its saved layer; how many were made. 0, too, while another process does it."""
+    made = 0
+    with sole_process(f"schema vectors:{source_id}") as is_alone:
+        while is_alone:
+            source = DataSource.unscoped.filter(pk=source_id).first()
+            if source is None:
+                return made
+            made += fill_row(source)
+            cache.set(_mark(source), source.changed_at.isoformat(), timeout=None)
+            if not DataSource.unscoped.filter(pk=source_id, changed_at__gt=source.changed_at).exists():
+                return made
+    return made
+
+
+def unfilled() -> list[UUID]:
+    """The sources whose layer was saved since they were filled, or that nobody can say it of."""
+    sources = DataSource.unscoped.filter(is_active=True).defer("layer")
+    return [source.pk for source in sources if cache.get(_mark(source)) != source.changed_at.isoformat()]
+
+
+def fill_row(source: DataSource, embed: Embed | None = None) -> int:
+    """Embed what is new or has changed in a source's layer; each batch is stored at once: work that is cut off is not lost."""
+    embed = embed or _embedded
+    try:
+        wanted = {entry.key: entry for entry in entries_of(source.semantic_layer)}
+    except InvalidInput:  # the doctor names it
+        return 0
+    space = engine().space_id
+    rows = SchemaVector.objects.filter(source=source, space=space)
+    stored = {(r.model, r.kind, r.part): (r.pk, bytes(r.sha256)) for r in rows.defer("vector")}
+    digests = {key: entry.sha256() for key, entry in wanted.items()}
+    stale = [pk for key, (pk, digest) in stored.items() if digests.get(key) != digest]
+    SchemaVector.objects.filter(pk__in=stale).delete()
+    new = [key for key, digest in digests.items() if stored.get(key, (0, b""))[1] != digest]
+    for start in range(0, len(new), BATCH):
+        keys = new[start : start + BATCH]
+        vectors = embed([wanted[key].text() for key in keys])
+        made = [
+            SchemaVector(
+                source=source,
+                space_id=space,
+                model=key[0],
+                kind=key[1],
+                part=key[2],
+                sha256=digests[key],
+                vector=vector,
+            )
+            for key, vector in zip(keys, vectors, strict=True)
+        ]
+        SchemaVector.objects.bulk_create(made)
+    return len(new)
+
+
+def _embedded(texts: Sequence[str]) -> Vectors:
+    return engine().encode(texts)[0]
+
+
+def _mark(source: DataSource) -> str:
+    return f"schema-vectors:{source.pk}:{engine().space}"

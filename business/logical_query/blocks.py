@@ -1,0 +1,160 @@
+"""One SELECT of metrics that are made of the same rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from django.utils.translation import gettext as _
+
+from business.guard.rewrite import quoted
+from business.logical_query.catalog import Catalog
+from business.logical_query.comparisons import fixed_sql, require_kept
+from business.logical_query.conditions import Conditions
+from business.logical_query.errors import Inexpressible
+from business.logical_query.metrics import metric_sql, model_of_metric
+from business.logical_query.names import column_of_dimension
+from business.logical_query.query import Dimension, LogicalQuery, Metric
+from business.logical_query.source import Source, carrier_of
+
+_FORMATS = {"day": "YYYY-MM-DD", "week": "YYYY-MM-DD", "month": "YYYY-MM", "quarter": 'YYYY-"Q"Q'}
+
+
+@dataclass(frozen=True)
+class Block:
+    """shown: SQL of the dimensions; hidden: of keys that keep things of one name apart. aggregates: of the metrics, called names.
+
+    counts: which of them are counts, of which none means nought.
+    """
+
+    source: str
+    where: str
+    dimensions: tuple[str, ...]
+    shown: tuple[str, ...]
+    hidden: tuple[str, ...]
+    aggregates: tuple[str, ...]
+    names: tuple[str, ...]
+    counts: tuple[bool, ...]
+
+    def select(self, names: Sequence[str], keys: Sequence[str] = (), hidden: Sequence[str] = ()) -> str:
+        """The SELECT with its dimensions and metrics called so. hidden: names for the hidden keys, where they are wanted."""
+        called = keys or self.dimensions
+        columns = [f"{sql} AS {name}" for sql, name in zip(self.shown, called, strict=True)]
+        columns += [f"{sql} AS {name}" for sql, name in zip(self.hidden, hidden, strict=True)] if hidden else []
+        columns += [f"{sql} AS {name}" for sql, name in zip(self.aggregates, names, strict=True)]
+        text = f"SELECT {', '.join(columns)} FROM {self.source}{self.where}"
+        by = (*self.shown, *self.hidden)
+        return f"{text} GROUP BY {', '.join(by)}" if by else text
+
+    def one(self, place: int) -> str:
+        """One metric alone, as a scalar."""
+        return f"SELECT {self.aggregates[place]} FROM {self.source}{self.where}"
+
+
+def blocks_of(
+    query: LogicalQuery, leaves: Sequence[Metric], catalog: Catalog, today: date
+) -> tuple[list[Block], dict[Metric, str]]:
+    """The blocks of these metrics, and the column that each metric has among them. Raises Inexpressible."""
+    groups: dict[object, list[Metric]] = {}
+    for metric in leaves:
+        groups.setdefault(
+            (model_of_metric(metric, catalog), metric.filters, metric.time, _time(metric, catalog)), []
+        ).append(metric)
+    blocks: list[Block] = []
+    places: dict[Metric, str] = {}
+    for metrics in groups.values():
+        names = tuple(f"f{len(places) + n}" for n in range(len(metrics)))
+        places |= dict(zip(metrics, names, strict=True))
+        blocks.append(_block(query, metrics, names, catalog, today))
+    return blocks, places
+
+
+def _time(metric: Metric, catalog: Catalog) -> str:
+    """The time of its own that a measure is counted by."""
+    found = catalog.measures.get(metric.name) if metric.agg is None else None
+    return found[1].time if found else ""
+
+
+def _block(query: LogicalQuery, metrics: list[Metric], names: tuple[str, ...], catalog: Catalog, today: date) -> Block:
+    base, counts_key = _base(query, metrics, catalog)
+    source = Source(base, catalog)
+    times = (metrics[0].time,) if metrics[0].time else query.times
+    conditions = Conditions(
+        catalog, today, (*query.filters, *metrics[0].filters), times, query.related, tuple(metrics)
+    )  # fmt: skip
+    aggregates = tuple(metric_sql(metric, source, counts_key) for metric in metrics)
+    groups = [group_sql(each, source, conditions) for each in query.dimensions]
+    parts = [*conditions.where(source), *_measure_filters(metrics, catalog, source)]
+    if len(parts) > len(set(parts)):
+        parts = list(dict.fromkeys(parts))
+    return Block(
+        source=source.text(),
+        where=f" WHERE {' AND '.join(parts)}" if parts else "",
+        dimensions=tuple(quoted(column_of_dimension(each)) for each in query.dimensions),
+        shown=tuple(shown for shown, _key in groups),
+        hidden=tuple(key for _shown, key in groups if key),
+        aggregates=aggregates,
+        names=names,
+        counts=tuple((metric.agg or "").startswith("count") or metric.name in catalog.models for metric in metrics),
+    )
+
+
+def _measure_filters(metrics: list[Metric], catalog: Catalog, source: Source) -> list[str]:
+    """Of a measure that stands alone, its own filter as a condition: groups that have none of its rows are none of its groups."""
+    own = [catalog.measures.get(metric.name) for metric in metrics if metric.agg is None]
+    filters = {tuple(sorted(found[1].filter.items())) for found in own if found}
+    if len(filters) != 1 or len(own) != len(metrics) or None in own:
+        return []
+    found = own[0]
+    return [fixed_sql(found[1].filter, source.alias(found[0].name))] if found and found[1].filter else []
+
+
+def _base(query: LogicalQuery, metrics: list[Metric], catalog: Catalog) -> tuple[str, str]:
+    """The table the rows come from, and, where it is a table between two, the table whose keys are counted once each."""
+    base = model_of_metric(metrics[0], catalog)
+    grouped = {_model_of(each, catalog) for each in query.dimensions} - {""}
+    far = [name for name in sorted(grouped) if catalog.joins.up(base, name) is None]
+    if not far:
+        return base, ""
+    if any(metric.name not in catalog.models for metric in metrics):
+        raise Inexpressible(_("Rows of %(base)s would be added several times by this breakdown.") % {"base": base})
+    return carrier_of(base, far, catalog), base
+
+
+def _model_of(dimension: Dimension, catalog: Catalog) -> str:
+    """The table of a dimension; "" for the time that a metric is counted by."""
+    if not dimension.name:
+        return ""
+    return dimension.name if dimension.name in catalog.models else catalog.dimension(dimension.name)[0].name
+
+
+def group_sql(dimension: Dimension, source: Source, conditions: Conditions) -> tuple[str, str]:
+    """SQL of what a dimension shows, and of the key that keeps things of one name apart; "" where it needs none."""
+    catalog = source.catalog
+    if dimension.grain is not None:
+        name = dimension.name or conditions.time_of(source)
+        time = catalog.dimension(name)[1]
+        if time.type != "time":
+            raise Inexpressible(_("%(name)s is no time.") % {"name": name})
+        require_kept(time, dimension.grain)
+        return _grain_sql(source.column(name), dimension.grain), ""
+    if dimension.name not in catalog.models:
+        return source.column(dimension.name), ""
+    model = catalog.model(dimension.name)
+    is_called_so = model.primary and model.name_dimension and model.name_dimension.expr == model.primary.expr
+    if is_called_so and (own := source.own_key(model.name)):  # lakes by state: those of no state are some, too
+        return own, ""
+    key = source.key(model.name) if model.primary else ""
+    if model.name_dimension is None:
+        if not key:
+            raise Inexpressible(_("%(name)s has no key.") % {"name": model.name})
+        return key, ""
+    shown = source.column(f"{model.name}.{model.name_dimension.name}")
+    return shown, key if key != shown else ""
+
+
+def _grain_sql(column: str, grain: str) -> str:
+    if grain == "weekday":
+        return f"extract(isodow FROM {column})"
+    if grain in ("year", "hour"):
+        return f"CAST(extract({grain} FROM {column}) AS integer)"
+    return f"to_char(date_trunc('{grain}', {column}), '{_FORMATS[grain]}')"

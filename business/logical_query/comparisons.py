@@ -1,0 +1,104 @@
+"""Comparisons of a column with values, as SQL."""
+
+import re
+from datetime import date, timedelta
+
+from django.utils.translation import gettext as _
+
+from business.guard.rewrite import literal, quoted
+from business.logical_query.errors import Inexpressible
+from business.logical_query.query import Filter
+from business.semantic_layer.model import Dimension
+
+ORDERED = (">", ">=", "<", "<=")
+_TEXT = {"contains": "%{}%", "not_contains": "%{}%", "starts_with": "{}%", "ends_with": "%{}"}
+_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[ T]00:00(?::00(?:\.0+)?)?)?")
+_KEPT = {
+    "day": (),
+    "month": ("day", "week", "weekday", "hour"),
+    "year": ("day", "week", "weekday", "hour", "month", "quarter"),
+}
+
+
+def compared(column: str, condition: Filter, *, is_number: bool = False, is_time: bool = False) -> str:
+    """One comparison of a column with values."""
+    op, values = condition.op, condition.values
+    if op in ("is_null", "is_not_null"):
+        return f"{column} IS {'NOT ' if op == 'is_not_null' else ''}NULL"
+    if op in _TEXT:
+        return _matched(column, op, str(values[0]))
+    if is_time:
+        return _on_days(column, condition)
+    if op in ORDERED or is_number:
+        sign = {"in": "=", "not_in": "<>", "!=": "<>"}.get(op, op)
+        if len(values) > 1:
+            listed = ", ".join(_operand(value, is_number=is_number) for value in values)
+            return f"{column} {'NOT ' if op == 'not_in' else ''}IN ({listed})"
+        return f"{column} {sign} {_operand(values[0], is_number=is_number)}"
+    listed = ", ".join(dict.fromkeys(literal(_plain(value)) for value in values))
+    is_not = op in ("not_in", "!=")
+    return f"({column}::text NOT IN ({listed}) OR {column} IS NULL)" if is_not else f"{column}::text IN ({listed})"
+
+
+def _matched(column: str, op: str, text: str) -> str:
+    pattern = literal(_TEXT[op].format(re.sub(r"([%_\\])", r"\\\1", text)))
+    if op == "not_contains":
+        return f"({column}::text NOT ILIKE {pattern} OR {column} IS NULL)"
+    return f"{column}::text ILIKE {pattern}"
+
+
+def _on_days(column: str, condition: Filter) -> str:
+    """A time is compared by whole days: until a day is until its end."""
+    days = [_day(value) for value in condition.values]
+    first, after = days[0], days[0] + timedelta(days=1)
+    ordered = {">=": f">= '{first}'", "<": f"< '{first}'", ">": f">= '{after}'", "<=": f"< '{after}'"}
+    if condition.op in ordered:
+        return f"{column} {ordered[condition.op]}"
+    on = " OR ".join(f"{column} >= '{day}' AND {column} < '{day + timedelta(days=1)}'" for day in days)
+    return f"({on})" if condition.op in ("=", "in") else f"(NOT ({on}) OR {column} IS NULL)"
+
+
+def _day(value: str | float | bool) -> date:
+    """Raises Inexpressible for what is no day, or a time of one."""
+    found = _DAY.fullmatch(str(value).strip())
+    try:
+        return date.fromisoformat(found[1] if found else "")
+    except ValueError as error:
+        raise Inexpressible(_("%(value)s is no date.") % {"value": value}) from error
+
+
+def _operand(value: str | float | bool, *, is_number: bool) -> str:
+    return number_sql(value) if is_number else literal(_plain(value))
+
+
+def _plain(value: str | float | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def fixed_sql(filters: dict[str, tuple[str, ...]], alias: str) -> str:
+    """The conditions that a layer sets of itself."""
+    return " AND ".join(
+        f"{alias}.{quoted(column)}::text IN ({', '.join(map(literal, values))})" for column, values in filters.items()
+    )
+
+
+def number_sql(value: str | float | bool) -> str:
+    try:
+        number = float(value)
+    except ValueError as error:
+        raise Inexpressible(_("%(value)s is no number.") % {"value": value}) from error
+    return str(int(number)) if number == int(number) else repr(number)
+
+
+def require_kept(time: Dimension, unit: str) -> None:
+    """A time that keeps only months has no days. Raises Inexpressible."""
+    if unit in _KEPT[time.time_granularity]:
+        raise Inexpressible(_("Of this time only the %(unit)s is kept.") % {"unit": time.time_granularity})
+
+
+def finest(start: date | None, end: date | None) -> str:
+    """The coarsest calendar unit whose borders are those of a stretch."""
+    edges = [edge for edge in (start, end) if edge]
+    if any(edge.day != 1 for edge in edges):
+        return "day"
+    return "month" if any(edge.month != 1 for edge in edges) else "year"

@@ -1,0 +1,245 @@
+"""A logical query becomes one SELECT: deterministic, with the layer's definitions, and never through a join that counts a row twice.
+
+Metrics of one table under one set of conditions share a SELECT (a block); several blocks are put side by side by their
+dimensions, and what is made of them (ratios, changes, shares, ranks) stands above. Org units and limits are the guard's.
+"""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from zoneinfo import ZoneInfo
+
+from django.utils.translation import gettext as _
+
+from business.guard.rewrite import quoted
+from business.logical_query.blocks import Block, blocks_of
+from business.logical_query.catalog import Catalog
+from business.logical_query.comparisons import number_sql
+from business.logical_query.errors import Inexpressible
+from business.logical_query.listing import listing_sql
+from business.logical_query.names import column_of_dimension, columns_of
+from business.logical_query.query import Comparison, LogicalQuery, Metric, Ranking, TimeRange
+from business.logical_query.times import days_of, shifted
+
+
+def compile_query(query: LogicalQuery, catalog: Catalog, today: date | None = None) -> str:
+    """The statement. today: the company's day; None for now in the layer's time zone. Raises Inexpressible."""
+    day = today or datetime.now(ZoneInfo(catalog.layer.time_zone)).date()
+    if query.rows is not None:
+        text = listing_sql(query, catalog, day)
+    else:
+        _require_several(query, catalog)
+        text = _Statement(query, catalog, day).text()
+    return _outcome(query, text)
+
+
+def _outcome(query: LogicalQuery, text: str) -> str:
+    match query.outcome:
+        case "table":
+            return text
+        case "exists":
+            return f'SELECT count(*) > 0 AS "exists", count(*) AS "count" FROM ({text}) AS "found"'
+        case "group_count":
+            return f'SELECT count(*) AS "count" FROM ({text}) AS "found"'
+    name = quoted(columns_of(query)[0])
+    return f'SELECT avg({name}) AS "average" FROM ({text}) AS "each"'
+
+
+def _require_several(query: LogicalQuery, catalog: Catalog) -> None:
+    """A number of things by each of the same things is always one. Raises Inexpressible."""
+    grouped = {each.name for each in query.dimensions if each.name in catalog.models}
+    counted = [m for m in query.metrics if m.over is None and m.name in grouped and m.name in catalog.models]
+    if counted and len(query.metrics) == len(counted):
+        raise Inexpressible(_("Each %(name)s is one: name what to count.") % {"name": counted[0].name})
+
+
+@dataclass(frozen=True)
+class _Column:
+    """What is shown of a metric: an expression over the blocks' columns, and its name."""
+
+    sql: str
+    name: str
+
+
+@dataclass(frozen=True)
+class _Statement:
+    query: LogicalQuery
+    catalog: Catalog
+    today: date
+
+    def text(self) -> str:
+        leaves = self._leaves()
+        blocks, places = blocks_of(self.query, leaves, self.catalog, self.today)
+        columns = self._columns(leaves, places)
+        ranking = self.query.ranking
+        is_plain = len(blocks) == 1 and not (self.query.share or self.query.comparison or (ranking and ranking.within))
+        if is_plain and all(column.sql.isidentifier() for column in columns):
+            return self._simple(blocks[0], [quoted(column.name) for column in columns])
+        return self._above(blocks, columns)
+
+    def _leaves(self) -> list[Metric]:
+        """The metrics without their divisions, each once; with a comparison, each again in the other time."""
+        found: dict[Metric, None] = {}
+        for metric in self._all_metrics():
+            found[metric.model_copy(update={"over": None, "percent": False})] = None
+            if metric.over is not None:
+                found[metric.over] = None
+        return list(found)
+
+    def _all_metrics(self) -> list[Metric]:
+        metrics = list(self.query.metrics)
+        if self.query.comparison is None:
+            return metrics
+        return [*metrics, *(self._before(metric, self.query.comparison) for metric in metrics)]
+
+    def _before(self, metric: Metric, comparison: Comparison) -> Metric:
+        over = self._before(metric.over, comparison) if metric.over else None
+        return metric.model_copy(update={"time": self._time_before(metric, comparison), "over": over})
+
+    def _time_before(self, metric: Metric, comparison: Comparison) -> TimeRange:
+        time = metric.time or next(iter(self.query.times), None)
+        if comparison.time is not None:
+            return comparison.time
+        if time is None:
+            raise Inexpressible(_("A comparison needs a time with a beginning and an end."))
+        span = days_of(time, self.today, self.catalog.layer.fiscal_year_start)
+        start, end = shifted(span, comparison.to, time.period)
+        return TimeRange(field=time.field, start=start, end=end)
+
+    def _columns(self, leaves: list[Metric], places: dict[Metric, str]) -> list[_Column]:
+        """The shown columns of metrics: in a comparison now, before, their difference and it in percent."""
+        names = columns_of(self.query)
+        now = [self._made(metric, places) for metric in self.query.metrics]
+        comparison = self.query.comparison
+        if comparison is None:
+            return [_Column(sql, name) for sql, name in zip(now, names, strict=True)]
+        shown = []
+        for place, metric in enumerate(self.query.metrics):
+            current, previous = now[place], self._made(self._before(metric, comparison), places)
+            own = names[4 * place : 4 * place + 4]
+            change = f"{current} - {previous}"
+            percent = f"round(CAST(100.0 * ({change}) / nullif({previous}, 0) AS numeric), 2)"
+            shown += [_Column(s, n) for s, n in zip((current, previous, change, percent), own, strict=True)]
+        return shown
+
+    def _made(self, metric: Metric, places: dict[Metric, str]) -> str:
+        own = places[metric.model_copy(update={"over": None, "percent": False})]
+        if metric.over is None:
+            return own
+        ratio = f"CAST({own} AS numeric) / nullif({places[metric.over]}, 0)"
+        return f"round(100.0 * {ratio}, 2)" if metric.percent else ratio
+
+    def _simple(self, block: Block, names: list[str]) -> str:
+        """One SELECT: the statement that a person would write."""
+        text = block.select(names)
+        having = [
+            f"{block.aggregates[each.metric]} {_sign(each.op)} {number_sql(each.value)}" for each in self.query.having
+        ]
+        text += f" HAVING {' AND '.join(having)}" if having else ""
+        if not self.query.dimensions:
+            return text
+        return text + self._order(list(block.shown), names)
+
+    def _above(self, blocks: list[Block], columns: list[_Column]) -> str:
+        query = self.query
+        keys = [quoted(column_of_dimension(each)) for each in query.dimensions]
+        inner = self._beside(blocks, keys)
+        shown = [*keys, *(f"{column.sql} AS {quoted(column.name)}" for column in columns)]
+        if query.share:
+            shown.append(
+                f"round(CAST(100.0 * {columns[0].sql} / nullif(sum({columns[0].sql}) OVER (), 0) AS numeric), 2) AS {quoted('share')}"
+            )
+        having = [f"{columns[each.metric].sql} {_sign(each.op)} {number_sql(each.value)}" for each in query.having]
+        ranking = query.ranking
+        if ranking and ranking.within:
+            return self._within(inner, shown, columns, having, ranking)
+        text = f"SELECT {', '.join(shown)} FROM ({inner}) AS {quoted('parts')}"
+        if having and query.share:  # a share is one of all groups, whichever are shown
+            names = [*keys, *(quoted(column.name) for column in columns), quoted("share")]
+            conditions = [f"{quoted(columns[e.metric].name)} {_sign(e.op)} {number_sql(e.value)}" for e in query.having]
+            text = f"SELECT {', '.join(names)} FROM ({text}) AS {quoted('shares')} WHERE {' AND '.join(conditions)}"
+        elif having:
+            text += f" WHERE {' AND '.join(having)}"
+        return text + (self._order(keys, [quoted(column.name) for column in columns]) if keys else "")
+
+    def _within(self, inner: str, shown: list[str], columns: list[_Column], having: list[str], ranking: Ranking) -> str:
+        """The first of each group: all that share a place are shown."""
+        own = {column_of_dimension(each) for each in self.query.dimensions}
+        outside = [column_of_dimension(each) for each in ranking.within]
+        if not set(outside) < own:
+            raise Inexpressible(_("The first of each group needs that group and one more among the dimensions."))
+        part = ", ".join(map(quoted, outside))
+        way = "DESC" if ranking.descending else "ASC"
+        place = f"rank() OVER (PARTITION BY {part} ORDER BY {columns[0].sql} {way} NULLS LAST) AS {quoted('place')}"
+        where = f" WHERE {' AND '.join(having)}" if having else ""
+        ranked = f"SELECT {', '.join([*shown, place])} FROM ({inner}) AS {quoted('parts')}{where}"
+        names = ", ".join(
+            [*(quoted(column_of_dimension(e)) for e in self.query.dimensions), *(quoted(c.name) for c in columns)]
+        )
+        limit = ranking.limit or 1
+        return (
+            f"SELECT {names} FROM ({ranked}) AS {quoted('ranked')} WHERE {quoted('place')} <= {limit} "
+            f"ORDER BY {part}, {quoted('place')}"
+        )
+
+    def _beside(self, blocks: list[Block], keys: list[str]) -> str:
+        """The blocks as one table: one row without dimensions, else matched by them; what a block has not is nought or empty."""
+        if not keys:
+            columns = [f"({block.one(place)}) AS {name}" for block in blocks for place, name in enumerate(block.names)]
+            return f"SELECT {', '.join(columns)}"
+        if len(blocks) == 1:
+            return blocks[0].select(blocks[0].names, keys)
+        hidden = [f"k{n}" for n in range(len(blocks[0].hidden))]
+        rows = []
+        for place, block in enumerate(blocks):
+            figures = [
+                name if block is other else f"CAST(NULL AS numeric) AS {name}"
+                for other in blocks
+                for name in other.names
+            ]
+            inner = block.select(block.names, keys, hidden)
+            rows.append(f"SELECT {', '.join([*keys, *hidden, *figures])} FROM ({inner}) AS {quoted(f's{place}')}")
+        made = [
+            f"coalesce(max({name}), 0) AS {name}" if block.counts[n] else f"max({name}) AS {name}"
+            for block in blocks
+            for n, name in enumerate(block.names)
+        ]
+        by = ", ".join([*keys, *hidden])
+        return (
+            f"SELECT {', '.join([*keys, *made])} FROM ({' UNION ALL '.join(rows)}) AS {quoted('merged')} GROUP BY {by}"
+        )
+
+    def _order(self, keys: list[str], names: list[str]) -> str:
+        """Columns are named by their places."""
+        ranking = self.query.ranking
+        if ranking is None and any(each.grain for each in self.query.dimensions):
+            return " ORDER BY 1"
+        ranking = ranking or Ranking()
+        way = "DESC" if ranking.descending else "ASC"
+        by = self._ranked_by(ranking, keys, names)
+        text = f" ORDER BY {by} {way} NULLS LAST"
+        if ranking.limit and ranking.ties and not ranking.offset:
+            return f"{text} FETCH FIRST {ranking.limit} ROWS WITH TIES"
+        rest = "".join(f", {n}" for n in range(1, len(keys) + 1) if str(n) != by)
+        limit = f" LIMIT {ranking.limit}" if ranking.limit else ""
+        return text + rest + limit + (f" OFFSET {ranking.offset}" if ranking.offset else "")
+
+    def _ranked_by(self, ranking: Ranking, keys: list[str], names: list[str]) -> str:
+        """The place of the column that is ranked by."""
+        if ranking.by and not ranking.by.isdecimal():
+            for place, dimension in enumerate(self.query.dimensions, 1):
+                if ranking.by in (dimension.name, column_of_dimension(dimension)):
+                    return str(place)
+            if ranking.by == "share" and self.query.share:
+                return str(len(keys) + len(names) + 1)
+            for place, metric in enumerate(self.query.metrics):
+                if ranking.by == metric.name:
+                    return str(len(keys) + 1 + place * (4 if self.query.comparison else 1))
+            raise Inexpressible(_("%(name)s is not among what is shown.") % {"name": ranking.by})
+        place = int(ranking.by or 0)
+        if place >= len(names):
+            raise Inexpressible(_("%(name)s is not among what is shown.") % {"name": ranking.by})
+        return str(len(keys) + 1 + place * (4 if self.query.comparison else 1))
+
+
+def _sign(op: str) -> str:
+    return "<>" if op == "!=" else op

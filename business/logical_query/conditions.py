@@ -1,0 +1,250 @@
+"""WHERE: filters, times and related rows of a query, on the rows themselves or on rows that belong to them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from django.utils.translation import gettext as _
+
+from business.logical_query.catalog import Catalog
+from business.logical_query.comparisons import ORDERED, compared, finest, fixed_sql, number_sql, require_kept
+from business.logical_query.errors import Inexpressible
+from business.logical_query.metrics import adds, metric_sql, model_of_metric
+from business.logical_query.query import Filter, Metric, Related, TimeRange
+from business.logical_query.source import Source, carrier_of
+from business.logical_query.times import days_of
+from business.semantic_layer.model import Dimension
+
+_INVERSE = {"<": ">=", "<=": ">"}
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """The conditions of one SELECT. today: the company's day. metric: what is computed; None for a list."""
+
+    catalog: Catalog
+    today: date
+    filters: tuple[Filter, ...] = ()
+    times: tuple[TimeRange, ...] = ()
+    related: tuple[Related, ...] = ()
+    metrics: tuple[Metric, ...] = field(default=())
+
+    def where(self, source: Source) -> list[str]:
+        """The conditions as SQL, to be joined by AND; tables that they need are joined to the source."""
+        parts: list[str] = []
+        far: dict[str, list[Filter | TimeRange]] = {}
+        own: list[Filter | TimeRange] = [*self.filters, *self.times]
+        for condition in own:
+            model = self._model_of(condition, source)
+            if source.reaches(model):
+                parts.append(self._condition(condition, source))
+            else:
+                far.setdefault(model, []).append(condition)
+        if far and any(adds(metric, self.catalog) for metric in self.metrics):
+            raise Inexpressible(_("A sum would be taken over parts of what is added."))
+        parts += self._belonging(source, far)
+        parts += [self._related(each, source) for each in self.related]
+        default = self._default_filter(source.base)
+        return [*parts, *([fixed_sql(default, source.alias(source.base))] if default else [])]
+
+    def _default_filter(self, name: str) -> dict[str, tuple[str, ...]]:
+        """What a table is always narrowed to, but for columns that the question itself is about: who left, of all employees."""
+        asked = {dimension.expr for each in self.filters for dimension in self._columns_of(each, name)}
+        return {
+            column: values for column, values in self.catalog.model(name).default_filter.items() if column not in asked
+        }
+
+    def _columns_of(self, condition: Filter, name: str) -> Iterator[Dimension]:
+        for each in condition.any_of:
+            yield from self._columns_of(each, name)
+        if condition.field:
+            model, dimension = self.catalog.dimension(condition.field)
+            if model.name == name:
+                yield dimension
+
+    def time_of(self, source: Source) -> str:
+        """The time dimension that this SELECT is counted by. Raises Inexpressible where its rows have none."""
+        for metric in self.metrics:
+            model, measure = self.catalog.measures.get(metric.name, (None, None))
+            if model is not None and measure is not None and measure.time and metric.agg is None:
+                return f"{model.name}.{measure.time}"
+        found = self._own_time(source.base)
+        if found is None:
+            raise Inexpressible(_("%(name)s has no time.") % {"name": source.base})
+        return found
+
+    def _own_time(self, name: str) -> str | None:
+        """A table's own time, or, for lines of another table's rows, that table's."""
+        model = self.catalog.model(name)
+        if model.defaults.agg_time_dimension:
+            return f"{name}.{model.defaults.agg_time_dimension}"
+        if model.name_dimension is not None:  # a thing of its own, and no line of another table's rows
+            return None
+        ways = sorted(
+            (len(way), other.name, other.defaults.agg_time_dimension)
+            for other in self.catalog.models.values()
+            if other.defaults.agg_time_dimension and (way := self.catalog.joins.up(name, other.name))
+        )
+        if not ways or (len(ways) > 1 and ways[0][0] == ways[1][0]):
+            return None
+        return f"{ways[0][1]}.{ways[0][2]}"
+
+    def _model_of(self, condition: Filter | TimeRange, source: Source) -> str:
+        if isinstance(condition, TimeRange):
+            return self.catalog.dimension(condition.field or self.time_of(source))[0].name
+        if not condition.any_of:
+            return self.catalog.dimension(condition.field)[0].name
+        names = {self._model_of(each, source) for each in condition.any_of}
+        if len(names) == 1:
+            return names.pop()
+        if any(not source.reaches(name) for name in names):
+            raise Inexpressible(_("A choice between rows of different tables cannot be asked."))
+        return source.base
+
+    def _condition(self, condition: Filter | TimeRange, source: Source) -> str:
+        if isinstance(condition, TimeRange):
+            return self._time(condition, source)
+        if condition.any_of:
+            return f"({' OR '.join(self._condition(each, source) for each in condition.any_of)})"
+        dimension = self.catalog.dimension(condition.field)[1]
+        column = source.column(condition.field)
+        if condition.than:
+            return self._than(condition, column, source)
+        if condition.part:
+            require_kept(dimension, condition.part)
+            part = {"weekday": "isodow"}.get(condition.part, condition.part)
+            return compared(f"extract({part} FROM {column})", condition, is_number=True)
+        return compared(column, condition, is_number=dimension.type == "number", is_time=dimension.type == "time")
+
+    def _time(self, condition: TimeRange, source: Source) -> str:
+        name = condition.field or self.time_of(source)
+        model, dimension = self.catalog.dimension(name)
+        if dimension.type != "time":
+            raise Inexpressible(_("%(name)s is no time.") % {"name": name})
+        start, end = days_of(condition, self.today, self.catalog.layer.fiscal_year_start)
+        require_kept(dimension, finest(start, end))
+        if not condition.field:
+            self._require_dated(model.name)
+        column = source.column(name)
+        parts = [f"{column} >= '{start}'"] if start else []
+        parts += [f"{column} < '{end}'"] if end else []
+        return " AND ".join(parts)
+
+    def _require_dated(self, model: str) -> None:
+        """“How many left last month” where the only time is the one they came: raises Inexpressible."""
+        for condition in self.filters:
+            owner, dimension = self.catalog.dimensions.get(condition.field, (None, None))
+            if owner is None or dimension is None or owner.name != model:
+                continue
+            if any(value.is_undated and value.value in condition.values for value in dimension.values):
+                raise Inexpressible(_("When that happened is not in the data."))
+
+    def _than(self, condition: Filter, column: str, source: Source) -> str:
+        if condition.op not in (*ORDERED, "=", "!="):
+            raise Inexpressible(_("Columns are compared by =, !=, >, >=, < or <=."))
+        sign = "<>" if condition.op == "!=" else condition.op
+        if condition.than != "average":
+            return f"{column} {sign} {source.column(condition.than)}"
+        model = self.catalog.dimension(condition.field)[0]
+        inner = Source(model.name, self.catalog, prefix="a")
+        own = f" WHERE {fixed_sql(model.default_filter, inner.alias(model.name))}" if model.default_filter else ""
+        times = f" * {number_sql(condition.values[0])}" if condition.values and condition.values[0] != 1 else ""
+        return f"{column} {sign} (SELECT avg({inner.column(condition.field)}) FROM {inner.text()}{own}){times}"
+
+    def _belonging(self, source: Source, far: dict[str, list[Filter | TimeRange]]) -> list[str]:
+        """Conditions on rows that belong to this one: all of the same row, where one table has them all."""
+        if not far:
+            return []
+        try:
+            together = bool(carrier_of(source.base, list(far), self.catalog))
+        except Inexpressible:
+            together = False
+        groups = [(list(far), [each for found in far.values() for each in found])] if together else [
+            ([model], found) for model, found in far.items()
+        ]  # fmt: skip
+        return [self._exists(source, models, found) for models, found in groups]
+
+    def _exists(self, source: Source, models: list[str], conditions: Sequence[Filter | TimeRange]) -> str:
+        """Whether a row of other tables belongs to this one. “Not” of a single condition is said of all such rows."""
+        negated = [c for c in conditions if isinstance(c, Filter) and c.op in ("not_in", "!=", "not_contains")]
+        if negated and len(conditions) > 1:
+            raise Inexpressible(_("It is not clear which of the conditions is not to hold."))
+        turned = [_turned(c) if c in negated else c for c in conditions]
+        carrier = carrier_of(source.base, models, self.catalog)
+        inner = Source(carrier, self.catalog, prefix="e")
+        for model in models:
+            inner.alias(model)
+        parts = [f"{inner.key(source.base)} = {source.key(source.base)}"]
+        parts += [self._condition(each, inner) for each in turned]
+        return f"{'NOT ' if negated else ''}EXISTS (SELECT 1 FROM {inner.text()} WHERE {' AND '.join(parts)})"
+
+    def _related(self, related: Related, source: Source) -> str:
+        model = self.catalog.model(related.model)
+        if related.metric is not None:
+            return self._membership(related, source)
+        inside: list[Filter | TimeRange] = [*related.filters, *_times_of(related, self.catalog)]
+        key = source.own_key(related.model)
+        if key and not inside:  # orders without a customer: their own key is empty
+            return f"{key} IS {'NULL' if related.is_not else 'NOT NULL'}"
+        if source.reaches(related.model) and not related.is_not:
+            parts = [f"{source.key(related.model)} IS NOT NULL"] if model.primary else []
+            return " AND ".join([*parts, *(self._condition(each, source) for each in inside)])
+        inner = Source(_carrier(source.base, related.model, self.catalog), self.catalog, prefix="e")
+        alias = inner.alias(related.model)
+        parts = [f"{inner.key(source.base)} = {source.key(source.base)}"]
+        parts += [self._condition(each, inner) for each in inside]
+        parts += [fixed_sql(model.default_filter, alias)] if model.default_filter else []
+        word = "NOT EXISTS" if related.is_not else "EXISTS"
+        return f"{word} (SELECT 1 FROM {inner.text()} WHERE {' AND '.join(parts)})"
+
+    def _membership(self, related: Related, source: Source) -> str:
+        """Things whose metric over the rows that belong to them is above or below a number; none at all counts as nought."""
+        metric = related.metric
+        assert metric is not None
+        inner, sql, where = self.of_each(related, source)
+        key = inner.key(source.base)
+        inverse = {} if metric.agg in ("avg", "min", "max") else _INVERSE  # of no rows there is no average
+        if related.op == "=" and related.value == 0:
+            raise Inexpressible(_("Ask for things without such rows instead of exactly none."))
+        sign = inverse.get(related.op, "<>" if related.op == "!=" else related.op)
+        word = "NOT IN" if (related.op in inverse) != related.is_not else "IN"
+        inside = f"SELECT {key} FROM {inner.text()} WHERE {' AND '.join([*where, f'{key} IS NOT NULL'])}"
+        return f"{source.key(source.base)} {word} ({inside} GROUP BY {key} HAVING {sql} {sign} {number_sql(related.value)})"
+
+    def of_each(self, related: Related, source: Source) -> tuple[Source, str, list[str]]:
+        """The rows that a metric of each thing is made of, the metric, and their conditions."""
+        metric = related.metric
+        assert metric is not None
+        base = model_of_metric(metric, self.catalog)
+        if base == source.base:
+            raise Inexpressible(_("A metric of each row needs rows of another table."))
+        carrier = _carrier(source.base, base, self.catalog)
+        inner = Source(carrier, self.catalog, prefix="h")
+        sql = metric_sql(metric, inner, base if carrier != base else "")
+        times = (related.time,) if related.time else ()
+        own = Conditions(self.catalog, self.today, (*related.filters, *metric.filters), times, metrics=(metric,))
+        where = own.where(inner)
+        inner.key(source.base)
+        return inner, sql, where
+
+
+def _times_of(related: Related, catalog: Catalog) -> tuple[TimeRange, ...]:
+    """The time of related rows, by its name."""
+    if related.time is None:
+        return ()
+    if related.time.field:
+        return (related.time,)
+    own = catalog.model(related.model).defaults.agg_time_dimension
+    if not own:
+        raise Inexpressible(_("%(name)s has no time.") % {"name": related.model})
+    return (related.time.model_copy(update={"field": f"{related.model}.{own}"}),)
+
+
+def _carrier(base: str, model: str, catalog: Catalog) -> str:
+    return model if catalog.joins.up(model, base) is not None else carrier_of(base, [model], catalog)
+
+
+def _turned(condition: Filter | TimeRange) -> Filter:
+    assert isinstance(condition, Filter)
+    positive = {"not_in": "in", "!=": "=", "not_contains": "contains"}
+    return condition.model_copy(update={"op": positive[condition.op]})

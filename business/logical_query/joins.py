@@ -1,0 +1,94 @@
+"""How tables hang together: from many to one along keys, by the one shortest way there is."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations
+
+from django.utils.translation import gettext as _
+
+from business.logical_query.errors import Inexpressible
+from business.semantic_layer.model import SemanticLayer
+
+
+@dataclass(frozen=True)
+class Step:
+    """A key of `many` that names a row of `one`."""
+
+    many: str
+    column: str
+    one: str
+    key: str
+
+
+class Joins:
+    """The keys of a layer as a graph."""
+
+    def __init__(self, layer: SemanticLayer) -> None:
+        primary = {m.primary.name: (m.name, m.primary.expr) for m in layer.semantic_models if m.primary}
+        self.steps: list[Step] = [
+            Step(model.name, entity.expr, *primary[entity.name])
+            for model in layer.semantic_models
+            for entity in model.entities
+            if entity.type == "foreign" and entity.name in primary
+        ]
+
+    def up(self, start: str, goal: str) -> tuple[Step, ...] | None:
+        """The steps from a table to one it points to, each from many to one; None where there is no way.
+
+        Raises Inexpressible where two ways are equally short: which one is meant is not ours to guess.
+        """
+        done = self._shortest(start, goal)
+        if len(done) > 1:
+            raise Inexpressible(
+                _("%(start)s and %(goal)s hang together in several ways.") % {"start": start, "goal": goal}
+            )
+        if done and any(self._is_of_several(step) for step in done[0]):
+            raise Inexpressible(_("What %(start)s points to depends on the row.") % {"start": start})
+        return done[0] if done else None
+
+    def _is_of_several(self, step: Step) -> bool:
+        """Whether the column points to keys of several tables: a sender is a user or a merchant."""
+        ways = {other.one for other in self.steps if (other.many, other.column) == (step.many, step.column)}
+        return len(ways) > 1
+
+    def is_either(self, start: str, goals: Iterable[str]) -> bool:
+        """Whether one column would have to point to two of several tables at once."""
+        columns = [
+            {way[0].column for way in self._shortest(start, goal) if way and self._is_of_several(way[0])}
+            for goal in goals
+        ]
+        return any(one & other for one, other in combinations(columns, 2))
+
+    def distance(self, start: str, goal: str) -> int | None:
+        """How many steps a table is away from one it points to, in one way or several; None where there is no way."""
+        done = self._shortest(start, goal)
+        return len(done[0]) if done else None
+
+    def _shortest(self, start: str, goal: str) -> list[tuple[Step, ...]]:
+        ways: list[tuple[Step, ...]] = [()]
+        reached = {start}
+        while ways:
+            done = [way for way in ways if (way[-1].one if way else start) == goal]
+            if done:
+                return done
+            ways = [
+                (*way, step)
+                for way in ways
+                for step in self.steps
+                if step.many == (way[-1].one if way else start) and step.one not in reached
+            ]
+            reached |= {way[-1].one for way in ways}
+        return []
+
+    def bridge(self, one: str, other: str) -> str | None:
+        """A table that points to both, directly: the only one, or None."""
+        found = {
+            a.many for a in self.steps if a.one == one for b in self.steps if b.one == other and a.many == b.many
+        } - {one, other}
+        return found.pop() if len(found) == 1 else None
+
+    def base_for(self, models: Iterable[str]) -> str | None:
+        """The one table of these that points, through others, to all the rest; None where there is none."""
+        names = tuple(dict.fromkeys(models))
+        found = [name for name in names if all(self.up(name, other) is not None for other in names)]
+        return found[0] if len(found) == 1 else None

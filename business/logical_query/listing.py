@@ -1,0 +1,138 @@
+"""A list of things, or of columns of things, as SQL."""
+
+from dataclasses import dataclass
+from datetime import date
+
+from django.utils.translation import gettext as _
+
+from business.guard.rewrite import quoted
+from business.logical_query.blocks import group_sql
+from business.logical_query.catalog import Catalog
+from business.logical_query.conditions import Conditions
+from business.logical_query.errors import Inexpressible
+from business.logical_query.names import column_of_dimension
+from business.logical_query.query import LogicalQuery, Ranking, Rows
+from business.logical_query.source import Source
+
+SHOWN_COLUMNS = 6  # of a thing that has no name
+
+
+def listing_sql(query: LogicalQuery, catalog: Catalog, today: date) -> str:
+    """The statement of a query with rows. Raises Inexpressible."""
+    assert query.rows is not None
+    return _Listing(query, query.rows, catalog, today).text()
+
+
+@dataclass(frozen=True)
+class _Listing:
+    query: LogicalQuery
+    rows: Rows
+    catalog: Catalog
+    today: date
+
+    def text(self) -> str:
+        ranking, source = self.query.ranking, Source(self.rows.model, self.catalog)
+        if ranking is not None and ranking.by.isdecimal():
+            raise Inexpressible(_("A list is ordered by one of its columns."))
+        columns = self._columns(source)
+        conditions = Conditions(
+            self.catalog, self.today, self.query.filters, self.query.times, self.query.related
+        )  # fmt: skip
+        where = conditions.where(source)
+        distinct = self._is_distinct()
+        if not distinct:
+            columns += self._beside(source, conditions)
+        shown = list(dict.fromkeys(columns))
+        if ranking is not None and ranking.within:
+            return self._within(ranking, shown, source, conditions, where)
+        told = f" WHERE {' AND '.join(where)}" if where else ""
+        select = f"SELECT {'DISTINCT ' if distinct else ''}{', '.join(shown)} FROM {source.text()}{told}"
+        return select + self._order(ranking, shown, source, distinct=distinct)
+
+    def _columns(self, source: Source) -> list[str]:
+        if self.rows.columns:
+            return [self._named(name, source) for name in self.rows.columns]
+        model = self.catalog.model(self.rows.model)
+        if model.name_dimension is not None:
+            return [self._named(f"{model.name}.{model.name_dimension.name}", source)]
+        key = model.primary.expr if model.primary else ""
+        shown = [each for each in model.dimensions if each.expr != key][:SHOWN_COLUMNS]
+        columns = [f"{source.key(model.name)} AS {quoted(key)}"] if key else []
+        if not columns and not shown:
+            raise Inexpressible(_("%(name)s has nothing to show.") % {"name": model.name})
+        return columns + [self._named(f"{model.name}.{each.name}", source) for each in shown]
+
+    def _named(self, name: str, source: Source) -> str:
+        if name in self.catalog.models:
+            model = self.catalog.model(name)
+            if model.name_dimension is None:
+                return f"{source.key(name)} AS {quoted(name)}"
+            return f"{source.column(f'{name}.{model.name_dimension.name}')} AS {quoted(name)}"
+        return f"{source.column(name)} AS {quoted(name.rpartition('.')[2])}"
+
+    def _is_distinct(self) -> bool:
+        """Columns that do not tell the things apart are shown once each, unless numbers or times are told of each thing."""
+        if self.rows.distinct or not self.rows.columns:
+            return self.rows.distinct
+        if self.query.ranking is not None and self.query.ranking.by:
+            return False
+        model = self.catalog.model(self.rows.model)
+        own = [self.catalog.dimension(name) for name in self.rows.columns if name not in self.catalog.models]
+        keys = {model.primary.expr} if model.primary else set()
+        keys |= {model.name_dimension.expr} if model.name_dimension else set()
+        if any(owner.name == model.name and dimension.expr in keys for owner, dimension in own):
+            return False
+        kinds = {dimension.type for _owner, dimension in own}
+        return not (len(self.rows.columns) > 1 and kinds & {"number", "time"})
+
+    def _beside(self, source: Source, conditions: Conditions) -> list[str]:
+        """What the list is cut or ordered by, to be seen beside each thing."""
+        found = [
+            self._named(each.field, source)
+            for each in self.query.filters
+            if each.op in (">", ">=", "<", "<=")
+            and each.field
+            and source.reaches(self.catalog.dimension(each.field)[0].name)
+        ]
+        ranking = self.query.ranking
+        found += [self._named(ranking.by, source)] if ranking is not None and ranking.by else []
+        for related in self.query.related:
+            if related.metric is None or related.is_not:
+                continue
+            inner, sql, where = conditions.of_each(related, source)
+            own = f"{inner.key(source.base)} = {source.key(source.base)}"
+            name = "count" if related.metric.name in self.catalog.models else related.metric.name.rpartition(".")[2]
+            found.append(f"(SELECT {sql} FROM {inner.text()} WHERE {' AND '.join([*where, own])}) AS {quoted(name)}")
+        return found
+
+    def _order(self, ranking: Ranking | None, shown: list[str], source: Source, *, distinct: bool) -> str:
+        if ranking is None or not ranking.by:
+            limit = f" LIMIT {ranking.limit}" if ranking and ranking.limit else ""
+            return f" ORDER BY 1{limit}"
+        way = "DESC" if ranking.descending else "ASC"
+        named = self._named(ranking.by, source)
+        if named not in shown:
+            raise Inexpressible(_("%(name)s is not among what is shown.") % {"name": ranking.by})
+        text = f" ORDER BY {shown.index(named) + 1} {way} NULLS LAST"
+        if ranking.limit and ranking.ties and not ranking.offset:
+            return f"{text} FETCH FIRST {ranking.limit} ROWS WITH TIES"
+        primary = self.catalog.model(source.base).primary
+        text += f", {source.key(source.base)}" if primary and not distinct else ""
+        text += f" LIMIT {ranking.limit}" if ranking.limit else ""
+        return text + (f" OFFSET {ranking.offset}" if ranking.offset else "")
+
+    def _within(
+        self, ranking: Ranking, shown: list[str], source: Source, conditions: Conditions, where: list[str]
+    ) -> str:
+        """The first of each group by a column; all that share a place are shown."""
+        if not ranking.by:
+            raise Inexpressible(_("A list is ordered by one of its columns."))
+        groups = [(*group_sql(each, source, conditions), quoted(column_of_dimension(each))) for each in ranking.within]
+        part = ", ".join(key or sql for sql, key, _name in groups)
+        way = "DESC" if ranking.descending else "ASC"
+        place = f"rank() OVER (PARTITION BY {part} ORDER BY {source.column(ranking.by)} {way} NULLS LAST) AS place"
+        columns = list(dict.fromkeys([*(f"{sql} AS {name}" for sql, _key, name in groups), *shown]))
+        told = f" WHERE {' AND '.join(where)}" if where else ""
+        names = ", ".join(column.rpartition(" AS ")[2] for column in columns)
+        inner = f"SELECT {', '.join([*columns, place])} FROM {source.text()}{told}"
+        return f"SELECT {names} FROM ({inner}) AS ranked WHERE place <= {ranking.limit or 1} ORDER BY 1, place"

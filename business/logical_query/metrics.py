@@ -1,0 +1,55 @@
+"""A metric as an aggregate over one source."""
+
+from django.utils.translation import gettext as _
+
+from business.logical_query.catalog import Catalog
+from business.logical_query.comparisons import fixed_sql
+from business.logical_query.errors import Inexpressible
+from business.logical_query.query import Metric
+from business.logical_query.source import Source
+from business.semantic_layer.expressions import qualified
+
+
+def model_of_metric(metric: Metric, catalog: Catalog) -> str:
+    """The table whose rows a metric is made of. Raises Inexpressible."""
+    if metric.name in catalog.measures and metric.agg is None:
+        return catalog.measure(metric.name)[0].name
+    if metric.name in catalog.models and metric.agg in (None, "count"):
+        return metric.name
+    if metric.agg is None:
+        raise Inexpressible(_("There is no measure called %(name)s.") % {"name": metric.name})
+    return catalog.dimension(metric.name)[0].name
+
+
+def adds(metric: Metric, catalog: Catalog) -> bool:
+    return metric.name in catalog.measures and metric.agg is None
+
+
+def metric_sql(metric: Metric, source: Source, counts_key: str = "") -> str:
+    """The aggregate of a metric without what it is divided by. counts_key: the table whose keys are counted once each.
+
+    A measure's own filter stands in it, so that several metrics can share one SELECT.
+    """
+    catalog = source.catalog
+    if metric.name in catalog.measures and metric.agg is None:
+        model, measure = catalog.measure(metric.name)
+        alias = source.alias(model.name)
+        inner = qualified(measure.expr, alias) if measure.expr else "*"
+        text = _aggregate(measure.agg, inner)
+        return text + (f" FILTER (WHERE {fixed_sql(measure.filter, alias)})" if measure.filter else "")
+    if metric.name in catalog.models:
+        return f"count(DISTINCT {source.key(counts_key)})" if counts_key else "count(*)"
+    model, dimension = catalog.dimension(metric.name)
+    if metric.until:
+        until, later = catalog.dimension(metric.until)
+        if until.name != model.name or (dimension.type, later.type) != ("time", "time"):
+            raise Inexpressible(_("Days are counted between two times of one table."))
+        days = f"(CAST({source.column(metric.until)} AS date) - CAST({source.column(metric.name)} AS date))"
+        return _aggregate(metric.agg or "avg", days)
+    if metric.agg in ("sum", "avg") and dimension.type != "number":
+        raise Inexpressible(_("%(name)s is no number.") % {"name": metric.name})
+    return _aggregate(metric.agg or "count", source.column(metric.name))
+
+
+def _aggregate(agg: str, inner: str) -> str:
+    return f"count(DISTINCT {inner})" if agg == "count_distinct" else f"{agg}({inner})"

@@ -1,0 +1,240 @@
+"""The logical query: what is asked of business data, in the names of the semantic layer, before any SQL.
+
+Terms are those of MetricFlow and Cube: metrics over rows, dimensions with a grain, filters, time, ranking. Every name is
+`model.part` of one layer, or the name of a model. A query is a value: it is stored, compared, changed in one part, and compiled.
+"""
+
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from business.semantic_layer.model import Aggregation
+
+Unit = Literal["day", "week", "month", "quarter", "year", "fiscal_quarter", "fiscal_year"]
+Grain = Literal["day", "week", "month", "quarter", "year", "weekday", "hour"]
+Sign = Literal["=", "!=", ">", ">=", "<", "<="]
+Operator = Literal[
+    "in", "not_in", "=", "!=", ">", ">=", "<", "<=",
+    "contains", "not_contains", "starts_with", "ends_with", "is_null", "is_not_null",
+]  # fmt: skip
+MOST_LIMIT = 1_000
+MOST_PARTS = 50  # of any one kind
+
+
+def _listed(value: Any) -> Any:
+    """One where a list is wanted, and nothing for null: models write both."""
+    if value is None:
+        return ()
+    return value if isinstance(value, list | tuple) else (value,)
+
+
+def _unset(value: Any) -> Any:
+    return "" if value is None else value
+
+
+Text = Annotated[str, BeforeValidator(_unset)]
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Filter(Part):
+    """A condition on one row. values: one for a comparison, any number for in and not_in.
+
+    part: of a time, instead of the time itself (month 3, weekday 1 = Monday). than: compares with another column of the same
+    row, or with `average`, the column's own, times the value. any_of: instead of all that, conditions of which one is enough.
+    """
+
+    field: Text = ""
+    op: Operator = "in"
+    values: Annotated[tuple[str | int | float | bool, ...], BeforeValidator(_listed)] = Field(
+        default=(), max_length=1_000
+    )
+    part: Literal["", "year", "quarter", "month", "day", "weekday", "hour"] = ""
+    than: Text = ""
+    any_of: Annotated[tuple["Filter", ...], BeforeValidator(_listed)] = Field(default=(), max_length=MOST_PARTS)
+
+    @model_validator(mode="after")
+    def _complete(self) -> "Filter":
+        if bool(self.any_of) == bool(self.field):
+            raise ValueError("a filter names either a field or any_of")
+        if self.any_of or self.op in ("is_null", "is_not_null") or self.than:
+            return self
+        if not self.values:
+            raise ValueError(f"the filter on {self.field} has no value")
+        if self.op not in ("in", "not_in") and len(self.values) != 1:
+            raise ValueError(f"{self.op} takes one value")
+        return self
+
+
+class Period(Part):
+    """Whole calendar periods counted from the one that holds today (0: this, -1: the last), or a rolling time up to today.
+
+    to_date: the last period only up to today. rolling: so many units up to today, instead of whole periods.
+    """
+
+    unit: Unit
+    first: int = 0
+    last: int = 0
+    to_date: bool = False
+    rolling: int | None = Field(default=None, ge=1, le=10_000)
+
+    @model_validator(mode="after")
+    def _forwards(self) -> "Period":
+        if self.first > self.last:
+            raise ValueError("a period's first comes before its last")
+        return self
+
+
+class TimeRange(Part):
+    """When. field: a time dimension; "" for the time that the metric, or the list, is counted by.
+
+    Either a period, or dates: start inclusive, end exclusive, one of both may be open.
+    """
+
+    field: Text = ""
+    period: Period | None = None
+    start: date | None = None
+    end: date | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> "TimeRange":
+        is_dated = self.start is not None or self.end is not None
+        if (self.period is None) == (not is_dated):
+            raise ValueError("a time has either a period, or a start or an end")
+        if self.start and self.end and self.start >= self.end:
+            raise ValueError("a time's start comes before its end; the end is the day after the last")
+        return self
+
+
+class Metric(Part):
+    """A number over rows: a measure of the layer (`orders.revenue`), a count of a model's rows (`customers`, agg count), or an
+    aggregate of a column (`products.price`, agg avg).
+
+    until: a later time of the same row: the aggregate is of the days from the time `name` to it. filters, time: of this
+    metric alone. over: divided by this other metric; percent: then times 100.
+    """
+
+    name: str
+    agg: Aggregation | None = None
+    until: Text = ""
+    filters: Annotated[tuple[Filter, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MOST_PARTS)
+    time: TimeRange | None = None
+    over: "Metric | None" = None
+    percent: bool = False
+
+    @model_validator(mode="after")
+    def _divided_once(self) -> "Metric":
+        if self.over is not None and self.over.over is not None:
+            raise ValueError("a ratio of ratios is not expressible")
+        if self.until and self.agg is None:
+            raise ValueError("days between two times need an agg")
+        return self
+
+
+class Dimension(Part):
+    """What results are broken down by: a dimension, a model (each of its things by name), or a time by its grain.
+
+    name "" with a grain: the time that the metric is counted by.
+    """
+
+    name: Text = ""
+    grain: Grain | None = None
+
+    @model_validator(mode="after")
+    def _named(self) -> "Dimension":
+        if not self.name and self.grain is None:
+            raise ValueError("a dimension has a name, or the grain of a time")
+        return self
+
+
+class Related(Part):
+    """Only things that have, or have not, rows of another model, or whose metric over such rows fulfils a comparison.
+
+    filters, time: which rows of the other model.
+    """
+
+    model: str
+    is_not: bool = False
+    filters: Annotated[tuple[Filter, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MOST_PARTS)
+    time: TimeRange | None = None
+    metric: Metric | None = None
+    op: Sign = ">="
+    value: float = 1
+
+
+class Having(Part):
+    """Only groups whose metric fulfils a comparison. metric: its place among the query's metrics, from 0."""
+
+    metric: int = Field(default=0, ge=0)
+    op: Sign
+    value: float
+
+
+class Rows(Part):
+    """A list of things instead of numbers. columns: dimensions to show; none: what the thing is called."""
+
+    model: str
+    columns: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MOST_PARTS)
+    distinct: bool = False
+
+
+class Ranking(Part):
+    """The order and how much of it. by: a dimension, or "" for the first metric, or its number from 0 as text.
+
+    ties: all that share the last place are shown. within: the first of each of these groups.
+    """
+
+    by: Text = ""
+    descending: bool = True
+    limit: int | None = Field(default=None, ge=1, le=MOST_LIMIT)
+    offset: int = Field(default=0, ge=0, le=100_000)
+    ties: bool = True
+    within: Annotated[tuple[Dimension, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MOST_PARTS)
+
+
+class Comparison(Part):
+    """Beside the same in another time: a stretch before (previous_period), the same stretch a year before, or a time given."""
+
+    to: Literal["previous_period", "previous_year", "time"] = "previous_period"
+    time: TimeRange | None = None
+
+    @model_validator(mode="after")
+    def _given(self) -> "Comparison":
+        if (self.to == "time") != (self.time is not None):
+            raise ValueError("give the time to compare with, and say `time`")
+        return self
+
+
+class LogicalQuery(Part):
+    """metrics by dimensions, or rows. share: each group's percentage of all groups. outcome: of a table of groups, how many
+    they are, the average of the metric over them, or whether there is any row.
+    """
+
+    metrics: Annotated[tuple[Metric, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MOST_PARTS)
+    dimensions: Annotated[tuple[Dimension, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MOST_PARTS)
+    rows: Rows | None = None
+    filters: Annotated[tuple[Filter, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MOST_PARTS)
+    times: Annotated[tuple[TimeRange, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MOST_PARTS)
+    related: Annotated[tuple[Related, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MOST_PARTS)
+    having: Annotated[tuple[Having, ...], BeforeValidator(_listed)] = Field(default=(), max_length=MOST_PARTS)
+    ranking: Ranking | None = None
+    comparison: Comparison | None = None
+    share: bool = False
+    outcome: Literal["table", "group_count", "group_average", "exists"] = "table"
+
+    @model_validator(mode="after")
+    def _of_one_kind(self) -> "LogicalQuery":
+        if bool(self.metrics) == (self.rows is not None):
+            raise ValueError("a query has either metrics or rows")
+        if self.rows is not None and (self.dimensions or self.having or self.comparison or self.share):
+            raise ValueError("a list of rows has no dimensions, having, comparison or share")
+        if self.share and not self.dimensions:
+            raise ValueError("a share of all groups needs a dimension; a share of a whole is a metric over another")
+        if self.outcome in ("group_count", "group_average") and not self.dimensions:
+            raise ValueError(f"{self.outcome} needs a dimension")
+        if any(each.metric >= len(self.metrics) for each in self.having):
+            raise ValueError("having names a metric that is not there")
+        return self

@@ -1,0 +1,95 @@
+"""From a time range to days: calendar periods around today, in the layer's time zone and fiscal year."""
+
+from datetime import date, timedelta
+
+from django.utils.translation import gettext as _
+
+from business.logical_query.errors import Inexpressible
+from business.logical_query.query import Period, TimeRange
+
+Span = tuple[date | None, date | None]
+_MONTHS = {"month": 1, "quarter": 3, "year": 12, "fiscal_quarter": 3, "fiscal_year": 12}
+
+
+def days_of(time: TimeRange, today: date, fiscal_start: int | None = None) -> Span:
+    """First day and the day after the last; None for an open end. Raises Inexpressible for a fiscal year that nobody defined."""
+    if time.period is None:
+        return time.start, time.end
+    return period_days(time.period, today, fiscal_start)
+
+
+def period_days(period: Period, today: date, fiscal_start: int | None = None) -> tuple[date, date]:
+    """fiscal_start: the month that a fiscal year begins in."""
+    tomorrow = today + timedelta(days=1)
+    unit = period.unit
+    if unit.startswith("fiscal") and fiscal_start is None:
+        raise Inexpressible(_("A fiscal year has no meaning in these data: the layer does not say when it begins."))
+    shift = (fiscal_start or 1) - 1 if unit.startswith("fiscal") else 0
+    try:
+        if period.rolling is not None:
+            return _back(tomorrow, unit, period.rolling), tomorrow
+        start = _start(today, unit, period.first, shift)
+        end = _start(today, unit, period.last + 1, shift)
+    except (ValueError, OverflowError) as error:
+        raise Inexpressible(_("This time lies outside of the calendar.")) from error
+    return start, (min(end, tomorrow) if period.to_date else end)
+
+
+def shifted(span: Span, to: str, period: Period | None = None) -> Span:
+    """The stretch that a comparison is with: as long, just before; or the same days a year before.
+
+    period: what the span was made of: months before months, whatever their lengths.
+    """
+    start, end = span
+    if start is None or end is None:
+        raise Inexpressible(_("A comparison needs a time with a beginning and an end."))
+    if to == "previous_year":
+        return _year_before(start), _year_before(end)
+    months = _whole_months(start, end)
+    if months:
+        return _month_moved(start, -months), start
+    if period is not None and period.to_date and period.rolling is None and period.unit in _MONTHS:
+        before = _month_moved(start, -_MONTHS[period.unit] * (period.last - period.first + 1))
+        return before, min(before + (end - start), start)
+    return start - (end - start), start
+
+
+def _whole_months(start: date, end: date) -> int:
+    if start.day != 1 or end.day != 1:
+        return 0
+    return (end.year - start.year) * 12 + end.month - start.month
+
+
+def _start(today: date, unit: str, offset: int, shift: int) -> date:
+    if unit == "day":
+        return today + timedelta(days=offset)
+    if unit == "week":
+        return today - timedelta(days=today.weekday()) + timedelta(weeks=offset)
+    months = _MONTHS[unit]
+    index = (today.year * 12 + today.month - 1 - shift) // months + offset
+    return _month(index * months + shift)
+
+
+def _month(index: int) -> date:
+    """index: months since year 0."""
+    return date(index // 12, index % 12 + 1, 1)
+
+
+def _month_moved(day: date, months: int) -> date:
+    return _month(day.year * 12 + day.month - 1 + months)
+
+
+def _year_before(day: date) -> date:
+    try:
+        return day.replace(year=day.year - 1)
+    except ValueError:  # 29 February
+        return day.replace(year=day.year - 1, day=28)
+
+
+def _back(day: date, unit: str, n: int) -> date:
+    """The day n units before, the last of its month where that is shorter: the last 7 days are seven, with today."""
+    if unit in ("day", "week"):
+        return day - timedelta(days=n * (7 if unit == "week" else 1))
+    first = _month_moved(day.replace(day=1), -n * _MONTHS[unit])
+    last = (_month_moved(first, 1) - timedelta(days=1)).day
+    return first.replace(day=min(day.day, last))

@@ -1,0 +1,332 @@
+"""A logical query in words, in both languages: what was computed, over which time, with which conditions, by which definition.
+
+Business words are the layer's; only the joints between them stand here.
+"""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from business.logical_query.catalog import Catalog
+from business.logical_query.differences import counted_otherwise
+from business.logical_query.query import (
+    Comparison,
+    Dimension,
+    Filter,
+    LogicalQuery,
+    Metric,
+    Ranking,
+    Related,
+    TimeRange,
+)
+from business.logical_query.times import days_of, shifted
+from business.semantic_layer.model import Named
+
+AGGREGATES = {
+    "en": {
+        "count_distinct": "number of different",
+        "sum": "total",
+        "avg": "average",
+        "min": "lowest",
+        "max": "highest",
+        "count": "number of",
+    },
+    "zh": {"count_distinct": "不同数量：", "sum": "总", "avg": "平均", "min": "最低", "max": "最高", "count": "计数："},
+}
+_JOINTS = {
+    "en": {
+        "rows": "number of {} records", "ratio": "{} per {}", "percent": "{} as a percentage of {}", "of": "{} ({})",
+        "share": "share of {}", "days": "{} days from {} to {}", "compared": "{}, compared",
+        "average": "average {} of each that has any", "groups": "number of groups by {}", "exists": "whether there are any",
+        "list": "list of {}", "time": "time: ", "without": "without {}", "with": "with {}", "or": " or ", "and": ", ",
+        "to": "{} to {}", "open": "now", "running": "not over yet", "by": "by {}", "first": "first {}", "last": "last {}",
+        "empty": "{} is empty", "there": "{} is given", "average_of": "the average of {}", "within": "of each {}",
+        "contains": "{} contains “{}”", "not_contains": "{} does not contain “{}”", "starts_with": "{} begins with “{}”",
+        "ends_with": "{} ends with “{}”", "skip": "after the first {}", "otherwise": "This is not counted by the definition “{}”.",
+    },
+    "zh": {
+        "rows": "{}数量", "ratio": "{}÷{}", "percent": "{}占{}的百分比", "of": "{}（{}）", "share": "{}占比", "days": "{}天数：从{}到{}",
+        "compared": "{}对比", "average": "有记录者平均每个的{}", "groups": "按{}计的组数", "exists": "是否有",
+        "list": "{}列表", "time": "时间：",
+        "without": "没有{}", "with": "有{}", "or": " 或 ", "and": "、", "to": "{} 至 {}", "open": "今", "running": "尚未结束",
+        "by": "按{}", "first": "前 {}", "last": "后 {}", "empty": "{}为空", "there": "{}不为空", "average_of": "{}的平均值",
+        "within": "每个{}中", "contains": "{}包含“{}”", "not_contains": "{}不包含“{}”", "starts_with": "{}以“{}”开头",
+        "ends_with": "{}以“{}”结尾", "skip": "第 {} 之后", "otherwise": "未按口径“{}”统计。",
+    },
+}  # fmt: skip
+_GRAINS = {
+    "en": {"weekday": "weekday"},
+    "zh": {
+        "day": "日",
+        "week": "周",
+        "month": "月",
+        "quarter": "季度",
+        "year": "年",
+        "weekday": "星期",
+        "hour": "小时",
+    },
+}
+_SIGNS = {"=": "=", "!=": "≠", ">": ">", ">=": "≥", "<": "<", "<=": "≤", "in": "=", "not_in": "≠"}
+_PERIODS = {1: "{0:%Y-%m}", 3: "{0:%Y}-Q{quarter}", 12: "{0:%Y}"}  # by their months
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """figure: what the number is, "" for lists. conditions: what was asked for, each in words; window: the first of them, those
+    about time, without saying that they are. definitions: from the layer. unit: of the one figure that is asked for; counted:
+    what it counts. by: what it is broken down by, and its order. compared: the time that is asked for and the one beside it, if any.
+    """
+
+    figure: str
+    conditions: tuple[str, ...]
+    definitions: tuple[str, ...]
+    window: tuple[str, ...] = ()
+    unit: str = ""
+    counted: str = ""
+    by: tuple[str, ...] = ()
+    compared: tuple[str, ...] = ()
+
+
+def describe(query: LogicalQuery, catalog: Catalog, language: str, today: date | None = None) -> Meaning:
+    """language: `en`, or one that begins with `zh`. Raises Inexpressible for names the layer has not."""
+    day = today or datetime.now(ZoneInfo(catalog.layer.time_zone)).date()
+    return _Teller(catalog, "zh" if language.startswith("zh") else "en", day).meaning(query)
+
+
+def sentence(query: LogicalQuery, catalog: Catalog, language: str, today: date | None = None) -> str:
+    """The whole query in one line: what a person chooses from, and what a follow-up now stands on."""
+    key = "zh" if language.startswith("zh") else "en"
+    said = describe(query, catalog, language, today)
+    subject = said.figure
+    if query.rows is not None:
+        subject = _JOINTS[key]["list"].format(label(catalog.model(query.rows.model), key))
+    between = "，" if key == "zh" else ", "
+    return between.join([subject, *said.by, *said.conditions])
+
+
+def label(named: Named, language: str) -> str:
+    """What a thing is called in a language; its name where the layer has no label."""
+    return (named.label.zh if language == "zh" else named.label.en) or named.name.replace("_", " ")
+
+
+def defined(named: Named, language: str) -> str:
+    """A thing and what it means."""
+    return f"{label(named, language)}{'：' if language == 'zh' else ': '}{named.description.said(language)}"
+
+
+def meant(named: Named, language: str) -> str:
+    """A thing and what it means, inside another sentence."""
+    return defined(named, language).rstrip("。.") if named.description.all() else label(named, language)
+
+
+@dataclass(frozen=True)
+class _Teller:
+    catalog: Catalog
+    language: str
+    today: date
+
+    def meaning(self, query: LogicalQuery) -> Meaning:
+        window = tuple(self._windows(query))
+        return Meaning(
+            figure=self._figures(query),
+            conditions=(*(f"{self._joint('time')}{told}" for told in window), *self._conditions(query)),
+            definitions=tuple(dict.fromkeys(self._definitions(query))),
+            window=window,
+            unit=self._unit(query)[0],
+            counted=self._unit(query)[1],
+            by=tuple(self._by(query)),
+            compared=tuple(self._compared(query)),
+        )
+
+    def _compared(self, query: LogicalQuery) -> list[str]:
+        if query.comparison is None or len(query.times) != 1:
+            return []
+        times = [query.times[0], self._compared_with(query, query.comparison)]
+        return [self._period(time) or self._window(time) for time in times]
+
+    def _period(self, time: TimeRange) -> str:
+        """A whole year, quarter or month by its name: 2026, 2026-Q3, 2026-10; "" for others."""
+        start, end = self._days(time)
+        if start is None or end is None or start.day != 1 or end.day != 1:
+            return ""
+        months = (end.year - start.year) * 12 + end.month - start.month
+        if (start.month - 1) % months if months in _PERIODS else True:
+            return ""
+        told = _PERIODS[months].format(start, quarter=start.month // 3 + 1)
+        return self._joint("of", told, self._joint("running")) if start <= self.today < end else told
+
+    def _definitions(self, query: LogicalQuery) -> list[str]:
+        told = [defined(named, self.language) for named in self._named(query) if named.description.all()]
+        missed = [measure for _model, measure in counted_otherwise(query, self.catalog)]
+        return told + [self._joint("otherwise", meant(measure, self.language)) for measure in missed]
+
+    def _joint(self, name: str, *parts: object) -> str:
+        return _JOINTS[self.language][name].format(*parts) if parts else _JOINTS[self.language][name]
+
+    def _named(self, query: LogicalQuery) -> list[Named]:
+        """The measures and tables whose definitions stand beside a result."""
+        leaves = [leaf for metric in query.metrics for leaf in (metric, metric.over) if leaf is not None]
+        leaves += [related.metric for related in query.related if related.metric is not None]
+        found: list[Named] = [
+            self.catalog.measures[leaf.name][1] for leaf in leaves if leaf.name in self.catalog.measures
+        ]
+        found += [self.catalog.models[leaf.name] for leaf in leaves if leaf.name in self.catalog.models]
+        return found + ([self.catalog.model(query.rows.model)] if query.rows else [])
+
+    def _figures(self, query: LogicalQuery) -> str:
+        if query.rows is not None:
+            return self._joint("exists") if query.outcome == "exists" else ""
+        told = self._joint("and").join(self._metric(metric) for metric in query.metrics)
+        if query.outcome == "group_count":
+            return self._joint("groups", self._joint("and").join(self._dimension(each) for each in query.dimensions))
+        told = self._joint("share", told) if query.share else told
+        told = self._joint("compared", told) if query.comparison else told
+        return self._joint("average", told) if query.outcome == "group_average" else told
+
+    def _metric(self, metric: Metric) -> str:
+        own = self._leaf(metric)
+        if metric.over is None:
+            return own
+        return self._joint("percent" if metric.percent else "ratio", own, self._leaf(metric.over))
+
+    def _leaf(self, metric: Metric) -> str:
+        narrowed = [self._filter(each) for each in metric.filters] + (
+            [self._window(metric.time)] if metric.time else []
+        )
+        if metric.name in self.catalog.measures and metric.agg is None:
+            told = label(self.catalog.measures[metric.name][1], self.language)
+        elif metric.name in self.catalog.models:
+            told = self._joint("rows", label(self.catalog.models[metric.name], self.language))
+        elif metric.until:
+            agg = AGGREGATES[self.language][metric.agg or "avg"]
+            told = self._joint("days", agg, self._field(metric.name), self._field(metric.until))
+        else:
+            between = "" if self.language == "zh" else " "
+            told = f"{AGGREGATES[self.language].get(metric.agg or '', '')}{between}{self._field(metric.name)}"
+        return self._joint("of", told, self._joint("and").join(narrowed)) if narrowed else told
+
+    def _unit(self, query: LogicalQuery) -> tuple[str, str]:
+        """The unit of the one figure, and what it counts; "" where there is none."""
+        if len(query.metrics) != 1 or query.metrics[0].over is not None or query.outcome == "group_count":
+            return "", ""
+        metric = query.metrics[0]
+        if metric.name in self.catalog.measures and metric.agg is None:
+            return self.catalog.measures[metric.name][1].unit, ""
+        if metric.name in self.catalog.models:
+            return "", label(self.catalog.models[metric.name], self.language)
+        if metric.until:
+            return ("天" if self.language == "zh" else "days"), ""
+        if metric.agg in ("count", "count_distinct"):
+            return "", self._field(metric.name)
+        return self.catalog.dimension(metric.name)[1].unit, ""
+
+    def _windows(self, query: LogicalQuery) -> list[str]:
+        told = [self._window(time) for time in query.times]
+        if query.comparison is not None:
+            told.append(self._window(self._compared_with(query, query.comparison)))
+        return told
+
+    def _compared_with(self, query: LogicalQuery, comparison: Comparison) -> TimeRange:
+        if comparison.time is not None or not query.times:
+            return comparison.time or TimeRange(end=self.today)
+        time = query.times[0]
+        start, end = shifted(self._days(time), comparison.to, time.period)
+        return TimeRange(field=time.field, start=start, end=end)
+
+    def _days(self, time: TimeRange) -> tuple[date | None, date | None]:
+        return days_of(time, self.today, self.catalog.layer.fiscal_year_start)
+
+    def _window(self, time: TimeRange) -> str:
+        start, end = self._days(time)
+        last = end - timedelta(days=1) if end else None
+        told = self._joint("to", start or "…", last or self._joint("open"))
+        if start is not None and last is not None and start <= self.today < last:
+            told = self._joint("of", told, self._joint("running"))
+        if not time.field or time.field.rpartition(".")[2] == self._default_time(time.field):
+            return told
+        return f"{self._field(time.field)} {told}"
+
+    def _default_time(self, field: str) -> str:
+        return self.catalog.dimension(field)[0].defaults.agg_time_dimension
+
+    def _conditions(self, query: LogicalQuery) -> list[str]:
+        told = [self._filter(each) for each in query.filters]
+        told += [self._related(each) for each in query.related]
+        for each in query.having:
+            told.append(f"{self._metric(query.metrics[each.metric])} {_SIGNS[each.op]} {each.value:g}")
+        return told
+
+    def _related(self, related: Related) -> str:
+        name = label(self.catalog.model(related.model), self.language)
+        inside = [self._filter(each) for each in related.filters] + (
+            [self._window(related.time)] if related.time else []
+        )
+        if related.metric is not None:
+            own = self._leaf(related.metric)
+            own = self._joint("of", own, self._joint("and").join(inside)) if inside else own
+            sign = (
+                {">": "≤", ">=": "<", "<": "≥", "<=": ">", "=": "≠", "!=": "="}[related.op]
+                if related.is_not
+                else _SIGNS[related.op]
+            )
+            return f"{own} {sign} {related.value:g}"
+        told = self._joint("of", name, self._joint("and").join(inside)) if inside else name
+        return self._joint("without" if related.is_not else "with", told)
+
+    def _filter(self, condition: Filter) -> str:
+        if condition.any_of:
+            return self._joint("or").join(self._filter(each) for each in condition.any_of)
+        field = self._field(condition.field)
+        if condition.op in ("is_null", "is_not_null"):
+            return self._joint("empty" if condition.op == "is_null" else "there", field)
+        if condition.part:
+            field = self._joint("of", field, _GRAINS[self.language].get(condition.part, condition.part))
+        if condition.than == "average":
+            times = f" × {condition.values[0]:g}" if condition.values and condition.values[0] != 1 else ""
+            return f"{field} {_SIGNS[condition.op]} {self._joint('average_of', field)}{times}"
+        if condition.than:
+            return f"{field} {_SIGNS[condition.op]} {self._field(condition.than)}"
+        if condition.op in _SIGNS:
+            return f"{field} {_SIGNS[condition.op]} {', '.join(self._value(condition, value) for value in condition.values)}"
+        return self._joint(condition.op, field, condition.values[0])
+
+    def _value(self, condition: Filter, value: str | float | bool) -> str:
+        names = {each.value: each.said(self.language) for each in self.catalog.dimension(condition.field)[1].values}
+        return names.get(str(value), f"{value:g}" if isinstance(value, float) else str(value))
+
+    def _by(self, query: LogicalQuery) -> list[str]:
+        """What it is broken down by, and how much of it is shown."""
+        told = (
+            [self._joint("by", self._joint("and").join(self._dimension(each) for each in query.dimensions))]
+            if query.dimensions
+            else []
+        )
+        return told + (self._ranking(query.ranking) if query.ranking else [])
+
+    def _ranking(self, ranking: Ranking) -> list[str]:
+        if ranking.limit is None:
+            return []
+        told = self._joint("first" if ranking.descending else "last", ranking.limit)
+        if ranking.by and not ranking.by.isdecimal() and ranking.by in self.catalog.dimensions:
+            between = "" if self.language == "zh" else " "
+            told = (
+                f"{told}{'，' if self.language == 'zh' else ','}{between}{self._joint('by', self._field(ranking.by))}"
+            )
+        told = f"{self._joint('skip', ranking.offset)} {told}" if ranking.offset else told
+        within = (
+            [self._joint("within", self._joint("and").join(map(self._dimension, ranking.within)))]
+            if ranking.within
+            else []
+        )
+        return [*within, told]
+
+    def _dimension(self, dimension: Dimension) -> str:
+        if dimension.grain is not None:
+            grain = _GRAINS[self.language].get(dimension.grain, dimension.grain)
+            return self._joint("of", grain, self._field(dimension.name)) if dimension.name else grain
+        if dimension.name in self.catalog.models:
+            return label(self.catalog.models[dimension.name], self.language)
+        return self._field(dimension.name)
+
+    def _field(self, name: str) -> str:
+        return label(self.catalog.dimension(name)[1], self.language)

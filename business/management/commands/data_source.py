@@ -1,0 +1,90 @@
+"""Give a data source its semantic layer from a YAML file; print that layer, the confirmed answers, or what its database needs."""
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from business.examples import evaluation_cases
+from business.models import DataSource
+from business.mysql.source import setup as mysql_setup
+from business.sandbox.setup import source_setup
+from business.semantic_layer.yaml_io import read_layer, write_layer
+from business.source_checks import unchecked
+from business.sources import failure_recorded, save_layer
+from copilot_site.lib.commands import one_sentence
+from copilot_site.lib.errors import NotFound
+from copilot_site.lib.file_arguments import read_text
+
+
+class Command(BaseCommand):
+    help = "Import or export a semantic layer, print a source's confirmed answers, or the SQL that its database needs."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True)
+        importing = actions.add_parser("import", help="store the layer of a YAML file")
+        importing.add_argument("file", type=Path)
+        exporting = actions.add_parser("export", help="print the layer as YAML")
+        exporting.add_argument("name")
+        examples = actions.add_parser(
+            "examples", help="print the confirmed answers as cases for evaluate_sql, JSON lines"
+        )
+        examples.add_argument("name")
+        setup = actions.add_parser("setup", help="print what the administrator of a database runs there once, SQL")
+        setup.add_argument("--account", required=True, help="the role of the data source; it exists already")
+        setup.add_argument("--database", required=True)
+        setup.add_argument("--schema", action="append", help="a schema it may read; default: public; may be repeated")
+        mysql = actions.add_parser(
+            "setup-mysql", help="print what the administrator of a MySQL or MariaDB runs there, SQL"
+        )
+        mysql.add_argument("--account", required=True, help="USER or USER@HOST of the data source; it exists already")
+        mysql.add_argument("--database", required=True, help="where the tables are")
+        mysql.add_argument(
+            "--views", required=True, help="database that is made for their views, which the account sees alone"
+        )
+        mysql.add_argument(
+            "--table", action="append", required=True, help="a table, or `employee(id, name)`; may be repeated"
+        )
+        setup.add_argument(
+            "--only-business-data",
+            action="store_true",
+            help="take system catalogs and functions from everybody else: for “holds only business data”",
+        )
+
+    def handle(self, **options: Any) -> None:
+        with one_sentence():
+            if options["action"] == "export":
+                self.stdout.write(write_layer(_source(options["name"]).semantic_layer))
+                return
+            if options["action"] == "setup":
+                schemas = options["schema"] or ["public"]
+                dedicated = options["only_business_data"]
+                self.stdout.write(
+                    source_setup(options["account"], options["database"], schemas, only_business_data=dedicated)
+                )
+                return
+            if options["action"] == "setup-mysql":
+                self.stdout.write(
+                    mysql_setup(options["account"], options["database"], options["views"], options["table"])
+                )
+                return
+            if options["action"] == "examples":
+                for case in evaluation_cases(_source(options["name"])):
+                    self.stdout.write(json.dumps(case, ensure_ascii=False))
+                return
+            path = options["file"]
+            text = read_text(path)
+            with failure_recorded(None, path.name):
+                layer = read_layer(text)
+                if not save_layer(None, _source(layer.name), layer):
+                    self.stderr.write(unchecked())
+        self.stdout.write(f"{layer.name}: {len(layer.semantic_models)} tables")
+
+
+def _source(name: str) -> DataSource:
+    source = DataSource.unscoped.filter(name=name).first()
+    if source is None:
+        raise NotFound(f"There is no data source {name}.")
+    return source

@@ -1,0 +1,30 @@
+"""Draft the semantic layer of a data source from its database."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from business.models import DataSource
+from business.semantic_layer.yaml_io import write_layer
+from business.sources import draft, save_layer
+from copilot_site.lib.commands import one_sentence
+from copilot_site.lib.errors import NotFound
+
+
+class Command(BaseCommand):
+    help = "Print a draft of the semantic layer as YAML; with --save, store it. What people wrote about tables is kept."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", help="name of the data source")
+        parser.add_argument("--save", action="store_true")
+
+    def handle(self, **options: Any) -> None:
+        with one_sentence():
+            source = DataSource.unscoped.filter(name=options["name"]).first()
+            if source is None:
+                raise NotFound(f"There is no data source {options['name']}.")
+            layer = draft(None, source)
+            if options["save"]:
+                save_layer(None, source, layer)
+        self.stdout.write(write_layer(layer))

@@ -1,0 +1,300 @@
+"""Data sources and who may ask them. What a source means is its semantic layer, one document; see `layer/model.py`."""
+
+import base64
+import hashlib
+import uuid
+from functools import cached_property
+
+from cryptography.fernet import Fernet, InvalidToken
+from django.conf import settings
+from django.contrib.auth.models import Group
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from pgvector.django import HalfVectorField
+from pydantic import ValidationError
+
+from authz.folders import group_ids_of
+from authz.managers import GuardedManager
+from authz.permissions import Right
+from authz.principal import Principal
+from business.address import Address, Tls
+from business.limits import MAX_ROWS, Limits
+from business.semantic_layer.model import SemanticLayer
+from copilot_site.lib.errors import InvalidInput
+from knowledge.models import Document
+
+
+def public_schema() -> list[str]:
+    return ["public"]
+
+
+class Engine(models.TextChoices):
+    POSTGRESQL = "postgresql", "PostgreSQL"
+    MYSQL = "mysql", "MySQL, MariaDB"
+
+
+class DataSource(models.Model):
+    """A database with business data, on another server than the product's, or a spreadsheet of a knowledge base.
+
+    layer: the semantic layer as JSON; its `name` is the row's. schemas: those that a layer may name tables of.
+    is_dedicated: the database holds nothing else, so that rights which PostgreSQL gives everybody on system functions are taken
+    away there. is_embedded: a database that the product made on its own server, as the demo's; no form, file or address sets it.
+    document: the spreadsheet, whose rights are the source's; it has no grants of its own. drafted_version: of it, that the layer is of.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    name = models.SlugField(_("name"), max_length=50, unique=True)
+    engine = models.CharField(_("kind of database"), max_length=10, choices=Engine.choices, default=Engine.POSTGRESQL)
+    host = models.CharField(_("host"), max_length=255, blank=True)
+    port = models.PositiveIntegerField(_("port"), default=5432)
+    database = models.CharField(_("database"), max_length=63)
+    username = models.CharField(_("account"), max_length=63, blank=True)
+    tls = models.CharField(_("encryption"), max_length=11, choices=Tls.choices, default=Tls.VERIFY_FULL)
+    encrypted_password = models.BinaryField(default=b"", editable=False)
+    is_dedicated = models.BooleanField(_("holds only business data"), default=False)
+    schemas = ArrayField(
+        models.CharField(max_length=63),
+        verbose_name=_("schemas"),
+        default=public_schema,
+        help_text=_("Names by comma. The semantic layer can only name tables and views of these."),
+    )
+    max_seconds = models.FloatField(
+        _("seconds for a question"),
+        default=10,
+        blank=True,
+        validators=[MinValueValidator(0.1), MaxValueValidator(300)],
+        help_text=_("What takes longer is stopped in the database. Empty: 10."),
+    )
+    max_rows = models.PositiveSmallIntegerField(
+        _("rows of an answer"),
+        default=MAX_ROWS,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(MAX_ROWS)],
+        help_text=_("At most 50, which is what empty means."),
+    )
+    max_gathered_mb = models.PositiveSmallIntegerField(
+        _("megabytes in one value"),
+        default=64,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(1_000)],
+        help_text=_("Estimated before the query runs: making one long list or text cannot be stopped. Empty: 64."),
+    )
+    kept_minutes = models.PositiveSmallIntegerField(
+        _("minutes that a result is kept"),
+        default=0,
+        blank=True,
+        validators=[MaxValueValidator(60)],
+        help_text=_("For the same person under the same rights. Empty or 0: each question reads the database."),
+    )
+    is_embedded = models.BooleanField(default=False, editable=False)
+    document = models.OneToOneField("knowledge.Document", models.CASCADE, null=True, editable=False, related_name="+")
+    drafted_version = models.UUIDField(null=True, editable=False)
+    is_active = models.BooleanField(_("may be asked"), default=True)
+    layer = models.JSONField(default=dict, editable=False)
+    changed_at = models.DateTimeField(_("changed"), auto_now=True)
+
+    objects = GuardedManager["DataSource"]()
+    unscoped = models.Manager["DataSource"]()
+
+    class Meta:
+        verbose_name = _("data source")
+        verbose_name_plural = _("data sources")
+        ordering = ("name",)
+        default_manager_name = base_manager_name = "unscoped"
+        permissions = [("change_connection", "Can set the address, account and schemas of data sources")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @classmethod
+    def reach(cls, principal: Principal, right: Right) -> Q:
+        """Sources on which, or on a table of which, the person holds `right`, and spreadsheets on which they do.
+
+        A superuser governs and reads nothing.
+        """
+        granted = Q(document=None, pk__in=SourceGrant.held_by(principal, right).values("source_id"))
+        return Q(is_active=True) & (granted | Q(document__in=Document.objects.reachable_by(principal, right)))
+
+    @cached_property
+    def semantic_layer(self) -> SemanticLayer:
+        """Raises InvalidInput for a stored one that this version cannot read."""
+        try:
+            return SemanticLayer.model_validate(self.layer or {"name": self.name})
+        except ValidationError as error:
+            said = gettext("The semantic layer of the data source %(name)s cannot be read: import it again.")
+            raise InvalidInput(said % {"name": self.name}) from error
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(self.max_seconds, self.max_rows, self.max_gathered_mb * 1_000_000)
+
+    @property
+    def address(self) -> Address:
+        """Where the database is, with the source's own account. Raises InvalidInput without a host or a readable password."""
+        if self.is_embedded:
+            return self._embedded()
+        if not self.host:
+            raise InvalidInput(
+                gettext(
+                    "The data source %(name)s has no host: the product's own server is never one. Enter the server's."
+                )
+                % {"name": self.name}
+            )
+        return Address(self.host, self.port, self.database, self.username, self._password(), Tls(self.tls))
+
+    @property
+    def where(self) -> str:
+        """Where the password goes, for people and the audit log: what a stored password is for, and for nothing else."""
+        if not self.host:
+            return f"own server/{self.database}"
+        return f"{self.username}@{self.host}:{self.port}/{self.database} ({self.tls})"
+
+    def _embedded(self) -> Address:
+        own = Address.of_django()
+        if self.database == own.database:
+            raise InvalidInput(gettext("The product's own database is never a data source."))
+        return own.at(self.database)
+
+    def set_password(self, password: str) -> None:
+        """Store the password for the address that the row has now: under another one it cannot be read."""
+        self.encrypted_password = self._cipher().encrypt(password.encode()) if password else b""
+
+    def _password(self) -> str:
+        if not self.encrypted_password:
+            return ""
+        try:
+            return self._cipher().decrypt(bytes(self.encrypted_password)).decode()
+        except InvalidToken as error:
+            said = _(
+                "The password of the data source %(name)s was stored for another address, or under another secret key: enter it again."
+            )
+            raise InvalidInput(said % {"name": self.name}) from error
+
+    def _cipher(self) -> Fernet:
+        digest = hashlib.sha256(f"{settings.SECRET_KEY}:data-source:{self.where}".encode()).digest()
+        return Fernet(base64.urlsafe_b64encode(digest))
+
+
+class SourceGrant(models.Model):
+    """A right of a person or group on a source, or on one of its tables; it counts until it ends.
+
+    table: name of a semantic model; empty for the whole source. Membership is authz's: a grant to a unit reaches the people of
+    every unit below it.
+    """
+
+    source = models.ForeignKey(DataSource, models.CASCADE, related_name="grants")
+    table = models.CharField(_("table"), max_length=63, blank=True, help_text=_("Empty: the whole source."))
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="+", verbose_name=_("user")
+    )
+    group = models.ForeignKey(Group, models.CASCADE, null=True, blank=True, related_name="+", verbose_name=_("group"))
+    right = models.CharField(
+        _("right"), max_length=10, choices=[(r.value, r.label) for r in (Right.VIEW, Right.MANAGE)], default=Right.VIEW
+    )
+    expires_at = models.DateTimeField(_("ends"), null=True, blank=True)
+    granted_at = models.DateTimeField(_("since"), db_default=Now(), editable=False)
+
+    class Meta:
+        verbose_name = _("right on a data source")
+        verbose_name_plural = _("rights on data sources")
+        constraints = [
+            models.CheckConstraint(condition=Q(user=None) ^ Q(group=None), name="source_grant_to_a_person_or_a_group"),
+            models.UniqueConstraint(
+                fields=["source", "table", "user", "group", "right"], nulls_distinct=False, name="source_grant_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user or self.group}: {self.right}"
+
+    @classmethod
+    def held_by(cls, principal: Principal, right: Right) -> "models.QuerySet[SourceGrant]":
+        """The grants of this right that reach a person now, by the database's clock."""
+        holder = Q(user_id=principal.user_id, user__is_active=True) | Q(group_id__in=group_ids_of(principal))
+        return cls.objects.filter(holder, Q(expires_at=None) | Q(expires_at__gt=Now()), right=right.value)
+
+
+class ConfirmedPair(models.Model):
+    """A question and the statement that a manager of the source confirmed for it, as it was written before the guard.
+
+    It is an example for questions to come and a case for evaluation. It holds no row of the source.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    source = models.ForeignKey(DataSource, models.CASCADE, related_name="+")
+    question = models.TextField()
+    question_sha256 = models.CharField(max_length=64)
+    sql = models.TextField()
+    confirmed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    confirmed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        verbose_name = _("confirmed answer")
+        verbose_name_plural = _("confirmed answers")
+        ordering = ("-confirmed_at", "id")
+        constraints = [models.UniqueConstraint("source", "question_sha256", name="confirmed_pair_once")]
+
+    def __str__(self) -> str:
+        return str(self.pk)  # never the question: names of rows go into the audit log
+
+
+class SavedQuery(models.Model):
+    """A logical query under a name: of its owner, or, shared, of everybody who may ask the source. It holds no row of the source.
+
+    Whoever runs it does so under their own rights, and its relative times are counted from that day.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    source = models.ForeignKey(DataSource, models.CASCADE, related_name="+")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    name = models.CharField(_("name"), max_length=100)
+    query = models.JSONField()
+    is_shared = models.BooleanField(_("shared"), default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = GuardedManager["SavedQuery"]()
+    unscoped = models.Manager["SavedQuery"]()
+
+    class Meta:
+        verbose_name = _("saved question")
+        verbose_name_plural = _("saved questions")
+        ordering = ("name", "created_at", "id")
+        default_manager_name = base_manager_name = "unscoped"
+        constraints = [models.UniqueConstraint("source", "owner", "name", name="saved_query_once")]
+
+    def __str__(self) -> str:
+        return str(self.pk)  # never the name: it may be a row's
+
+    @classmethod
+    def reach(cls, principal: Principal, right: Right) -> Q:
+        """Of sources that the person may ask: their own, and to look at, those that are shared. What they name is not looked at."""
+        theirs = Q(owner_id=principal.user_id) | (Q(is_shared=True) if right is Right.VIEW else Q(pk__in=[]))
+        return theirs & Q(source__in=DataSource.objects.visible_to(principal))
+
+
+class SchemaVector(models.Model):
+    """Where one table, column or measure of a source's saved layer lies in a vector space: what linking searches by meaning.
+
+    It holds no text; sha256: of the text that was embedded. Who may know of the table is for the reader to ask.
+    """
+
+    source = models.ForeignKey(DataSource, models.CASCADE, related_name="+", db_index=False)
+    space = models.ForeignKey("knowledge.EmbeddingSpace", models.CASCADE, related_name="+", db_index=False)
+    model = models.CharField(max_length=63)
+    kind = models.CharField(max_length=9)
+    part = models.CharField(max_length=63, blank=True)
+    sha256 = models.BinaryField()
+    vector = HalfVectorField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["source", "space", "model", "kind", "part"], name="schema_vector_once")
+        ]
+
+    def __str__(self) -> str:
+        return str(self.pk)

@@ -1,0 +1,206 @@
+"""MySQL and MariaDB: one read-only statement on a connection of its own, under limits of time and size."""
+
+import re
+import socket
+import ssl
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import pymysql
+from asgiref.sync import sync_to_async
+from django.utils.translation import gettext as _
+from pymysql.constants import CR, ER
+from pymysql.cursors import SSCursor
+
+from business.address import CONNECT_TIMEOUT_S, Address, Tls, certificate_authorities
+from business.dialects import DialectAccess
+from business.guard.policy import Policy
+from business.guard.refusal import Reason, SqlRefused
+from business.identity import SourceRefused
+from business.limits import Limits
+from business.semantic_layer.model import SemanticLayer
+from business.session import MAX_BYTES, Rows, SourceUnavailable
+from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.outgoing import AddressRefused, checked, services
+
+DEFAULTS = Limits()
+_GRANT = re.compile(r"GRANT (?P<rights>.+?) ON (?P<place>.+?) TO .+?(?P<option> WITH GRANT OPTION)?$")
+# A binary collation for what is compared as text, filters by org unit above all: “north ” and “North” are two units.
+_SETTINGS = """
+SET SESSION sql_mode = 'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,ERROR_FOR_DIVISION_BY_ZERO', div_precision_increment = 10,
+    time_zone = %s, lock_wait_timeout = 1
+"""
+_OF_MARIADB = (
+    "SET SESSION max_statement_time = %s, max_session_mem_used = 268435456, collation_connection = utf8mb4_nopad_bin"
+)
+_OF_MYSQL = "SET SESSION max_execution_time = %s, collation_connection = utf8mb4_0900_bin"
+_TOO_LATE = {
+    ER.STATEMENT_TIMEOUT,
+    ER.QUERY_TIMEOUT,
+    ER.QUERY_INTERRUPTED,
+    ER.OPTION_PREVENTS_STATEMENT,
+    CR.CR_SERVER_LOST,
+}
+_UNREACHED = {CR.CR_CONN_HOST_ERROR, CR.CR_CONNECTION_ERROR, CR.CR_UNKNOWN_HOST, CR.CR_SERVER_GONE_ERROR}
+
+
+class _NoPassword:
+    """In the place of the way to say a password in clear: a server that asks for it does not get it."""
+
+    def __init__(self, _connection: object) -> None:
+        pass
+
+    def authenticate(self, _packet: object) -> None:
+        raise pymysql.err.OperationalError(CR.CR_AUTH_PLUGIN_CANNOT_LOAD, "the server asks for the password in clear")
+
+
+def access_to(address: Address, policy: Policy, layer: SemanticLayer, limits: Limits) -> DialectAccess:
+    """The source as a person with this policy may ask it. Raises nothing: nobody is connected yet."""
+    dimensions = [each for model in layer.semantic_models for each in model.dimensions if each.type == "time"]
+    times = frozenset(column for each in dimensions for column in each.columns)
+    return DialectAccess(policy, "mysql", partial(_fetch, address, layer.time_zone, limits), times, limits)
+
+
+async def _fetch(
+    address: Address, time_zone: str, limits: Limits, statement: str, uncapped: str | None
+) -> tuple[Rows, int | None]:
+    """Raises SourceUnavailable, SourceRefused, SqlRefused. Nobody waits for a statement that was cancelled; its own limit ends it."""
+    return await sync_to_async(_fetched, thread_sensitive=False)(address, time_zone, limits, statement, uncapped)
+
+
+def _fetched(
+    address: Address, time_zone: str, limits: Limits, statement: str, uncapped: str | None
+) -> tuple[Rows, int | None]:
+    began = time.perf_counter()
+    with reading(address, time_zone=time_zone, limits=limits) as connection:
+        if excess(connection, address.database):
+            said = _("The account %(user)s may do more than read the views of %(database)s.")
+            raise SourceRefused(said % {"user": address.user, "database": address.database})
+        with connection.cursor(SSCursor) as cursor:
+            cursor.execute(statement)
+            columns = tuple(column[0] for column in cursor.description or ())
+            rows: list[tuple[Any, ...]] = []
+            size_bytes = 0
+            while (row := cursor.fetchone()) is not None and len(rows) < limits.rows:
+                size_bytes += sum(len(str(value)) for value in row)
+                if size_bytes > MAX_BYTES:
+                    break
+                rows.append(tuple(row))
+            is_cut = row is not None and size_bytes > MAX_BYTES
+        if is_cut and not rows:
+            raise SqlRefused(Reason.COST, _("One row of this is too long to show: ask for single values."))
+        total = None
+        if uncapped is not None and len(rows) == limits.rows:
+            total = rows_of(connection, f"SELECT count(*) FROM ({uncapped}) AS answer")[0][0]  # noqa: S608  # as it was guarded
+        elapsed_ms = int((time.perf_counter() - began) * 1000)
+        return Rows(columns, tuple(rows), is_cut, elapsed_ms), total if total and total > limits.rows else None
+
+
+def rows_of(connection: Any, statement: str, given: tuple[Any, ...] | None = None) -> tuple[tuple[Any, ...], ...]:
+    """What a statement of ours gives."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, given)
+        return tuple(cursor.fetchall())
+
+
+def excess(connection: Any, database: str) -> list[str]:
+    """What the account is granted beyond reading this database, as the server says it."""
+    told = (re.sub(r" (IDENTIFIED|REQUIRE) .*", "", row[0]) for row in rows_of(connection, "SHOW GRANTS"))
+    return [grant for grant in told if not _is_harmless(grant, database)]
+
+
+def _is_harmless(grant: str, database: str) -> bool:
+    found = _GRANT.fullmatch(grant)
+    if found is None or found["option"]:
+        return False
+    place = found["place"].replace("\\_", "_")
+    return found["rights"] == "USAGE" or (found["rights"] == "SELECT" and place == f"{named(database)}.*")
+
+
+def named(name: str) -> str:
+    """A name as MySQL reads it literally."""
+    return f"`{name.replace('`', '``')}`"
+
+
+@contextmanager
+def reading(address: Address, *, time_zone: str = "UTC", limits: Limits = DEFAULTS) -> Iterator[Any]:
+    """A connection inside a read-only transaction under the limits. Raises SourceUnavailable, SqlRefused."""
+    try:
+        connection = _connected(address, limits)
+    except (pymysql.MySQLError, OSError, AddressRefused) as error:
+        raise _unavailable(address, error) from error
+    try:
+        is_mariadb = "MariaDB" in connection.get_server_info()
+        with connection.cursor() as cursor:
+            cursor.execute(_SETTINGS, ("+00:00" if time_zone == "UTC" else time_zone,))
+            cursor.execute(_OF_MARIADB if is_mariadb else _OF_MYSQL, (limits.seconds if is_mariadb else limits.ms,))
+            cursor.execute("START TRANSACTION READ ONLY")
+        yield connection
+    except pymysql.MySQLError as error:
+        raise _refused(error, limits) from error
+    finally:
+        connection.close()
+
+
+def _connected(address: Address, limits: Limits) -> Any:
+    """The socket leads to a checked address; the certificate is looked at under the host's name."""
+    target = checked(address.host, address.port, services())
+    connection = pymysql.Connection(
+        host=target.host,
+        user=address.user,
+        password=address.password,
+        database=address.database,
+        charset="utf8mb4",
+        ssl=_encryption(address.tls),
+        ssl_disabled=address.tls is Tls.DISABLE,
+        read_timeout=limits.seconds + 2,
+        write_timeout=limits.seconds + 2,
+        local_infile=False,
+        auth_plugin_map={b"mysql_clear_password": _NoPassword, b"dialog": _NoPassword},
+        autocommit=True,
+        defer_connect=True,
+    )
+    connection.connect(socket.create_connection((target.addresses[0], address.port), timeout=CONNECT_TIMEOUT_S))
+    return connection
+
+
+def _encryption(tls: Tls | None) -> ssl.SSLContext | None:
+    if tls is Tls.DISABLE:
+        return None
+    if tls is Tls.REQUIRE:
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        return context
+    file = certificate_authorities()
+    return ssl.create_default_context(cafile=None if file == "system" else file)
+
+
+def _unavailable(address: Address, error: Exception) -> SourceUnavailable | InvalidInput:
+    if isinstance(error, AddressRefused):
+        return SourceUnavailable(str(error))
+    named = {"host": address.host, "port": address.port, "database": address.database, "user": address.user}
+    code = error.args[0] if isinstance(error, pymysql.MySQLError) and error.args else None
+    if code == ER.ACCESS_DENIED_ERROR:
+        return SourceUnavailable(_("The database refuses the account %(user)s: check its password.") % named)
+    if code in (ER.BAD_DB_ERROR, ER.DBACCESS_DENIED_ERROR):
+        said = _("The server has no database %(database)s or no account %(user)s.")
+        return SourceUnavailable(said % named)
+    return SourceUnavailable(
+        _("The database server %(host)s:%(port)d does not answer: check address and network.") % named
+    )
+
+
+def _refused(error: pymysql.MySQLError, limits: Limits) -> SqlRefused:
+    code, *told = error.args or (0,)
+    if code in _TOO_LATE:
+        return SqlRefused(
+            Reason.COST,
+            _("The query took longer than %(s)g s, or too much space, and was stopped: add a time window or a filter.")
+            % {"s": limits.seconds},
+        )
+    return SqlRefused(
+        Reason.DATABASE, _("The database refuses the query: %(why)s.") % {"why": told[0] if told else code}
+    )

@@ -1,0 +1,114 @@
+"""MySQL and MariaDB as a data source: what its administrator runs, what the account may do, and what its views show.
+
+The account sees one database, which holds views and nothing else; the product reads through them, and makes nothing there.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from business.account import Fault
+from business.address import Address
+from business.inference.catalog import Column
+from business.inference.copies import copied, scratch
+from business.introspect import layer_of
+from business.limits import Limits
+from business.mysql.session import excess, named, reading, rows_of
+from business.semantic_layer.model import SemanticLayer
+from copilot_site.lib.errors import InvalidInput
+
+SAMPLED_ROWS = 20_000  # of each view, for a draft
+DRAFTING = Limits(seconds=60)
+_TABLES = "SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = %s ORDER BY table_name"
+_COLUMNS = """
+SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = %s
+ORDER BY table_name, ordinal_position
+"""
+# MySQL's type → PostgreSQL's, with its category. Others (JSON, bytes, places on a map) are not drafted.
+_TYPES = {
+    **dict.fromkeys(("tinyint", "smallint", "mediumint", "int", "bigint", "year"), ("int8", "N")),
+    **dict.fromkeys(("decimal", "numeric"), ("numeric", "N")),
+    **dict.fromkeys(("float", "double"), ("float8", "N")),
+    **dict.fromkeys(
+        ("char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set", "time"), ("text", "S")
+    ),
+    **dict.fromkeys(("datetime", "timestamp"), ("timestamp", "D")),
+    "date": ("date", "D"),
+}
+_TABLE = re.compile(r"(?P<table>[^()]+)(?:\((?P<columns>[^()]+)\))?")
+
+
+def setup(account: str, database: str, views: str, tables: Sequence[str]) -> str:
+    """SQL that shows tables of a database as views in another one, and lets an account, which exists, read only these.
+
+    tables: names, each with the columns that are shown where not all are: `employee(id, name)`. Raises InvalidInput for other text.
+    """
+    statements = [f"CREATE DATABASE IF NOT EXISTS {named(views)};"]
+    for text in tables:
+        found = _TABLE.fullmatch(text.strip())
+        if found is None:
+            raise InvalidInput(f"{text!r} is no table; write employee, or employee(id, name)")
+        columns = ", ".join(named(each.strip()) for each in (found["columns"] or "").split(",") if each.strip())
+        view, table = (f"{named(place)}.{named(found['table'].strip())}" for place in (views, database))
+        select = f"SELECT {columns or '*'} FROM {table}"  # noqa: S608  # names are quoted
+        statements.append(f"CREATE OR REPLACE SQL SECURITY DEFINER VIEW {view} AS {select};")
+    user, _at, host = account.partition("@")
+    statements.append(f"GRANT SELECT ON {named(views)}.* TO {named(user)}@{named(host or '%')};")
+    return "\n".join(statements) + "\n"
+
+
+def faults_of(address: Address, tables: Sequence[str] = ()) -> Iterator[Fault]:
+    """What the account may do that it must not, what is no view, and which of these tables are missing.
+
+    Raises SourceUnavailable, SqlRefused.
+    """
+    with reading(address) as connection:
+        grants = excess(connection, address.database)
+        kinds = dict(rows_of(connection, _TABLES, (address.database,)))
+    for grant in grants:
+        sentence = _("The account %(user)s may do more than read the views of %(database)s.")
+        statement = grant.replace("GRANT ", "REVOKE ", 1).replace(" TO ", " FROM ", 1) + ";"
+        yield Fault(sentence % {"user": address.user, "database": address.database}, statement)
+    for name, kind in kinds.items():
+        if kind != "VIEW":
+            sentence = _("%(name)s is no view: the database of a MySQL source holds views only.") % {"name": name}
+            yield Fault(sentence, _("make a view of it in its place"))
+    for name in tables:
+        if name not in kinds:
+            yield Fault(
+                _("The database has no table %(name)s.") % {"name": name},
+                _("take it out of the semantic layer, or draft it anew"),
+            )
+
+
+def draft(address: Address, name: str, *, time_zone: str) -> SemanticLayer:
+    """What names and the first rows of the views show. Views declare no keys. Raises SourceUnavailable, SqlRefused."""
+    columns: dict[str, list[Column]] = {}
+    with scratch() as postgres, reading(address, limits=DRAFTING) as connection:
+        for table, column, kind in rows_of(connection, _COLUMNS, (address.database,)):
+            if kind.lower() in _TYPES:
+                columns.setdefault(table, []).append(Column(column, *_TYPES[kind.lower()], ""))
+        tables = []
+        for table, found in columns.items():
+            listed = ", ".join(named(each.name) for each in found)
+            rows = rows_of(connection, f"SELECT {listed} FROM {named(table)} LIMIT {SAMPLED_ROWS}")  # noqa: S608
+            tables.append(copied(postgres, table, found, (_plain(row, found) for row in rows)))
+        layer = layer_of(postgres, name, tables, [], time_zone=time_zone)
+    models = tuple(each.model_copy(update={"table_schema": address.database}) for each in layer.semantic_models)
+    return layer.model_copy(update={"semantic_models": models})
+
+
+def _plain(row: Sequence[Any], columns: Sequence[Column]) -> list[Any]:
+    """Values that PostgreSQL takes: a day that is none (0000-00-00) is empty."""
+    return [_value(value, column) for value, column in zip(row, columns, strict=True)]
+
+
+def _value(value: Any, column: Column) -> Any:
+    if column.category == "D" and not isinstance(value, date):
+        return None
+    if column.category == "S" and value is not None:
+        return str(value).replace("\0", "")
+    return value

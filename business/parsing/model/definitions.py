@@ -1,0 +1,202 @@
+"""Which definitions of a layer a statement follows that nobody compiled from it: only those are told beside its result.
+
+A measure is followed where its aggregate of its expression stands over its table, and where its filter, and the table's, is among the
+conditions of the same SELECT; what cannot be told so is not followed.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import sqlglot
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+from sqlglot import exp
+
+from business.logical_query.wording import defined, meant
+from business.semantic_layer.model import Measure, SemanticModel
+
+Filter = Mapping[str, Iterable[str]]
+_AGGREGATES: dict[type[exp.AggFunc], str] = {
+    exp.Sum: "sum",
+    exp.Avg: "avg",
+    exp.Min: "min",
+    exp.Max: "max",
+    exp.Count: "count",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class _Aggregated:
+    """One aggregate of a statement. expr: without the names of tables. held: values of columns that its rows have, at most."""
+
+    agg: str
+    expr: str
+    table: str
+    held: Mapping[str, frozenset[str]]
+
+    def is_of(self, model: SemanticModel, measure: Measure) -> bool:
+        wanted = _bare(_expression(measure.expr)) if measure.expr else "*"
+        return (self.table, self.agg, self.expr) == (model.table, measure.agg, wanted)
+
+    def keeps(self, model: SemanticModel, *filters: Filter) -> bool:
+        return all(
+            column in self.held and self.held[column] == frozenset(values)
+            for conditions in filters
+            for column, values in (conditions or {}).items()
+        )
+
+
+def definitions_of(sql: str, models: Iterable[SemanticModel], language: str) -> tuple[str, ...]:
+    """What is told of a statement: the definitions it follows, those it looks like and does not follow, else that it follows none.
+
+    models: whose words may be told. language: of the words, `zh…` or any other for English.
+    """
+    key = "zh" if language.startswith("zh") else "en"
+    found = _Followed.of(sql, models)
+    told = [defined(model, key) for model in found.used if model.description.all() and not model.default_filter]
+    with override("zh-hans" if key == "zh" else "en"):
+        told += [defined(measure, key) for measure in found.followed if measure.description.all()]
+        told += [_otherwise(measure, key) for measure in found.missed]
+        if found.is_free:
+            told.append(_("Counted as a language model wrote it, by no definition of the data."))
+    return tuple(dict.fromkeys(told))
+
+
+def differences(sql: str, models: Iterable[SemanticModel]) -> tuple[str, ...]:
+    """For the model: each measure that a statement computes in another way than the layer defines it."""
+    return tuple(said_otherwise(model, measure) for model, measure in _Followed.of(sql, models).differing)
+
+
+def said_otherwise(model: SemanticModel, measure: Measure) -> str:
+    """For the model: how the layer defines a measure."""
+    filters = _filters(measure, model)
+    return (
+        f"{model.name}.{measure.name} is defined as {measure.agg}({measure.expr or '*'}){f' where {filters}' if filters else ''}; "
+        "this computes it otherwise. Use the measure in a query, or follow its definition."
+    )
+
+
+def _filters(measure: Measure, model: SemanticModel) -> str:
+    conditions = {**model.default_filter, **measure.filter}
+    return " and ".join(f"{column} in {list(values)}" for column, values in conditions.items())
+
+
+@dataclass(frozen=True)
+class _Followed:
+    """used: the tables of a statement. is_free: something is counted by no definition."""
+
+    used: tuple[SemanticModel, ...] = ()
+    followed: tuple[Measure, ...] = ()
+    differing: tuple[tuple[SemanticModel, Measure], ...] = ()
+    is_free: bool = False
+
+    @property
+    def missed(self) -> tuple[Measure, ...]:
+        return tuple(measure for _model, measure in self.differing)
+
+    @classmethod
+    def of(cls, sql: str, models: Iterable[SemanticModel]) -> "_Followed":
+        try:
+            tree = sqlglot.parse_one(sql, dialect="postgres")
+        except sqlglot.errors.SqlglotError:  # told in full when it is run
+            return cls()
+        names = {table.name for table in tree.find_all(exp.Table)}
+        used = tuple(model for model in models if model.table in names)
+        found = [each for select in tree.find_all(exp.Select) for each in _aggregated(select, list(used))]
+        matched: set[_Aggregated] = set()
+        followed, differing = [], []
+        for model in used:
+            for measure in model.measures:
+                own = {each for each in found if each.is_of(model, measure)}
+                kept = {each for each in own if each.keeps(model, measure.filter, model.default_filter)}
+                if own and own == kept and not measure.time:
+                    matched |= own
+                    followed.append(measure)
+                elif own and (measure.filter or model.default_filter):
+                    differing.append((model, measure))
+        is_free = any(each not in matched for each in found) or (not found and tree.find(exp.AggFunc) is not None)
+        return cls(used, tuple(followed), tuple(differing), is_free)
+
+
+def _otherwise(measure: Measure, key: str) -> str:
+    return _("This is not counted by the definition “%(definition)s”.") % {"definition": meant(measure, key)}
+
+
+def _aggregated(select: exp.Select, models: Iterable[SemanticModel]) -> Iterator[_Aggregated]:
+    """The aggregates of one SELECT, without those of the ones inside it."""
+    tables = {table.alias_or_name: table.name for table in _tables(select)}
+    named = {model.table: model for model in models}
+    where = select.args.get("where")
+    for node in select.find_all(exp.AggFunc):
+        if node.parent_select is not select or type(node) not in _AGGREGATES:
+            continue
+        inner = node.this
+        agg = _AGGREGATES[type(node)]
+        if isinstance(inner, exp.Distinct):
+            agg, inner = f"{agg}_distinct", inner.expressions[0]
+        table = _table_of(inner, tables, named)
+        filtered = node.parent if isinstance(node.parent, exp.Filter) else None
+        conditions = [part.this for part in (where, filtered and filtered.expression) if part]
+        held = _held(conditions, table, tables, named) if table else {}
+        yield _Aggregated(agg, _bare(inner), table, held)
+
+
+def _tables(select: exp.Select) -> Iterator[exp.Table]:
+    sources = [select.args.get("from_") or select.args.get("from"), *(select.args.get("joins") or [])]
+    return (source.this for source in sources if source is not None and isinstance(source.this, exp.Table))
+
+
+def _table_of(part: exp.Expr, tables: Mapping[str, str], models: Mapping[str, SemanticModel]) -> str:
+    """The one table that an expression's columns are of; "" where that cannot be told."""
+    if len(tables) == 1:
+        return next(iter(tables.values()))
+    columns = list(part.find_all(exp.Column))
+    found = {
+        tables.get(column.table, "")
+        if column.table
+        else next((name for name in tables.values() if name in models and column.name in models[name].columns), "")
+        for column in columns
+    }
+    return found.pop() if len(found) == 1 else ""
+
+
+def _held(
+    conditions: Iterable[exp.Expr], table: str, tables: Mapping[str, str], models: Mapping[str, SemanticModel]
+) -> dict[str, frozenset[str]]:
+    """The values that columns of a table may have, as far as conditions joined by AND say it."""
+    held: dict[str, frozenset[str]] = {}
+    for condition in conditions:
+        for part in condition.flatten() if isinstance(condition, exp.And) else [condition]:
+            column, values = _values(part.unnest(), models.get(table))
+            if column is not None and _table_of(column, tables, models) == table:
+                held[column.name] = held.get(column.name, values) & values
+    return held
+
+
+def _values(part: exp.Expr, model: SemanticModel | None) -> tuple[exp.Column | None, frozenset[str]]:
+    """A column and the values that a condition lets it have; of what it may not have, the others that the layer lists."""
+    turned = part.this if isinstance(part, exp.Not) else part
+    is_not = isinstance(part, exp.Not) != isinstance(turned, exp.NEQ)
+    column = turned.this.unnest() if isinstance(turned, exp.In | exp.EQ | exp.NEQ) else None
+    column = column.this if isinstance(column, exp.Cast) else column
+    listed = turned.expressions if isinstance(turned, exp.In) else [turned.args.get("expression")]
+    if not isinstance(column, exp.Column) or not all(isinstance(each, exp.Literal) for each in listed):
+        return None, frozenset()
+    values = frozenset(each.this for each in listed if isinstance(each, exp.Literal))
+    if not is_not:
+        return column, values
+    known = [d for d in (model.dimensions if model else ()) if d.expr == column.name and d.values]
+    return (column, frozenset(value.value for value in known[0].values) - values) if known else (None, values)
+
+
+def _expression(text: str) -> exp.Expr:
+    return sqlglot.parse_one(text, dialect="postgres")
+
+
+def _bare(part: exp.Expr) -> str:
+    """An expression without the names of its tables."""
+    copy = part.copy()
+    for column in copy.find_all(exp.Column):
+        for name in ("table", "db", "catalog"):
+            column.set(name, None)
+    return copy.sql(dialect="postgres").lower()

@@ -1,0 +1,285 @@
+"""What is wrong with a statement that a model wrote freely: joins beside the keys, values that no row has, definitions not followed."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import sqlglot
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+from sqlglot import exp
+
+from business.logical_query.catalog import Catalog
+from business.logical_query.resolve import no_such_value
+from business.parsing.model.definitions import definitions_of, differences
+from business.semantic_layer.model import Dimension, SemanticModel
+
+_TOGETHER = 2  # tables that a join brings together
+_Place = tuple[str, str]  # a table of the layer, or "", and a column
+
+
+@dataclass(frozen=True)
+class Fault:
+    """is_wrong: it must not be run; else it may, and the person is told that it follows no definition."""
+
+    why: str
+    is_wrong: bool
+
+
+def fault_in(sql: str, catalog: Catalog) -> Fault | None:
+    """The first fault of a statement; None for none. What cannot be parsed is left to the guard."""
+    try:
+        tree = sqlglot.parse_one(sql, dialect="postgres")
+    except sqlglot.errors.SqlglotError:
+        return None
+    if not tree.find(exp.Table):
+        return Fault(_("The statement reads no table."), is_wrong=True)
+    for select in tree.find_all(exp.Select):
+        own = _Select.of(select, catalog)
+        why = next(own.joined_otherwise(), "") or next(own.unknown_values(), "")
+        if why:
+            return Fault(why, is_wrong=True)
+    told = [*differences(sql, catalog.layer.semantic_models), *_doubts(tree, catalog)]
+    return Fault(" ".join(told), is_wrong=False) if told else None
+
+
+def told_of(sql: str, catalog: Catalog, language: str) -> tuple[str, ...]:
+    """What a person is told beside the result of a statement that nobody compiled: the definitions it follows, and what is doubtful."""
+    told = definitions_of(sql, catalog.layer.semantic_models, language)
+    try:
+        tree = sqlglot.parse_one(sql, dialect="postgres")
+    except sqlglot.errors.SqlglotError:
+        return told
+    with override("zh-hans" if language.startswith("zh") else "en"):
+        return (*told, *_doubts(tree, catalog))
+
+
+def _doubts(tree: exp.Expr, catalog: Catalog) -> list[str]:
+    """Values among others that no row has, and rows that a join adds several times."""
+    told = [
+        why
+        for select in tree.find_all(exp.Select)
+        for own in (_Select.of(select, catalog),)
+        for why in (*own.values_among_others(), *own.repeated_rows())
+    ]
+    return list(dict.fromkeys(told))
+
+
+@dataclass(frozen=True)
+class _Select:
+    """One SELECT. sources: by alias, a table of the layer, a query inside FROM or WITH, or None for what is neither."""
+
+    select: exp.Select
+    catalog: Catalog
+    sources: Mapping[str, SemanticModel | exp.Select | None]
+
+    @classmethod
+    def of(cls, select: exp.Select, catalog: Catalog) -> "_Select":
+        named = {(m.table_schema, m.table): m for m in catalog.layer.semantic_models}
+        by_table = {m.table: m for m in catalog.layer.semantic_models}
+        inside = {cte.alias: cte.this for cte in _queries_before(select)}
+        found: dict[str, SemanticModel | exp.Select | None] = {}
+        for source in [select.args.get("from_"), *(select.args.get("joins") or [])]:
+            if source is None:
+                continue
+            table = source.this
+            if not isinstance(table, exp.Table):
+                found[table.alias_or_name] = _select_in(table.this)
+            elif not table.db and table.name in inside:
+                found[table.alias_or_name] = _select_in(inside[table.name])
+            else:
+                found[table.alias_or_name] = named.get((table.db, table.name)) if table.db else by_table.get(table.name)
+        return cls(select, catalog, found)
+
+    def joined_otherwise(self) -> Iterator[str]:
+        """Tables that no equality of keys holds together: their rows would multiply."""
+        if len(self.sources) < _TOGETHER:
+            return
+        together: list[set[str]] = [{alias} for alias in self.sources]
+        for one, other in self._equalities():
+            if not self._holds(one, other):
+                continue
+            aliases = {alias for side in (one, other) for alias in self._aliases(side)}
+            groups = [group for group in together if group & aliases]
+            together = [group for group in together if group not in groups] + [set().union(*groups)]
+        if len(together) > 1:
+            names = " / ".join(sorted(min(group) for group in together))
+            yield _("The tables are not joined along their keys: %(names)s.") % {"names": names}
+
+    def _equalities(self) -> Iterator[tuple[exp.Expr, exp.Expr]]:
+        """What conditions say is equal."""
+        joins = self.select.args.get("joins") or []
+        conditions = [join.args["on"] for join in joins if join.args.get("on")]
+        where = self.select.args.get("where")
+        conditions += [where.this] if where else []
+        for join in joins:
+            own = join.this.alias_or_name
+            for name in join.args.get("using") or []:
+                for alias in self.sources:
+                    if alias != own:
+                        yield exp.column(name.name, alias), exp.column(name.name, own)
+        for condition in conditions:
+            for part in condition.flatten() if isinstance(condition, exp.And) else [condition]:
+                if isinstance(equal := part.unnest(), exp.EQ):
+                    yield equal.this.unnest(), equal.expression.unnest()
+
+    def _aliases(self, side: exp.Expr) -> set[str]:
+        return {self._owner(column) for column in side.find_all(exp.Column)} - {""}
+
+    def _owner(self, column: exp.Column) -> str:
+        if column.table:
+            return column.table if column.table in self.sources else ""
+        owning = [
+            alias
+            for alias, model in self.sources.items()
+            if isinstance(model, SemanticModel) and column.name in model.columns
+        ]
+        return owning[0] if len(owning) == 1 else ""
+
+    def _holds(self, one: exp.Expr, other: exp.Expr) -> bool:
+        """Whether an equality joins along the layer's keys; of what a query inside computes, whatever it gives."""
+        if len(self._aliases(one) | self._aliases(other)) < _TOGETHER:
+            return False
+        if not (isinstance(one, exp.Column) and isinstance(other, exp.Column)):
+            return self._is_key_of(one, other) or self._is_key_of(other, one)
+        first, second = self.place(one), self.place(other)
+        if first is None or second is None:
+            return True
+        return _are_joined(first, second, self.catalog) or (first[1] == second[1] and self._lists_once())
+
+    def place(self, column: exp.Column) -> _Place | None:
+        """The column of a table that this one is, through queries inside; None for what they compute."""
+        owner = self._owner(column)
+        source = self.sources.get(owner)
+        if isinstance(source, SemanticModel):
+            return source.name, column.name
+        if not isinstance(source, exp.Select):
+            return None if owner else ("", column.name)
+        shown = next((each for each in source.expressions if each.alias_or_name == column.name), None)
+        inner = shown.unalias() if shown is not None else None
+        return _Select.of(source, self.catalog).place(inner) if isinstance(inner, exp.Column) else None
+
+    def _is_key_of(self, key: exp.Expr, computed: exp.Expr) -> bool:
+        """Whether a table's primary key is equal to something that is made of no keys: one row of it at most."""
+        place = self.place(key) if isinstance(key, exp.Column) else None
+        primary = self.catalog.models[place[0]].primary if place and place[0] in self.catalog.models else None
+        if place is None or primary is None or primary.expr != place[1]:
+            return False
+        made_of = [self.place(column) for column in computed.find_all(exp.Column)]
+        return bool(made_of) and not any(each and _is_a_key(each, self.catalog) for each in made_of)
+
+    def _lists_once(self) -> bool:
+        """Whether rows are listed once each and nothing is counted: rows that multiply change nothing."""
+        return bool(self.select.args.get("distinct")) and not any(
+            each.find(exp.AggFunc, exp.Window) for each in self.select.expressions
+        )
+
+    def repeated_rows(self) -> Iterator[str]:
+        """A sum or an average of a table whose rows a join repeats, where it is not broken down by what repeats them."""
+        group = self.select.args.get("group")
+        by = {alias for each in (group.expressions if group else []) for alias in self._grouped(each)}
+        for node in self.select.find_all(exp.Sum, exp.Avg):
+            if node.parent_select is not self.select or isinstance(node.this, exp.Distinct):
+                continue
+            owners = self._aliases(node)
+            own = self.sources.get(next(iter(owners))) if len(owners) == 1 else None
+            if not isinstance(own, SemanticModel):
+                continue
+            for other in self._repeating(own, by):
+                told = {"base": own.name, "other": other.name}
+                yield _("Rows of %(base)s are added several times by the join with %(other)s.") % told
+
+    def _repeating(self, own: SemanticModel, by: set[str]) -> Iterator[SemanticModel]:
+        """Tables of which several rows belong to one of a table, without a group that tells them apart. by: what groups are of."""
+        for alias, other in self.sources.items():
+            if not isinstance(other, SemanticModel) or alias in by:
+                continue
+            is_many = any((step.many, step.one) == (other.name, own.name) for step in self.catalog.joins.steps)
+            if is_many and not by & self._beyond(other, own):
+                yield other
+
+    def _grouped(self, node: exp.Expr) -> set[str]:
+        """The tables that a group is of; a number names a place of what is shown."""
+        if isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit():
+            shown = self.select.expressions
+            node = shown[int(node.this) - 1] if 0 < int(node.this) <= len(shown) else node
+        return self._aliases(node)
+
+    def _beyond(self, many: SemanticModel, own: SemanticModel) -> set[str]:
+        """The aliases of tables that the repeating one leads to, but for the repeated one."""
+        return {
+            alias
+            for alias, model in self.sources.items()
+            if isinstance(model, SemanticModel)
+            and model.name != own.name
+            and self.catalog.joins.distance(many.name, model.name) is not None
+            and self.catalog.joins.distance(own.name, model.name) is None
+        }
+
+    def unknown_values(self) -> Iterator[str]:
+        """Literals that a column is compared with whose values the layer lists, none of which it has."""
+        for dimension, listed, unknown in self._compared():
+            if len(unknown) == len(listed):
+                yield no_such_value(dimension, unknown[0])
+
+    def values_among_others(self) -> Iterator[str]:
+        """Such literals beside others that it has."""
+        for dimension, listed, unknown in self._compared():
+            if len(unknown) < len(listed):
+                yield from (no_such_value(dimension, value) for value in unknown)
+
+    def _compared(self) -> Iterator[tuple[Dimension, list[str], list[str]]]:
+        """Columns with listed values, the texts that they are compared with, and those that are none of them."""
+        for node in self.select.find_all(exp.EQ, exp.NEQ, exp.In):
+            if node.parent_select is not self.select or not isinstance(node.this, exp.Column):
+                continue
+            given = node.expressions if isinstance(node, exp.In) else [node.args.get("expression")]
+            listed = [each.this for each in given if isinstance(each, exp.Literal) and each.is_string and each.this]
+            dimension = self._dimension(node.this)
+            if dimension is not None and dimension.values and listed:
+                known = {value.value for value in dimension.values}
+                yield dimension, listed, [value for value in listed if value not in known]
+
+    def _dimension(self, column: exp.Column) -> Dimension | None:
+        place = self.place(column)
+        model = self.catalog.models.get(place[0]) if place else None
+        if model is None or place is None:
+            return None
+        return next((each for each in model.dimensions if each.expr.strip('"') == place[1]), None)
+
+
+def _select_in(query: exp.Expr | None) -> exp.Select | None:
+    """The SELECT that says what a query's columns are: of several together the first."""
+    found = query.unnest() if query is not None else None
+    while isinstance(found, exp.SetOperation | exp.Subquery):
+        found = found.this.unnest()
+    return found if isinstance(found, exp.Select) else None
+
+
+def _queries_before(select: exp.Select) -> Iterator[exp.CTE]:
+    """The queries that WITH names, of this one and of those around it."""
+    node: exp.Expr | None = select
+    while node is not None:
+        if with_ := node.args.get("with_"):
+            yield from with_.expressions
+        node = node.parent
+
+
+def _are_joined(one: _Place, other: _Place, catalog: Catalog) -> bool:
+    """Whether the layer joins these columns, or both point to one key."""
+    pair = {one, other}
+    steps = catalog.joins.steps
+    if any({(step.many, step.column), (step.one, step.key)} == pair for step in steps):
+        return True
+    return bool(_targets(one, catalog) & _targets(other, catalog))
+
+
+def _targets(place: _Place, catalog: Catalog) -> set[_Place]:
+    """The keys that a column points to; a primary key is its own."""
+    found = {(step.one, step.key) for step in catalog.joins.steps if (step.many, step.column) == place}
+    model = catalog.models.get(place[0])
+    return found | ({place} if model and model.primary and model.primary.expr == place[1] else set())
+
+
+def _is_a_key(place: _Place, catalog: Catalog) -> bool:
+    model = catalog.models.get(place[0])
+    return model is not None and any(entity.expr == place[1] for entity in model.entities)

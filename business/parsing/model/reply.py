@@ -1,0 +1,27 @@
+"""What a language model is asked to write."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from business.logical_query.query import LogicalQuery
+
+
+def _text(value: Any) -> Any:
+    return "" if value is None else value
+
+
+def _texts(value: Any) -> Any:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+class Reply(BaseModel):
+    """query: what is asked, by the names of the tables shown. sql: only where a query cannot express it.
+
+    missing: what the tables do not hold. unclear: complete questions, where several things may be meant.
+    """
+
+    query: LogicalQuery | None = None
+    sql: Annotated[str, BeforeValidator(_text)] = ""
+    missing: Annotated[str, BeforeValidator(_text)] = ""
+    unclear: Annotated[list[str], BeforeValidator(_texts)] = Field(default_factory=list)

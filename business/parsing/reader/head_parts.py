@@ -1,0 +1,222 @@
+"""What a question's parts say of each other: whose they are, what hangs together, what nobody would ask."""
+
+from business.logical_query.query import Filter, Metric, Related, Rows
+from business.parsing.reader.slots import Slots, Unread
+
+_PRICE = ("price", "cost", "价", "费")
+
+
+class HeadParts:
+    """metrics or rows: what is asked for, as far as it is known."""
+
+    def __init__(self, slots: Slots) -> None:
+        self.slots = slots
+        self.catalog = slots.catalog
+        self.metrics: list[Metric] = []
+        self.rows: Rows | None = None
+        self.outcome = "table"
+
+    def _base(self) -> str:
+        return self.rows.model if self.rows is not None else self.metrics[0].name.partition(".")[0]
+
+    def _when(self) -> None:
+        """When: the time of the one thing that is asked about, beside it."""
+        slots = self.slots
+        places = slots.said("when")
+        if not places:
+            return
+        slots.use(*places)
+        if self.rows is None or len(self.rows.columns) > 1 or slots.related:
+            raise Unread("when what")
+        by = slots.ranked_by if isinstance(slots.ranked_by, str) else ""
+        default = self.catalog.model(self.rows.model).defaults.agg_time_dimension
+        time = by or (f"{self.rows.model}.{default}" if default else "")
+        if not time or self.catalog.dimension(time)[1].type != "time":
+            raise Unread("when what")
+        own = self.catalog.model(self.rows.model).name_dimension
+        if own is None and slots.rank_role in ("latest", "earliest"):  # when was the last order
+            self.metrics, self.rows = [Metric(name=time, agg="max" if slots.descending else "min")], None
+            slots.rank_role = ""
+            return
+        called = self.rows.columns or ((f"{self.rows.model}.{own.name}",) if own is not None else ())
+        if called and time not in called:
+            self.rows = self.rows.model_copy(update={"columns": (*called, time)})
+
+    def _whole(self) -> None:
+        """“Of all orders”: the same that the part is of."""
+        slots = self.slots
+        for place in slots.said("out_of"):
+            after = slots.after(place)
+            if slots.kind(after) in ("model", "measure") and slots.ref(after).name == (
+                self.metrics[0].name if self.metrics else self._base()
+            ):
+                slots.use(place, after)
+
+    def _require_sense(self, filters: tuple[Filter, ...]) -> None:
+        """What nobody asks means something else: counting things of one name, a thing by its own name, “how much” of a list.
+
+        Raises Unread.
+        """
+        slots, base = self.slots, self._base()
+        self._require_subject(base)
+        self._require_own_time(base)
+        for each in filters:
+            if not each.field:
+                continue
+            model, is_name = each.field.partition(".")[0], self.catalog.dimension(each.field)[1].is_name
+            asks_itself = (
+                self.rows is not None and not self.rows.columns and not slots.rank_role and self.outcome == "table"
+            )
+            counts_itself = any(metric.name == model for metric in self.metrics) and not slots.dimensions
+            if model == base and is_name and each.op == "in" and (asks_itself or counts_itself):
+                raise Unread("a thing by its own name")
+            if not self._hang_together(base, model):
+                raise Unread("how these hang together")
+        if (
+            self.rows is not None
+            and slots.said("much")
+            and not any(
+                self.catalog.dimension(name)[1].type in ("number", "time") or slots.rank_role
+                for name in self.rows.columns or ("",)
+                if name
+            )
+        ):
+            only = [place for place in slots.said("much") if not slots.has(place, "what", "count")]
+            if only:
+                raise Unread("how much of what")
+
+    def _require_subject(self, base: str) -> None:
+        """Whose rows are listed is said; “which artists” asks for artists. Raises Unread."""
+        slots = self.slots
+        said = [place for place in range(len(slots.items)) if slots.kind(place) == "model" or self._is_name(place)]
+        asked = [slots.ref(place).model for place in said if slots.has(place - 1, "list")]
+        if self.rows is not None and said and base not in (asked or [slots.ref(place).model for place in said]):
+            raise Unread("whose rows")
+        columns = self.rows.columns if self.rows is not None else ()
+        if columns and not self._is_said(base) and not any(name.startswith(f"{base}.") for name in columns):
+            raise Unread("whose rows")  # a table that only one meaning of a value names
+
+    def _is_name(self, place: int) -> bool:
+        return self.slots.kind(place) == "dimension" and self.slots.dimension(place).is_name
+
+    def _require_own_time(self, base: str) -> None:
+        """Revenue of customers who were new then, or revenue of then; employees who started, or whose projects did. Raises Unread."""
+        slots = self.slots
+        is_measure = any(metric.name in self.catalog.measures and metric.agg is None for metric in self.metrics)
+        is_counted = self.rows is not None or any(metric.name in self.catalog.models for metric in self.metrics)
+        for time in slots.times:
+            owner = time.field.partition(".")[0]
+            if owner in ("", base) or (not self.catalog.joins.distance(base, owner) and not is_counted):
+                continue
+            if is_measure or (is_counted and not self._is_said(owner)):
+                raise Unread("of whose time")
+        events = {slots.ref(place).model for place in slots.free("dimension") if self._is_event(place)} - {base}
+        if slots.times and any(self.catalog.joins.distance(base, model) is None for model in events):
+            raise Unread("of whose time")
+
+    def _hang_together(self, base: str, model: str) -> bool:
+        """Whether keys lead from one to the other in one direction, or the table between them is named."""
+        joins, slots = self.catalog.joins, self.slots
+        if joins.distance(base, model) is not None or joins.distance(model, base) is not None:
+            return True
+        named = {ref.model for ref in slots.refs if ref is not None}
+        return any(joins.distance(one, base) is not None and joins.distance(one, model) is not None for one in named)
+
+    def _is_of_subject(self, by: str, model: str) -> bool:
+        """“What is the highest discount on an order line”: the number is asked for, not whose it is."""
+        slots = self.slots
+        columns = [p for p in range(len(slots.items)) if slots.kind(p) == "dimension" and slots.ref(p).name == by]
+        models = [p for p in range(len(slots.items)) if slots.kind(p) == "model" and slots.ref(p).name == model]
+        return bool(
+            slots.said("what")
+            and columns
+            and models
+            and columns[0] < models[0]
+            and slots.items[columns[0]].text.isascii()
+        )
+
+    def price(self) -> str:
+        """The price of the one thing that is named."""
+        slots = self.slots
+        models = [slots.ref(place).name for place in slots.free("model")] or sorted(slots.owners)
+        named = [slots.ref(place).name for place in slots.free("dimension") if slots.is_number(place)]
+        found = [
+            f"{model}.{each.name}"
+            for model in models[:1]
+            for each in self.catalog.model(model).dimensions
+            if each.type == "number" and any(word in said for said in each.words() for word in _PRICE)
+        ]
+        chosen = [name for name in found if name in named] or found
+        if len(chosen) != 1:
+            raise Unread("which price")
+        slots.use(*(place for place in slots.free("dimension") if slots.ref(place).name == chosen[0]))
+        return chosen[0]
+
+    def _asks_values(self, place: int, model: str) -> bool:
+        """Whether a column is asked for its values (“which countries do customers come from”), not told of each thing."""
+        slots = self.slots
+        if not slots.dimension(place).values or slots.has(slots.before(place), "and"):
+            return False
+        said = [p for p in range(len(slots.items)) if slots.kind(p) == "model" and slots.ref(p).name == model]
+        return not said or place < said[0] or slots.touch(said[0], place)
+
+    def _is_said(self, model: str) -> bool:
+        slots = self.slots
+        return any(slots.kind(p) == "model" and slots.ref(p).name == model for p in range(len(slots.items)))
+
+    def _is_thing_said(self, model: str) -> bool:
+        """Whether the column is asked of certain things, and not which of its values there are."""
+        name = self.catalog.model(model).name_dimension
+        return any(each.field == f"{model}.{name.name if name else ''}" for each in self.slots.filters)
+
+    def _is_reached(self, model: str, other: str) -> bool:
+        return self.catalog.joins.distance(model, other) is not None
+
+    def _is_distinct_list(self) -> bool:
+        """“Countries with more than five customers”: the values of a column, not rows."""
+        assert self.rows is not None
+        columns = self.rows.columns
+        if len(columns) != 1:
+            return False
+        dimension = self.catalog.dimension(columns[0])[1]
+        return not dimension.is_name and dimension.type not in ("number", "time")
+
+    def _owner(self) -> str:
+        """Whose rows are meant where no table is named: those that point to all the rest that is named."""
+        slots = self.slots
+        owners = {slots.ref(place).model for place in slots.free("dimension")} | slots.owners
+        owners |= {each.field.partition(".")[0] for each in slots.filters}
+        bases = [one for one in sorted(owners) if all(self._is_reached(one, other) for other in owners)]
+        if len(bases) != 1:
+            raise Unread("a list of what")
+        return bases[0]
+
+    def _is_event(self, place: int) -> bool:
+        """A time that is only said to have been: “shipped orders”, “customers that ordered”; not the one that counts anyway."""
+        slots = self.slots
+        name = slots.ref(place).name
+        model, dimension = self.catalog.dimension(name)
+        return slots.is_time(place) and not (
+            model.name == self._base() and model.defaults.agg_time_dimension == dimension.name
+        )
+
+    def _missing(self) -> list[Filter]:
+        """Times that are there or not: of the thing itself, or of rows that it has."""
+        slots, found = self.slots, []
+        seen = [(slots.ref(place).name, False) for place in slots.free("dimension") if self._is_event(place)]
+        beside = [
+            near
+            for place in slots.free("dimension")
+            if self._is_event(place)
+            for near in (slots.before(place), slots.after(place))
+        ]
+        if any(slots.kind(near) == "value" for near in beside):
+            raise Unread("what was done with it")  # shipped with somebody
+        slots.use(*(place for place in slots.free("dimension") if self._is_event(place)))
+        for name, is_not in (*slots.missing, *seen):
+            model = name.partition(".")[0]
+            if self._base() != model and self.catalog.joins.distance(self._base(), model) is None:
+                slots.related.append(Related(model=model, is_not=is_not))
+            else:
+                found.append(Filter(field=name, op="is_null" if is_not else "is_not_null"))
+        return found

@@ -1,0 +1,96 @@
+"""A question as a row of items: the one way to cut it into the fewest known phrases."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import pairwise
+
+from business.logical_query.query import TimeRange
+from business.parsing.reader.lexicon import LONGEST, Lexicon, Ref
+from business.parsing.reader.numbers import number_of
+from business.parsing.reader.times import COMPARED, Moment, compared_phrases, mark_times, place_of
+from business.parsing.reader.units import Unit, normalised, units_of
+from business.parsing.reader.words import LANGUAGES, words_of
+
+_UNKNOWN = 4.0  # what a unit costs that stands for nothing; a phrase costs one, whatever its length
+_PREFERRED = 0.02  # the layer's own words before those of the language
+
+
+@dataclass(frozen=True)
+class Item:
+    """refs: what of the layer it may mean; roles: what it may do in a question. Exactly one kind of them where both are empty
+    but one: a time, a number, or nothing known.
+    """
+
+    text: str
+    refs: tuple[Ref, ...] = ()
+    roles: tuple[str, ...] = ()
+    time: TimeRange | None = None
+    number: float | None = None
+    is_yearless: bool = False  # of a time: a month or a day of any year
+
+    @property
+    def is_known(self) -> bool:
+        return bool(self.refs or self.roles or self.time is not None or self.number is not None)
+
+
+def items_of(question: str, lexicon: Lexicon, today: date) -> list[Item]:
+    """The items of a question, in order."""
+    text, times = mark_times(normalised(question), today, lexicon.catalog.layer.fiscal_year_start)
+    units = units_of(text)
+    best: list[tuple[float, int]] = [(0.0, 0)] * (len(units) + 1)
+    chosen: list[Item | None] = [None] * (len(units) + 1)
+    for end in range(1, len(units) + 1):
+        best[end] = (float("inf"), 0)
+        for begin in range(max(0, end - LONGEST), end):
+            item, cost = _item(text, units[begin:end], lexicon, times)
+            total = best[begin][0] + cost
+            if item is not None and total < best[end][0] - 1e-9:
+                best[end], chosen[end] = (total, begin), item
+    return _back(best, chosen)
+
+
+def _back(best: Sequence[tuple[float, int]], chosen: Sequence[Item | None]) -> list[Item]:
+    found: list[Item] = []
+    at = len(best) - 1
+    while at > 0:
+        item = chosen[at]
+        assert item is not None  # a single unit is always an item
+        found.append(item)
+        at = best[at][1]
+    return found[::-1]
+
+
+def _item(text: str, units: Sequence[Unit], lexicon: Lexicon, times: Sequence[Moment]) -> tuple[Item | None, float]:
+    """The units as one item, and what it costs; None where they are none."""
+    said = text[units[0].begin : units[-1].end]
+    key = tuple(unit.text for unit in units)
+    refs = lexicon.phrases.get(key, ())
+    roles = tuple(role for language in LANGUAGES for role in words_of(language).roles.get(key, ()))
+    if refs or roles:
+        gap = 0.0 if _is_whole(text, units) else 0.5
+        return Item(said, refs, roles, number=_number(said, units)), 1.0 + gap - (
+            _PREFERRED * len(units) if refs else 0.0
+        )
+    if len(units) == 1 and units[0].kind == "time" and ord(units[0].text) >= COMPARED:
+        phrase, role = compared_phrases()[ord(units[0].text) - COMPARED]
+        return Item(phrase, roles=(role,)), 1.0
+    if len(units) == 1 and units[0].kind == "time":
+        moment = times[place_of(units[0].text)]
+        return Item(said, time=moment.range, is_yearless=moment.of_year is not None), 1.0
+    number = _number(said, units)
+    if number is not None:
+        return Item(said, number=number), 1.0
+    return (Item(said), _UNKNOWN) if len(units) == 1 else (None, 0.0)
+
+
+def _is_whole(text: str, units: Sequence[Unit]) -> bool:
+    """Whether nothing that separates, such as a comma, stands between the units."""
+    between = (text[one.end : other.begin] for one, other in pairwise(units))
+    return not any(set(gap) & set(",;，；。") for gap in between)
+
+
+def _number(said: str, units: Sequence[Unit]) -> float | None:
+    if units[0].kind == "quoted" or (units[0].kind == "number" and len(units) > 2):
+        return None
+    return number_of(said)

@@ -1,0 +1,62 @@
+"""How a question leans on what was said before it: “and”, “what about”, “那”; “them”, “these”, “其中”."""
+
+from dataclasses import dataclass
+from functools import cache
+
+from business.parsing.reader.units import key_of, normalised, units_of
+from business.parsing.reader.words import LANGUAGES, words_of
+
+
+@dataclass(frozen=True)
+class Lead:
+    """How a question begins. goes_on: with “and”, “what about”, “那”; refers: to “them”, “those”. rest: what it says besides."""
+
+    goes_on: bool
+    refers: bool
+    only: bool
+    rest: str
+
+
+def lead_of(question: str) -> Lead:
+    """What a question says of the one before it, and the rest of it."""
+    text = normalised(question).strip().rstrip("?？!！。. ")
+    goes_on = only = refers = False
+    while True:
+        units = units_of(text)
+        found = next(
+            (
+                (language, size)
+                for language in LANGUAGES
+                for size in range(min(4, len(units)), 0, -1)
+                if tuple(unit.text for unit in units[:size]) in words_of(language).begins
+            ),
+            None,
+        )
+        if found is None:
+            break
+        size = found[1]
+        only = only or tuple(unit.text for unit in units[:size]) in _ONLY
+        goes_on = True
+        text = text[units[size - 1].end :].lstrip(" ,，")
+    pronouns = {key for language in LANGUAGES for key in words_of(language).refers}
+    units = units_of(text)
+    for size in (4, 3, 2, 1):
+        for begin in range(len(units) - size + 1):
+            is_time = begin + size < len(units) and units[begin + size].text in _time_units()
+            if tuple(unit.text for unit in units[begin : begin + size]) in pronouns and not is_time:
+                refers = True
+                text = f"{text[: units[begin].begin]} {text[units[begin + size - 1].end :]}"
+                units = units_of(text)
+                break
+    rest = text.strip().removesuffix("呢").removesuffix("的话").strip()
+    return Lead(goes_on, refers, only, rest)
+
+
+@cache
+def _time_units() -> frozenset[str]:
+    """“This” before one of them is part of a time."""
+    words = [word for language in LANGUAGES for forms in words_of(language).times["units"].values() for word in forms]
+    return frozenset(key_of(word)[0] for word in words)
+
+
+_ONLY = frozenset(key_of(word) for word in ("only", "just", "now only", "只看", "只", "仅"))

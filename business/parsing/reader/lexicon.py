@@ -1,0 +1,103 @@
+"""What the words of a layer mean: phrases to models, measures, dimensions and values. Built once for a layer version."""
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from business.logical_query.catalog import Catalog
+from business.parsing.reader.units import key_of
+from business.parsing.reader.words import LANGUAGES, words_of
+from business.semantic_layer.model import Dimension, SemanticModel
+
+LONGEST = 10  # units of a phrase
+SPOKEN_VALUE = 2  # characters; a value of one letter or digit is part of ordinary text
+Translate = Callable[[str], Iterable[str]]
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A thing of the layer. name: as the catalog has it; value: of a value, as it is stored."""
+
+    kind: Literal["model", "measure", "dimension", "value"]
+    name: str
+    value: str = ""
+
+    @property
+    def model(self) -> str:
+        return self.name.partition(".")[0] if self.kind != "model" else self.name
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """phrases: by the units of a phrase, everything that it may mean."""
+
+    catalog: Catalog
+    phrases: dict[tuple[str, ...], tuple[Ref, ...]] = field(repr=False)
+
+    @classmethod
+    def of(cls, catalog: Catalog, translate: Translate | None = None) -> "Lexicon":
+        """translate: what an English word is called in the other language, for a layer that has no label there."""
+        found: defaultdict[tuple[str, ...], dict[Ref, None]] = defaultdict(dict)
+
+        def say(phrase: str, ref: Ref) -> None:
+            key = key_of(phrase)
+            if key and len(key) <= LONGEST and not _is_function(key, ref):
+                found[key][ref] = None
+
+        for model in catalog.models.values():
+            _say_model(say, model, translate)
+        return cls(catalog, {key: tuple(refs) for key, refs in found.items()})
+
+
+def _is_function(key: tuple[str, ...], ref: Ref) -> bool:
+    """A word that questions are put with stays one, unless the layer calls a table, measure or column so."""
+    if ref.kind != "value":
+        return False
+    return any(key in words_of(language).roles for language in LANGUAGES)
+
+
+def _say_model(say: Callable[[str, Ref], None], model: SemanticModel, translate: Translate | None) -> None:
+    owners = _words(model.words(), translate)
+    for word in owners:
+        say(word, Ref("model", model.name))
+    for measure in model.measures:
+        for word in _words(measure.words(), translate):
+            say(word, Ref("measure", f"{model.name}.{measure.name}"))
+    for dimension in model.dimensions:
+        ref = Ref("dimension", f"{model.name}.{dimension.name}")
+        words = _words(dimension.words(), translate)
+        for word in (*words, *(_aspects(words) if dimension.type == "time" else ())):
+            say(word, ref)
+            for owner in owners:
+                for between in (" ", "的"):
+                    say(f"{owner}{between}{word}", ref)
+        _say_values(say, dimension, ref.name)
+
+
+def _say_values(say: Callable[[str, Ref], None], dimension: Dimension, name: str) -> None:
+    for value in dimension.values:
+        for word in (value.value, *value.synonyms, *_unaccented(value.value)):
+            if len(word) >= SPOKEN_VALUE and not word.replace(".", "").isdigit():
+                say(word, Ref("value", name, value.value))
+
+
+def _words(words: tuple[str, ...], translate: Translate | None) -> tuple[str, ...]:
+    if translate is None or any(not word.isascii() for word in words):
+        return words
+    return (*words, *dict.fromkeys(other for word in words for other in translate(word)))
+
+
+def _aspects(words: tuple[str, ...]) -> list[str]:
+    """下单 is also said 下过单, 下了单."""
+    pairs = [word for word in words if len(word) == 2 and not word.isascii()]
+    return [f"{word[0]}{between}{word[1]}" for word in pairs for between in ("过", "了", "过了")]
+
+
+def _unaccented(value: str) -> tuple[str, ...]:
+    """“Luís” as it is typed without accents; none where that is the same."""
+    if value.isascii():
+        return ()
+    plain = "".join(sign for sign in unicodedata.normalize("NFKD", value) if not unicodedata.combining(sign))
+    return (plain,) if plain.isascii() else ()

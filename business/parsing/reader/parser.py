@@ -1,0 +1,199 @@
+"""The way without a model: every word of a question stands for something, or there is no answer.
+
+The question is cut into the fewest known phrases; where a phrase may mean several things each combination is read and compiled,
+and the one whose parts lie closest together is taken. Several that are as close are asked back.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from itertools import islice, product
+
+from django.utils.translation import gettext as _
+
+from business.logical_query.catalog import Catalog
+from business.logical_query.compiler import compile_query
+from business.logical_query.errors import Inexpressible
+from business.logical_query.query import Filter, LogicalQuery, Metric, TimeRange
+from business.logical_query.times import period_days
+from business.logical_query.wording import sentence
+from business.parsing.base import Choice, Clarification, Context, Parsed, Unparseable
+from business.parsing.reader.heads import read
+from business.parsing.reader.items import Item, items_of
+from business.parsing.reader.leads import lead_of
+from business.parsing.reader.lexicon import Lexicon, Ref
+from business.parsing.reader.slots import Slots, Unread
+
+MOST_READINGS = 96
+MOST_CHOICES = 4
+
+
+@dataclass(frozen=True)
+class ReaderParser:
+    """lexicon: of the layer's words; built once for a layer version."""
+
+    lexicon: Lexicon
+
+    async def parse(self, question: str, catalog: Catalog, context: Context) -> Parsed:
+        return parse(question, self.lexicon, context)
+
+
+def parse(question: str, lexicon: Lexicon, context: Context) -> Parsed:
+    """What a question asks, by its words alone; of those things alone that the context's text names, where it has one."""
+    parsed = _parsed(lead_of(question).rest if context.named_in else question, lexicon, context)
+    if not context.named_in or isinstance(parsed, Unparseable):
+        return parsed
+    if not isinstance(parsed, LogicalQuery):
+        return Unparseable(_("The question can mean several things."))
+    return _of_named(parsed, lexicon, context)
+
+
+def _of_named(query: LogicalQuery, lexicon: Lexicon, context: Context) -> Parsed:
+    """“How many of these environments are in use?”: the environments whose names stand in the text."""
+    base = query.rows.model if query.rows is not None else query.metrics[0].name
+    name = lexicon.catalog.models[base].name_dimension if base in lexicon.catalog.models else None
+    if name is None:
+        return Unparseable(_("The question cannot be read by its words alone."))
+    field = f"{base}.{name.name}"
+    refs = [ref for item in items_of(context.named_in, lexicon, context.today) for ref in item.refs]
+    values = tuple(dict.fromkeys(ref.value for ref in refs if ref.kind == "value" and ref.name == field))
+    if not values:
+        return Unparseable(_("The question cannot be read by its words alone."))
+    return query.model_copy(update={"filters": (*query.filters, Filter(field=field, op="in", values=values))})
+
+
+def unknown_in(items: Sequence[Item], question: str) -> tuple[str, ...]:
+    """What of a question stands for nothing in the layer; characters that stand side by side in it are one."""
+    found: list[str] = []
+    is_open = False
+    for item in items:
+        if not item.is_known and is_open and f"{found[-1]}{item.text}" in question:
+            found[-1] += item.text
+        elif not item.is_known:
+            found.append(item.text)
+        is_open = not item.is_known
+    return tuple(found)
+
+
+def _parsed(question: str, lexicon: Lexicon, context: Context) -> Parsed:
+    items = items_of(question, lexicon, context.today)
+    unknown = unknown_in(items, question)
+    if unknown:
+        why = _("These words mean nothing in the data: %(words)s.") % {"words": ", ".join(unknown)}
+        return Unparseable(why, unknown, understood(items, lexicon.catalog, context.today))
+    found: dict[str, tuple[int, LogicalQuery]] = {}
+    failed: Exception | None = None
+    for refs in islice(choices_of(items), MOST_READINGS):
+        try:
+            query = read(Slots(lexicon.catalog, items, list(refs), context.today))
+            sql = compile_query(query, lexicon.catalog, context.today)
+        except (Unread, Inexpressible, ValueError) as error:
+            failed = failed or error
+            continue
+        away = 10 * distance(query, lexicon.catalog) + _far_fetched(items, refs)
+        if sql not in found or away < found[sql][0]:
+            found[sql] = (away, query)
+    if not found:
+        return replace(_unparseable(failed), partial=understood(items, lexicon.catalog, context.today))
+    return _closest(list(found.values()), lexicon.catalog, context)
+
+
+def understood(items: list[Item], catalog: Catalog, today: date) -> LogicalQuery | None:
+    """What the words of a question that is not read say for certain: a number, values and a time, to begin a form with."""
+    refs = [item.refs[0] for item in items if len(item.refs) == 1]
+    metrics = [Metric(name=ref.name) for ref in refs if ref.kind == "measure"]
+    metrics += [Metric(name=ref.name, agg="count") for ref in refs if ref.kind == "model"]
+    times = tuple(item.time for item in items if item.time is not None)
+    if not metrics:
+        return None
+    values = [Filter(field=ref.name, values=(ref.value,)) for ref in refs if ref.kind == "value"]
+    for filters, time in ((values, times[:1]), (values, ()), ([], times[:1]), ([], ())):
+        query = LogicalQuery(metrics=(metrics[0],), filters=tuple(filters), times=time)
+        try:
+            compile_query(query, catalog, today)
+        except Inexpressible:
+            continue
+        return query
+    return None
+
+
+def _far_fetched(items: list[Item], refs: tuple[Ref | None, ...]) -> int:
+    """How many words are taken for values that are also the name of a table."""
+    pairs = zip(items, refs, strict=True)
+    return sum(
+        ref is not None and ref.kind == "value" and any(r.kind == "model" for r in item.refs) for item, ref in pairs
+    )
+
+
+def choices_of(items: list[Item]) -> Iterator[tuple[Ref | None, ...]]:
+    """Every combination of meanings, those of the layer's order first."""
+    return product(*(item.refs or (None,) for item in items))
+
+
+def _closest(found: list[tuple[int, LogicalQuery]], catalog: Catalog, context: Context) -> Parsed:
+    least = min(away for away, _query in found)
+    nearest = [query for away, query in found if away == least]
+    if len(nearest) == 1 or len({_same_measures(query) for query in nearest}) == 1:
+        states = _states(nearest[0], catalog, context.today)
+        if not states:
+            return nearest[0]
+        nearest = states
+    said = {sentence(query, catalog, context.language, context.today): query for query in nearest}
+    if len(said) < len(nearest) or len(said) > MOST_CHOICES:
+        return Unparseable(_("The question can mean several things."))
+    return Clarification(tuple(Choice(text, query) for text, query in said.items()))
+
+
+def _states(query: LogicalQuery, catalog: Catalog, today: date) -> list[LogicalQuery]:
+    """“How many customers in October”: those that came then, or those that there were then? Both, where nothing says which.
+
+    Things that have a name stay; orders happen. Empty where the question says which time is meant.
+    """
+    base = query.rows.model if query.rows is not None else query.metrics[0].name
+    if base not in catalog.models or catalog.models[base].name_dimension is None or len(query.times) != 1:
+        return []
+    time = query.times[0]
+    if time.field or query.dimensions or query.comparison or (time.period is None and time.start is None):
+        return []
+    field = f"{base}.{catalog.models[base].defaults.agg_time_dimension}"
+    came = query.model_copy(update={"times": (time.model_copy(update={"field": field}),)})
+    end = time.end if time.period is None else period_days(time.period, today, catalog.layer.fiscal_year_start or 1)[1]
+    if end is None:
+        return []
+    there = query.model_copy(update={"times": (TimeRange(field=field, end=end),)})
+    return [came, there]
+
+
+def _same_measures(query: LogicalQuery) -> str:
+    """A query without the tables of its measures: one measure may be kept at several grains under one name, and the first is taken."""
+    if any(metric.agg is not None for metric in query.metrics) or not query.metrics:
+        return query.model_dump_json()
+    named = {metric.name: metric.name.partition(".")[2] for metric in query.metrics}
+    text = query.model_dump_json()
+    for name, bare in named.items():
+        text = text.replace(f'"{name}"', f'"{bare}"')
+    return text
+
+
+def distance(query: LogicalQuery, catalog: Catalog) -> int:
+    """How far the parts of a query lie apart: tables that it names, beyond the first."""
+    named = {metric.name.partition(".")[0] for metric in query.metrics}
+    named |= {each.name.partition(".")[0] for each in query.dimensions if each.name}
+    named |= {query.rows.model, *(name.partition(".")[0] for name in query.rows.columns)} if query.rows else set()
+    named |= {each.field.partition(".")[0] for each in query.filters if each.field}
+    named |= {each.field.partition(".")[0] for each in query.times if each.field}
+    named |= {each.model for each in query.related}
+    bases = [query.rows.model] if query.rows else [query.metrics[0].name.partition(".")[0]]
+    steps = [catalog.joins.distance(bases[0], name) for name in named]
+    return sum(10 if step is None else step for step in steps)
+
+
+def _unparseable(failed: Exception | None) -> Unparseable:
+    unknown = getattr(failed, "unknown", ())
+    if unknown:
+        return Unparseable(
+            _("It is not clear what this says here: %(words)s.") % {"words": ", ".join(unknown)}, tuple(unknown)
+        )
+    if isinstance(failed, Inexpressible):
+        return Unparseable(str(failed))
+    return Unparseable(_("The question cannot be read by its words alone."))

@@ -1,0 +1,344 @@
+"""The parts of a question that stand for themselves: numbers, negations, values, times, groups, the order."""
+
+from datetime import date
+from functools import partial
+from typing import get_args
+
+from business.logical_query.query import Comparison, Dimension, Filter, Grain, Metric, Related, Sign, TimeRange
+from business.logical_query.times import days_of
+from business.parsing.reader.slots import SUPERLATIVES, Slots, Threshold, Unread
+
+_BEFORE: dict[str, Sign] = {"more": ">", "at_least": ">=", "less": "<", "at_most": "<=", "exactly": "="}
+_AFTER: dict[str, Sign] = {"or_more": ">=", "or_less": "<="}
+_JOINING = ("and", "compared")
+_ONE_PERIOD = frozenset({1, 3, 6, 12})
+
+
+def read_numbers(slots: Slots) -> None:
+    """Numbers with a comparison become conditions; those of a ranking its length."""
+    for place in slots.free("number"):
+        if place in slots.used:
+            continue
+        second = _between(slots, place)
+        if second is not None:
+            first = place - 1 if slots.has(place - 1, "between") else place
+            _condition(slots, first, second, [(">=", place), ("<=", second)])
+            continue
+        op = next((sign for role, sign in _BEFORE.items() if slots.has(place - 1, role)), None)
+        behind = place + 1
+        while slots.has(behind, "currency", "counter") and not slots.has(behind, *_AFTER):
+            behind += 1
+        after = next((sign for role, sign in _AFTER.items() if slots.has(behind, role)), None)
+        if op is not None and not (
+            op == "=" and slots.is_soft(place - 1) and not _is_column(slots, slots.before(place - 1))
+        ):
+            slots.use(place - 1)
+            _condition(slots, place - 1, place, [(op, place)])
+        elif after is not None:
+            slots.use(behind)
+            _condition(slots, place, behind, [(after, place)])
+        elif _is_column(slots, place - 1) and not slots.has(slots.after(place), *SUPERLATIVES):
+            _condition(slots, place, place, [("=", place)])
+        else:
+            _limit(slots, place)
+
+
+def _is_column(slots: Slots, place: int) -> bool:
+    return slots.kind(place) == "dimension" and slots.is_number(place)
+
+
+def _is_key(slots: Slots, place: int) -> bool:
+    """A number that only names a row is not compared."""
+    model, dimension = slots.catalog.dimension(slots.ref(place).name)
+    return dimension.expr in {entity.expr for entity in model.entities}
+
+
+def _between(slots: Slots, place: int) -> int | None:
+    """The place of the second number of “between 5 and 10”, “5到10之间”."""
+    joint = place + 1
+    while slots.has(joint, "currency", "counter"):
+        joint += 1
+    second = joint + 1
+    behind = slots.after(second)
+    is_framed = (
+        slots.has(place - 1, "between") or slots.has(behind, "between_end") or slots.has(second + 1, "between_end")
+    )
+    if slots.kind(second) == "number" and slots.has(joint, "and", "between_to") and is_framed:
+        slots.use(joint, *(each for each in (place - 1,) if slots.has(each, "between")))
+        slots.use(*(each for each in (second + 1, behind) if slots.has(each, "between_end")))
+        return second
+    return None
+
+
+def _limit(slots: Slots, place: int) -> None:
+    number = slots.items[place].number or 0
+    if slots.limit is not None or number != int(number) or not 0 < number <= 1_000:
+        raise Unread("", unknown=(slots.items[place].text,))
+    near = (slots.before(place), slots.after(place))
+    if not any(slots.has(each, *SUPERLATIVES) for each in near) and not slots.said(*SUPERLATIVES):
+        raise Unread("", unknown=(slots.items[place].text,))
+    slots.limit = int(number)
+    slots.use(place)
+
+
+def _condition(slots: Slots, first: int, last: int, bounds: list[tuple[Sign, int]]) -> None:
+    """What is compared with a number: the column or measure before it, else what is counted behind or before it."""
+    slots.use(*(place for _op, place in bounds))
+    before, after = slots.before(first), slots.after(last)
+    values = [(op, slots.items[place].number or 0.0) for op, place in bounds]
+    if (
+        len(bounds) > 1
+        and slots.items[bounds[0][1]].text.isdecimal()
+        and not slots.items[bounds[1][1]].text.isdecimal()
+    ):
+        raise Unread("whose scale the first number has")  # 1-2万
+    is_equal = [op for op, _value in values] == ["="]
+    if any(_is_column(slots, near) and _is_key(slots, near) and not is_equal for near in (before, after)):
+        raise Unread("a number that names a row")
+    if _is_column(slots, before) and before not in slots.used:
+        slots.use(before)
+        slots.filters += [Filter(field=slots.ref(before).name, op=op, values=(value,)) for op, value in values]
+    elif _is_column(slots, after) and after not in slots.used:
+        slots.use(after)
+        slots.filters += [Filter(field=slots.ref(after).name, op=op, values=(value,)) for op, value in values]
+    else:
+        is_near = all(slots.items[place].text != "的" for place in range(last + 1, min(after, len(slots.items))))
+        metric = _counted(slots, before, after if is_near else -1)
+        slots.thresholds += [Threshold(metric, op, value) for op, value in values]
+
+
+def _counted(slots: Slots, before: int, after: int) -> Metric:
+    for place in (before, after):
+        if slots.kind(place) == "measure" and place not in slots.used:
+            slots.use(place)
+            return Metric(name=slots.ref(place).name)
+    if slots.has(before, "count") and slots.kind(slots.before(before)) == "model":  # 订单数超过5
+        slots.use(before, slots.before(before))
+        return Metric(name=slots.ref(slots.before(before)).name, agg="count")
+    for place in (after, before):
+        if slots.kind(place) == "model" and place not in slots.used and len(slots.free("model", "dimension")) > 1:
+            slots.use(place)
+            return Metric(name=slots.ref(place).name, agg="count")
+    raise Unread("what the number is compared with")
+
+
+def read_averages(slots: Slots) -> None:
+    """A column above or below its own average."""
+    for place in slots.said("than_average", "below_average"):
+        before, after = slots.before(place), slots.after(place)
+        column = before if _is_column(slots, before) else after
+        if not _is_column(slots, column):
+            raise Unread("which average")
+        op: Sign = ">" if slots.has(place, "than_average") else "<"
+        slots.filters.append(Filter(field=slots.ref(column).name, op=op, than="average"))
+        slots.use(place, column)
+
+
+def read_related(slots: Slots) -> None:
+    """“With orders”, “有订单的客户”: rows of another table that a thing has."""
+    for place in slots.said("with"):
+        after = slots.after(place)
+        if slots.kind(after) == "model" and after not in slots.used and len(slots.free("model")) > 1:
+            slots.related.append(Related(model=slots.ref(after).name))
+            slots.use(place, after)
+
+
+def read_values(slots: Slots) -> None:
+    """Values of one column in one run, negated or not; the column's own name beside them says nothing more."""
+    slots.use(
+        *(place for place in slots.said("kind_of") if slots.kind(place - 1) == "value")
+    )  # 软件类产品; never 每类产品
+    negated = _negated(slots)
+    runs: dict[tuple[str, bool], list[list[int]]] = {}
+    for place in slots.free("value"):
+        key = (slots.ref(place).name, place in negated)
+        before = slots.before(place)
+        joined = slots.has(before, *_JOINING)
+        previous = slots.before(before) if joined else before
+        run = next((run for run in runs.get(key, []) if run[-1] == previous), None)
+        if run is None:
+            runs.setdefault(key, []).append([place])
+            continue
+        run.append(place)
+        if joined:
+            if slots.has(before, "compared") or slots.said("compared", "compared_after"):
+                slots.dimensions.append(Dimension(name=key[0]))
+            slots.use(before)
+    for (name, is_not), found in runs.items():
+        if len(found) > 1:
+            raise Unread("values of one column in two places")
+        values = tuple(dict.fromkeys(slots.ref(place).value for place in found[0]))
+        slots.filters.append(Filter(field=name, op="not_in" if is_not else "in", values=values))
+        slots.use(*found[0])
+        slots.owners.add(name.partition(".")[0])
+        for place in (slots.before(found[0][0]), slots.after(found[0][-1])):
+            if slots.kind(place) == "dimension" and slots.ref(place).name == name and len(values) >= 1:
+                slots.use(place)
+    slots.dimensions = list(dict.fromkeys(slots.dimensions))
+
+
+def _negated(slots: Slots) -> set[int]:
+    """The places of values that are not to hold; other things that are not become conditions of their own."""
+    found: set[int] = set()
+    for place in slots.said("not", "except"):
+        after = slots.after(place)
+        while slots.kind(after) == "dimension" and slots.kind(slots.after(after)) == "value":
+            after = slots.after(after)
+        if slots.kind(after) == "value":
+            found |= _run(slots, after)
+        elif slots.kind(after) == "model" and slots.has(place, "not"):
+            slots.related.append(Related(model=slots.ref(after).name, is_not=True))
+            slots.use(after)
+        elif slots.kind(after) == "dimension" and slots.has(place, "not"):
+            slots.missing.append((slots.ref(after).name, True))
+            slots.use(after)
+        else:
+            raise Unread("what is not to be")
+        slots.use(place)
+    for place in slots.said("except_after"):
+        before = slots.before(place)
+        if slots.kind(before) != "value":
+            raise Unread("what is left out")
+        found.add(before)
+        slots.use(place)
+    return found
+
+
+def _run(slots: Slots, first: int) -> set[int]:
+    """Values of one column that follow each other, joined by “and”."""
+    found, place = {first}, slots.after(first)
+    while slots.has(place, "and") and slots.kind(slots.after(place)) == "value":
+        if slots.ref(slots.after(place)).name != slots.ref(first).name:
+            break
+        place = slots.after(place)
+        found.add(place)
+        place = slots.after(place)
+    return found
+
+
+def read_times(slots: Slots) -> None:
+    """One time, of the time column that is named beside it; or two that are compared, the later one with the one before it."""
+    places = slots.free("time")
+    ranges = [slots.items[place].time for place in places]
+    slots.use(*places)
+    times = [time for time in ranges if time is not None]
+    compared = slots.said("compared", "compared_after", "change")
+    if len(times) > 2 or (len(times) == 2 and not compared):
+        raise Unread("several times")
+    if times:
+        slots.times = [_with_column(slots, places[0], times[0])]
+    if len(times) == 2:
+        field = slots.times[0].field
+        before, later = sorted(
+            (time.model_copy(update={"field": field}) for time in times), key=partial(_first_day, slots)
+        )
+        slots.times, slots.comparison = [later], Comparison(to="time", time=before)
+        slots.use(*compared, *slots.said("and"))
+    else:
+        _compare(slots, compared)
+
+
+def _first_day(slots: Slots, time: TimeRange) -> date:
+    return days_of(time, slots.today, slots.catalog.layer.fiscal_year_start)[0] or date.min
+
+
+def _compare(slots: Slots, compared: list[int]) -> None:
+    """A change against the time before, where only one time is said."""
+    said = slots.said("previous_year", "previous_period")
+    changes = [place for place in compared if slots.has(place, "change")]
+    if not said and not changes:
+        return
+    if not slots.times or not _is_one_period(slots.times[0]):
+        raise Unread("which times are compared")
+    to_year = any(slots.has(place, "previous_year") for place in said)
+    slots.comparison = Comparison(to="previous_year" if to_year else "previous_period")
+    slots.use(*said, *changes)
+
+
+def _is_one_period(time: TimeRange) -> bool:
+    if time.period is not None:
+        return True
+    if time.start is None or time.end is None or time.start.day != 1 or time.end.day != 1:
+        return False
+    return (time.end.year - time.start.year) * 12 + time.end.month - time.start.month in _ONE_PERIOD
+
+
+def _with_column(slots: Slots, place: int, time: TimeRange) -> TimeRange:
+    """With the time column that stands beside it, or that is the only one named at all."""
+    near = [each for each in (slots.before(place), slots.after(place)) if each >= 0 and slots.kind(each) == "dimension"]
+    near = [each for each in near if slots.is_time(each)]
+    if not near:
+        near = [each for each in slots.free("dimension") if slots.is_time(each)]
+    if not near or len({slots.ref(each).name for each in near}) > 1:
+        return time
+    slots.use(*near)
+    name = slots.ref(near[0]).name
+    model, dimension = slots.catalog.dimension(name)
+    if slots.items[place].is_yearless and model.defaults.agg_time_dimension != dimension.name:
+        raise Unread("of which year")  # birthdays are of every year
+    slots.owners.add(name.partition(".")[0])
+    return time.model_copy(update={"field": name})
+
+
+def read_groups(slots: Slots) -> None:
+    """What follows “by”, “each”, “各”; periods of time; what stands before “各有多少”."""
+    for place in range(len(slots.items)):
+        grain = next((role for role in slots.roles(place) if role.startswith("each_grain:")), "")
+        if grain and place not in slots.used:
+            _add_grain(slots, place, grain)
+        elif slots.has(place, "each") and place not in slots.used:
+            _following(slots, place)
+        elif slots.has(place, "each_before") and place not in slots.used:
+            before = slots.before(place)
+            if slots.kind(before) not in ("dimension", "model"):
+                raise Unread("of each what")
+            _add_group(slots, before)
+            slots.use(place)
+
+
+def _following(slots: Slots, place: int) -> None:
+    after = slots.after(place)
+    while slots.kind(after) == "value" and slots.kind(slots.after(after)) == "model":
+        after = slots.after(after)
+    noun = next((role for role in slots.roles(after) if role.startswith("grain:")), "")
+    if noun:
+        _add_grain(slots, after, noun)
+        slots.use(place)
+        return
+    if slots.kind(after) == "measure" and slots.said(*SUPERLATIVES):
+        slots.ranked_by = Metric(name=slots.ref(after).name)
+        slots.use(place, after)
+        return
+    if slots.kind(after) == "value" and slots.has(place, "by_value"):
+        slots.use(place)  # albums by Led Zeppelin
+        return
+    if slots.kind(after) not in ("dimension", "model") or after in slots.used:
+        return  # what is left unused is told at the end
+    slots.use(place)
+    _add_group(slots, after)
+    while slots.has(slots.after(after), "and") and slots.kind(slots.after(slots.after(after))) in (
+        "dimension",
+        "model",
+    ):
+        joint = slots.after(after)
+        after = slots.after(joint)
+        slots.use(joint)
+        _add_group(slots, after)
+
+
+def _add_group(slots: Slots, place: int) -> None:
+    if slots.is_number(place) or slots.is_time(place):
+        raise Unread("a group of numbers or times")
+    name = slots.ref(place).name
+    if slots.kind(place) == "dimension" and slots.dimension(place).is_name:
+        name = name.partition(".")[0]
+    slots.dimensions.append(Dimension(name=name))
+    slots.owners.add(name.partition(".")[0])
+    slots.use(place)
+
+
+def _add_grain(slots: Slots, place: int, role: str) -> None:
+    grain = role.partition(":")[2]
+    assert grain in get_args(Grain)  # a test reads the data file
+    slots.dimensions.append(Dimension(grain=grain))  # type: ignore[arg-type]
+    slots.use(place)

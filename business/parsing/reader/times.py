@@ -1,0 +1,315 @@
+"""Times of both languages: single moments by patterns of the data files, and the spans that they make together.
+
+A month without its year is the latest that has begun; what is said relatively stays relative, so that the same query means the
+month before when it is asked in the next one.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from functools import cache
+from typing import Any
+
+from business.logical_query.query import Period, TimeRange
+from business.logical_query.times import Span, period_days
+from business.parsing.reader.numbers import number_of
+from business.parsing.reader.units import normalised
+from business.parsing.reader.words import LANGUAGES, entries, words_of
+
+_PLACE = 0xE000  # of the first moment, as one private character
+COMPARED = 0xF000  # of the first phrase that compares
+_MOST = 400
+_MONTHS = {"month": 1, "quarter": 3, "half": 6, "year": 12}
+_HAN_N = "[一两二三四五六七八九十]{1,3}"
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One time expression. period: where it is said relatively; span: its days. of_year: the same in another year."""
+
+    span: Span
+    period: Period | None = None
+    of_year: Callable[[int], Span] | None = None
+    year: int | None = None
+
+    @property
+    def range(self) -> TimeRange:
+        if self.period is not None:
+            return TimeRange(period=self.period)
+        return TimeRange(start=self.span[0], end=self.span[1])
+
+
+def mark_times(text: str, today: date, fiscal_start: int | None) -> tuple[str, list[Moment]]:
+    """A normalised text with each time as one private character, and the times. Longest expressions win."""
+    for number, (phrase, _role) in enumerate(compared_phrases()):
+        text = text.replace(phrase, f" {chr(COMPARED + number)} ")
+    moments: list[Moment] = []
+    text = _replaced(
+        text, _moment_patterns(), lambda kind, entry, found: _moment(kind, entry, found, today, fiscal_start), moments
+    )
+
+    def spanned(kind: str, _entry: dict[str, Any], found: re.Match[str]) -> Moment | None:
+        return _span(kind, [moments[ord(sign) - _PLACE] for sign in found[0] if _is_place(sign)])
+
+    whole: list[Moment] = []
+    text = _replaced(text, _span_patterns(), spanned, whole, shift=_MOST)
+    found: list[Moment] = []
+
+    def counted(sign: re.Match[str]) -> str:
+        place = ord(sign[0]) - _PLACE
+        found.append(whole[place - _MOST] if place >= _MOST else moments[place])
+        return chr(_PLACE + len(found) - 1)
+
+    return re.sub(f"[{chr(_PLACE)}-{chr(_PLACE + 2 * _MOST - 1)}]", counted, text), found
+
+
+@cache
+def compared_phrases() -> tuple[tuple[str, str], ...]:
+    """What is compared with another time and would else be read as that time: 去年同期. Each stands for itself as one character."""
+    found = [
+        (normalised(str(phrase)), entry["role"])
+        for language in LANGUAGES
+        for entry in entries(language)
+        if entry["role"] in ("previous_year", "previous_period")
+        for phrase in entry["say"]
+    ]
+    return tuple(sorted(found, key=lambda one: -len(one[0])))
+
+
+def place_of(sign: str) -> int:
+    """The number of the time that a private character stands for."""
+    return ord(sign) - _PLACE
+
+
+def _is_place(sign: str) -> bool:
+    return _PLACE <= ord(sign) < _PLACE + 2 * _MOST
+
+
+Reader = Callable[[str, dict[str, Any], re.Match[str]], Moment | None]
+Pattern = tuple[re.Pattern[str], str, dict[str, Any]]
+
+
+def _replaced(text: str, patterns: tuple[Pattern, ...], read: Reader, into: list[Moment], shift: int = 0) -> str:
+    """Every place where a pattern fits and is read, as a private character; those in front of the list first."""
+    for pattern, kind, entry in patterns:
+        at = 0
+        while (found := pattern.search(text, at)) is not None:
+            moment = read(kind, entry, found)
+            if moment is None or len(into) >= _MOST:
+                at = found.start() + 1
+                continue
+            sign = chr(_PLACE + shift + len(into))
+            into.append(moment)
+            text = f"{text[: found.start()]} {sign} {text[found.end() :]}"
+            at = found.start() + 3
+    return text
+
+
+@cache
+def _moment_patterns() -> tuple[Pattern, ...]:
+    found = []
+    for language in LANGUAGES:
+        slots = _slots(language)
+        found += [
+            (_compiled(form, slots, language), entry["kind"], {**entry, "language": language}, len(form))
+            for entry in words_of(language).times["moments"]
+            for form in entry["say"]
+        ]
+    found.sort(key=lambda one: -one[3])
+    return tuple((pattern, kind, entry) for pattern, kind, entry, _size in found)
+
+
+@cache
+def _span_patterns() -> tuple[Pattern, ...]:
+    found = []
+    for language in LANGUAGES:
+        for entry in words_of(language).times["spans"]:
+            for form in entry["say"]:
+                place = f"\\s*[{chr(_PLACE)}-{chr(_PLACE + _MOST - 1)}]\\s*"
+                found.append((_compiled(form, {"t": place}, language), entry["kind"], entry, len(form)))
+    found.sort(key=lambda one: (-one[0].pattern.count(chr(_PLACE)), -one[3]))
+    return tuple((pattern, kind, entry) for pattern, kind, entry, _size in found)
+
+
+def _slots(language: str) -> dict[str, str]:
+    times = words_of(language).times
+    units = "|".join(sorted((word for words in times["units"].values() for word in words), key=len, reverse=True))
+    months = "|".join(sorted((word for words in times["months"] for word in words), key=len, reverse=True))
+    ordinals = "|".join(word for words in times["ordinals"] for word in words)
+    english = "|".join(sorted((w for w, n in words_of("en").numbers.items() if n), key=len, reverse=True))
+    number = rf"\d{{1,3}}|{_HAN_N}" if language == "zh" else rf"\d{{1,3}}|{english}"
+    plural = "s?" if language == "en" else ""
+    return {
+        "unit": rf"(?P<unit>{units}){plural}", "n": rf"(?P<n>{number})", "year": r"(?P<year>(?:19|20)\d\d)",
+        "month": rf"(?P<month>{months})", "mm": r"(?P<mm>1[0-2]|0?[1-9])", "day": r"(?P<day>[12]\d|3[01]|0?[1-9])",
+        "q": r"(?P<q>[1-4一二三四])", "ordinal": rf"(?P<ordinal>{ordinals})", "half": r"(?P<half>[12上下])",
+    }  # fmt: skip
+
+
+def _compiled(form: str, slots: dict[str, str], language: str) -> re.Pattern[str]:
+    """A form of the data file as a pattern: blanks are any white space; it begins and ends at a word's edge."""
+    parts = re.split(r"\{(\w+)\}", form)
+    seen: set[str] = set()
+    text = ""
+    for place, part in enumerate(parts):
+        if place % 2 == 0:
+            text += re.escape(part).replace(r"\ ", r"\s+")
+        else:
+            text += slots[part] if part not in seen else re.sub(r"\?P<\w+>", "?:", slots[part])
+            seen.add(part)
+    before = r"(?<![a-z0-9])" if language == "en" or form[0] in "{q" else ""
+    after = r"(?![a-z0-9])" if language == "en" or form[-1] == "}" else ""
+    return re.compile(before + text + after)
+
+
+def _moment(
+    kind: str, entry: dict[str, Any], found: re.Match[str], today: date, fiscal_start: int | None
+) -> Moment | None:
+    given = found.groupdict()
+    try:
+        read = _KINDS[kind](entry, given, today)
+        if read is not None and read.period is not None:
+            fiscal = fiscal_start or 1  # whether there is one is asked when it is compiled
+            return replace(read, span=period_days(read.period, today, fiscal))
+    except ValueError:  # 31 February
+        return None
+    return read
+
+
+def _unit(entry: dict[str, Any], given: dict[str, Any]) -> Any:
+    if "unit" in entry:
+        return entry["unit"]
+    units = words_of(entry["language"]).times["units"]
+    return next(unit for unit, words in units.items() if given["unit"] in words)
+
+
+def _relative(period: Period) -> Moment:
+    return Moment((None, None), period)
+
+
+def _period(entry: dict[str, Any], given: dict[str, Any], _today: date) -> Moment:
+    offset = entry["offset"]
+    return _relative(Period(unit=_unit(entry, given), first=offset, last=offset))
+
+
+def _year_back(entry: dict[str, Any], _given: dict[str, Any], today: date) -> Moment:
+    offset = entry["offset"]
+    return replace(_relative(Period(unit="year", first=offset, last=offset)), year=today.year + offset)
+
+
+def _to_date(entry: dict[str, Any], given: dict[str, Any], _today: date) -> Moment:
+    return _relative(Period(unit=_unit(entry, given), to_date=True))
+
+
+def _rolling(entry: dict[str, Any], given: dict[str, Any], _today: date) -> Moment | None:
+    n = number_of(given["n"])
+    return _relative(Period(unit=_unit(entry, given), rolling=int(n))) if n else None
+
+
+def _ago(entry: dict[str, Any], given: dict[str, Any], _today: date) -> Moment | None:
+    n = number_of(given["n"])
+    return _relative(Period(unit=_unit(entry, given), first=-int(n), last=-int(n))) if n else None
+
+
+def _day(entry: dict[str, Any], _given: dict[str, Any], _today: date) -> Moment:
+    return _relative(Period(unit="day", first=entry["offset"], last=entry["offset"]))
+
+
+def _date(entry: dict[str, Any], given: dict[str, Any], today: date) -> Moment:
+    month = _month_number(entry, given)
+    day = int(given["day"])
+
+    def of_year(year: int) -> Span:
+        start = date(year, month, day)
+        return start, start + timedelta(days=1)
+
+    return _dated(given, today, of_year)
+
+
+def _month(entry: dict[str, Any], given: dict[str, Any], today: date) -> Moment:
+    number = _month_number(entry, given)
+    return _dated(given, today, lambda year: _numbered("month", number, year))
+
+
+def _quarter(entry: dict[str, Any], given: dict[str, Any], today: date) -> Moment:
+    number = _ordinal(entry, given, "q")
+    return _dated(given, today, lambda year: _numbered("quarter", number, year))
+
+
+def _half(entry: dict[str, Any], given: dict[str, Any], today: date) -> Moment | None:
+    number = {"1": 1, "上": 1, "2": 2, "下": 2}.get(given.get("half") or "") or _ordinal(entry, given, "half")
+    return _dated(given, today, lambda year: _numbered("half", number, year)) if number in (1, 2) else None
+
+
+def _of_last_year(read: Callable[[dict[str, Any], dict[str, Any], date], Moment | None]) -> Any:
+    def moment(entry: dict[str, Any], given: dict[str, Any], today: date) -> Moment | None:
+        return read(entry, {**given, "year": str(today.year - 1)}, today)
+
+    return moment
+
+
+def _year(_entry: dict[str, Any], given: dict[str, Any], _today: date) -> Moment:
+    number = int(given["year"])
+    return Moment(_numbered("year", 1, number), year=number)
+
+
+def _dated(given: dict[str, Any], today: date, of_year: Callable[[int], Span]) -> Moment:
+    if given.get("year"):
+        return Moment(of_year(int(given["year"])))
+    span = of_year(today.year)
+    if span[0] is not None and span[0] > today:
+        span = of_year(today.year - 1)
+    return Moment(span, of_year=of_year)
+
+
+def _month_number(entry: dict[str, Any], given: dict[str, Any]) -> int:
+    if given.get("mm"):
+        return int(given["mm"])
+    months = words_of(entry["language"]).times["months"]
+    return next(n for n, names in enumerate(months, 1) if given["month"] in names)
+
+
+def _ordinal(entry: dict[str, Any], given: dict[str, Any], slot: str) -> int:
+    said = given.get(slot) or given.get("ordinal") or ""
+    if said.isdecimal():
+        return int(said)
+    ordinals = words_of(entry["language"]).times["ordinals"]
+    return next(n for n, names in enumerate(ordinals, 1) if said in names)
+
+
+def _numbered(unit: str, number: int, year: int) -> Span:
+    """The month, quarter or half of a year, counted from 1; the year itself."""
+    months = _MONTHS[unit]
+    first = year * 12 + (number - 1) * months
+    return date(first // 12, first % 12 + 1, 1), date((first + months) // 12, (first + months) % 12 + 1, 1)
+
+
+_KINDS: dict[str, Callable[[dict[str, Any], dict[str, Any], date], Moment | None]] = {
+    "period": _period, "year_back": _year_back, "to_date": _to_date, "rolling": _rolling, "ago": _ago, "day": _day, "date": _date,
+    "month": _month, "month_of_last_year": _of_last_year(_month), "quarter": _quarter, "quarter_of_last_year": _of_last_year(_quarter),
+    "half": _half, "half_of_last_year": _of_last_year(_half), "year": _year,
+}  # fmt: skip
+
+
+def _span(kind: str, moments: list[Moment]) -> Moment | None:
+    """What moments make together; None where that is no time."""
+    first, last = moments[0], moments[-1]
+    start, end = first.span
+    if kind == "in":
+        return first
+    if kind == "between":
+        if first.of_year and not last.of_year and last.span[0]:  # from May to September 2023
+            start = first.of_year(last.span[0].year)[0]
+        elif last.of_year and not first.of_year and start:  # from October 1997 to December
+            end = last.of_year(start.year)[1]
+            return Moment((start, end)) if end and end > start else None
+        stop = last.span[1]
+        return Moment((start, stop)) if start and stop and start < stop else None
+    edges: dict[str, Span] = {
+        "since": (start, None),
+        "after": (end, None),
+        "before": (None, start),
+        "until": (None, end),
+    }
+    return Moment(edges[kind]) if any(edges[kind]) else None

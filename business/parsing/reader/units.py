@@ -1,0 +1,72 @@
+"""A text as a row of units: an English word without its plural, a Chinese character, a number, a quoted string or a sign."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_QUOTES = r"\"([^\"]+)\"|“([^”]+)”|「([^」]+)」|《([^》]+)》|(?<![a-z])'([^']+)'(?![a-z])"
+_UNIT = re.compile(
+    rf"(?P<quoted>{_QUOTES})|(?P<time>[\ue000-\uf8ff])|(?P<number>\d[\d,]*(?:\.\d+)?)|(?P<word>[a-zà-ÿ]+(?:'(?:t|re|ve|s)\b)?)"
+    r"|(?P<han>[\u3400-\u9fff])|(?P<sign>[<>]=?|=|%|&|[、~-])"
+)
+_SPACED = re.compile(r"(?<=[\u3400-\u9fff])\s+(?=[\d\u3400-\u9fff])|(?<=\d)\s+(?=[\u3400-\u9fff])")
+_SHORT = 3  # letters; a shorter word has no plural to take off
+IRREGULAR = {
+    "people": "person", "children": "child", "statuses": "status", "bonuses": "bonus", "buses": "bus", "campuses": "campus",
+    "has": "has", "does": "does", "is": "is", "was": "was", "this": "this", "as": "as", "its": "its", "us": "us", "data": "data",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Unit:
+    """text: what is matched. kind: word, han, number, quoted, time or sign. begin, end: in the normalised text."""
+
+    text: str
+    kind: str
+    begin: int
+    end: int
+
+
+def normalised(text: str) -> str:
+    """One form of every character; no space between Chinese and a number or another Chinese character: “2024 年”."""
+    text = unicodedata.normalize("NFKC", text).replace("‘", "'").replace("’", "'").replace("≥", ">=").replace("≤", "<=")
+    text = "".join(lowered if len(lowered := sign.lower()) == 1 else sign for sign in text)
+    return _SPACED.sub("", text)
+
+
+def units_of(text: str) -> list[Unit]:
+    """The units of a normalised text, in order; other punctuation separates and is gone."""
+    return list(_units(text))
+
+
+def key_of(phrase: str) -> tuple[str, ...]:
+    """A phrase as it is looked up: the texts of its units."""
+    return tuple(unit.text for unit in units_of(normalised(phrase)))
+
+
+def _units(text: str) -> Iterator[Unit]:
+    for found in _UNIT.finditer(text):
+        kind = str(found.lastgroup or "quoted")
+        kind = next(name for name in ("quoted", "time", "number", "word", "han", "sign") if found[name])
+        said = found[0]
+        if kind == "quoted":
+            yield Unit(said[1:-1], kind, found.start(), found.end())
+        elif kind == "number":
+            yield Unit(said.replace(",", ""), kind, found.start(), found.end())
+        else:
+            yield Unit(singular(said) if kind == "word" else said, kind, found.start(), found.end())
+
+
+def singular(word: str) -> str:
+    """A word without its plural ending; the same rule for questions and for names of tables and columns."""
+    word = word.removesuffix("'s")
+    if word in IRREGULAR:
+        return IRREGULAR[word]
+    if len(word) > _SHORT + 1 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > _SHORT + 1 and word.endswith(("sses", "shes", "ches", "xes", "zes")):
+        return word[:-2]
+    if len(word) > _SHORT and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word

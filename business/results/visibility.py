@@ -1,0 +1,45 @@
+"""Who may still see the results of a data source: asked by whoever shows an answer that cites one, every time.
+
+A data source of its own kind registers a function at start-up; what nobody vouches for is not shown.
+"""
+
+from collections.abc import Callable, Collection
+
+from authz.principal import Principal
+from business.results.shown_query import TableReach, Value
+from copilot_site.lib.registry import Registry
+
+
+class Queried(Value):
+    """What a result stands on: a source by name, and what of its tables it could read when it ran."""
+
+    source: str
+    reach: tuple[TableReach, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """As one line of text, for whoever keeps it."""
+        return self.model_dump_json()
+
+    @classmethod
+    def of_tables(cls, source: str, tables: Collection[str]) -> "Queried":
+        """Where no more is known than the tables that were read."""
+        return cls(source=source, reach=tuple(TableReach(table=table, columns=(), units=()) for table in tables))
+
+
+Visible = Callable[[Principal, Collection[Queried]], Collection[Queried]]
+"""(who, results) → those of the results that this person may be shown now."""
+
+query_sources: Registry[Visible] = Registry("kind of data source")
+
+
+def visible_queries(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
+    """Those of the results that any kind vouches for."""
+    if not queried:
+        return set()
+    return {one for visible in query_sources for one in visible(principal, queried) if one in queried}
+
+
+def visible_keys(principal: Principal, keys: Collection[str]) -> set[str]:
+    """Those of the kept keys whose results this person may be shown now."""
+    return {one.key for one in visible_queries(principal, {Queried.model_validate_json(key) for key in keys})}

@@ -1,0 +1,223 @@
+"""The second wall: for each set of rights a role of its own that can read views of its own, and nothing else.
+
+A view has the allowed columns and the rows of the org units as literals (`security_barrier`: no condition from outside sees a
+row that the filter has not let pass). Nothing in it depends on a setting, so there is nothing for `set_config` to change. The
+role owns nothing, is a member of nothing, and may not even see the schemas of the base tables.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+from django.utils.translation import gettext as _
+from psycopg import sql
+
+from business.account import faults_of, out_of_bounds, setup_command
+from business.address import Address, has_setting
+from business.guard.policy import AllowedTable, Policy
+from business.guard.rewrite import row_filter
+from business.identity import SourceRefused
+from business.relations import faults_in
+from business.sandbox.setup import LOCK, set_up_own
+from business.session import connected
+from copilot_site.lib.errors import InvalidInput
+
+PREFIX = "copilot_wall_"
+NAMES = f"^{PREFIX}[0-9a-f]{{24}}$"
+built: set[tuple[Address, str]] = set()  # what this process has seen: walls, and their ordered views as wall.view
+
+
+class WallRefused(InvalidInput):
+    """The wall cannot be built here; the text says what the database's owner has to change."""
+
+
+def name_of(admin: Address, policy: Policy) -> str:
+    """The one name of role and schema for these rights in this database; roles are shared by all databases of a server."""
+    return PREFIX + hashlib.sha256(f"{admin.database}/{policy.digest}".encode()).hexdigest()[:24]
+
+
+def ensure(admin: Address, policy: Policy) -> str:
+    """Make sure that the role and its views exist and are what the rights say; returns the schema's name.
+
+    admin: an account as `setup` leaves it. Raises SourceRefused where it is not, or where a table is none of business data,
+    WallRefused when a view cannot be made, or when the role could read anything besides its views.
+    """
+    name = name_of(admin, policy)
+    if (admin, name) in built:
+        return name
+    with connected(admin) as connection:
+        _require_sound(connection, admin, policy)
+        if not _is_built(connection, admin, name):
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+            set_up_own(connection)
+            drop(connection, name)
+            _forget(admin, name)
+            _build(connection, admin, policy, name)
+    built.add((admin, name))
+    return name
+
+
+def rehearse(admin: Address) -> None:
+    """Build a wall of no tables, sign in behind it, and take it down. Raises what `ensure` raises, and SourceUnavailable."""
+    name = PREFIX + secrets.token_hex(12)
+    with connected(admin) as connection:
+        set_up_own(connection)
+        _build(connection, admin, Policy(()), name)
+    try:
+        connected(admin.as_role(name)).close()
+    finally:
+        with connected(admin) as connection:
+            drop(connection, name)
+
+
+def _require_sound(connection: psycopg.Connection, admin: Address, policy: Policy) -> None:
+    faults = [] if admin.is_own else faults_of(connection, {table.schema for table in policy.tables})
+    faults += faults_in(connection, [(table.schema, table.name) for table in policy.tables])
+    if faults:
+        raise SourceRefused(str(faults[0]))
+
+
+def is_known(admin: Address, policy: Policy) -> bool:
+    """Whether this process has seen the wall: nothing is looked up then, each question pays for one connection only."""
+    return (admin, name_of(admin, policy)) in built
+
+
+def forget(admin: Address, policy: Policy) -> None:
+    """Look again next time: a wall that this process has seen may have been removed by another."""
+    _forget(admin, name_of(admin, policy))
+
+
+def _forget(admin: Address, name: str) -> None:
+    built.difference_update([one for one in built if one[0] == admin and one[1].partition(".")[0] == name])
+
+
+def drop_all(admin: Address) -> int:
+    """Remove every wall of this database, when its source is removed or its tables change. Returns how many there were."""
+    with connected(admin) as connection:
+        set_up_own(connection)
+        rows = connection.execute("SELECT nspname FROM pg_namespace WHERE nspname ~ %s", [NAMES]).fetchall()
+        for (name,) in rows:
+            drop(connection, name)
+            _forget(admin, name)
+    return len(rows)
+
+
+def _mark(admin: Address, name: str) -> str:
+    """Changes with the secret key, so that a role with an old password is made anew."""
+    return admin.as_role(name).password[:16]
+
+
+def _is_built(connection: psycopg.Connection, admin: Address, name: str) -> bool:
+    row = connection.execute(
+        "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = %s", [name]
+    ).fetchone()
+    return row is not None and row[0] == _mark(admin, name)
+
+
+def drop(connection: psycopg.Connection, name: str) -> None:
+    """Remove one wall, its role included."""
+    connection.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(name)))
+    with _functions_at_hand(connection):
+        connection.execute("SELECT copilot_walls.drop_role(%s)", [name])
+
+
+def _build(connection: psycopg.Connection, admin: Address, policy: Policy, name: str) -> None:
+    """Raises WallRefused."""
+    with _functions_at_hand(connection):
+        _make(connection, admin, policy, name)
+    _require_nothing_else(connection, name)
+    mark = sql.SQL("COMMENT ON SCHEMA {} IS {}").format(sql.Identifier(name), sql.Literal(_mark(admin, name)))
+    connection.execute(mark)
+
+
+@contextmanager
+def _functions_at_hand(connection: psycopg.Connection) -> Iterator[None]:
+    """Raises WallRefused where the account cannot make or drop a wall: the database was not set up, or not for this account."""
+    try:
+        yield
+    except (
+        psycopg.errors.InsufficientPrivilege,
+        psycopg.errors.InvalidSchemaName,
+        psycopg.errors.UndefinedFunction,
+    ) as error:
+        raise WallRefused(
+            _("The account %(user)s cannot build a wall (%(why)s). Run: %(statement)s")
+            % {
+                "user": connection.info.user,
+                "why": str(error.diag.message_primary),
+                "statement": setup_command(connection.info.user, connection.info.dbname),
+            }
+        ) from error
+
+
+def _make(connection: psycopg.Connection, admin: Address, policy: Policy, name: str) -> None:
+    schema = sql.Identifier(name)
+    if has_setting(connection, "scram_iterations"):  # 256 random bits need no stretching, and each question connects
+        connection.execute("SET LOCAL scram_iterations = 1")
+    connection.execute("SELECT copilot_walls.create_role(%s, %s)", [name, admin.as_role(name).password])
+    connection.execute(sql.SQL("CREATE SCHEMA {}").format(schema))
+    for table in policy.tables:
+        try:
+            connection.execute(view_of(table, sql.Identifier(name, table.view)))
+        except (
+            psycopg.errors.UndefinedColumn,
+            psycopg.errors.UndefinedTable,
+            psycopg.errors.InvalidSchemaName,
+        ) as error:
+            raise WallRefused(
+                _("The table %(table)s is not in the database as described: %(why)s. Correct the data source.")
+                % {"table": f"{table.schema}.{table.name}", "why": str(error.diag.message_primary)}
+            ) from error
+    connection.execute(sql.SQL("GRANT USAGE ON SCHEMA {0} TO {0}").format(schema))
+    connection.execute(sql.SQL("GRANT SELECT ON ALL TABLES IN SCHEMA {0} TO {0}").format(schema))
+
+
+def view_of(table: AllowedTable, view: sql.Identifier) -> sql.Composed:
+    """What makes a view of the allowed columns and rows."""
+    return sql.SQL("CREATE OR REPLACE VIEW {} WITH (security_barrier) AS SELECT {} FROM {} WHERE {}").format(
+        view,
+        sql.SQL(", ").join(map(sql.Identifier, table.columns)),
+        sql.Identifier(table.schema, table.name),
+        sql.SQL(row_filter(table)),
+    )
+
+
+_OTHER_RELATIONS = """
+SELECT format('%%I.%%I', n.nspname, c.relname)
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema', %(name)s)
+  AND has_schema_privilege(%(name)s, n.oid, 'USAGE')
+  AND (has_table_privilege(%(name)s, c.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE')
+       OR has_any_column_privilege(%(name)s, c.oid, 'SELECT, INSERT, UPDATE'))
+ORDER BY 1 LIMIT 1
+"""
+_DEFINER_FUNCTIONS = """
+SELECT p.oid::regprocedure::text
+FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+WHERE p.prosecdef AND n.nspname <> 'pg_catalog' AND has_schema_privilege(%(name)s, n.oid, 'USAGE')
+  AND has_function_privilege(%(name)s, p.oid, 'EXECUTE')
+ORDER BY 1 LIMIT 1
+"""
+
+
+def _require_nothing_else(connection: psycopg.Connection, name: str) -> None:
+    """Ask PostgreSQL itself what the new role reaches: rights given to PUBLIC would go around the views."""
+    found = connection.execute(_OTHER_RELATIONS, {"name": name}).fetchone()
+    if found:
+        raise WallRefused(
+            _("Everybody in this database may use %(table)s: run REVOKE ALL ON %(table)s FROM PUBLIC first.")
+            % {"table": found[0]}
+        )
+    further = next(out_of_bounds(connection, name), None)
+    if further:
+        raise WallRefused(str(further))
+    found = connection.execute(_DEFINER_FUNCTIONS, {"name": name}).fetchone()
+    if found:
+        raise WallRefused(
+            _(
+                "Everybody may run %(function)s with its owner's rights: run REVOKE EXECUTE ON FUNCTION %(function)s FROM PUBLIC first."
+            )
+            % {"function": found[0]}
+        )

@@ -1,0 +1,52 @@
+"""From a layer and a person's org units to the policy that the guard and the wall are made from."""
+
+from collections.abc import Collection, Iterable
+
+from django.utils.translation import gettext as _
+
+from business.guard.policy import AllowedTable, Policy, is_system_schema
+from business.semantic_layer.model import SemanticLayer, SemanticModel
+from copilot_site.lib.errors import InvalidInput
+
+
+def policy_of(
+    layer: SemanticLayer, units: Iterable[str], *, granted: Collection[str], source_granted: bool = False
+) -> Policy:
+    """What a person of these org units may read.
+
+    granted: names of semantic models the person holds a grant on; source_granted: they hold one on the source as a whole.
+    A model without a statement about org units is closed to everybody.
+    """
+    names = tuple(sorted(units))
+    reachable = (m for m in layer.semantic_models if may_read(m, granted=granted, source_granted=source_granted))
+    return Policy.of(_allowed(model, names) for model in reachable if model.columns)
+
+
+def require_schemas(layer: SemanticLayer, schemas: Collection[str]) -> None:
+    """Raises InvalidInput for the first table of a layer that is in none of the schemas its source allows."""
+    for model in layer.semantic_models:
+        if not is_within(model, schemas):
+            raise InvalidInput(
+                _("The table %(table)s is in no schema that this data source allows: %(schemas)s.")
+                % {"table": f"{model.table_schema}.{model.table}", "schemas": ", ".join(schemas) or "—"}
+            )
+
+
+def is_within(model: SemanticModel, schemas: Collection[str]) -> bool:
+    """Whether a table is in one of these schemas, and in none of the server's own, which nobody can allow."""
+    return model.table_schema in schemas and not is_system_schema(model.table_schema)
+
+
+def may_read(model: SemanticModel, *, granted: Collection[str], source_granted: bool) -> bool:
+    """Whether a person with these grants may ask about this model at all; which rows they get is another question."""
+    if model.org_unit is None:
+        return False
+    if model.name in granted:
+        return True
+    return source_granted and model.org_unit.shared_with != "granted"
+
+
+def _allowed(model: SemanticModel, units: tuple[str, ...]) -> AllowedTable:
+    column = model.org_unit.column if model.org_unit else None
+    key = tuple(entity.expr for entity in model.entities if entity.type == "primary")
+    return AllowedTable(model.table_schema, model.table, model.columns, column, units if column else (), key)

@@ -1,0 +1,257 @@
+"""Running one statement: read only, limited in time and size, and cancellable.
+
+The statement becomes a cursor (`DECLARE … CURSOR FOR`): PostgreSQL takes nothing there but one query, so neither a second
+statement nor a command fits, whatever the text is. Each statement has a connection of its own; nothing is left for the next.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from asgiref.sync import sync_to_async
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from psycopg import sql
+from psycopg.types.string import TextLoader
+
+from business.address import Address, has_setting
+from business.guard.guard import GuardedSql
+from business.guard.refusal import Reason, SqlRefused
+from business.identity import SourceRefused, require_elsewhere, require_elsewhere_async
+from business.limits import Limits
+from business.memory import bound_memory
+from copilot_site.lib.errors import CopilotError
+from copilot_site.lib.outgoing import AddressRefused
+
+MAX_BYTES = 1_000_000  # of one answer, as text
+GENERIC_PLANS_SINCE = 160_000  # server_version
+INSUFFICIENT_RESOURCES = "53"  # class of SQLSTATE: temporary files, memory, disk; whichever a flood of rows meets first
+LIMITS = {
+    "lock_timeout": "200",
+    "idle_in_transaction_session_timeout": "10000",
+    "work_mem": "16MB",
+    "max_parallel_workers_per_gather": "0",
+    "standard_conforming_strings": "on",
+    "TimeZone": "UTC",
+}
+DEFAULTS = Limits()
+
+
+class SourceUnavailable(CopilotError):
+    """The database did not answer; the text says which of its settings to look at."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """An answer: names of columns, rows as Python values, and whether rows or bytes were left out."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    is_truncated: bool
+    elapsed_ms: int
+
+
+@asynccontextmanager
+async def reading(
+    address: Address, *, time_zone: str = "UTC", limits: Limits = DEFAULTS
+) -> AsyncIterator[psycopg.AsyncConnection]:
+    """A connection inside a read-only transaction under the limits, rolled back at the end.
+
+    Raises SourceUnavailable when the database does not answer, SourceRefused for the product's own server, SqlRefused for what
+    the database refuses inside.
+    """
+    try:
+        keywords = await sync_to_async(address.keywords, thread_sensitive=False)()  # a name is looked up
+        connection = await psycopg.AsyncConnection.connect(**keywords, autocommit=True)
+    except (psycopg.OperationalError, AddressRefused) as error:
+        raise unavailable(address, error) from error
+    began = time.monotonic()
+    try:
+        if not address.is_own:
+            await require_elsewhere_async(connection)
+        connection.adapters.register_loader("record", TextLoader)  # a whole row as PostgreSQL writes it
+        if has_setting(connection, "transaction_timeout"):
+            await connection.execute(sql.SQL("SET transaction_timeout = {}").format(limits.ms))
+        await connection.execute(_begin(time_zone, limits))
+        bound_memory(connection)
+        yield connection
+    except psycopg.Error as error:
+        is_ended = error.sqlstate is None and (time.monotonic() - began) * 1000 >= limits.ms  # between two statements
+        raise _too_late(limits) if is_ended else _refused(error, limits) from error
+    except (UnicodeError, OverflowError) as error:  # half a surrogate pair going in, a year past 9999 coming out
+        raise SqlRefused(Reason.DATABASE, _("The text or a value in the answer cannot be written here.")) from error
+    except asyncio.CancelledError:  # what still runs there must end, too
+        if not connection.closed:  # as it is where it did not end in time
+            await connection.cancel_safe(timeout=2.0)
+        raise
+    finally:
+        await connection.close()
+
+
+def connected(address: Address) -> psycopg.Connection:
+    """A connection for building and describing, as the source's own account. Raises SourceUnavailable, SourceRefused.
+
+    Texts in statements are what they look like, whatever the database is set to: names of org units stand in views.
+    """
+    try:
+        connection = psycopg.connect(**address.keywords())
+    except (psycopg.OperationalError, AddressRefused) as error:
+        raise unavailable(address, error) from error
+    if not address.is_own:
+        try:
+            require_elsewhere(connection)
+        except SourceRefused:
+            connection.close()
+            raise
+        connection.rollback()
+    connection.execute("SET standard_conforming_strings = on")
+    connection.commit()
+    return connection
+
+
+async def require_affordable(connection: psycopg.AsyncConnection, checked: GuardedSql, limits: Limits) -> None:
+    """Raises SqlRefused when the plan gathers too many bytes into one value: no time limit reaches into making it."""
+    if checked.gathering is None:
+        return
+    plan = await _plan_of(connection, checked)
+    if _gathered(plan, checked.gathering.row_bytes) * checked.gathering.times > limits.gathered_bytes:
+        raise SqlRefused(
+            Reason.COST, _("This would read too much: add a time window or a filter, or ask for fewer tables.")
+        )
+
+
+async def _plan_of(connection: psycopg.AsyncConnection, checked: GuardedSql) -> dict[str, Any]:
+    """The plan for whatever values: a refusal tells nothing of how often one occurs. Older servers plan for these values."""
+    if connection.info.server_version >= GENERIC_PLANS_SINCE:
+        for text in checked.unseen:
+            with suppress(psycopg.ProgrammingError, psycopg.DataError, psycopg.NotSupportedError):
+                async with connection.transaction():
+                    return await explained(connection, text, generic=True)
+    plan = await explained(connection, checked.sql)  # says what is wrong with the statement
+    if connection.info.server_version >= GENERIC_PLANS_SINCE:
+        raise SqlRefused(Reason.COST, _("Nobody can tell what this would read: give its values their types."))
+    return plan
+
+
+async def explained(connection: psycopg.AsyncConnection, statement: str, *, generic: bool = False) -> dict[str, Any]:
+    """The plan of a guarded statement, as PostgreSQL writes it in JSON. generic: for whatever values."""
+    how = "EXPLAIN (GENERIC_PLAN, FORMAT JSON) " if generic else "EXPLAIN (FORMAT JSON) "
+    row = await (await connection.execute(sql.SQL(how) + sql.SQL(statement), prepare=not generic)).fetchone()
+    plan: dict[str, Any] = row[0][0]["Plan"] if row else {}
+    return plan
+
+
+def _gathered(plan: dict[str, Any], row_bytes: int) -> float:
+    """The bytes that come into aggregates and subqueries of a plan, as the planner estimates rows and widths."""
+
+    def size(part: dict[str, Any]) -> float:
+        return float(part["Plan Rows"] * (part["Plan Width"] + row_bytes))
+
+    below: list[dict[str, Any]] = plan.get("Plans", [])
+    own = sum(map(size, below)) if "Agg" in plan.get("Node Type", "") else 0.0
+    queries = sum(size(part) for part in below if part.get("Parent Relationship") in ("InitPlan", "SubPlan"))
+    return own + queries + sum(_gathered(part, row_bytes) for part in below)
+
+
+async def fetch(connection: psycopg.AsyncConnection, statement: str, limits: Limits) -> Rows:
+    """The first rows of a query: at most those of the limits, at most MAX_BYTES of text, whatever the statement says.
+
+    Raises SqlRefused where the first row alone is longer than that: nothing of it would look like an empty answer.
+    """
+    began = time.perf_counter()
+    declare = sql.SQL("DECLARE answer NO SCROLL CURSOR FOR ") + sql.SQL(statement)
+    await connection.execute(declare, prepare=True)
+    rows: list[tuple[Any, ...]] = []
+    columns: tuple[str, ...] = ()
+    size_bytes, is_truncated = 0, False
+    while True:
+        cursor = await connection.execute("FETCH FORWARD 10 FROM answer")
+        columns = tuple(column.name for column in cursor.description or ())
+        page = await cursor.fetchall()
+        for row in page:
+            size_bytes += sum(len(str(value)) for value in row)
+            if len(rows) == limits.rows or size_bytes > MAX_BYTES:
+                if not rows:
+                    raise SqlRefused(Reason.COST, _("One row of this is too long to show: ask for single values."))
+                is_truncated = True
+                break
+            rows.append(row)
+        if len(page) < 10 or is_truncated:
+            return Rows(columns, tuple(rows), is_truncated, int((time.perf_counter() - began) * 1000))
+
+
+async def count_of(connection: psycopg.AsyncConnection, statement: str) -> int:
+    """How many rows a guarded statement has without its outer limit, counted by the database."""
+    query = sql.SQL("SELECT count(*) FROM (") + sql.SQL(statement) + sql.SQL(") AS answer")
+    row = await (await connection.execute(query, prepare=True)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def unavailable(address: Address, error: psycopg.OperationalError | AddressRefused) -> SourceUnavailable:
+    """The reason in one sentence, without the password and without the driver's multi-line text."""
+    text = str(error)
+    if isinstance(error, AddressRefused):
+        return SourceUnavailable(text)
+    said = next((said for part, said in _REASONS if part in text), _UNREACHABLE)
+    named = {"host": address.host, "port": address.port, "database": address.database, "user": address.user}
+    return SourceUnavailable(said % named)
+
+
+# Part of libpq's text → what it means; the first that is found.
+_REASONS = (
+    (
+        "does not support SSL",
+        gettext_lazy("The database server %(host)s does not encrypt: switch TLS on there; nothing was sent."),
+    ),
+    (
+        "certificate",
+        gettext_lazy(
+            "The database server %(host)s does not prove its name: name the file of its certificate authority in "
+            "COPILOT_DATABASE_CA."
+        ),
+    ),
+    (
+        "authentication method requirement",
+        gettext_lazy(
+            "The database server %(host)s does not ask for the password by scram-sha-256, which gives it to nobody: set "
+            "that there; nothing was sent."
+        ),
+    ),
+    ("password authentication failed", gettext_lazy("The database refuses the account %(user)s: check its password.")),
+    ("no password supplied", gettext_lazy("The database refuses the account %(user)s: check its password.")),
+    ("does not exist", gettext_lazy("The server has no database %(database)s or no account %(user)s.")),
+)
+_UNREACHABLE = gettext_lazy("The database server %(host)s:%(port)d does not answer: check address and network.")
+
+
+def _begin(time_zone: str, limits: Limits) -> sql.Composed:
+    statements: list[sql.Composable] = [sql.SQL("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")]
+    statements += [
+        sql.SQL("SET LOCAL {} = {}").format(sql.Identifier(name), sql.Literal(value))
+        for name, value in (LIMITS | {"TimeZone": time_zone, "statement_timeout": str(limits.ms)}).items()
+    ]
+    return sql.SQL("; ").join(statements)
+
+
+def _too_late(limits: Limits) -> SqlRefused:
+    return SqlRefused(
+        Reason.COST,
+        _("The query took longer than %(s)g s, or too much space, and was stopped: add a time window or a filter.")
+        % {"s": limits.seconds},
+    )
+
+
+def _refused(error: psycopg.Error, limits: Limits) -> SqlRefused:
+    is_late = isinstance(error, psycopg.errors.QueryCanceled | psycopg.errors.TransactionTimeout)
+    if is_late or (error.sqlstate or "").startswith(INSUFFICIENT_RESOURCES):
+        return _too_late(limits)
+    if isinstance(error, psycopg.errors.LockNotAvailable):
+        return SqlRefused(
+            Reason.DATABASE, _("A table of this question is being changed right now: ask again in a moment.")
+        )
+    why = error.diag.message_primary or type(error).__name__
+    return SqlRefused(Reason.DATABASE, _("The database refuses the query: %(why)s.") % {"why": why})

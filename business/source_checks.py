@@ -1,0 +1,61 @@
+"""Whether a data source can be asked: its server, its account, its tables, and a wall on trial."""
+
+import psycopg
+from django.utils.translation import gettext as _
+
+from business.account import Fault, faults_of
+from business.identity import SourceRefused
+from business.missing_indexes import missing_indexes
+from business.models import DataSource, Engine
+from business.mysql.source import faults_of as mysql_faults
+from business.relations import faults_in
+from business.sandbox.hardening import is_hardened, not_hardened
+from business.sandbox.views import rehearse
+from business.session import connected
+
+
+def all_sources() -> list[DataSource]:
+    """Every database, for the operator's doctor; it reads no row of them."""
+    return list(DataSource.unscoped.filter(document=None))
+
+
+def unchecked() -> str:
+    """The sentence for whoever saved a layer while its database did not answer."""
+    return _("The database did not answer, so nobody looked whether these tables are there. Check the connection.")
+
+
+def faults_with(source: DataSource) -> list[Fault]:
+    """What keeps a source from being asked, with what mends it: account, tables, and a wall built and taken down on trial.
+
+    Raises SourceUnavailable where its server does not answer, SourceRefused where it is the product's own, InvalidInput where it
+    has no address or no readable layer, WallRefused where the trial fails.
+    """
+    try:
+        return _faults_with(source)
+    except psycopg.Error as error:
+        why = error.diag.message_primary or type(error).__name__
+        raise SourceRefused(_("The database refuses the query: %(why)s.") % {"why": why}) from error
+
+
+def indexes_for(source: DataSource) -> list[str]:
+    """Statements for indexes that its large tables lack, for the owner; of PostgreSQL alone. Raises SourceUnavailable, SourceRefused."""
+    if source.engine != Engine.POSTGRESQL:
+        return []
+    with connected(source.address) as connection:
+        return list(missing_indexes(connection, source.semantic_layer.semantic_models))
+
+
+def _faults_with(source: DataSource) -> list[Fault]:
+    address, models = source.address, source.semantic_layer.semantic_models
+    if source.engine == Engine.MYSQL:
+        return list(mysql_faults(address, [model.table for model in models]))
+    with connected(address) as connection:
+        faults = [] if address.is_own else faults_of(connection, source.schemas)
+        if source.is_dedicated and not address.is_own and not is_hardened(connection):
+            faults.append(not_hardened(address))
+        if not faults or address.is_own:
+            tables = [(model.table_schema, model.table) for model in models]
+            faults += faults_in(connection, tables)
+    if not faults:
+        rehearse(address)
+    return faults

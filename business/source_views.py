@@ -1,0 +1,245 @@
+"""Pages of the admin for data sources: a statement on trial, the semantic layer as YAML, and the confirmed answers."""
+
+import json
+from urllib.parse import urlencode
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from django import forms
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_GET, require_http_methods
+
+from audit.actions import Action
+from audit.record import record
+from authz.admin_pages import admin_page, show
+from authz.governing import governed, require_oversight
+from authz.principal import Principal
+from business.check import Verdict, verdict
+from business.connection_rights import seen_sources
+from business.examples import confirmed_pairs, evaluation_cases, withdraw_pair
+from business.models import DataSource
+from business.semantic_layer.model import SemanticLayer
+from business.semantic_layer.yaml_io import write_layer
+from business.source_checks import faults_with, indexes_for, unchecked
+from business.sources import draft, import_layer, open_source, saved_layer
+from business.table_edits import tables_called
+from copilot_site.lib.errors import Conflict, CopilotError, NotFound
+from knowledge.governance.parameters import holder_names, user_named
+
+LAYER_BYTES = 10_000_000  # 300 tables of 30 columns, with words in both languages, are 3 MB
+TABLES_AS_TEXT = 30  # a larger layer is too much for one field of a form
+PAGE_SIZE = 50
+
+
+class CheckForm(forms.Form):
+    """What `manage.py check_sql` is given. It stands before both walls, as every question does."""
+
+    source = forms.ChoiceField(label=gettext_lazy("Data source"))
+    person = forms.CharField(
+        label=gettext_lazy("Person"),
+        max_length=150,
+        help_text=gettext_lazy("Sign-in name. The statement is judged by this person's rights."),
+        widget=forms.TextInput(attrs={"list": "people", "autocomplete": "off"}),
+    )
+    sql = forms.CharField(
+        label=gettext_lazy("SQL"), max_length=20_000, widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false"})
+    )
+    execute = forms.BooleanField(label=gettext_lazy("Run it and show the rows"), required=False)
+
+    def __init__(self, data: object, *, names: list[str], person: str) -> None:
+        super().__init__(data, initial={"person": person})  # type: ignore[arg-type]  # request.POST or None
+        self.fields["source"].choices = [(name, name) for name in names]  # type: ignore[attr-defined]
+
+
+class LayerForm(forms.Form):
+    text = forms.CharField(
+        label=gettext_lazy("Semantic layer"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 30, "spellcheck": "false", "class": "vLargeTextField"}),
+    )
+    file = forms.FileField(label=gettext_lazy("or a YAML file"), required=False)
+    version = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
+
+    @classmethod
+    def of(cls, source: DataSource, described: SemanticLayer | None = None) -> "LayerForm":
+        """With a layer to save, or with the saved one where it is small."""
+        saved = saved_layer(source)
+        form = cls(initial={"version": source.changed_at.isoformat()})
+        if described or len(saved.semantic_models) <= TABLES_AS_TEXT:
+            form.initial["text"] = write_layer(described or saved)
+        else:
+            del form.fields["text"]
+        return form
+
+    def clean(self) -> dict[str, str]:
+        """text: of the file, where one is given."""
+        file, version = self.cleaned_data.get("file"), self.cleaned_data.get("version", "")
+        if file is None:
+            return {"text": self.cleaned_data.get("text", ""), "version": version}
+        if file.size > LAYER_BYTES:
+            raise forms.ValidationError(_("The file is larger than 10 MB: no semantic layer is."))
+        try:
+            return {"text": file.read().decode(), "version": version}
+        except UnicodeDecodeError as error:
+            raise forms.ValidationError(_("The file is not UTF-8 text: save it as UTF-8.")) from error
+
+
+class WithdrawForm(forms.Form):
+    pair = forms.UUIDField()
+
+
+@require_http_methods(["GET", "POST"])
+@admin_page
+def check_sql(request: HttpRequest, by: Principal) -> HttpResponseBase:
+    """A statement pasted in, judged as one person would have it; another person's rows need the right to oversee."""
+    names = list(governed(DataSource, by).order_by("name").values_list("name", flat=True))
+    if not names:
+        raise NotFound(_("There is no data source that you manage."))
+    form = CheckForm(request.POST if request.method == "POST" else None, names=names, person=by.username)
+    found: Verdict | None = None
+    if form.is_valid():
+        given = form.cleaned_data
+        if given["person"] != by.username:
+            require_oversight(request.user)
+        try:
+            found = _judged(by, given)
+        except CopilotError as error:
+            form.add_error(None, str(error))
+    context = {"title": _("Check a statement"), "form": form, "found": found, "names": holder_names()}
+    return show(request, "admin/business/check.html", context, status=400 if form.errors else 200)
+
+
+def _judged(by: Principal, given: dict[str, str]) -> Verdict:
+    user = user_named(given["person"])
+    opened = open_source(Principal.of(user), given["source"])
+    record(by, Action.SQL_CHECKED, opened.source, detail={"person": user.pk})
+    return async_to_sync(verdict)(by, opened, given["sql"], execute=bool(given["execute"]))
+
+
+@require_http_methods(["GET", "POST"])
+@admin_page
+def connection(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
+    """Whether a source can be asked, tried out on demand: its server, its account, its tables, and a wall."""
+    source = seen_sources(by, request.user).filter(pk=source_id).first()
+    if source is None:
+        raise NotFound(_("There is no data source that you manage."))
+    told: list[str] | None = None
+    indexes: list[str] = []
+    if request.method == "POST":
+        try:
+            told = [str(fault) for fault in faults_with(source)]
+            indexes = [] if told else indexes_for(source)
+        except CopilotError as error:
+            told = [str(error)]
+        record(by, Action.SOURCE_CHECKED, source, detail={"faults": len(told)})
+    context = {
+        "title": _("Connection of %(name)s") % {"name": source.name},
+        "source": source,
+        "told": told,
+        "indexes": indexes,
+    }
+    return show(request, "admin/business/connection.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@admin_page
+def layer(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
+    """The semantic layer in place: edited, read from a file, or drafted anew; `draft` in a POST saves nothing."""
+    source = _governed(by, source_id)
+    form, described = LayerForm.of(source), None
+    if "draft" in request.POST:
+        try:
+            described = draft(by, source)
+            form = LayerForm.of(source, described)
+            messages.info(
+                request, _("This is a draft from the database, not saved yet. What was written about tables is kept.")
+            )
+        except CopilotError as error:
+            messages.error(request, str(error))
+    elif request.method == "POST":
+        form = LayerForm(request.POST, request.FILES)
+        if form.is_valid():
+            given = form.cleaned_data
+            try:
+                saved, is_known = import_layer(by, source, given["text"], version=given["version"])
+            except CopilotError as error:
+                form = LayerForm.of(source) if request.FILES else LayerForm(initial=given)
+                messages.error(request, str(error))
+                return _layer_page(request, source, form, status=409 if isinstance(error, Conflict) else 400)
+            messages.success(request, _("Saved: %(n)d tables.") % {"n": len(saved.semantic_models)})
+            if not is_known:
+                messages.warning(request, unchecked())
+            return redirect("source-layer", source.pk)
+    return _layer_page(request, source, form, status=400 if form.errors else 200, described=described)
+
+
+@require_GET
+@admin_page
+def layer_file(_request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
+    source = _governed(by, source_id)
+    return _file(write_layer(saved_layer(source)), f"{source.name}.yaml", "application/yaml")
+
+
+@require_http_methods(["GET", "POST"])
+@admin_page
+def examples(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
+    """The confirmed answers of a source; `pair` in a POST takes one back."""
+    source = _governed(by, source_id)
+    if request.method == "POST":
+        form = WithdrawForm(request.POST)
+        if not form.is_valid():
+            raise NotFound(_("There is no such confirmed answer."))
+        withdraw_pair(by, source, pair_id=form.cleaned_data["pair"])
+        messages.success(request, _("Withdrawn: it is no example for questions to come any more."))
+        return redirect("source-examples", source.pk)
+    page = Paginator(confirmed_pairs(source), PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {"title": _("Confirmed answers of %(name)s") % {"name": source.name}, "source": source, "page": page}
+    return show(request, "admin/business/examples.html", context)
+
+
+@require_GET
+@admin_page
+def examples_file(_request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
+    """The confirmed answers as cases for `evaluate_sql`."""
+    source = _governed(by, source_id)
+    lines = [json.dumps(case, ensure_ascii=False) + "\n" for case in evaluation_cases(source)]
+    return _file("".join(lines), f"questions.{source.name}.jsonl", "application/jsonl")
+
+
+def _governed(by: Principal, source_id: UUID) -> DataSource:
+    source = governed(DataSource, by).filter(pk=source_id).first()
+    if source is None:
+        raise NotFound(_("There is no data source that you manage."))
+    return source
+
+
+def _layer_page(
+    request: HttpRequest, source: DataSource, form: LayerForm, *, status: int, described: SemanticLayer | None = None
+) -> HttpResponse:
+    """described: what is shown as tables; the saved layer, a page of it, where it is not given."""
+    asked = request.GET.get("q", "")
+    shown = described or saved_layer(source)
+    page = Paginator(tables_called(shown, asked), len(shown.semantic_models) or 1 if described else PAGE_SIZE)
+    tables = page.get_page(request.GET.get("page"))
+    context = {
+        "title": _("Semantic layer of %(name)s") % {"name": source.name},
+        "source": source,
+        "form": form,
+        "tables": list(tables),
+        "page": tables,
+        "page_query": f"&{urlencode({'q': asked})}" if asked else "",
+        "asked": asked,
+        "is_saved": described is None,
+        "sample_questions": shown.sample_questions,
+    }
+    return show(request, "admin/business/layer.html", context, status=status)
+
+
+def _file(text: str, filename: str, content_type: str) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{filename}"', "Cache-Control": "no-store"}
+    return HttpResponse(text, content_type=f"{content_type}; charset=utf-8", headers=headers)

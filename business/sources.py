@@ -1,0 +1,388 @@
+"""Data sources as people meet them: what one may ask, changing them, and rights on them."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from typing import TypeVar
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import psycopg
+import structlog
+from django.contrib.auth.models import Group, User
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
+
+from audit.actions import Action, Outcome
+from audit.record import record
+from authz.permissions import Right
+from authz.principal import Principal
+from business.dialects import DialectAccess, run_translated
+from business.execute import Access, Answer, run_sql
+from business.guard.policy import Policy
+from business.introspect import draft_layer
+from business.linking.index import LayerIndex
+from business.linking.linker import Linker
+from business.linking.vectors import fill_on_commit, near_in, nearest_sources
+from business.logical_query.catalog import Catalog
+from business.models import DataSource, Engine, SourceGrant
+from business.mysql.session import access_to as mysql_access
+from business.mysql.source import draft as draft_views
+from business.mysql.source import faults_of as mysql_faults
+from business.parsing.reader.lexicon import Lexicon
+from business.relations import faults_in
+from business.results.shown_query import TableReach
+from business.results.visibility import Queried
+from business.semantic_layer.model import SemanticLayer, SemanticModel
+from business.semantic_layer.rights import is_within, may_read, policy_of, require_schemas
+from business.semantic_layer.yaml_io import read_layer
+from business.session import connected
+from business.spreadsheets.sources import access_to, described
+from copilot_site.lib.errors import Conflict, CopilotError, InvalidInput, NotFound, PermissionDenied
+from knowledge.retrieval.search import Scope
+from knowledge.tool_selectors import documents_within
+
+log = structlog.get_logger(__name__)
+T = TypeVar("T")
+EVERYTHING = Scope()
+MOST_SHEETS = 20  # of one question: each has words of its own to be read
+_NAMED = re.compile(r"^(?P<question>.+?)\s*[(（](?P<source>[^()（）]+)[)）]\W*$", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class OpenSource:
+    """A source as one person may use it now. layer, lexicon: only the tables this person may ask about."""
+
+    source: DataSource
+    layer: SemanticLayer
+    access: Access | DialectAccess
+
+    @property
+    def title(self) -> str:
+        """What answers cite."""
+        return self.source.document.title if self.source.document else self.source.name
+
+    async def run(self, text: str, *, execute: bool) -> Answer:
+        """Check a statement under the person's rights, and run it unless told not to. Raises what its engine raises."""
+        if isinstance(self.access, DialectAccess):
+            return await run_translated(self.access, text, execute=execute)
+        return await run_sql(self.access, text, execute=execute)
+
+    @property
+    def time_zone(self) -> ZoneInfo:
+        return ZoneInfo(self.layer.time_zone)
+
+    @property
+    def catalog(self) -> Catalog:
+        """Those tables by their names; built once for each saved layer and set of tables."""
+        return _catalog_of(_Saved.of(self.source), self._tables)
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """The words of those tables; built once, too."""
+        return _lexicon_of(_Saved.of(self.source), self._tables)
+
+    @property
+    def _tables(self) -> tuple[str, ...]:
+        return tuple(model.name for model in self.layer.semantic_models)
+
+    @property
+    def linker(self) -> Linker:
+        """Links questions to those tables, and tells of no other."""
+        index = _index_of(_Saved.of(self.source))
+        return Linker(self.layer, index, near_in(self.source.pk, index))
+
+
+@dataclass(frozen=True)
+class _Saved:
+    """A layer as it was saved: rows of one source and time hold the same. It says what tables mean, never who may read them."""
+
+    source_id: UUID
+    changed_at: datetime
+    source: DataSource = field(compare=False, repr=False)
+
+    @classmethod
+    def of(cls, source: DataSource) -> "_Saved":
+        return cls(source.pk, source.changed_at, source)
+
+
+@lru_cache(maxsize=32)
+def _layer_of(saved: _Saved) -> SemanticLayer:
+    return saved.source.semantic_layer
+
+
+@lru_cache(maxsize=32)
+def _lexicon_of(saved: _Saved, tables: tuple[str, ...]) -> Lexicon:
+    return Lexicon.of(_catalog_of(saved, tables))
+
+
+@lru_cache(maxsize=32)
+def _catalog_of(saved: _Saved, tables: tuple[str, ...]) -> Catalog:
+    return Catalog.of(_narrowed(_layer_of(saved), tables))
+
+
+@lru_cache(maxsize=32)
+def _index_of(saved: _Saved) -> LayerIndex:
+    return LayerIndex.of(_layer_of(saved))
+
+
+def _narrowed(layer: SemanticLayer, tables: Collection[str]) -> SemanticLayer:
+    return layer.model_copy(update={"semantic_models": tuple(m for m in layer.semantic_models if m.name in tables)})
+
+
+def open_source(principal: Principal, name: str) -> OpenSource:
+    """The source of this name under today's rights. Raises NotFound, the same for missing and not theirs."""
+    source = _visible(principal).filter(name=name).first()
+    if source is None:
+        raise NotFound(_("There is no data source %(name)s that you may ask.") % {"name": name})
+    return _opened(principal, source)
+
+
+def open_sources(principal: Principal, question: str = "", scope: Scope = EVERYTHING) -> list[OpenSource]:
+    """Every source this person may ask, by name, but those that cannot be read: the doctor names them.
+
+    Of spreadsheets within the scope at most MOST_SHEETS: the one that the question names, and those whose columns lie nearest to it.
+    """
+    sources = _visible(principal)
+    sheets = sources.filter(document__in=documents_within(principal, scope)).order_by("-changed_at")
+    ids = list(sheets.values_list("pk", flat=True))
+    if len(ids) > MOST_SHEETS:
+        is_named = _NAMED.match(question)
+        called = sheets.filter(name__iexact=is_named["source"].strip()).values_list("pk", flat=True) if is_named else ()
+        ids = list(dict.fromkeys([*called, *nearest_sources(ids, question, MOST_SHEETS), *ids]))[:MOST_SHEETS]
+    found = (_if_readable(_opened, principal, each) for each in sources.filter(Q(document=None) | Q(pk__in=ids)))
+    return [opened for opened in found if opened is not None]
+
+
+def _visible(principal: Principal) -> QuerySet[DataSource]:
+    """Without their layers, which are read once for each that is saved."""
+    return DataSource.objects.visible_to(principal).select_related("document").defer("layer")
+
+
+def named_source(question: str, sources: list[OpenSource]) -> tuple[str, list[OpenSource]]:
+    """A question without the source that is named in brackets behind it, and that source; else all of them."""
+    named = _NAMED.match(question)
+    chosen = [opened for opened in sources if named and opened.source.name.lower() == named["source"].strip().lower()]
+    return (named["question"], chosen) if named and chosen else (question, sources)
+
+
+def vouched(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
+    """Those of the results whose source this person may ask now, with every table, column and org unit that they stand on."""
+    names = {one.source for one in queried}
+    found = _visible(principal).filter(name__in=names)
+    readable = ((source.name, _if_readable(_readable, principal, source)) for source in found)
+    reaches = {name: reach_of(tables[1]) for name, tables in readable if tables is not None}
+    return {
+        one
+        for one in queried
+        if one.source in reaches and all(any(now.covers(was) for now in reaches[one.source]) for was in one.reach)
+    }
+
+
+def reach_of(policy: Policy, tables: Collection[str] | None = None) -> tuple[TableReach, ...]:
+    """What a policy lets read; of these tables (`schema.name`) only, in the policy's order, where they are given."""
+    return tuple(
+        TableReach(table=table.full_name, columns=table.columns, units=table.units if table.org_column else None)
+        for table in policy.tables
+        if tables is None or table.full_name in tables
+    )
+
+
+def _if_readable(read: Callable[[Principal, DataSource], T], principal: Principal, source: DataSource) -> T | None:
+    """None where the password, the host or the layer of a source cannot be read: that must not cost anybody the others."""
+    try:
+        return read(principal, source)
+    except InvalidInput as error:
+        log.warning("data_source.unreadable", source=source.name, why=str(error))
+        return None
+
+
+def _opened(principal: Principal, source: DataSource) -> OpenSource:
+    layer, policy = _readable(principal, source)
+    if source.document_id is not None:
+        return OpenSource(source, layer, access_to(principal, source, policy))
+    if source.engine == Engine.MYSQL:
+        return OpenSource(source, layer, mysql_access(source.address, policy, layer, source.limits))
+    access = Access(source.address, policy, layer.time_zone, source.is_dedicated, source.limits)
+    return OpenSource(source, layer, access)
+
+
+def _readable(principal: Principal, source: DataSource) -> tuple[SemanticLayer, Policy]:
+    """The tables this person may ask about by the grants of this moment, and the policy that the walls are made from."""
+    grants: Iterable[str] = ("",)  # a spreadsheet is seen by whoever reads its document
+    if source.document_id is None:
+        grants = SourceGrant.held_by(principal, Right.VIEW).filter(source=source).values_list("table", flat=True)
+    return _readable_of(_Saved.of(source), tuple(source.schemas), frozenset(grants), frozenset(principal.org_units))
+
+
+@lru_cache(maxsize=64)
+def _readable_of(
+    saved: _Saved, schemas: tuple[str, ...], granted: frozenset[str], units: frozenset[str]
+) -> tuple[SemanticLayer, Policy]:
+    """What follows from a saved layer and from rights as they are given here: no right is kept, only what it comes to."""
+    whole = "" in granted
+    layer = _layer_of(saved)
+    within = tuple(m for m in layer.semantic_models if is_within(m, schemas))
+    layer = layer.model_copy(update={"semantic_models": within})
+    policy = policy_of(layer, units, granted=granted, source_granted=whole)
+    return _narrowed(layer, {m.name for m in within if may_read(m, granted=granted, source_granted=whole)}), policy
+
+
+@transaction.atomic
+def save_layer(by: Principal | None, source: DataSource, layer: SemanticLayer) -> bool:
+    """Give a source its semantic layer. False where its database did not answer, so that nobody knows whether its tables are there.
+
+    Raises InvalidInput when the layer names another source, a table out of its schemas, or one that is missing, not readable, or
+    leads elsewhere: one such table would close the whole source.
+    """
+    require_manage(by, source)
+    if layer.name != source.name:
+        raise InvalidInput(
+            _("The file describes the source %(other)s, not %(name)s.") % {"other": layer.name, "name": source.name}
+        )
+    require_schemas(layer, source.schemas)
+    is_known = _require_tables(source, layer)
+    source.layer = layer.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    source.save(update_fields=["layer", "changed_at"])
+    source.__dict__.pop("semantic_layer", None)
+    record(by, Action.SETTING_CHANGED, source, detail={"tables": len(layer.semantic_models)})
+    fill_on_commit(source.pk)
+    return is_known
+
+
+def _require_tables(source: DataSource, layer: SemanticLayer) -> bool:
+    """Raises InvalidInput for the first table that cannot be asked; False where the database does not answer."""
+    tables = [(model.table_schema, model.table) for model in layer.semantic_models]
+    if not tables or source.document_id is not None:
+        return True
+    try:
+        if source.engine == Engine.MYSQL:
+            fault = next(mysql_faults(source.address, [table for _schema, table in tables]), None)
+        else:
+            with connected(source.address) as connection:
+                fault = next(faults_in(connection, tables), None)
+    except (CopilotError, psycopg.Error) as error:
+        log.warning("data_source.layer_unchecked", source=source.name, why=str(error))
+        return False
+    if fault is not None:
+        raise InvalidInput(str(fault))
+    return True
+
+
+def import_layer(
+    by: Principal | None, source: DataSource, text: str, *, version: str = ""
+) -> tuple[SemanticLayer, bool]:
+    """The layer of a YAML text, saved, and whether its tables are known to be there.
+
+    version: when the source was last changed, as far as the writer knows; "" for whenever. Raises InvalidInput with the line, and
+    Conflict where somebody has saved the source since that version.
+    """
+    with failure_recorded(by, source.name):
+        layer = read_layer(text)
+        with transaction.atomic():
+            now = DataSource.unscoped.select_for_update().values_list("changed_at", flat=True).get(pk=source.pk)
+            if version and version != now.isoformat():
+                raise Conflict(
+                    _(
+                        "Somebody has saved the data source %(name)s since you opened it. Open it again and add your changes."
+                    )
+                    % {"name": source.name}
+                )
+            return layer, save_layer(by, source, layer)
+
+
+def saved_layer(source: DataSource) -> SemanticLayer:
+    """The layer of a row, read once for each time that it was saved."""
+    return _layer_of(_Saved.of(source))
+
+
+def draft(by: Principal | None, source: DataSource) -> SemanticLayer:
+    """Read the database and describe it anew; what people wrote about tables that are still there is kept. Not saved."""
+    require_manage(by, source)
+    known = {(m.table_schema, m.table): m for m in source.semantic_layer.semantic_models}
+    with failure_recorded(by, source.name):
+        if source.document_id is not None:
+            return described(source)
+        time_zone = source.semantic_layer.time_zone
+        if source.engine == Engine.MYSQL:
+            fresh = draft_views(source.address, source.name, time_zone=time_zone)
+        else:
+            fresh = draft_layer(source.address, source.name, time_zone=time_zone, schemas=source.schemas)
+    models: list[SemanticModel] = [known.get((m.table_schema, m.table), m) for m in fresh.semantic_models]
+    return source.semantic_layer.model_copy(update={"semantic_models": tuple(models)})
+
+
+@contextmanager
+def failure_recorded(by: Principal | None, name: str) -> Iterator[None]:
+    """Record what keeps a source from being described; name: of the source, or of the file that was to describe one."""
+    try:
+        yield
+    except CopilotError as error:
+        record(by, Action.SETTING_CHANGED, outcome=Outcome.ERROR, reason=type(error).__name__, target_name=name)
+        raise
+
+
+@transaction.atomic
+def grant(
+    by: Principal | None,
+    source: DataSource,
+    *,
+    to: User | Group,
+    table: str = "",
+    right: Right = Right.VIEW,
+    expires_at: datetime | None = None,
+) -> None:
+    """Give a right on a source or one of its tables. Raises InvalidInput for a table that the layer does not have."""
+    require_manage(by, source)
+    if source.document_id is not None:
+        raise InvalidInput(_("Rights on a spreadsheet are those on its document: give them there."))
+    if table and table not in {m.name for m in source.semantic_layer.semantic_models}:
+        raise InvalidInput(_("The source has no table %(table)s.") % {"table": table})
+    holder = {"user": to} if isinstance(to, User) else {"group": to}
+    SourceGrant.objects.update_or_create(
+        source=source, table=table, right=right.value, **holder, defaults={"expires_at": expires_at}
+    )
+    record(by, Action.GRANT_GIVEN, source, detail=_detail(right, to, table))
+
+
+@transaction.atomic
+def withdraw(
+    by: Principal | None, source: DataSource, *, of: User | Group, table: str = "", right: Right = Right.VIEW
+) -> None:
+    """Take a right back; one that is not held is not recorded."""
+    require_manage(by, source)
+    holder = {"user": of} if isinstance(of, User) else {"group": of}
+    if SourceGrant.objects.filter(source=source, table=table, right=right.value, **holder).delete()[0]:
+        record(by, Action.GRANT_REVOKED, source, detail=_detail(right, of, table))
+
+
+def require_manage(by: Principal | None, source: DataSource) -> None:
+    """Raises PermissionDenied unless `by` manages the source; None is a command of the operator, a superuser governs all."""
+    if by is None or by.is_superuser:
+        return
+    if not _managed(by).filter(pk=source.pk).exists():
+        raise PermissionDenied(_("You do not manage the data source %(name)s.") % {"name": source.name})
+
+
+def managed_sources(principal: Principal) -> set[str]:
+    """Names of the sources that this person may ask and manages: whose answers they may correct."""
+    asked = DataSource.objects.visible_to(principal)
+    if not principal.is_superuser:
+        asked = asked.filter(pk__in=_managed(principal).values("pk"))
+    return set(asked.values_list("name", flat=True))
+
+
+def _managed(principal: Principal) -> QuerySet[DataSource]:
+    """The sources that a person manages as a whole, spreadsheets by their document."""
+    whole = SourceGrant.held_by(principal, Right.MANAGE).filter(table="").values("source_id")
+    reached = DataSource.objects.reachable_by(principal, Right.MANAGE)
+    return reached.filter(Q(pk__in=whole) | Q(document__isnull=False))
+
+
+def _detail(right: Right, holder: User | Group, table: str) -> dict[str, object]:
+    kind = "group" if isinstance(holder, Group) else "user"
+    return {"right": right.value, kind: holder.pk, "table": table}

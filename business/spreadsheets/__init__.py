@@ -1,0 +1,1 @@
+"""Tables of spreadsheets, asked in SQL by a child process that can reach nothing."""

@@ -1,0 +1,115 @@
+"""The child process behind `data_analysis`: loads tables into a DuckDB that can reach nothing, runs one SELECT, answers once.
+
+Run as `python -m business.spreadsheets.child`. A JSON object on stdin, {"tables": [{"name", "rows"}], "sql", "limits"}; one on
+stdout, {"columns", "types", "rows", "more", "total", "read"} or {"tables": [{"name", "columns", "rows"}]} without `sql`, or
+{"error": sentence}. more: whether there are more rows than the limit, and total how many; read: names of tables.
+"""
+
+import csv
+import json
+import math
+import resource
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import duckdb
+
+CELL_CHARACTERS = 500
+BATCH = 10_000  # rows that are only counted
+
+
+def main() -> None:
+    request = json.load(sys.stdin)
+    limits = request["limits"]
+    resource.setrlimit(resource.RLIMIT_CPU, (limits["cpu_s"], limits["cpu_s"] + 1))
+    resource.setrlimit(resource.RLIMIT_AS, (limits["address_bytes"], limits["address_bytes"]))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    try:
+        answer = answered(request)
+    except (duckdb.Error, MemoryError) as error:
+        answer = {"error": str(error).splitlines()[0][:400] if str(error) else "the query needs too much memory"}
+    json.dump(answer, sys.stdout, default=str)
+
+
+def answered(request: dict[str, Any]) -> dict[str, Any]:
+    """Raises duckdb.Error."""
+    limits = request["limits"]
+    with TemporaryDirectory(prefix="sheets-") as folder, duckdb.connect(":memory:") as base:
+        base.execute("SET threads = 1")
+        base.execute(f"SET memory_limit = '{int(limits['memory_mb'])}MB'")
+        base.execute("SET temp_directory = ''")
+        for table in request["tables"]:
+            _load(base, table, Path(folder))
+        lock(base)
+        if "sql" not in request:
+            return {"tables": [_described(base, table["name"]) for table in request["tables"]]}
+        if wrong := refusal(request["sql"]):
+            return {"error": wrong}
+        read = sorted(name.lower() for name in base.get_table_names(request["sql"]))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        found = base.execute(request["sql"])
+        rows = found.fetchmany(int(limits["rows"]) + 1)
+        columns = [(column[0], str(column[1])) for column in found.description or ()]
+        more = len(rows) - limits["rows"]
+        while more > 0 and (batch := found.fetchmany(BATCH)):
+            more += len(batch)
+    shown = [[_cell(value) for value in row] for row in rows[: limits["rows"]]]
+    names, types = [name for name, _kind in columns], [kind for _name, kind in columns]
+    total = len(shown) + more if more > 0 else None
+    return {"columns": names, "types": types, "rows": shown, "more": more > 0, "total": total, "read": read}
+
+
+def lock(base: duckdb.DuckDBPyConnection) -> None:
+    """From here on no file, no network, no extension, and no way to change that."""
+    base.execute("SET autoinstall_known_extensions = false")
+    base.execute("SET autoload_known_extensions = false")
+    base.execute("SET allow_community_extensions = false")
+    base.execute("SET enable_external_access = false")
+    base.execute("SET lock_configuration = true")
+
+
+def refusal(sql: str) -> str:
+    """Why these statements are not run; "" for a single SELECT. Raises duckdb.Error for what is no SQL."""
+    statements = duckdb.extract_statements(sql)
+    if len(statements) != 1:
+        return f"Send one SELECT; these are {len(statements)} statements."
+    if statements[0].type != duckdb.StatementType.SELECT:
+        return "Only SELECT is allowed."
+    return ""
+
+
+def _load(base: duckdb.DuckDBPyConnection, table: dict[str, Any], folder: Path) -> None:
+    """A table with the types that DuckDB reads in its cells; where it cannot decide they are text."""
+    path = folder / f"{table['name']}.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(table["rows"])
+    name = table["name"].replace('"', '""')
+    source = str(path).replace("'", "''")
+    options = "header = true, delim = ',', quote = '\"', nullstr = '', sample_size = -1, null_padding = true"
+    base.execute(f"CREATE TABLE \"{name}\" AS SELECT * FROM read_csv('{source}', {options})")  # noqa: S608 - our names
+    path.unlink()
+
+
+def _described(base: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
+    quoted = '"' + name.replace('"', '""') + '"'
+    columns = [{"name": row[0], "type": row[1]} for row in base.execute(f"DESCRIBE {quoted}").fetchall()]
+    counted = base.execute(f"SELECT count(*) FROM {quoted}").fetchone()  # noqa: S608 - our own table's name
+    sample = base.execute(f"SELECT * FROM {quoted} LIMIT 3").fetchall()  # noqa: S608
+    return {
+        "name": name,
+        "columns": columns,
+        "rows": counted[0] if counted else 0,
+        "sample": [[_cell(value) for value in row] for row in sample],
+    }
+
+
+def _cell(value: object) -> object:
+    if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value  # JSON has no other numbers
+    return str(value)[:CELL_CHARACTERS]
+
+
+if __name__ == "__main__":
+    main()

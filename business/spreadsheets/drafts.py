@@ -1,0 +1,84 @@
+"""The layer of a spreadsheet, drafted from its columns as that of a database is: from a copy in temporary tables."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+
+import psycopg
+from asgiref.sync import async_to_sync
+from django.conf import settings
+
+from business.guard.rewrite import quoted
+from business.inference.catalog import Column
+from business.inference.catalog import Table as Catalogued
+from business.inference.copies import copied, scratch
+from business.inference.keys import SAMPLED_ROWS
+from business.introspect import layer_of
+from business.semantic_layer.model import Dimension, OrgUnit, SemanticLayer, SemanticModel, Words
+from business.spreadsheets.queries import SheetLimits, Table, in_child
+from knowledge.ingestion.language import language_of
+
+SCHEMA = "main"  # of every table in DuckDB
+# DuckDB's type → PostgreSQL's, with its category; what is not here is text.
+_TYPES = {
+    "BIGINT": ("int8", "N"),
+    "HUGEINT": ("numeric", "N"),
+    "DECIMAL": ("numeric", "N"),
+    "DOUBLE": ("float8", "N"),
+    "BOOLEAN": ("bool", "B"),
+    "DATE": ("date", "D"),
+    "TIMESTAMP": ("timestamp", "D"),
+}
+
+
+def named(tables: Sequence[Table]) -> list[Table]:
+    """The tables as a layer names them: by their sheet, else by their file; columns by their headers, all as plain names."""
+    names = _names(table.sheet or PurePath(table.document.filename).stem for table in tables)
+    return [
+        Table(name, table.source, table.sheet, (tuple(_names(table.rows[0])), *table.rows[1:]))
+        for name, table in zip(names, tables, strict=True)
+    ]
+
+
+def draft_sheets(name: str, tables: Sequence[Table]) -> SemanticLayer:
+    """What the columns of these tables show. Whoever reads the document reads all of it. Raises SqlRefused."""
+    with scratch() as connection:
+        copies = [_copied(connection, table) for table in named(tables)]
+        layer = layer_of(connection, name, copies, [], time_zone=settings.TIME_ZONE, sensitive=None)
+    models = zip(layer.semantic_models, tables, strict=True)
+    return layer.model_copy(update={"semantic_models": tuple(_opened(model, table) for model, table in models)})
+
+
+def _names(told: Iterable[str]) -> list[str]:
+    """Texts as names that need no quotes and are all different."""
+    names: list[str] = []
+    for place, text in enumerate(told, 1):
+        plain = re.sub(r"\W+", "_", text).strip("_").lower().encode()[:56].decode(errors="ignore")
+        plain = plain if plain and not plain[0].isdigit() else f"c_{plain or place}"
+        names.append(plain if plain not in names else f"{plain}_{place}")
+    return names
+
+
+def _copied(connection: psycopg.Connection, table: Table) -> Catalogued:
+    """The first rows of a table, with DuckDB's types."""
+    limits = SheetLimits(rows=SAMPLED_ROWS)
+    found = async_to_sync(in_child)([table], sql=f"SELECT * FROM {quoted(table.name)}", limits=limits)  # noqa: S608  # our name
+    kinds = [_TYPES.get(kind.partition("(")[0], ("text", "S")) for kind in found["types"]]
+    columns = [Column(name, *kind, "") for name, kind in zip(found["columns"], kinds, strict=True)]
+    return copied(connection, table.name, columns, found["rows"])
+
+
+def _opened(model: SemanticModel, table: Table) -> SemanticModel:
+    headers = dict(zip(_names(table.rows[0]), table.rows[0], strict=True))
+    dimensions = tuple(_called(each, headers.get(each.name, "")) for each in model.dimensions)
+    rights = OrgUnit(shared_with="everyone")
+    told = {"table_schema": SCHEMA, "org_unit": rights, "dimensions": dimensions, "label": _words(table.sheet)}
+    return model.model_copy(update=told)
+
+
+def _called(dimension: Dimension, header: str) -> Dimension:
+    return dimension.model_copy(update={"label": _words(header)})
+
+
+def _words(text: str) -> Words:
+    return Words(zh=text) if language_of(text) == "zh" else Words(en=text)

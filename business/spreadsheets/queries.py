@@ -1,0 +1,142 @@
+"""Spreadsheets as tables one can query: read under a person's rights, asked in a child process."""
+
+import asyncio
+import json
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+
+from authz.principal import Principal
+from business.guard.refusal import Reason, SqlRefused
+from copilot_site.lib.errors import InvalidInput
+from knowledge.models import Document
+from knowledge.retrieval.search import Scope
+from knowledge.tool_selectors import SheetText, Spreadsheet, spreadsheet, spreadsheets_within
+
+MOST_DOCUMENTS, MOST_CELLS = 5, 500_000
+
+
+@dataclass(frozen=True)
+class SheetLimits:
+    """Of one query. address_bytes: of the whole process, DuckDB's own code included."""
+
+    rows: int = 200
+    memory_mb: int = 256
+    address_bytes: int = 4 * 1024**3
+    cpu_s: int = 8
+    wall_s: float = 12.0
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as it is loaded. name: a plain identifier; sheet: the heading it stood under."""
+
+    name: str
+    source: Spreadsheet
+    sheet: str
+    rows: tuple[tuple[str, ...], ...]
+
+    @property
+    def document(self) -> Document:
+        return self.source.document
+
+
+def tables_of(principal: Principal, scope: Scope, ids: Sequence[UUID]) -> list[Table]:
+    """The tables of these documents; of all in the scope, if they are few, when none is named. Raises InvalidInput, NotFound."""
+    if not ids:
+        found = list(spreadsheets_within(principal, scope).values_list("pk", "title")[: MOST_DOCUMENTS + 1])
+        if not found:
+            raise InvalidInput("There is no spreadsheet or CSV document in scope that this person may read.")
+        if len(found) > MOST_DOCUMENTS:
+            listed = "; ".join(f"{pk} {title}" for pk, title in found)
+            raise InvalidInput(
+                f"There are many spreadsheets: name those you mean in knowledge_ids. Some are: {listed}."
+            )
+        ids = [pk for pk, _title in found]
+    return tables_in(*(spreadsheet(principal, pk, scope=scope) for pk in ids))
+
+
+def tables_in(*sources: Spreadsheet) -> list[Table]:
+    """All their tables, called t1, t2, …. Raises InvalidInput where there is none, or too much."""
+    found = [(source, sheet) for source in sources for sheet in source.sheets]
+    tables = [Table(f"t{n}", source, sheet.sheet, _clean(sheet)) for n, (source, sheet) in enumerate(found, 1)]
+    cells = sum(len(table.rows) * len(table.rows[0]) for table in tables)
+    if cells > MOST_CELLS:
+        raise InvalidInput(
+            _("These tables have %(n)d cells; at most %(max)d are loaded.") % {"n": cells, "max": MOST_CELLS}
+        )
+    if not tables:
+        raise InvalidInput(_("No table was found in these documents."))
+    return tables
+
+
+_THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+
+
+def _clean(sheet: SheetText) -> tuple[tuple[str, ...], ...]:
+    """Headers that are all different and none empty; numbers without thousands separators; every row as wide as the header."""
+    header: list[str] = []
+    for place, name in enumerate(sheet.rows[0], 1):
+        label = name or f"column{place}"
+        header.append(label if label not in header else f"{label}_{place}")
+    width = len(header)
+    body = [tuple(_number(cell) for cell in (*row, *[""] * width)[:width]) for row in sheet.rows[1:]]
+    return (tuple(header), *body)
+
+
+def _number(cell: str) -> str:
+    return cell.replace(",", "") if _THOUSANDS.fullmatch(cell) else cell
+
+
+async def in_child(tables: Sequence[Table], *, sql: str | None, limits: SheetLimits) -> dict[str, Any]:
+    """What the child answers. Raises SqlRefused: a wrong query, or one that costs too much. Killed when cancelled."""
+    request: dict[str, Any] = {
+        "tables": [{"name": table.name, "rows": table.rows} for table in tables],
+        "limits": asdict(limits),
+    }
+    if sql is not None:
+        request["sql"] = sql
+    environment = {
+        "PATH": os.environ.get("PATH", ""),
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "HOME": "/nonexistent",
+    }
+    child = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "business.spreadsheets.child",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env=environment,
+        start_new_session=True,
+    )
+    try:
+        async with asyncio.timeout(limits.wall_s):
+            answer, _errors = await child.communicate(json.dumps(request).encode())
+    except TimeoutError:
+        raise _too_much(limits) from None
+    finally:
+        if child.returncode is None:
+            child.kill()
+            await child.wait()
+    if child.returncode:
+        raise _too_much(limits)
+    found: dict[str, Any] = json.loads(answer)
+    if "error" in found:
+        raise SqlRefused(Reason.DATABASE, _("The database refuses the query: %(why)s.") % {"why": found["error"]})
+    return found
+
+
+def _too_much(limits: SheetLimits) -> SqlRefused:
+    return SqlRefused(
+        Reason.COST,
+        _("The query took longer than %(s)g s, or too much space, and was stopped: add a time window or a filter.")
+        % {"s": limits.wall_s},
+    )

@@ -1,0 +1,136 @@
+"""A spreadsheet of a knowledge base as a data source: described when a version is published, read under its document's rights."""
+
+import time
+from datetime import date, datetime
+from decimal import Decimal
+from functools import partial
+from pathlib import PurePath
+from typing import Any
+from uuid import UUID
+
+import structlog
+from asgiref.sync import sync_to_async
+from celery import current_app
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils.text import slugify
+
+from audit.actions import Action
+from audit.record import record
+from authz.principal import Principal
+from business.dialects import DialectAccess
+from business.guard.policy import Policy
+from business.limits import Limits
+from business.linking.vectors import fill_on_commit
+from business.models import DataSource
+from business.semantic_layer.model import SemanticLayer, SemanticModel
+from business.session import Rows
+from business.spreadsheets.drafts import SCHEMA, draft_sheets, named
+from business.spreadsheets.queries import SheetLimits, in_child, tables_in, tables_of
+from copilot_site.lib.database import sole_process
+from copilot_site.lib.errors import CopilotError
+from knowledge.models import Document
+from knowledge.retrieval.search import Scope
+from knowledge.tool_selectors import SPREADSHEETS, Spreadsheet, sheets_of
+
+log = structlog.get_logger(__name__)
+
+
+def access_to(principal: Principal, source: DataSource, policy: Policy) -> DialectAccess:
+    """A spreadsheet as this person may ask it: whether they may read it is asked again when its rows are read."""
+    assert source.document_id is not None
+    fetch = partial(_fetch, principal, source.document_id, source.limits)
+    return DialectAccess(policy, "duckdb", fetch, limits=source.limits)
+
+
+async def _fetch(
+    principal: Principal, document_id: UUID, limits: Limits, statement: str, uncapped: str | None
+) -> tuple[Rows, int | None]:
+    """Raises NotFound, InvalidInput, SqlRefused."""
+    began = time.perf_counter()
+    tables = await sync_to_async(tables_of)(principal, Scope(), [document_id])
+    found = await in_child(named(tables), sql=uncapped or statement, limits=SheetLimits(rows=limits.rows))
+    rows = tuple(tuple(map(_value, row, found["types"])) for row in found["rows"])
+    elapsed_ms = int((time.perf_counter() - began) * 1000)
+    return Rows(tuple(found["columns"]), rows, False, elapsed_ms), found["total"]
+
+
+def _value(value: Any, kind: str) -> Any:
+    """A cell as Python has it; the child writes what JSON has no word for as text."""
+    if not isinstance(value, str):
+        return value
+    if kind == "DATE":
+        return date.fromisoformat(value)
+    if kind == "TIMESTAMP":
+        return datetime.fromisoformat(value)
+    if kind.startswith("DECIMAL"):
+        number = Decimal(value)
+        return number.quantize(Decimal(1)) if number == number.to_integral_value() else number.normalize()
+    return value
+
+
+def describe_on_commit(document_id: UUID) -> None:
+    """Have a worker describe what was published; what is lost on the way is tended later."""
+    name, ids = "business.describe_spreadsheet", (str(document_id),)
+    transaction.on_commit(lambda: current_app.send_task(name, args=ids, queue="maintenance"), robust=True)
+
+
+def undescribed() -> list[UUID]:
+    """Spreadsheets whose version that answers has no layer yet."""
+    ended = Q(*(Q(filename__iendswith=suffix) for suffix in SPREADSHEETS), _connector=Q.OR)
+    done = DataSource.unscoped.filter(document=OuterRef("pk"), drafted_version=OuterRef("current_version_id"))
+    rows = Document.unscoped.filter(ended, ~Exists(done), current_version__isnull=False)
+    return list(rows.values_list("pk", flat=True))
+
+
+def describe(document_id: UUID) -> None:
+    """Draft the layer of a spreadsheet, once for each version; one whose tables cannot be read is not asked."""
+    with sole_process(f"spreadsheet:{document_id}") as is_alone:
+        row = Document.unscoped.select_related("current_version").filter(pk=document_id).first()
+        if not is_alone or row is None or row.current_version is None:
+            return
+        source = DataSource.unscoped.filter(document=row).first() or DataSource(
+            name=_name_of(row), document=row, schemas=[SCHEMA]
+        )
+        if row.filename.lower().endswith(SPREADSHEETS) and source.drafted_version != row.current_version_id:
+            _describe(row, source)
+
+
+def _describe(row: Document, source: DataSource) -> None:
+    try:
+        layer = described(source)
+    except CopilotError as error:
+        log.warning("spreadsheet.undescribed", document=str(row.pk), why=str(error))
+        layer = SemanticLayer(name=source.name)
+    source.layer = layer.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    source.is_active = bool(layer.semantic_models)
+    source.drafted_version = row.current_version_id
+    with transaction.atomic():
+        source.save()
+        record(None, Action.SETTING_CHANGED, source, detail={"tables": len(layer.semantic_models)})
+        fill_on_commit(source.pk)
+
+
+def described(source: DataSource) -> SemanticLayer:
+    """The layer as the columns show it; what people wrote about a table stays while its columns are there.
+
+    Raises InvalidInput where the document holds no table, or too much, and SqlRefused.
+    """
+    row = source.document
+    assert row is not None and row.current_version is not None  # noqa: PT018  # of a spreadsheet that answers
+    draft = draft_sheets(source.name, tables_in(Spreadsheet(row, None, sheets_of(row.current_version))))
+    known = {model.table: model for model in source.semantic_layer.semantic_models}
+    models = tuple(_kept(known.get(model.table), model) for model in draft.semantic_models)
+    return source.semantic_layer.model_copy(update={"semantic_models": models})
+
+
+def _kept(known: SemanticModel | None, drafted: SemanticModel) -> SemanticModel:
+    return known if known is not None and set(known.columns) <= set(drafted.columns) else drafted
+
+
+def _name_of(row: Document) -> str:
+    """By its file's name, or a name like it that nothing else has."""
+    plain = slugify(PurePath(row.filename).stem)[:40].strip("-_")
+    name = plain if plain[:1].isalpha() else f"sheet-{plain}".rstrip("-")
+    taken = DataSource.unscoped.filter(name=name).exists() or not plain
+    return f"{name}-{row.pk.hex[:6]}" if taken else name

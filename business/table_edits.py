@@ -1,0 +1,98 @@
+"""One table of a saved layer, as a part that is read, written and removed by itself."""
+
+import hashlib
+import json
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+from pydantic import ValidationError
+
+from audit.actions import Action
+from audit.record import record
+from authz.principal import Principal
+from business.linking.vectors import fill_on_commit
+from business.models import DataSource
+from business.semantic_layer.model import SemanticLayer, SemanticModel
+from business.semantic_layer.rights import require_schemas
+from business.semantic_layer.yaml_io import read_table
+from business.sources import failure_recorded, require_manage
+from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
+
+
+def table_of(source: DataSource, name: str) -> tuple[SemanticModel, str]:
+    """A table of the saved layer, and its version: equal as long as nobody saves another. Raises NotFound."""
+    part = source.layer.get("semantic_models", [])[_place_of(source, name)]
+    return SemanticModel.model_validate(part), _version(part)
+
+
+def tables_called(layer: SemanticLayer, text: str) -> list[SemanticModel]:
+    """The tables that have a text in a name, a label, a synonym or a column's name; all for none."""
+    wanted = text.casefold().strip()
+    return [model for model in layer.semantic_models if not wanted or any(wanted in word for word in _words(model))]
+
+
+def save_table(by: Principal | None, source: DataSource, name: str, text: str, *, version: str) -> None:
+    """Write one table of a layer from its YAML; every other stays as it is stored.
+
+    Raises InvalidInput with the line, or for what does not fit into the layer, NotFound, and Conflict where somebody has saved
+    this table since the version.
+    """
+    with failure_recorded(by, source.name):
+        model = read_table(text)
+        if model.name != name:
+            raise InvalidInput(_("The table is called %(name)s: rights on it are given by this name.") % {"name": name})
+        part = model.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        with transaction.atomic():
+            locked = _locked(by, source, name, version)
+            locked.layer["semantic_models"][_place_of(locked, name)] = part
+            _save(by, locked, name)
+
+
+@transaction.atomic
+def remove_table(by: Principal | None, source: DataSource, name: str, *, version: str) -> None:
+    """Take one table out of a layer: nobody may ask about it any more. Raises NotFound, Conflict."""
+    locked = _locked(by, source, name, version)
+    del locked.layer["semantic_models"][_place_of(locked, name)]
+    _save(by, locked, name)
+
+
+def _locked(by: Principal | None, source: DataSource, name: str, version: str) -> DataSource:
+    """The row, locked, where its table still is of the version."""
+    require_manage(by, source)
+    locked = DataSource.unscoped.select_for_update().get(pk=source.pk)
+    if _version(locked.layer["semantic_models"][_place_of(locked, name)]) != version:
+        raise Conflict(
+            _("Somebody has saved the table %(name)s since you opened it. Open it again and add your changes.")
+            % {"name": name}
+        )
+    return locked
+
+
+def _save(by: Principal | None, source: DataSource, name: str) -> None:
+    """Raises InvalidInput where the layer as a whole is none any more."""
+    try:
+        layer = SemanticLayer.model_validate(source.layer)
+    except ValidationError as error:
+        raise InvalidInput(error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")) from error
+    require_schemas(layer, source.schemas)
+    source.save(update_fields=["layer", "changed_at"])
+    record(by, Action.SETTING_CHANGED, source, detail={"tables": len(layer.semantic_models), "table": name})
+    fill_on_commit(source.pk)
+
+
+def _place_of(source: DataSource, name: str) -> int:
+    parts = source.layer.get("semantic_models", [])
+    place = next((place for place, part in enumerate(parts) if part["name"] == name), None)
+    if place is None:
+        raise NotFound(_("The source has no table %(table)s.") % {"table": name})
+    return place
+
+
+def _version(part: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()[:24]
+
+
+def _words(model: SemanticModel) -> list[str]:
+    columns = [one.name for one in (*model.dimensions, *model.measures)]
+    return [word.casefold() for word in (model.table, f"{model.table_schema}.{model.table}", *model.words(), *columns)]

@@ -1,0 +1,39 @@
+"""What the workers do for data sources."""
+
+from uuid import UUID
+
+from celery import shared_task
+
+from business.cleanup import sweep_walls
+from business.linking import vectors
+from business.spreadsheets.sources import describe, undescribed
+
+
+@shared_task(name="business.sweep_walls")
+def sweep() -> None:
+    """Take down walls that nobody stands behind; a source that does not answer waits for the next time."""
+    sweep_walls()
+
+
+@shared_task(name="business.describe_spreadsheet")
+def describe_spreadsheet(document_id: str) -> None:
+    describe(UUID(document_id))
+
+
+@shared_task(name="business.tend_spreadsheets")
+def tend_spreadsheets() -> None:
+    """Describe what a lost message or a dead worker left."""
+    for document_id in undescribed():
+        describe(document_id)
+
+
+@shared_task(name="business.fill_schema_vectors")
+def fill_schema_vectors(source_id: str) -> None:
+    vectors.fill(UUID(source_id))
+
+
+@shared_task(name="business.tend_schema_vectors")
+def tend_schema_vectors() -> None:
+    """Fill what a lost message, a dead worker or a new embedding model left: the guarantee behind the queue's speed."""
+    for source_id in vectors.unfilled():
+        vectors.fill(source_id)

@@ -1,0 +1,89 @@
+"""What templates need to know about results of queries."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from django import template
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+
+from authz.principal import Principal
+from business.explore.links import explore_url
+from business.logical_query.query import LogicalQuery
+from business.models import DataSource
+from business.results.cells import is_number, is_year, spoken, told_row
+from business.results.shown_query import ResultTable
+from business.session import Rows
+from knowledge.ingestion.language import language_of
+
+register = template.Library()
+
+_WINDOW = re.compile(r"(\S+) (?:to|至) (\S+)")
+
+
+@register.filter
+def cell(value: Any) -> str:
+    """A cell of a result as people read it."""
+    return spoken(value)
+
+
+class Cell(NamedTuple):
+    """A cell of a result. told: for people; stored: for programs, never in a language's own way to write numbers; nothing is empty.
+
+    code: the stored value where people call it something else, else "".
+    """
+
+    told: str
+    stored: str
+    code: str
+    is_number: bool
+
+
+@register.simple_tag
+def explore_address(source: str, query: LogicalQuery | None = None) -> str:
+    """Where the question of a result can be changed."""
+    return explore_url(source, query)
+
+
+@register.filter
+def cells(table: ResultTable | Rows) -> list[list[Cell]]:
+    """The rows of a result as they are shown."""
+    words = table.words if isinstance(table, ResultTable) else ()
+    return [
+        [_cell(*cell) for cell in zip(table.columns, row, told_row(table.columns, row, words), strict=True)]
+        for row in table.rows
+    ]
+
+
+def _cell(column: str, value: Any, told: str) -> Cell:
+    code = value if isinstance(value, str) and value != told else ""
+    return Cell(told, "" if value is None else str(value), code, is_number(value) and not is_year(column, value))
+
+
+@register.filter
+def window(told: str) -> str:
+    """A span of days in the language of the page; it was kept in the question's."""
+    found = _WINDOW.fullmatch(told)
+    if found is None:
+        return told
+    start, end = found.groups()
+    return _("%(start)s to %(end)s") % {"start": start, "end": _("now") if end in ("now", "今") else end}
+
+
+@register.filter
+def oldest_first(windows: Sequence[str]) -> list[str]:
+    """Spans of days by their first day; one without a beginning comes first."""
+    return sorted(windows, key=lambda told: "" if told.startswith("…") else told)
+
+
+@register.filter
+def script(text: str) -> str:
+    """The `lang` attribute for a text that came without one."""
+    return language_of(text) or "en"
+
+
+@register.simple_tag
+def may_ask_data(request: HttpRequest) -> bool:
+    """Whether there is a data source that this person may ask."""
+    return DataSource.objects.visible_to(Principal.of(request.user)).exists()

@@ -1,0 +1,53 @@
+"""Statements that are planned once in a connection, for those few that run many times in every request; and transactions in
+which nothing can be written."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.utils import CursorWrapper
+from psycopg import Cursor
+from psycopg.pq import Format
+
+
+def prepared_cursor(connection: BaseDatabaseWrapper, *, binary: bool = False) -> CursorWrapper:
+    """A cursor that binds on the server, where statements can be prepared; Django's own, which shows them with their values,
+    where somebody logs statements.
+
+    binary: values are sent as the server holds them, bytes in half the size; the rows that come out are the same.
+    """
+    if connection.queries_logged:
+        return connection.cursor()
+    connection.ensure_connection()
+    cursor: Any = Cursor(connection.connection)
+    cursor.format = Format.BINARY if binary else Format.TEXT
+    return connection.make_cursor(cursor)
+
+
+@contextmanager
+def read_only() -> Iterator[None]:
+    """A transaction in which the database itself refuses to write; nothing of it stays.
+
+    Raises InternalError out of the statement that tries to write.
+    """
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION READ ONLY")
+        yield
+        transaction.set_rollback(True)  # within a longer transaction the mode would outlive this block
+
+
+@contextmanager
+def sole_process(name: str) -> Iterator[bool]:
+    """Whether no other process does what is called so; the lock ends with the block, or with the connection."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [name])
+        row = cursor.fetchone()
+        is_mine = bool(row and row[0])
+        try:
+            yield is_mine
+        finally:
+            if is_mine:
+                cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])

@@ -1,0 +1,52 @@
+"""JSON that is almost some: with a comma too many, or cut before its end."""
+
+import re
+from typing import Any
+
+from copilot_site.lib.json_depth import loads
+
+MOST_CUTS = 20  # places, from the end, at which what is broken is left out
+_COMMA = re.compile(r",(?=\s*[}\]])")
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]|"', re.DOTALL)
+_CLOSES = {"{": "}", "[": "]"}
+
+
+def loads_mended(text: str) -> Any:
+    """As `loads`, with commas too many taken out, and with what a cut has left open closed: a member that is not whole is left out.
+
+    Raises ValueError where that is not enough.
+    """
+    try:
+        return loads(text)
+    except ValueError:
+        for candidate in _candidates(text):
+            try:
+                return loads(candidate)
+            except ValueError:
+                continue
+        raise
+
+
+def _candidates(text: str) -> list[str]:
+    """The text closed where it ends, then where each of its last members ends."""
+    open_: list[str] = []
+    ends: list[tuple[int, str]] = []
+    for token in _TOKEN.finditer(text):
+        sign = token[0]
+        if sign in _CLOSES:
+            open_.append(_CLOSES[sign])
+        elif open_ and sign == open_[-1]:
+            open_.pop()
+        elif sign == ",":
+            ends.append((token.start(), "".join(reversed(open_))))
+    closing = "".join(reversed(open_))
+    is_whole = text.rstrip()[-1:] in ('"', "]", "}", ",")  # a number or a word may go on behind the cut
+    found = [f"{text}{closing}"] if is_whole else []
+    found += [f"{text[:place]}{closed}" for place, closed in reversed(ends[-MOST_CUTS:])]
+    return [_without_commas(each) for each in found]
+
+
+def _without_commas(text: str) -> str:
+    """Without commas before a closing bracket; what stands in strings stays."""
+    parts = re.split(r'("(?:[^"\\]|\\.)*")', text)
+    return "".join(part if place % 2 else _COMMA.sub("", part) for place, part in enumerate(parts))

@@ -1,0 +1,36 @@
+"""Text from browsers: what no database and no file name can hold is refused before a view is asked."""
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import gettext as _
+
+from copilot_site.lib.error_pages import error_page
+
+NUL = "\0"
+
+
+class PlainText(MiddlewareMixin):
+    """Refuses a NUL in an address, its query or a form. The API's serializers refuse it by themselves, and name the field.
+
+    Behind the check of forged forms, which has read the form already.
+    """
+
+    def process_view(
+        self, request: HttpRequest, _view: Callable[..., Any], _args: Any, _kwargs: Any
+    ) -> HttpResponse | None:
+        if NUL in request.path_info:
+            return error_page(request, HTTPStatus.NOT_FOUND, _("There is no such page, or you may not see it."))
+        if request.path_info.startswith("/api/"):
+            return None
+        if _has_nul(request.GET) or _has_nul(request.POST):
+            sentence = _("This request holds a character that no text has (NUL). Leave it out, and send it again.")
+            return error_page(request, HTTPStatus.BAD_REQUEST, sentence)
+        return None
+
+
+def _has_nul(given: QueryDict) -> bool:
+    return any(NUL in name or any(NUL in value for value in values) for name, values in given.lists())

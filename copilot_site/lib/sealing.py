@@ -1,0 +1,34 @@
+"""Secrets at rest: Fernet under a key that is derived from a secret outside the database and from what the text is for."""
+
+import base64
+from collections.abc import Sequence
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+
+class SealBroken(Exception):
+    """A stored text was sealed for another purpose or under another secret."""
+
+
+def seal(text: str, *, purpose: str, secrets: Sequence[str]) -> str:
+    """The text as it is stored, for this purpose alone; "" stays "". secrets: the first seals, each opens."""
+    return _fernet(purpose, secrets).encrypt(text.encode()).decode() if text else ""
+
+
+def unseal(stored: str, *, purpose: str, secrets: Sequence[str]) -> str:
+    """The text again. Raises SealBroken."""
+    try:
+        return _fernet(purpose, secrets).decrypt(stored.encode()).decode() if stored else ""
+    except InvalidToken:
+        raise SealBroken from None
+
+
+def _fernet(purpose: str, secrets: Sequence[str]) -> MultiFernet:
+    return MultiFernet([Fernet(_derived(secret, purpose)) for secret in secrets])
+
+
+def _derived(secret: str, purpose: str) -> bytes:
+    raw = HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose.encode()).derive(secret.encode())
+    return base64.urlsafe_b64encode(raw)

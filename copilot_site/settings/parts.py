@@ -1,0 +1,78 @@
+"""What this is made of: apps, middlewares, templates, languages."""
+
+from django.utils.translation import gettext_lazy as _
+
+from copilot_site.settings.base import BASE_DIR, config
+
+INSTALLED_APPS = [
+    "copilot_site.apps.SiteConfig",
+    "allauth",  # before authz, whose admin takes the place of theirs
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "demo",
+    "agent",
+    "business.apps.BusinessConfig",
+    "knowledge",
+    "authz",
+    "audit",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "channels",
+    "csp",
+    "django_structlog",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "guardian",
+    "rest_framework",
+]
+MIDDLEWARE = [
+    "copilot_site.lib.seats.GivesBack",
+    "django.middleware.security.SecurityMiddleware",
+    "copilot_site.lib.files.StaticFiles",
+    "copilot_site.lib.error_pages.NothingIsKept",
+    "csp.middleware.CSPMiddleware",
+    "copilot_site.lib.logs.RequestLog",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "authz.second_factor.StaffNeedSecondFactor",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "audit.middleware.RecordRefusals",
+    "copilot_site.lib.plain_text.PlainText",
+    "copilot_site.lib.error_pages.ErrorPages",
+]
+ROOT_URLCONF = "copilot_site.urls"
+ASGI_APPLICATION = "copilot_site.asgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+USE_I18N = USE_TZ = True
+LANGUAGE_CODE = "en"
+LANGUAGES = [("zh-hans", _("Simplified Chinese")), ("en", _("English"))]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+TIME_ZONE = config.time_zone

@@ -1,0 +1,25 @@
+"""PostgreSQL and Redis or Valkey."""
+
+from copilot_site.database import database
+from copilot_site.settings.base import HOME, config
+
+_database_url = config.database_url.get_secret_value() if config.database_url else None
+DATABASES = {"default": database(_database_url, home=HOME, pool=config.db_pool, role=config.db_role)}
+DATABASE_ROLE = config.db_role
+REDIS_URL = config.redis_url.get_secret_value() if config.redis_url else f"unix://{HOME.root}/no-valkey-is-running"
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "cache",
+        # RESP2, as kombu and channels_redis speak it
+        "OPTIONS": {"protocol": 2},
+    }
+}
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.core.RedisChannelLayer",
+        # the layer waits 5 s at a time for a message; redis-py's own default would cut that wait, and the socket with it
+        "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": 30}], "prefix": "channels"},
+    }
+}

@@ -1,0 +1,61 @@
+"""Who is asking: accounts, passwords, the company's sign-in, the second factor."""
+
+from typing import Any
+
+from copilot_site.settings.base import config
+
+AUTHENTICATION_BACKENDS = [
+    "authz.backends.PeopleBackend",
+    "authz.backends.RightsBackend",
+]
+SILENCED_SYSTEM_CHECKS = ["guardian.W001"]  # its own backend knows neither denials nor ends: ours answers
+ANONYMOUS_USER_NAME = None  # guardian: no row stands for nobody
+GUARDIAN_MONKEY_PATCH_USER = False
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+ACCOUNT_ADAPTER = "authz.sign_in.Adapter"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]  # what an account has; sign-up is closed
+ACCOUNT_UNIQUE_EMAIL = False  # names are unique; departments share addresses
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_PRESERVE_USERNAME_CASING = True
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 900  # s
+# a name: five wrong passwords in five minutes; an address: what an office behind one address mistypes in the morning
+ACCOUNT_RATE_LIMITS = {"login_failed": "60/m/ip,5/300s/key"}
+MFA_ADAPTER = "authz.second_factor.Adapter"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_TOTP_ISSUER = "Knowledge Copilot"
+MFA_TOTP_TOLERANCE = 1  # periods of 30 s that a clock may be off
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # addresses come from administrators and from the company's sign-in
+STAFF_MFA = config.staff_mfa or ("required" if config.https else "optional")
+SOCIALACCOUNT_ADAPTER = "authz.oidc.PeopleAdapter"
+SOCIALACCOUNT_LOGIN_ON_GET = True  # a form that ends at another site is what our form-action forbids
+SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
+SOCIALACCOUNT_STORE_TOKENS = False
+
+
+def company_sign_in() -> list[dict[str, Any]]:
+    """allauth's APPS: the sign-in of COPILOT_OIDC_*, if it is set; more may stand in the admin."""
+    if not (config.oidc_issuer and config.oidc_client_id and config.oidc_client_secret):
+        return []
+    options = {
+        "server_url": config.oidc_issuer,
+        "groups_claim": config.oidc_groups_claim,
+        "link_by_email": config.oidc_link_by_email,
+    }
+    secret = config.oidc_client_secret.get_secret_value()
+    names = {"provider_id": "company", "name": config.oidc_name}
+    return [{**names, "client_id": config.oidc_client_id, "secret": secret, "settings": options}]
+
+
+SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": company_sign_in(), "OAUTH_PKCE_ENABLED": True}}
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "login"

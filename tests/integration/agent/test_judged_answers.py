@@ -1,0 +1,85 @@
+"""Sentences that facts do not settle: a model reads them once, and what nobody checked is marked."""
+
+from typing import Any
+
+import pytest
+
+from agent.events import Answer
+from agent.language_models import sealed
+from agent.models import AgentProfile, LanguageModel
+from agent.profiles import Options
+from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored, words
+from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, judges, modelled, of, routes
+from tests.modelserver import Step, says
+
+pytestmark = pytest.mark.django_db
+
+OPEN = "Staff can be away for a whole month each year [1]."
+
+
+def open_answer(*judge: Step, options: Options | None = None) -> tuple[Any, list[Any]]:
+    """The stored answer, and the events of it, where facts settle the first sentence and not the second."""
+    base, _manual, _secret = make_library()
+    with modelled(routes(), SEARCH, DONE, says(f"{THIRTY} {OPEN} {THIRTY}"), *judge):
+        events = asked(make_reader(base), LEAVE, options=options or Options())
+    return stored(events), of(events, Answer)
+
+
+def test_an_open_sentence_is_judged_once_while_the_first_ones_are_shown() -> None:
+    row, answers = open_answer(judges("supported", quote="30 days of annual leave", sentences=[1]))
+    assert len(row.sentences) == 3
+    assert all("is_checked" not in sentence for sentence in row.sentences)
+    assert [OPEN[:10] in answer.content for answer in answers] == [False, True, False, False]
+    assert "judge.en" in row.prompts
+
+
+@pytest.mark.parametrize("verdict", ["not_said", "contradicted"])
+def test_a_sentence_that_the_judge_does_not_find_is_left_out(verdict: str) -> None:
+    row, _answers = open_answer(judges(verdict, quote="30 days", sentences=[1]))
+    assert [sentence["text"][:5] for sentence in row.sentences] == ["Emplo", "Emplo"]
+
+
+@pytest.mark.parametrize(
+    "judge",
+    [
+        judges("supported", quote="a month of leave", sentences=[1]),
+        judges("supported", quote="", sentences=[1]),
+        judges(sentences=[]),
+        judges("supported", quote="30 days", sentences=[7]),
+    ],
+    ids=["made up", "no quotation", "no word of it", "another sentence"],
+)
+def test_what_the_judge_does_not_show_stays_unchecked_and_is_marked(judge: Step) -> None:
+    row, answers = open_answer(judge)
+    assert [sentence.get("is_checked", True) for sentence in row.sentences] == [True, False, True]
+    assert [answer.data.get("is_checked", True) for answer in answers] == [True, False, True, True]
+    assert "is marked" in row.notice
+
+
+def test_where_the_judge_fails_the_sentence_is_marked_and_the_answer_goes_on() -> None:
+    row, _answers = open_answer(says("Yes."), says("All of it."))
+    assert [sentence.get("is_checked", True) for sentence in row.sentences] == [True, False, True]
+    assert row.provider == "default"
+
+
+def test_a_strict_profile_leaves_out_what_is_not_checked() -> None:
+    profile = AgentProfile.objects.create(name="strict", is_strict=True)
+    row, _answers = open_answer(judges(sentences=[]), options=Options(profile_id=str(profile.pk)))
+    assert len(row.sentences) == 2
+
+
+def test_a_profile_names_another_model_as_judge() -> None:
+    base, _manual, _secret = make_library()
+    with modelled(routes(), SEARCH, DONE, says(OPEN), judges("supported", quote="30 days", sentences=[1])) as server:
+        small = LanguageModel.objects.create(
+            name="Small", base_url=server.base_url, model="small-1", encrypted_key=sealed("k-1", server.base_url)
+        )
+        profile = AgentProfile.objects.create(name="judged", judge=small)
+        asked(make_reader(base), LEAVE, options=Options(profile_id=str(profile.pk)))
+    assert [request["model"] for request in server.requests] == [*["scripted"] * 4, "small-1"]
+
+
+def test_escapes_of_the_evidence_do_not_leak_into_the_answer() -> None:
+    base, _manual, _secret = make_library()
+    with modelled(routes(), SEARCH, DONE, says(f"R&amp;D: {THIRTY}"), judges("supported", quote="30 days")):
+        assert words(asked(make_reader(base), LEAVE)).startswith("R&D: ")

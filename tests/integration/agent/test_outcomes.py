@@ -1,0 +1,99 @@
+"""Three honest outcomes: answered, found and not confirmed, nothing found. Which one depends on what this person may read alone."""
+
+import pytest
+
+from agent.events import Complete, Event
+from agent.sessions import create_session, messages_of
+from audit.actions import Action, Outcome
+from audit.models import Entry
+from authz.grants import take_back
+from authz.permissions import Right
+from authz.principal import Principal
+from knowledge.services import access
+from tests.factories import make_document, make_folder
+from tests.integration.agent.conversations import (
+    LEAVE,
+    SALARY,
+    SECRET,
+    UNKNOWN,
+    Judged,
+    asked,
+    kinds,
+    make_library,
+    make_reader,
+    sources,
+    stored,
+    words,
+)
+
+pytestmark = pytest.mark.django_db
+
+LEAD = "I cannot confirm an answer. These passages come closest:"
+
+
+def told(events: list[Event]) -> list[dict[str, object]]:
+    """All that left, but for the ids of this run."""
+    own = {"id", "session_id", "assistant_message_id"}
+    return [event.model_dump(mode="json", exclude=own) for event in events]
+
+
+def test_what_comes_near_is_shown_as_no_answer(judged: Judged) -> None:
+    judged(confirms=False, near=True)
+    base, manual, _secret = make_library()
+    events = asked(make_reader(base), LEAVE)
+    row = stored(events)
+    assert kinds(events) == ["agent_query", "references", "answer", "session_title", "complete"]
+    assert isinstance(events[-1], Complete)
+    assert events[-1].data == {"stop_reason": "not_confirmed"}
+    assert row.content == words(events)
+    assert row.content.splitlines()[0] == LEAD
+    assert [sentence["citations"] for sentence in row.sentences] == [[], [1]]
+    assert [citation.document_id for citation in row.citations.all()] == [manual.pk]
+    assert sources(events) == ["Leave"]
+
+
+def test_what_was_shown_is_in_the_audit_log(judged: Judged) -> None:
+    judged(confirms=False, near=True)
+    base, _manual, _secret = make_library()
+    row = stored(asked(make_reader(base), LEAVE))
+    entry = Entry.objects.get(action=Action.QUESTION_ANSWERED)
+    assert (entry.outcome, entry.reason) == (Outcome.ALLOW, "not_confirmed")
+    assert entry.detail["cited"] == [citation.evidence_id for citation in row.citations.all()] != []
+
+
+def test_where_nothing_is_near_it_says_what_was_searched_and_whom_to_ask(judged: Judged) -> None:
+    judged(confirms=False)
+    base, _manual, _secret = make_library()
+    said = words(asked(make_reader(base), UNKNOWN))
+    assert "1 document was searched, in Handbook." in said
+    assert "ask whoever keeps these documents: keeper." in said
+    assert "Board" not in said
+
+
+@pytest.mark.parametrize("near", [True, False])
+def test_forbidden_looks_like_missing(judged: Judged, *, near: bool) -> None:
+    """The same events, to the byte, whether a document is hidden or not there: in another base, in a folder, alone."""
+    base, _manual, secret = make_library()
+    reader = make_reader(base)
+    closed = make_document(make_folder(base, "Pay"), "pay.md", SECRET, ingested=True)
+    access.deny(None, [Right.VIEW], closed.folder, to=reader)
+    judged(confirms=False, near=near)
+    hidden = told(asked(reader, SALARY))
+    for document in (secret, closed):
+        document.delete()
+    assert told(asked(reader, SALARY)) == hidden
+
+
+def test_a_passage_that_is_hidden_later_is_shown_no_more(judged: Judged) -> None:
+    judged(confirms=False, near=True)
+    base, _manual, _secret = make_library()
+    reader = make_reader(base)
+    principal = Principal.of(reader)
+    session = create_session(principal)
+    asked(principal, LEAVE, session)
+    shown = messages_of(principal, session)[-1]
+    assert (shown.masked_count, len(shown.citations)) == (0, 1)
+    assert "30 days" in shown.content
+    take_back(None, [Right.VIEW], base, of=reader)
+    shown = messages_of(principal, session)[-1]
+    assert (shown.content, shown.masked_count, shown.citations) == (LEAD, 1, ())

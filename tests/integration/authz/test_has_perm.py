@@ -1,0 +1,89 @@
+"""Django's own question, `user.has_perm(…, row)`, has our answer: the one of the statement of rights."""
+
+import ast
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import AnonymousUser, User
+
+from authz.models import FolderUserGrant
+from authz.permissions import Right
+from authz.principal import Principal
+from tests.factories import allow, make_user
+from tests.integration.authz.company import Company
+from tests.integration.authz.test_statement import CASES, Case
+from tests.test_architecture import ROOT, sources
+
+pytestmark = pytest.mark.django_db
+RAW = ["authz.backends.PeopleBackend", "guardian.backends.ObjectPermissionBackend"]
+OF_PEOPLE = {name: case for name, case in CASES.items() if name != "no token"}  # a user who is asked about has no token
+
+
+def held(company: Company, user: User | AnonymousUser, right: str = "view") -> set[str]:
+    return {name for name, folder in company.folders.items() if user.has_perm(f"knowledge.{right}_folder", folder)}
+
+
+def again(user: User) -> User:
+    """Without what guardian or Django remember on the object."""
+    return User.objects.get(pk=user.pk)
+
+
+@pytest.mark.parametrize(("case", "rightly"), OF_PEOPLE.values(), ids=OF_PEOPLE)
+def test_it_says_what_the_statement_says(case: Case, rightly: set[str]) -> None:
+    make_user("keeper")
+    company, anna = Company.make(), make_user("anna")
+    case(company, anna)
+    assert held(company, again(anna)) == rightly
+
+
+def test_guardian_s_own_backend_would_say_something_else(settings: Any) -> None:
+    settings.AUTHENTICATION_BACKENDS = RAW
+    make_user("keeper")
+    differ = set()
+    for name, (case, rightly) in OF_PEOPLE.items():
+        company, anna = Company.make(), make_user()
+        case(company, anna)
+        if held(company, again(anna)) != rightly:
+            differ.add(name)
+    assert {"no inheritance", "no denial", "no break", "no end", "no unit above"} & differ == {
+        "no inheritance", "no denial", "no break", "no end", "no unit above",
+    }  # fmt: skip
+
+
+def test_each_right_stands_alone_and_rows_of_every_protected_model_are_asked_about() -> None:
+    company, anna = Company.make(), make_user("anna")
+    allow(anna, company.folders["rules"], Right.DOWNLOAD)
+    allow(anna, company.folders["pay"], Right.VIEW, Right.MANAGE)
+    assert held(company, again(anna), "download") == {"rules", "travel", "abroad"}
+    assert held(company, again(anna), "manage") == {"pay"}
+    pay = company.folders["pay"]
+    assert again(anna).get_all_permissions(pay) == {"knowledge.view_folder", "knowledge.manage_folder"}
+    readable = {name for name in company.documents if again(anna).has_perm("view_document", company.document(name))}
+    assert readable == {"pay"}
+    assert not again(anna).has_perm("knowledge.view_knowledgebase", pay)
+    assert not again(anna).has_perm("agent.view_folder", pay)
+    assert again(anna).has_perm("knowledge.view_knowledgebase", company.base)
+
+
+def test_nobody_and_rows_without_rights_of_their_own_are_refused() -> None:
+    company, anna = Company.make(), make_user("anna")
+    allow(anna, company.base)
+    assert held(company, AnonymousUser()) == set()
+    assert not again(anna).has_perm("authz.view_folderusergrant", FolderUserGrant())
+    assert not again(anna).has_perm("knowledge.view_folder")
+
+
+def test_no_code_of_ours_asks_about_a_row_by_has_perm() -> None:
+    """Django answers yes for superusers before it asks us."""
+    asking = {
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in sources()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and getattr(node.func, "attr", "") in {"has_perm", "has_perms"}
+        and len(node.args) + len(node.keywords) > 1
+    }
+    assert asking == set()
+    company, root = Company.make(), make_user("root", is_superuser=True)
+    assert held(company, root) == set(company.folders)
+    assert company.sees(Principal.of(root)) == set()

@@ -1,0 +1,145 @@
+"""The owner's indexes behind both walls, by the plans of a table of thirty thousand rows; and that each text says the same."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from asgiref.sync import async_to_sync
+
+from business import execute
+from business.address import Address
+from business.benchmarks import statements
+from business.evaluation.guard_cases import Arena, arena, judge_all, read_cases
+from business.execute import Access, Wall, cheapest, run_sql
+from business.guard.guard import guard
+from business.guard.policy import Policy
+from business.guard.rewrite import Target
+from business.sandbox import ordered, views
+from business.sandbox.hardening import harden, is_marked
+from business.session import connected, explained, fetch, reading
+from tests.evaluation_data import data_folder
+
+OURS = Path(__file__).parents[2] / "evaluation"
+ASKED = dict(statements.statements())
+
+
+@pytest.fixture(scope="module")
+def orders(django_db_setup: None) -> Iterator[Access]:
+    address = Address.of_django().at(statements.DATABASE)
+    statements.build(address, 30_000)
+    yield Access(address, Policy.of(statements.TABLES), is_dedicated=True)
+    statements.remove(address)
+
+
+@pytest.fixture
+def always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it costs: another text runs wherever there is one."""
+    monkeypatch.setattr(execute, "CHEAP", -1.0)
+    monkeypatch.setattr(execute, "FAR", 0)
+
+
+def plan_of(access: Access, text: str) -> str:
+    """The plan of what runs, as JSON."""
+
+    async def planned() -> str:
+        wall = views.name_of(access.admin, access.policy)
+        async with reading(access.admin.as_role(wall)) as connection:
+            checked = guard(text, access.policy, Target(wall))
+            return json.dumps(await explained(connection, await cheapest(access, connection, checked)))
+
+    async_to_sync(run_sql)(access, "SELECT 1")  # builds the wall
+    return async_to_sync(planned)()
+
+
+@pytest.mark.parametrize(
+    ("name", "index"),
+    [
+        ("latest ten", "orders_ordered_at"),
+        ("latest ten that were cancelled", "orders_ordered_at"),
+        ("latest ten with names", "orders_ordered_at"),
+        ("oldest ten since a day", "orders_ordered_at"),
+        ("largest ten", "orders_amount"),
+        ("largest order", "orders_amount"),
+        ("first and last day", "orders_ordered_at"),
+        ("one by its key", "orders_pkey"),
+        ("those of a customer", "orders_customer"),
+        ("those of a customer by name", "orders_customer"),
+        ("revenue of a customer by e-mail and category", "orders_customer"),
+        ("count of a day", "orders_ordered_at"),
+        ("amounts between", "orders_amount"),
+    ],
+)
+def test_the_owner_s_index_is_used(orders: Access, monkeypatch: pytest.MonkeyPatch, name: str, index: str) -> None:
+    monkeypatch.setattr(execute, "CHEAP", 0.0)
+    assert f'"Index Name": "{index}"' in plan_of(orders, ASKED[name])
+
+
+def test_without_the_other_texts_it_is_not(orders: Access) -> None:
+    """The negative control: below this cost nothing else is looked for."""
+    assert "Index Name" not in plan_of(orders, ASKED["latest ten"])
+
+
+def test_a_column_without_an_index_has_no_view(orders: Access, always: None) -> None:
+    checked = guard("SELECT id FROM orders ORDER BY quantity", orders.policy, Target("w"))
+    ((_text, wanted),) = checked.others()
+    assert not ordered.has_views(orders.admin, orders.policy, wanted)
+    assert async_to_sync(run_sql)(orders, "SELECT id FROM orders ORDER BY quantity LIMIT 3").rows is not None
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_each_text_says_the_same(orders: Access, name: str) -> None:
+    """As many rows, and each among those that the first text could show."""
+
+    async def rows_of_all() -> list[Counter[tuple[object, ...]]]:
+        wall = views.name_of(orders.admin, orders.policy)
+        checked = guard(ASKED[name], orders.policy, Target(wall))
+        texts = [checked.sql]
+        for text, wanted in checked.others():
+            if ordered.has_views(orders.admin, orders.policy, wanted):
+                texts.append(text)
+        async with reading(orders.admin.as_role(wall)) as connection:
+            found = []
+            for text in texts:
+                async with connection.transaction(force_rollback=True):
+                    found.append(Counter((await fetch(connection, text, orders.limits)).rows))
+        return found
+
+    async_to_sync(run_sql)(orders, "SELECT 1")
+    first, *rest = async_to_sync(rows_of_all)()
+    assert all(one == first for one in rest)
+
+
+def test_a_database_that_was_hardened_before_is_marked_now(orders: Access) -> None:
+    with connected(orders.admin) as connection:
+        connection.execute("ALTER FUNCTION numeric_ge(numeric, numeric) NOT LEAKPROOF")
+    harden(orders.admin)
+    with connected(orders.admin) as connection:
+        assert is_marked(connection)
+
+
+def test_a_wall_that_was_made_anew_gets_its_views_again(orders: Access, always: None) -> None:
+    before = async_to_sync(run_sql)(orders, ASKED["latest ten"])
+    known = set(views.built)
+    views.drop_all(orders.admin)
+    views.ensure(orders.admin, orders.policy)
+    views.built.update(known)  # it was another process: this one still knows of the views
+    for _time in range(2):
+        assert async_to_sync(run_sql)(orders, ASKED["latest ten"]).rows.rows == before.rows.rows  # type: ignore[union-attr]
+
+
+@pytest.fixture(scope="module")
+def place(django_db_setup: None) -> Iterator[Arena]:
+    with arena(OURS / "sql_guard_seed.sql", "team-a") as place:
+        yield place
+
+
+@pytest.mark.parametrize(
+    "file", [data_folder, *(OURS / f"sql_{name}.jsonl" for name in ("statements", "analyst", "attacks"))]
+)
+def test_the_walls_stand_whichever_text_runs(place: Arena, always: None, file: object) -> None:
+    path = file if isinstance(file, Path) else data_folder("cases") / "sql_guard_cases.dev.jsonl"
+    report = judge_all(read_cases(map(json.loads, path.read_text().splitlines())), place, Wall.BOTH)
+    assert report.failures == []
+    assert report.interference == 0

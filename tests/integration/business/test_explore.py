@@ -1,0 +1,174 @@
+"""The explore page: what it offers, what it asks and shows, and that nobody learns from it what they may not ask."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+
+from audit.actions import Action
+from audit.models import Entry
+from business.explore.links import explore_url
+from business.logical_query.query import Dimension, Filter, LogicalQuery, Metric, Period, Ranking, TimeRange
+from business.models import DataSource
+from business.sources import withdraw
+from tests.factories import make_user
+from tests.integration.business.explored import names_in, options, page, rows, sentence, ticked
+from tests.integration.governance.world import client_of
+
+
+def test_metrics_are_offered_by_table_and_the_rest_only_as_it_goes_with_the_metric(nora: User) -> None:
+    text = page(nora, "/data/")
+    assert options(text, "metric0") == {
+        "customer", "list:customer", "region", "list:region", "sale", "list:sale", "sale.revenue",
+        "sum:sale.amount", "avg:sale.amount", "min:sale.amount", "max:sale.amount",
+    }  # fmt: skip
+    assert options(text, "by0") == set()
+    text = page(nora, "/data/?metric=sale.revenue&draft=1")
+    assert "All sales." in text
+    grains = {"day", "week", "month", "quarter", "year", "weekday", "hour"}
+    assert options(text, "by0") == {
+        *(f"@{grain}" for grain in grains),
+        *(f"customer.since@{grain}" for grain in grains),
+        "sale", "sale.amount", "sale.is_paid", "customer", "customer.segment", "customer.unit", "region",
+    }  # fmt: skip
+    assert not rows(text), "a draft asks nothing"
+    assert not Entry.objects.filter(action=Action.SQL_EXECUTED).exists()
+
+
+def test_a_sum_is_not_offered_by_what_would_add_it_several_times(nora: User) -> None:
+    assert "sale" not in options(page(nora, "/data/?metric=avg:customer.since&draft=1"), "by0")
+    offered = options(page(nora, "/data/?metric=customer&draft=1"), "by0")
+    assert {"region", "sale.is_paid"} <= offered, "a count of things is: each is counted once"
+    assert "customer" not in offered
+    text = page(nora, "/data/?metric=region&by=customer.segment")
+    assert {row[0] for row in rows(text)} == {"small"} | {"large"} - {"large"}  # of North
+
+
+def test_what_is_chosen_is_said_asked_and_shown(nora: User) -> None:
+    text = page(nora, "/data/?metric=sale.revenue&by=region&when=dates&start=2026-09-01&end=2026-09-30&top=1&share=1")
+    assert "revenue" in sentence(text)
+    assert "2026-09-01" in sentence(text)
+    assert "2026-09-30" in sentence(text)
+    assert [row[0] for row in rows(text)] == ["West"]
+    assert "'North'" in text[text.index("<pre") :]
+    entry = Entry.objects.get(action=Action.SQL_EXECUTED)
+    assert entry.actor_name == "nora"
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("metric=sale.nothing", "There is no measure called sale.nothing."),
+        ("metric=sale.revenue&share=1", "A share of all needs something to break the number down by."),
+        ("metric=sale.revenue&compare=previous_year", "A comparison needs a time with a beginning and an end."),
+        ("metric=sale.revenue&by=customer.api_token", "There is no dimension called customer.api_token."),
+        ("metric=sale.revenue&when=dates", "Give the first or the last day."),
+        ("metric=sale.revenue&when=month:0:0&start=2026-01-01", "Give either a period or dates, not both."),
+        ("metric=sale.revenue&start=yesterday", "yesterday is no date."),
+        ("metric=sale.revenue&when=soon", "soon is no period."),
+        ("metric=sale.revenue&when=dates&start=2026-02-01&end=2026-01-01", "The first day comes before the last."),
+        ("metric=sale.revenue&top=many", "How many are shown is a whole number."),
+        ("metric=sale.revenue&field0=sale.amount&op0=in", "Give a value for sale amount."),
+        ("metric=sale.revenue&field0=sale.amount&op0=in&value0=much", "much is no number."),
+        ("metric=sale.revenue&metric=list:sale", "A list stands alone: it has no numbers, no share and no comparison."),
+        ("metric=list:sale&by=sale.sold_at@month", "A list shows a time as it is"),
+        ("metric=sale.revenue&also={}", "A part of this address cannot be read."),
+        ("metric=sale.revenue&also=[[[", "A part of this address cannot be read."),
+        ('metric=sale.revenue&also={"having":{"op":"?"}}', "This cannot be asked: having.0.op"),
+        ("by=customer", "Choose what to show."),
+        ("metric=region&by=region", "Each region is one: name what to count."),
+        ("metric=sale.revenue&when=fiscal_year:0:0", "A fiscal year has no meaning in these data"),
+    ],
+)
+def test_what_cannot_be_asked_is_one_sentence_and_the_form_stays(nora: User, address: str, why: str) -> None:
+    text = page(nora, f"/data/?{address}", status=400)
+    (told,) = re.findall(r'role="alert">.*?<span>(.*?)</span>', text, re.DOTALL)
+    assert told.startswith(why)
+    assert options(text, "metric0")
+    assert not Entry.objects.filter(action=Action.SQL_EXECUTED).exists()
+
+
+FULL = LogicalQuery(
+    metrics=(Metric(name="sale.revenue"), Metric(name="sale")),
+    dimensions=(Dimension(name="customer.segment"),),
+    filters=(
+        Filter(field="region.label", values=("East",)),
+        Filter(field="sale.amount", op=">", values=(10,)),
+        Filter(field="sale.sold_at", part="month", values=(9, 10)),
+    ),
+    times=(TimeRange(period=Period(unit="month", first=-2, last=-1)),),
+    ranking=Ranking(limit=5, descending=False, ties=False),
+)
+
+
+def test_a_link_opens_the_form_filled_and_asks_the_same(nora: User) -> None:
+    text = page(nora, explore_url("shop", FULL))
+    chosen = set(re.findall(r'<option value="([^"]+)" selected', text))
+    assert chosen == {
+        "sale.revenue", "sale", "customer.segment", "region.label", "in", "sale.amount", ">", "month:-2:-1", "0", "1",
+    }  # fmt: skip
+    assert ticked(text, "value0") == {"East": True, "West": False}
+    assert 'name="value1" type="text" value="10"' in text
+    (part,) = ticked(text, "also")
+    assert "Condition: sold (month) = 9, 10" in text
+    again = page(nora, explore_url("shop", FULL).replace("%28", "("))
+    assert sentence(again) == sentence(text)
+    without = page(nora, explore_url("shop", FULL).partition("&also=")[0])
+    assert "sold (month)" not in sentence(without)
+    assert part.startswith('{"filters"')
+
+
+def test_no_link_is_better_than_half_a_question() -> None:
+    many = LogicalQuery(
+        metrics=(Metric(name="sale"),), filters=(Filter(field="sale.id", values=tuple(range(10**6, 10**6 + 900))),)
+    )
+    assert explore_url("shop", many) == ""
+    assert explore_url("shop") == "/data/?source=shop"
+
+
+def test_the_file_has_the_rows_of_the_page_and_is_recorded(nora: User) -> None:
+    filled = "metric=sale.revenue&by=customer.segment"
+    shown = rows(page(nora, f"/data/?{filled}"))
+    answer = client_of(nora).get(f"/data/table.csv?source=shop&{filled}")
+    lines = b"".join(answer).decode("utf-8-sig").splitlines()
+    assert lines[0] == "segment,revenue"
+    assert [line.split(",")[0] for line in lines[1:]] == [row[0] for row in shown]
+    entry = Entry.objects.get(action=Action.RESULT_EXPORTED)
+    assert entry.detail["rows"] == len(shown)
+    assert client_of(nora).get("/data/table.csv?source=shop&metric=sale&share=1").status_code == 400
+
+
+def test_the_page_speaks_chinese(nora: User) -> None:
+    text = page(nora, "/data/?metric=sale.revenue&by=customer.segment", language="zh-hans")
+    assert "销售额" in sentence(text)
+    assert "全部销售。" in text
+    assert "探索数据" in text
+    assert "<td>小</td>" in re.sub(r' (data-value|title)="[^"]*"', "", text)
+
+
+def test_tables_columns_and_values_that_somebody_may_not_ask_are_nowhere(nora: User, sam: User) -> None:
+    """Nora sees no name of a customer and no other unit, though the layer lists them; Sam nothing of the table of customers."""
+    address = "/data/?metric=sale&draft=1&field0=customer.{}&field1=region.label"
+    text = page(nora, address.format("segment"))
+    assert ticked(text, "value0") == {"small": False, "large": False}
+    assert names_in(text) == {"customer", "segment", "small", "region", "East", "revenue", "shop"}
+    assert ticked(page(nora, address.format("unit")), "value0") == {"North": False}
+    assert ticked(page(nora, address.format("name")), "value0") == {}
+    seen = page(sam, "/data/?metric=sale&draft=1&field1=region.label")
+    assert names_in(seen) == {"region", "East", "revenue", "shop"}
+    refused = page(sam, "/data/?metric=sale&by=customer.segment", status=400)
+    assert names_in(refused.replace("customer.segment", "")) == {"region", "revenue", "shop"}
+    assert not ticked(page(sam, "/data/?metric=sale&field0=customer.segment&draft=1"), "value0")
+
+
+def test_who_may_not_ask_the_source_sees_nothing_of_it(nora: User, described: DataSource) -> None:
+    other = make_user("otto")
+    text = page(other, "/data/")
+    assert "There is no data source that you may ask." in text
+    assert names_in(text) == set()
+    missing = page(other, "/data/?source=nothing", status=404)
+    assert page(other, "/data/?source=shop", status=404).replace("shop", "nothing") == missing
+    assert 'href="/data/"' not in text
+    assert 'href="/data/"' in page(nora, "/")
+    withdraw(None, described, of=nora.groups.get())
+    assert page(nora, "/data/?source=shop&metric=sale", status=404)

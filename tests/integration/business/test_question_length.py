@@ -1,0 +1,19 @@
+"""Which questions business data are asked, and how much text is looked at for that."""
+
+import pytest
+
+from authz.principal import Principal
+from business import asking
+from business.models import DataSource
+
+pytestmark = pytest.mark.django_db
+QUESTION = "How many customers do we have?"
+
+
+def test_what_is_longer_than_any_question_on_data_is_not_read(
+    demo: DataSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    emma = Principal.named("emma")
+    assert asking.is_read(emma, QUESTION, "en")
+    monkeypatch.setattr(asking, "QUESTION_LENGTH", len(QUESTION) - 1)
+    assert not asking.is_read(emma, QUESTION, "en")

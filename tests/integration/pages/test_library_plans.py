@@ -1,0 +1,103 @@
+"""How PostgreSQL carries out what a page of the library asks: it reads what the page shows, however much somebody may see."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+
+from authz.grants import give
+from authz.permissions import Right
+from authz.principal import Principal
+from knowledge.benchmarks.plans import executed
+from knowledge.benchmarks.rights_world import make_member, make_tree
+from knowledge.browsing import document_rows, documents_beside, documents_in, unfinished_in
+from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
+from knowledge.services.nodes import node_of
+
+pytestmark = pytest.mark.django_db
+
+FOLDERS, IN_EACH = 2_000, 10
+APART, WAITING = 3, 5  # documents with exceptions, versions that are still read, in the last folder
+TABLES = ("knowledge_document", "knowledge_documentversion")
+
+
+@dataclass(frozen=True)
+class Library:
+    """reader: of all of it. guest: of the documents with exceptions alone. documents: of the folder."""
+
+    base: KnowledgeBase
+    folder: Folder
+    documents: list[Document]
+    reader: Principal
+    guest: Principal
+
+
+@pytest.fixture(scope="module")
+def library(django_db_setup: None, django_db_blocker: Any) -> Iterator[Library]:
+    """A base of many folders; rolled back after the last test."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        base, folders = make_tree(FOLDERS)
+        documents = [
+            Document(knowledge_base=base, folder=folder, access=folder, filename=f"{number}.md", title="a")
+            for folder in folders
+            for number in range(IN_EACH)
+        ]
+        Document.unscoped.bulk_create(documents)
+        versions = [DocumentVersion(document=each, number=1, size_bytes=1) for each in documents]
+        for version in versions[:-WAITING]:
+            version.parse_status = ParseStatus.COMPLETED
+        DocumentVersion.unscoped.bulk_create(versions)
+        (reader, (readers,)), (guest, (guests,)) = make_member(1), make_member(1)
+        give(None, [Right.VIEW], base, to=readers)
+        last = documents[-IN_EACH:]
+        for document in last[:APART]:
+            give(None, [Right.VIEW], node_of(document), to=guests)
+        with connection.cursor() as cursor:
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            cursor.execute("ANALYZE")
+        yield Library(base, folders[-1], last, Principal.of(reader), Principal.of(guest))
+        transaction.set_rollback(True)
+
+
+def shown(library: Library, name: str) -> int:
+    """How many documents the page has, or counts."""
+    reader, guest, folder = library.reader, library.guest, library.folder
+    pages: dict[str, Callable[[], Any]] = {
+        "a folder": lambda: documents_in(reader, folder).object_list,
+        "some rows": lambda: document_rows(reader, folder, [each.pk for each in library.documents[:2]]),
+        "what waits": lambda: range(unfinished_in(reader, folder)),
+        "beside their folders": lambda: documents_beside(guest, library.base),
+    }
+    return len(pages[name]())
+
+
+def most_read(library: Library, name: str) -> int:
+    """Rows of documents and versions that one of its statements looks at."""
+    most = 0
+    for table in TABLES:
+        with executed(table) as statements:
+            shown(library, name)
+        assert statements
+        most = max(most, *(statement.rows_read for statement in statements))
+    return most
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [("a folder", IN_EACH), ("some rows", 2), ("what waits", WAITING), ("beside their folders", APART)],
+)
+def test_a_page_reads_what_it_shows(library: Library, name: str, count: int) -> None:
+    assert shown(library, name) == count
+    assert most_read(library, name) <= 2 * IN_EACH
+
+
+@pytest.mark.parametrize("name", ["a folder", "some rows", "what waits", "beside their folders"])
+def test_without_an_index_a_page_reads_everything(library: Library, name: str) -> None:
+    """The control: what is counted above would be seen."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SET LOCAL enable_indexscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_indexonlyscan = off"
+        )
+    assert most_read(library, name) >= FOLDERS * IN_EACH

@@ -1,0 +1,152 @@
+"""Values that mean nothing (a NUL, half a character, a number without end, no id): one sentence, never a 500."""
+
+from base64 import b64encode
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from asgiref.testing import ApplicationCommunicator
+from django.contrib.contenttypes.models import ContentType
+
+from agent.runs.start import check_question
+from business.semantic_layer.yaml_io import read_layer
+from copilot_site.asgi import application
+from copilot_site.lib.errors import InvalidInput
+from tests.integration.routes.world import World
+
+pytestmark = pytest.mark.django_db
+HUGE = "9" * 30
+HALF = "\ud800"  # of a pair of surrogates
+PAGES = {
+    "/chat/all/?q=a%00b": 400,
+    "/library/?x%00=1": 400,
+    "/admin/people/?q=%00": 400,
+    "/admin/rights/folder/{folder}/why/?user=%00": 400,
+    "/admin/ratings/?user=%00": 400,
+    "/documents/{document}/?chunk=%00": 400,
+    "/sign-in/with/a%00b/": 404,
+    "/admin/auth/user/%00/change/": 404,
+    f"/documents/{{pdf}}/versions/{HUGE}/pages/1.png": 404,
+    f"/documents/{{pdf}}/versions/1/pages/{HUGE}.png": 404,
+    f"/admin/see-as/{HUGE}/": 404,
+    f"/library/folders/{{folder}}/?page={HUGE}": 200,
+}
+FORMS = {
+    "/chat/{session}/messages/{message}/feedback/": {"rating": "helpful", "comment": "a\0b"},
+    "/sign-in/": {"username": "a\0b", "password": "x"},
+    "/library/folders/{folder}/folders/": {"name": "a\0b"},
+    "/admin/see-as/{user}/": {"what": "\0"},
+    "/admin/people/{user}/membership/": {"group": "\0", "what": "join"},
+    "/tokens/": {"name": "a\0b", "days": "1"},
+    "/password/": {"old_password": "a\0b"},
+}
+LISTS = {
+    f"/api/v1/documents/{{document}}/chunks?version={HUGE}": 400,
+    f"/api/v1/documents/{{document}}/chunks?offset={HUGE}": 200,
+    f"/api/v1/documents?page={HUGE}": 400,
+    f"/api/v1/sessions/continue-stream/{{session}}?message_id={{message}}&offset={HUGE}": 400,
+    f"/api/v1/audit/entries?cursor={b64encode(b'p=x').decode()}": 400,
+    f"/api/v1/sessions/{{session}}/messages?cursor={b64encode(b'p=a%00b').decode()}": 400,
+    f"/api/v1/sessions?cursor={b64encode(b'p=x').decode()}": 400,
+    "/api/v1/audit/entries?actor=%00": 400,
+}
+BODIES = {
+    "/api/v1/knowledge-search": {"query": "hello", "language": HALF},
+    "/api/v1/sessions/{session}/messages": {"query": "hello", "language": HALF},
+    "/api/v1/knowledge-chat/{session}": {"query": "hello", "language": HALF},
+    "/api/v1/agent-chat/{session}": {"query": "hello", "language": HALF},
+    "/api/v1/sessions/{session}/feedback": {"message_id": "{message}", "rating": HALF},
+    "/api/v1/see-as/answer": {"user": "reader", "query": "hello", "language": HALF},
+    "/api/v1/tokens": {"name": "x", HALF: "y"},
+    "/api/v1/folders": {"parent": "{folder}", "name": "a\0b"},
+}
+
+
+def at(world: World, path: str) -> str:
+    """The path with the ids of this world."""
+    rows = {
+        "folder": world.folder.pk,
+        "document": world.document.pk,
+        "pdf": world.pdf.pk,
+        "session": world.session.pk,
+        "message": world.session.messages.latest("created_at").pk,
+        "user": world.people["none"].pk,
+    }
+    for name, pk in rows.items():
+        path = path.replace(f"{{{name}}}", str(pk))
+    return path
+
+
+def role_at(path: str) -> str:
+    return "root" if path.startswith(("/admin/", "/api/v1/audit", "/api/v1/see-as")) else "view"
+
+
+def client(world: World, path: str) -> Any:
+    """Of somebody who may do what the path is about; what fails is an answer."""
+    found = world.clients["anon" if path == "/sign-in/" else role_at(path)]
+    found.raise_request_exception = False
+    return found
+
+
+def test_an_address_with_such_a_value_is_answered_with_a_sentence(world: World) -> None:
+    expected = PAGES | LISTS
+    assert {path: client(world, path).get(at(world, path)).status_code for path in expected} == expected
+
+
+def test_a_form_with_a_nul_is_refused(world: World) -> None:
+    world.reader.set_password("one of a test")
+    world.reader.save()
+    world.clients["view"].force_login(world.reader)
+    answers = {path: client(world, path).post(at(world, path), form) for path, form in FORMS.items()}
+    assert {path: answer.status_code for path, answer in answers.items()} == dict.fromkeys(FORMS, 400)
+    assert "a character that no text has (NUL)" in answers["/sign-in/"].content.decode()
+
+
+def test_a_body_with_such_a_text_is_refused(world: World) -> None:
+    answers = {}
+    for path, body in BODIES.items():
+        given = {name: at(world, value) for name, value in body.items()}
+        answers[path] = client(world, path).post(at(world, path), given, content_type="application/json")
+    assert {path: answer.status_code for path, answer in answers.items()} == dict.fromkeys(BODIES, 400)
+    assert {answer["Content-Type"] for answer in answers.values()} == {"application/problem+json"}
+
+
+def test_a_nul_in_a_question_is_dropped_where_no_serializer_reads_it() -> None:
+    assert "\0" not in check_question("what\0 is this?")
+
+
+def test_the_administration_leads_to_no_row_by_its_content_type(world: World) -> None:
+    for pk in ContentType.objects.values_list("pk", flat=True):
+        for row in ("1", "x", str(world.folder.pk)):
+            assert client(world, "/admin/").get(f"/admin/r/{pk}/{row}/").status_code == 404
+
+
+BEGUN = (
+    "knowledge/folder/add/?parent=", "authz/serviceaccount/add/?keeper=", "authz/claimmapping/add/?group=",
+    "socialaccount/socialaccount/add/?user=", "auth/group/add/?permissions=",
+)  # fmt: skip
+
+
+def test_a_form_of_the_administration_begins_without_what_is_no_id(world: World) -> None:
+    asked = [f"/admin/{path}{value}" for path in BEGUN for value in ("x", HUGE, "1,x")]
+    assert {path: client(world, path).get(path).status_code for path in asked} == dict.fromkeys(asked, 200)
+
+
+@pytest.mark.parametrize(
+    "text", ["name: 2026-99-99", f"name: {'9' * 100_000}", 'name: "\\0"\nsemantic_models: []', 'name: "\\ud800"']
+)
+def test_a_layer_with_such_a_value_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInput):
+        read_layer(text)
+
+
+@pytest.mark.parametrize("path", ["/", "/ws/foo", "/ws/chat/", "/ws/chat/x/", "/ws/chat/%00/"])
+def test_a_socket_at_an_address_that_is_none_is_not_opened(path: str) -> None:
+    async def opened() -> str:
+        headers = [(b"origin", b"http://testserver"), (b"host", b"testserver")]
+        scope = {"type": "websocket", "path": path, "query_string": b"", "headers": headers, "subprotocols": []}
+        socket: Any = ApplicationCommunicator(application, scope)  # type: ignore[no-untyped-call]
+        await socket.send_input({"type": "websocket.connect"})
+        return str((await socket.receive_output(30))["type"])
+
+    assert async_to_sync(opened)() == "websocket.close"

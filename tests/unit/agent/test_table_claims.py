@@ -1,0 +1,191 @@
+"""What a table says of a sentence: each cell, sum, order and condition is looked up or recomputed."""
+
+from datetime import date
+
+import pytest
+
+from agent.attribution import table_check
+from agent.attribution.check import Evidence, check
+from agent.attribution.tables import day_of, number_of, table_of
+from tests.dictionaries import prepared
+
+TODAY = date(2026, 11, 21)
+SALES = """3 rows.
+
+| branch | revenue | share |
+| --- | --- | --- |
+| Lyon | 1,200 | 50 |
+| Oslo | 720 | 30 |
+| Turin | 480 | 20 |
+
+Conditions: time: 2026-07-01 to 2026-09-30; channel = online"""
+COUNT = """31（合同数量）
+
+条件：时间：2026-10-01 至 2026-10-31；城市 = 苏州"""
+NONE = "没有符合条件的数据（部门 = 质检部；状态 = 逾期）。"
+CUT = """共 90 行，显示前 2 行。
+
+| 订单 | 金额 |
+| --- | --- |
+| A-17 | 500 |
+| A-18 | 300 |"""
+CHANGED = """2 rows.
+
+| site | current | previous | change | change_percent |
+| --- | --- | --- | --- | --- |
+| Basel | 90 | 100 | -10 | -10 |
+| Graz | 60 | 50 | 10 | 20 |"""
+
+
+STAFF = """| 姓名 | 部门 | 入职日期 | 月薪（元） |
+| --- | --- | --- | --- |
+| 陈琳 | 研发部 | 2021-03-15 | 28,000 |
+| 周航 | 市场部 | 2023-07-01 | 19,500 |
+| 李想 | 研发部 | 2019-11-04 | 32,500 |"""
+MONTHS = """| month | revenue |
+| --- | --- |
+| 2026-05 | 120,000 |
+| 2026-09 | 138,000 |
+| 2026-10 | 151,000 |
+
+Conditions: time: 2026-05-01 to 2026-10-31"""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _words() -> None:
+    prepared()
+
+
+def said(sentence: str, text: str, question: str = "") -> str:
+    return check(sentence, Evidence(text, is_result=True), question=question, today=TODAY).verdict.value
+
+
+@pytest.mark.parametrize(
+    ("sentence", "verdict"),
+    [
+        ("Online, Lyon had the highest revenue.", "supported"),
+        ("Online, Oslo had the highest revenue.", "contradicted"),
+        ("Online revenue of Lyon was 1,200.", "supported"),
+        ("Online revenue of Lyon was 720.", "contradicted"),
+        ("Online, Lyon and Turin together had a revenue of 1,680.", "supported"),
+        ("Online, Lyon and Turin together had a revenue of 1,700.", "contradicted"),
+        ("Online, the revenue of Lyon was 480 more than that of Oslo.", "supported"),
+        ("Online, Oslo had more revenue than Lyon.", "contradicted"),
+        ("Online, Oslo accounts for 30 % of revenue.", "supported"),
+        ("Last year the online revenue of Lyon was 1,200.", "contradicted"),
+        ("Revenue of Lyon was 1,200.", "unsettled"),
+        ("Online revenue of Lyon was 1,200 because of a fair.", "unsettled"),
+        ("在线收入最高的是里昂。", "supported"),
+        ("在线收入最高的是奥斯陆。", "contradicted"),
+    ],
+)
+def test_a_row_is_compared_cell_by_cell(sentence: str, verdict: str) -> None:
+    assert said(sentence, SALES, "How much online revenue did each branch have last quarter?") == verdict
+
+
+@pytest.mark.parametrize(
+    ("sentence", "verdict"),
+    [
+        ("十月份苏州签了 31 份合同。", "supported"),
+        ("十月份苏州签了 13 份合同。", "contradicted"),
+        ("十月份签了 31 份合同。", "unsettled"),
+        ("苏州签了 31 份合同。", "unsettled"),
+        ("十月份苏州签了 31 份合同，客户很满意。", "unsettled"),
+    ],
+)
+def test_one_number_is_said_with_its_conditions(sentence: str, verdict: str) -> None:
+    assert said(sentence, COUNT, "上个月苏州签了多少合同？") == verdict
+
+
+@pytest.mark.parametrize(
+    ("sentence", "verdict"),
+    [
+        ("质检部没有逾期的任务。", "supported"),
+        ("质检部没有任务。", "unsettled"),
+        ("质检部有 3 个逾期的任务。", "contradicted"),
+    ],
+)
+def test_nothing_was_found(sentence: str, verdict: str) -> None:
+    assert said(sentence, NONE, "质检部有哪些逾期的任务？") == verdict
+
+
+def test_rows_that_are_not_shown_are_not_told_of() -> None:
+    assert said("一共有 90 个订单。", CUT, "有哪些订单？") == "supported"
+    assert said("一共有 2 个订单。", CUT, "有哪些订单？") != "supported"
+    assert said("金额最高的订单是 A-17。", CUT, "有哪些订单？") != "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "verdict"),
+    [
+        ("Use fell in Basel and rose in Graz.", "supported"),
+        ("Use rose in Basel.", "contradicted"),
+        ("Use rose in both sites.", "contradicted"),
+    ],
+)
+def test_a_direction_is_the_sign_of_the_change(sentence: str, verdict: str) -> None:
+    assert said(sentence, CHANGED, "How did the use of the sites change?") == verdict
+
+
+@pytest.mark.parametrize(
+    ("sentence", "verdict"),
+    [
+        ("陈琳于 2021 年 3 月 15 日入职。", "supported"),
+        ("陈琳于 2023 年 7 月 1 日入职。", "contradicted"),
+        ("李想入职最早。", "supported"),
+        ("周航入职最早。", "contradicted"),
+        ("李想的月薪最高，为 32,500 元。", "supported"),
+        ("陈琳的月薪是 2.8 万元。", "supported"),
+        ("陈琳的月薪是 28,000 美元。", "unsettled"),
+        ("研发部两人的平均月薪为 30,250 元。", "supported"),
+        ("研发部有两名员工：陈琳和李想。", "supported"),
+        ("周航在研发部。", "contradicted"),
+    ],
+)
+def test_a_column_has_its_unit_and_a_time_its_order(sentence: str, verdict: str) -> None:
+    assert said(sentence, STAFF, "研发部和市场部有哪些员工？") == verdict
+
+
+@pytest.mark.parametrize(
+    ("sentence", "verdict"),
+    [
+        ("Revenue rose from 120,000 in May to 151,000 in October.", "supported"),
+        ("Revenue fell from 120,000 in May to 151,000 in October.", "contradicted"),
+        ("Revenue in September was 151,000.", "contradicted"),
+        ("October had the highest revenue.", "supported"),
+    ],
+)
+def test_a_month_names_its_row(sentence: str, verdict: str) -> None:
+    assert said(sentence, MONTHS, "How did revenue develop?") == verdict
+
+
+def test_without_the_look_at_conditions_their_loss_is_not_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_check._Check, "_conditions", lambda self: None)
+    assert said("十月份签了 31 份合同。", COUNT, "上个月苏州签了多少合同？") == "supported"
+
+
+def test_without_the_look_at_words_anything_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_check._Check, "_words", lambda self: None)
+    assert said("十月份苏州签了 31 份合同，客户很满意。", COUNT, "上个月苏州签了多少合同？") == "supported"
+
+
+def test_a_result_is_read_with_all_that_is_said_around_it() -> None:
+    table = table_of(SALES)
+    assert table is not None
+    assert (table.columns, len(table.rows)) == (("branch", "revenue", "share"), 3)
+    assert table.spans == [(date(2026, 7, 1), date(2026, 10, 1))]
+    assert [each.value for each in table.conditions] == ["", "online"]
+    assert table_of("Plain words.\n\nAnd more of them.") is None
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"), [("1,250", 1250), ("-4.2", "-4.2"), ("42 %", 42), ("GW-0118", None), ("", None)]
+)
+def test_a_cell_is_a_number_or_none(cell: str, value: object) -> None:
+    assert str(number_of(cell)) == str(value)
+
+
+def test_a_month_and_a_quarter_begin_on_a_day() -> None:
+    assert [day_of(cell) for cell in ("2026-11", "2026-Q3", "2026-11-18T10:00+08:00", "A-17")] == [
+        date(2026, 11, 1), date(2026, 7, 1), date(2026, 11, 18), None,
+    ]  # fmt: skip

@@ -1,0 +1,72 @@
+"""A conversation on business data: each turn changes one part of the query that stands."""
+
+import pytest
+
+from business.logical_query.query import LogicalQuery
+from business.logical_query.wording import sentence
+from business.parsing.base import Clarification, Context
+from business.parsing.reader.changes import changed
+from business.parsing.reader.parser import parse
+from tests.unit.business.parsing.test_words import LEXICON, TODAY
+
+
+def talk(language: str, *turns: str) -> list[str]:
+    """What each turn stands for, in words; of one that is asked back, the choices."""
+    context = Context(language, TODAY)
+    standing: LogicalQuery | None = None
+    said = []
+    for turn in turns:
+        alone = parse(turn, LEXICON, context)
+        parsed = alone if standing is None else changed(turn, standing, LEXICON, context) or alone
+        if isinstance(parsed, LogicalQuery):
+            standing = parsed
+            said.append(sentence(parsed, LEXICON.catalog, language, TODAY))
+        else:
+            assert isinstance(parsed, Clarification), parsed
+            said.append(" | ".join(choice.text for choice in parsed.choices))
+    return said
+
+
+@pytest.mark.parametrize(
+    ("language", "turns"),
+    [
+        ("zh", {"欧洲有多少客户？": "客户数量，地区 = 欧洲", "华东呢？": "客户数量，地区 = 华东"}),
+        (
+            "zh",
+            {
+                "上个月的销售额是多少？": "销售额，时间：2026-10-01 至 2026-10-31",
+                "去年呢？": "销售额，时间：2025-10-01 至 2025-10-31 | 销售额，时间：2025-01-01 至 2025-12-31",
+                "按地区": "销售额，按地区，时间：2026-10-01 至 2026-10-31",
+                "占比": "销售额占比，按地区，时间：2026-10-01 至 2026-10-31",
+            },
+        ),
+        (
+            "en",
+            {
+                "What was our revenue in 2025?": "revenue, time: 2025-01-01 to 2025-12-31",
+                "and in 2024?": "revenue, time: 2024-01-01 to 2024-12-31",
+                "what about Germany?": "revenue, time: 2024-01-01 to 2024-12-31, country = Germany",
+                "by product": "revenue, by product, time: 2024-01-01 to 2024-12-31, country = Germany",
+                "top 3": "revenue, by product, first 3, time: 2024-01-01 to 2024-12-31, country = Germany",
+                "and units sold?": "units sold, by product, first 3, time: 2024-01-01 to 2024-12-31, country = Germany",
+            },
+        ),
+        (
+            "en",
+            {
+                "Which projects are active?": "list of project, project status = active",
+                "and which are on hold?": "list of project, project status = paused",
+                "how many are there?": "number of project records, project status = paused",
+            },
+        ),
+        (
+            "en",
+            {
+                "revenue last month": "revenue, time: 2026-10-01 to 2026-10-31",
+                "How many customers are there?": "number of customer records",  # a topic of its own leaves nothing behind
+            },
+        ),
+    ],
+)
+def test_one_part_is_changed_and_the_rest_kept(language: str, turns: dict[str, str]) -> None:
+    assert talk(language, *turns) == list(turns.values())

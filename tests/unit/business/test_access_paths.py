@@ -1,0 +1,102 @@
+"""Other texts of one statement: an order in the view, the first row for the least, and rows that are looked up."""
+
+import pytest
+
+from business.guard.guard import guard
+from business.guard.policy import AllowedTable, Policy
+from business.guard.rewrite import Target
+
+POLICY = Policy.of(
+    [
+        AllowedTable("public", "sale", ("id", "unit", "customer_id", "day"), "unit", ("a",), ("id",)),
+        AllowedTable("public", "customer", ("id", "name"), None, (), ("id",)),
+    ]
+)
+SALE = "(SELECT id, unit, customer_id, day FROM w.{} WHERE unit::text IN ('a')) {}"
+CUSTOMER = "(SELECT id, name FROM w.customer WHERE true) c"
+
+
+def others(text: str) -> list[str]:
+    """The other texts, with the names of ordered views made plain."""
+    found = []
+    for other, orders in guard(text, POLICY, Target("w")).others():
+        plain = other
+        for order in orders:
+            said = "_".join(f"{name}_{'down' if descends else 'up'}" for name, descends in order.columns)
+            plain = plain.replace(order.view, f"{order.table.name}_by_{said}")
+        found.append(plain)
+    return found
+
+
+def test_the_latest_rows_are_the_first_of_a_view() -> None:
+    (text,) = others("SELECT id FROM sale WHERE customer_id = 7 ORDER BY day DESC LIMIT 10")
+    first = f"SELECT * FROM {SALE.format('sale_by_day_down', 'sale')} WHERE customer_id = 7 LIMIT 10"
+    assert text == f"SELECT id FROM ({first}) sale ORDER BY day DESC LIMIT 10"
+
+
+def test_rows_that_are_left_out_first_are_taken_first() -> None:
+    (text,) = others("SELECT id AS n FROM sale ORDER BY 1 LIMIT 5 OFFSET 20")
+    assert "sale_by_id_up" in text
+    assert "LIMIT 25) sale ORDER BY 1 LIMIT 5 OFFSET 20" in text
+
+
+def test_the_key_may_decide_between_equals() -> None:
+    (text,) = others("SELECT * FROM sale ORDER BY day DESC, id")
+    assert "sale_by_day_down_id_up" in text
+
+
+def test_least_and_greatest_are_first_rows() -> None:
+    (text,) = others("SELECT min(day) AS first, max(day) FROM sale WHERE customer_id = 7")
+    least, greatest = (
+        f"(SELECT day FROM {SALE.format(view, 'sale')} WHERE customer_id = 7 AND day IS NOT NULL LIMIT 1)"
+        for view in ("sale_by_day_up", "sale_by_day_down")
+    )
+    assert text == f"SELECT {least} AS first, {greatest} AS max LIMIT 50"
+
+
+def test_rows_of_a_join_are_looked_up() -> None:
+    looked_up = (
+        "LATERAL (SELECT id, unit, customer_id, day FROM w.sale looked_up WHERE unit::text IN ('a') AND "
+        "looked_up.customer_id = c.id OFFSET 0) s"
+    )
+    (text,) = others("SELECT s.id FROM sale s JOIN customer c ON c.id = s.customer_id WHERE c.name = 'x'")
+    assert text == f"SELECT s.id FROM {CUSTOMER}, {looked_up} WHERE c.name = 'x' LIMIT 50"
+
+
+def test_an_order_leads_where_nothing_else_chooses_rows() -> None:
+    join = "SELECT s.id, c.name FROM sale s JOIN customer c ON c.id = s.customer_id {} ORDER BY s.day DESC LIMIT 10"
+    assert "sale_by_day_down" in others(join.format("WHERE s.id > 5"))[0]
+    assert not any("sale_by" in text for text in others(join.format("WHERE c.name = 'x'")))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT count(*) FROM sale",
+        "SELECT day, count(*) FROM sale GROUP BY day ORDER BY day",
+        "SELECT DISTINCT day FROM sale ORDER BY day",
+        "SELECT id, row_number() OVER (ORDER BY id) FROM sale ORDER BY day",
+        "SELECT id FROM sale ORDER BY day DESC NULLS LAST",
+        "SELECT id FROM sale ORDER BY day, customer_id",
+        "SELECT id FROM sale ORDER BY id + 1",
+        "SELECT id FROM sale FETCH FIRST 3 ROWS ONLY",
+        "SELECT max(day) FROM sale GROUP BY id",
+        "SELECT max(day) FILTER (WHERE id > 3) FROM sale",
+        "SELECT max(day) + interval '1 day' FROM sale",
+        "SELECT s.id FROM sale s JOIN customer c ON c.id = s.customer_id",
+        "SELECT * FROM sale s JOIN customer c ON c.id = s.customer_id WHERE s.id = 3",
+        "SELECT s.id FROM sale s LEFT JOIN customer c ON c.id = s.customer_id WHERE s.id = 3",
+        "SELECT s.id FROM sale s JOIN customer c USING (id) WHERE c.name = 'x'",
+        "SELECT s.id FROM sale s, customer c WHERE c.id > s.customer_id AND s.id = 3",
+        "SELECT s.id FROM sale s, customer looked_up WHERE looked_up.id = s.customer_id AND s.id = 3",
+        "SELECT s.id FROM sale s (a, b, c, d), customer c WHERE c.id = s.c AND c.name = 'x'",
+        "WITH sale AS (SELECT 1 AS id) SELECT id FROM sale ORDER BY id",
+        "SELECT id FROM sale UNION SELECT id FROM customer ORDER BY id",
+    ],
+)
+def test_what_is_not_the_same_is_not_said(text: str) -> None:
+    assert others(text) == []
+
+
+def test_without_views_nothing_is_said_otherwise() -> None:
+    assert list(guard("SELECT max(day) FROM sale", POLICY, Target()).others()) == []
