@@ -186,9 +186,9 @@ def said_givens(question: Question, text: str) -> float:
     return sum(given in lower for given in question.givens) / len(question.givens)
 
 
-def named_terms(question: Question) -> frozenset[int]:
-    """The terms in the names and numbers of a question; the 's of a name is none of them."""
-    return frozenset().union(*(term_ids(_POSSESSIVE.sub("", given)) for given in question.givens))
+def named_terms(question: Question) -> dict[str, frozenset[int]]:
+    """The terms in each name and number of a question; the 's of a name is none of them."""
+    return {given: term_ids(_POSSESSIVE.sub("", given)) for given in question.givens}
 
 
 def _of_kind(question: Question, sentence: str) -> tuple[float, float]:

@@ -26,7 +26,7 @@ from agent.extractive.candidates import (
     term_ids,
 )
 from agent.extractive.identifiers import is_row_of, letters_in, names, says_letter
-from agent.extractive.questions import is_of_other_days, lacks_amount
+from agent.extractive.questions import Question, is_of_other_days, lacks_amount
 from agent.extractive.reader import Reading
 
 SIGNALS: Final = (
@@ -44,6 +44,8 @@ _NEGATION = re.compile(
     r"\b(?:not|no|never|none|neither|nor|without|cannot|\w+n't|except|unlike|lack\w*|fail\w*)\b|[不没未无非]",
     re.IGNORECASE,
 )
+
+_HAS_DIGIT = re.compile(r"\d")
 
 
 class AbstainReason(StrEnum):
@@ -118,13 +120,22 @@ def _beside(reading: Reading, best: Candidate) -> AbstainReason | None:
     question, passage = reading.question, reading.passages[best.passage]
     place = f"{passage.heading}\n{passage.text}"
     if (
-        named_terms(question) - _terms_of(question.codes) - term_ids(place)
+        _is_unnamed(question, place)
         or (question.codes and not names(place, question.codes))
         or not all(says_letter(place, letter) for letter in letters_in(question.text))
         or lacks_amount(question, best.sentence.text)
     ):
         return AbstainReason.OTHER_NAMES
     return AbstainReason.OTHER_DAYS if is_of_other_days(question, best.sentence.text) else None
+
+
+def _is_unnamed(question: Question, place: str) -> bool:
+    """Whether a passage says less than half of the names of a question, or not each of its numbers: the field that a subject belongs
+    to (Kubernetes, for its Deployment) is seldom said beside it, and another subject, year or version says none of them.
+    """
+    said = _terms_of(question.codes) | term_ids(place)
+    unsaid = [given for given, terms in named_terms(question).items() if not terms <= said]
+    return any(map(_HAS_DIGIT.search, unsaid)) or len(unsaid) * 2 > len(question.givens)
 
 
 def signals(reading: Reading) -> NDArray[np.float64]:

@@ -30,10 +30,14 @@ from copilot_site.lib.spreadsheets import CsvDownload
 @require_GET
 @signed_in
 def explore(request: HttpRequest, principal: Principal) -> HttpResponse:
-    """The form, and below it what it asks. draft: the form alone, as it is with what is chosen so far."""
+    """The form, and below it what it asks; without a choice, that of the only source or the only database. draft: the form alone, as
+    it is with what is chosen so far.
+    """
     name = request.GET.get("source", "")
     sources = open_sources(principal)
-    opened = open_source(principal, name) if name else sources[0] if len(sources) == 1 else None
+    databases = [opened for opened in sources if opened.source.document_id is None]
+    only = next((some[0] for some in (sources, databases) if len(some) == 1), None)
+    opened = open_source(principal, name) if name else only
     if opened is None:
         return render(request, "business/explore.html", {"sources": sources})
     asking = Asking(principal, opened, Fields.read(request.GET))

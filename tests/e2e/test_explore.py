@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from copilot_site.embedded.process import wait_until
 from tests.e2e.conftest import System
 from tests.e2e.test_accessibility import SMALL, TARGET_PX, faults_of
 from tests.e2e.test_answer import _sign_in
@@ -12,6 +13,15 @@ pytestmark = pytest.mark.browser
 BY_REGION = (
     "/data/?source=demo&metric=sales_order.revenue&by=customer.region&field0=customer.region&op0=not_in&value0=x&top=3"
 )
+
+SHEETS_OF_SOFIA = {
+    "2027年预算草案",
+    "Quarterly results 2026",
+    "Price list 2026",
+    "公共假期 2026-2027",
+    "差旅标准",
+    "数据保留期限表",
+}
 
 
 def choose(page: Page, selector: str, text: str, then: str) -> None:
@@ -98,6 +108,16 @@ def test_without_scripts_the_button_brings_what_comes_next(system: System, chrom
     context.close()
 
 
-def test_who_may_ask_no_source_finds_no_way_there(system: System, page: Page) -> None:
+def test_who_may_ask_no_database_explores_spreadsheets_alone(system: System, page: Page) -> None:
     _sign_in(page, system, "sofia")
-    expect(page.locator('a[href="/data/"]')).to_have_count(0)
+    follow(page, 'a.rail-link[href="/data/"]')
+
+    def are_all_there() -> bool:
+        """Workers describe spreadsheets once they are read."""
+        page.reload()
+        return set(page.locator(".sources-nav a").all_inner_texts()) >= SHEETS_OF_SOFIA
+
+    assert wait_until(are_all_there, timeout_s=60, interval_s=1)
+    assert set(page.locator(".sources-nav a").all_inner_texts()) == SHEETS_OF_SOFIA
+    page.goto(f"{system.url}/data/?source=demo")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Not found")

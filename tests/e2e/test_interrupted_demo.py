@@ -84,7 +84,7 @@ class Database:
             uploaded=self.number("audit_entry WHERE action = 'document.uploaded'"),
             published=self.number("audit_entry WHERE action = 'document.published'"),
             rights=sum(self.number(grant) for grant in grants),
-            sources=self.names("SELECT name FROM business_datasource"),
+            sources=self.names("SELECT name FROM business_datasource WHERE document_id IS NULL"),
             askers=self.number("business_sourcegrant"),
         )
 
