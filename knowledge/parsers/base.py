@@ -48,8 +48,8 @@ class Block:
 class Picture:
     """A picture that may show text, to be read by `knowledge.ingestion.recognition`.
 
-    at: how many blocks stand before it. page: the page that it fills, whose blocks its text takes the place of, or the slide it stands
-    on. name: of the part of the file that holds it; "" where it is the page itself.
+    at: how many blocks stand before it; `ParsedDocument.of` counts them. page: the page that it fills, whose blocks its text takes the
+    place of, or the slide it stands on. name: of the part of the file that holds it; "" where it is the page itself.
     is_bare: whether its page says nothing that can be read otherwise; every picture inside a text is.
     """
 
@@ -89,16 +89,19 @@ class ParsedDocument:
         return SEPARATOR.join(block.text for block in self.blocks)
 
     @classmethod
-    def of(cls, blocks: Iterable[Block], **more: Any) -> "ParsedDocument":
-        """A document of blocks in reading order, those apart that people do not see."""
+    def of(cls, blocks: Iterable[Block | Picture], **more: Any) -> "ParsedDocument":
+        """A document of blocks and pictures in reading order, those blocks apart that people do not see."""
         seen: list[Block] = []
         apart: list[Apart] = []
+        pictures: list[Picture] = []
         for each in blocks:
-            if each.hidden:
+            if isinstance(each, Picture):
+                pictures.append(replace(each, at=len(seen)))
+            elif each.hidden:
                 apart.append(Apart(each, len(seen)))
             else:
                 seen.append(each)
-        return cls(blocks=tuple(seen), apart=tuple(apart), **more)
+        return cls(blocks=tuple(seen), apart=tuple(apart), pictures=tuple(pictures), **more)
 
     def with_recognised(self, found: Mapping[Picture, Sequence[Block]]) -> "ParsedDocument":
         """The same document with what was read from pictures: in the place of their page, or where they stand. The others stay."""
@@ -227,15 +230,19 @@ def hidden_block(text: str, reason: HiddenReason, *, page: int | None = None) ->
     return block("paragraph", "\n".join(line for line in lines if line), page=page, hidden=reason)
 
 
-def with_pieces(blocks: Iterable[Block], hidden: Hidden) -> list[Block]:
-    """Blocks without marks, each followed by what was hidden where a mark stood; pieces without a mark come first."""
-    kept: list[Block] = []
+def with_pieces(blocks: Iterable[Block], hidden: Hidden) -> list[Block | Picture]:
+    """Blocks without marks, each followed by what was hidden or shown as a picture at a mark; pieces without a mark come first."""
+    kept: list[Block | Picture] = []
     pieces = dict(enumerate(hidden.pieces))
     for each in blocks:
         numbers = marks_in(each.text)
         if numbers:
             kept += block(each.kind, without_marks(each.text), level=each.level, page=each.page, boxes=each.boxes)
-            kept += [found for n in numbers if n in pieces for found in hidden_block(*pieces.pop(n), page=each.page)]
+            kept += [found for n in numbers if n in pieces for found in _piece(*pieces.pop(n), page=each.page)]
         else:
             kept.append(each)
-    return [found for piece in pieces.values() for found in hidden_block(*piece)] + kept
+    return [found for piece in pieces.values() for found in _piece(*piece)] + kept
+
+
+def _piece(text: str, reason: HiddenReason | None, *, page: int | None = None) -> Sequence[Block | Picture]:
+    return [Picture(0, page, text)] if reason is None else hidden_block(text, reason, page=page)

@@ -25,11 +25,15 @@ class RecognisedLine:
 
 @dataclass(frozen=True)
 class RecognisedPage:
-    """What a picture says. width, height: in points for a page, in pixels for another picture."""
+    """What a picture says, the way round that it reads. width, height: in points for a page, in pixels for another picture.
+
+    turns: quarters by which the picture was turned to the left for that.
+    """
 
     width: float
     height: float
     lines: tuple[RecognisedLine, ...] = ()
+    turns: int = 0
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -37,7 +41,7 @@ class RecognisedPage:
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "RecognisedPage":
         lines = tuple(RecognisedLine(line["text"], tuple(line["box"])) for line in value["lines"])
-        return cls(value["width"], value["height"], lines)
+        return cls(value["width"], value["height"], lines, value["turns"])
 
 
 def blocks_in(found: Mapping[Picture, RecognisedPage]) -> dict[Picture, list[Block]]:
@@ -52,15 +56,27 @@ def blocks_in(found: Mapping[Picture, RecognisedPage]) -> dict[Picture, list[Blo
     of_page: dict[int | None, list[Block]] = {}
     for block in blocks:
         of_page.setdefault(block.page, []).append(block)
-    return {picture: [_of(picture, block) for block in of_page.get(n, [])] for n, picture in enumerate(found, start=1)}
+    return {
+        picture: [_of(picture, block, page.turns) for block in of_page.get(number, [])]
+        for number, (picture, page) in enumerate(found.items(), start=1)
+    }
 
 
-def _of(picture: Picture, block: Block) -> Block:
-    block = replace(block, page=picture.page, is_recognised=True)
+def _of(picture: Picture, block: Block, turns: int) -> Block:
+    boxes = tuple(_turned_back(box, turns) for box in block.boxes)
+    block = replace(block, page=picture.page, boxes=boxes, is_recognised=True)
     if not picture.name:
         return block
     kind = "paragraph" if block.kind == "heading" else block.kind
     return replace(block, kind=kind, level=None, boxes=())
+
+
+def _turned_back(box: Box, turns: int) -> Box:
+    """Where on the picture as it lies a box stands that was found on the picture as it reads."""
+    for _ in range(turns):
+        x0, y0, x1, y1 = box
+        box = 1 - y1, x0, 1 - y0, x1
+    return box
 
 
 def _page(number: int, found: RecognisedPage) -> Page:

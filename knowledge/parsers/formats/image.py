@@ -36,7 +36,7 @@ class ImageParser:
             raise ParseFailed("damaged", format=self.name.upper()) from error
         if count > limits.pages:
             raise Rejected("too_many_pages", count=count, limit=limits.pages)
-        return ParsedDocument(pictures=tuple(Picture(0, page) for page in range(1, count + 1)), page_count=count)
+        return ParsedDocument.of((Picture(0, page) for page in range(1, count + 1)), page_count=count)
 
 
 for _parser in (

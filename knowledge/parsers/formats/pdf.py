@@ -6,7 +6,6 @@ PDFium gives normal code points for Chinese where pypdf and pdf.js give Kangxi r
 import ctypes
 import sys
 import unicodedata
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import groupby
@@ -53,10 +52,11 @@ class PdfParser:
             with closing(_RuledTables(path)) as ruled:
                 pages = list(_pages(document, ruled, limits))
             blocks = blocks_of(pages)
+            pictures = [Picture(0, page.number, is_bare=page.is_bare) for page in pages if page.is_scan or page.is_bare]
             unseen = [found for page in pages for found in _unseen(page)]
-            in_order = sorted([*blocks, *unseen], key=lambda each: (each.page or 0, each.hidden is not None))
-            title, pictures = _title(document, blocks), _pictures(pages, blocks)
-            return ParsedDocument.of(in_order, title=title, page_count=len(document), pictures=pictures)
+            in_order: list[Block | Picture] = [*pictures, *blocks, *unseen]
+            in_order.sort(key=lambda each: each.page or 0)
+            return ParsedDocument.of(in_order, title=_title(document, blocks), page_count=len(document))
 
 
 def _open(path: Path) -> pdfium.PdfDocument:
@@ -105,13 +105,6 @@ def _shows_something(page: pdfium.PdfPage) -> bool:
     """Whether anything but text is drawn: a picture, or letters as outlines."""
     drawn = page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_PATH, pdfium_c.FPDF_PAGEOBJ_IMAGE], max_depth=3)
     return next(iter(drawn), None) is not None
-
-
-def _pictures(pages: Sequence[Page], blocks: Sequence[Block]) -> tuple[Picture, ...]:
-    """The pages that can be read as pictures."""
-    found = [page for page in pages if page.is_scan or page.is_bare]
-    numbers = [block.page or 0 for block in blocks]  # in order
-    return tuple(Picture(bisect_left(numbers, page.number), page.number, is_bare=page.is_bare) for page in found)
 
 
 def _segments(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage, visibility: Visibility) -> Iterator[Segment]:

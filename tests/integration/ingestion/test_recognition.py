@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from knowledge.ingestion import recognition
 from knowledge.ingestion.pipeline import Share, ingest
 from knowledge.ingestion.stages import load_parsed
 from knowledge.models import Chunk, Document, DocumentVersion, KnowledgeBase, ParseStatus, Recognition
+from knowledge.parsers import sandbox
 from knowledge.retrieval.search import search
 from knowledge.services.documents import delete_document
 from knowledge.services.folders import change_knowledge_base
@@ -75,7 +77,6 @@ def test_a_scan_is_read_found_and_cited_on_its_page(name: str, content: bytes, s
 
 
 def test_only_pages_without_text_are_read_and_stand_where_they_stood() -> None:
-    from io import BytesIO
 
     import pypdfium2 as pdfium
     from reportlab.pdfgen.canvas import Canvas
@@ -101,6 +102,20 @@ def test_only_pages_without_text_are_read_and_stand_where_they_stood() -> None:
     ]
     assert {block.page for block in parsed.blocks if block.is_recognised} == {2}
     assert [block.page for block in parsed.blocks] == sorted(block.page or 0 for block in parsed.blocks)
+
+
+@pytest.mark.parametrize("degrees", [90, 180, 270])
+def test_a_scan_on_its_side_is_read_and_marked_where_it_lies(degrees: int) -> None:
+    lying = drawn(ENGLISH).rotate(degrees, expand=True)
+    document = make_document(make_base(), "parking.png", png(lying), ingested=True)
+    assert "Visitors park on level two of the garage." in texts(document)
+    heading = load_parsed(newest_version(document)).blocks[0].boxes[0]
+    upright = (0.09, 0.06, 0.33, 0.1)  # about where the heading is drawn
+    x0, y0, x1, y1 = upright
+    where = {90: (y0, 1 - x1, y1, 1 - x0), 180: (1 - x1, 1 - y1, 1 - x0, 1 - y0), 270: (1 - y1, x0, 1 - y0, x1)}[
+        degrees
+    ]
+    assert heading == pytest.approx(where, abs=0.05)
 
 
 def test_a_table_on_a_scan_is_a_table() -> None:
@@ -134,7 +149,7 @@ def test_what_was_read_is_kept_and_not_read_twice(monkeypatch: pytest.MonkeyPatc
     version = newest_version(document)
     prepare_embedder()
     read: list[int | None] = []
-    whole = recognition.recognised_in_child
+    whole = sandbox.recognised_in_child
 
     def dies_at_the_second(*args: Any, **kwargs: Any) -> Any:
         read.append(kwargs["picture"].page)
@@ -203,7 +218,7 @@ def test_the_page_says_what_was_read_from_a_picture(client: Client) -> None:
 def test_a_picture_that_cannot_be_read_does_not_take_the_others_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     from knowledge.parsers.base import ParseFailed
 
-    whole = recognition.recognised_in_child
+    whole = sandbox.recognised_in_child
 
     def fails_at_the_first(*args: Any, **kwargs: Any) -> Any:
         if kwargs["picture"].page == 1:
@@ -214,3 +229,52 @@ def test_a_picture_that_cannot_be_read_does_not_take_the_others_with_it(monkeypa
     document = make_document(make_base(), "parking.pdf", pdf(drawn(ENGLISH), drawn(CHINESE)), ingested=True)
     assert DocumentVersion.unscoped.get(document=document).parse_status == ParseStatus.COMPLETED
     assert ("level two" in texts(document), "车库二层" in texts(document)) == (False, True)
+
+
+def docx_with_pictures() -> bytes:
+    from docx import Document as Word
+
+    word = Word()
+    word.add_heading("Parking", level=1)
+    word.add_paragraph("What the signs say:")
+    word.add_picture(BytesIO(png(drawn(["Bicycles stand in the yard."]))), width=2_000_000)
+    word.add_paragraph("After the sign comes this paragraph.")
+    hidden = word.add_paragraph().add_run()
+    hidden.add_picture(BytesIO(png(drawn(["Nobody sees this sign."]))), width=2_000_000)
+    hidden.font.hidden = True
+    stream = BytesIO()
+    word.save(stream)
+    return stream.getvalue()
+
+
+def pptx_with_pictures() -> bytes:
+    from pptx import Presentation
+
+    presentation = Presentation()
+    for words, show in (("Bicycles stand in the yard.", True), ("Nobody sees this sign.", False)):
+        slide = presentation.slides.add_slide(presentation.slide_layouts[5])
+        slide.shapes.title.text = "Parking"
+        slide.shapes.add_picture(BytesIO(png(drawn([words]))), 100_000, 1_500_000, width=4_000_000)
+        if not show:
+            slide.element.set("show", "0")
+    presentation.slides.add_slide(presentation.slide_layouts[5]).shapes.title.text = "After the sign comes this slide."
+    stream = BytesIO()
+    presentation.save(stream)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("signs.docx", docx_with_pictures()), ("signs.pptx", pptx_with_pictures())]
+)
+def test_pictures_inside_a_document_are_read_where_they_stand(name: str, content: bytes) -> None:
+    document = make_document(make_base(), name, content, ingested=True)
+    blocks = load_parsed(newest_version(document)).blocks
+    said = [block.text for block in blocks]
+    picture = next(place for place, block in enumerate(blocks) if block.is_recognised)
+    assert said[picture] == "Bicycles stand in the yard."
+    assert said[picture + 1].startswith("After the sign")
+    assert [block.text for block in blocks if block.is_recognised] == ["Bicycles stand in the yard."], (
+        "what is seen alone"
+    )
+    assert "\U0010fffc" not in "".join(said), "no mark is left"
+    assert newest_version(document).bare_pictures == 1
