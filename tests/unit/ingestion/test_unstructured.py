@@ -15,6 +15,4 @@ print([(e.category, e.text) for e in partition_html(text="<h1>Rules</h1><ul><li>
 """
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
-    assert (
-        ended.stdout.strip() == "[('Title', 'Rules'), ('ListItem', 'A sentence of several words.')]"
-    )
+    assert ended.stdout.strip() == "[('Title', 'Rules'), ('ListItem', 'A sentence of several words.')]"
