@@ -41,4 +41,5 @@ urlpatterns = [
     path("admin/r/<path:content_type_id>/<path:object_id>/", on_site),
     path("admin/", admin.site.urls),
     path("api/", include("copilot_site.api")),
+    path("v1/", include("agent.openai_api.urls")),
 ]

@@ -12,6 +12,9 @@ from django.utils.translation import gettext as _
 
 from copilot_site.lib.errors import Unavailable, as_ours, status_of
 
+PROGRAMS = ("/api/", "/v1/")
+"""Where programs ask: what is refused there is never a page."""
+
 
 class NothingIsKept(MiddlewareMixin):
     """No browser and no proxy keeps an answer: it may hold text of documents that its reader may not see tomorrow. Static files are
@@ -61,7 +64,7 @@ def bare_error(request: HttpRequest, status: int, sentence: str, *, retry_after_
 
     retry_after_s: after so many seconds the same may go well; a page that was asked for asks again by itself.
     """
-    if request.path_info.startswith("/api/") or not request.accepts("text/html"):
+    if request.path_info.startswith(PROGRAMS) or not request.accepts("text/html"):
         body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": sentence}
         code = {429: "too_many", 503: "unavailable"}.get(status, "failed")
         answer: HttpResponse = JsonResponse(
