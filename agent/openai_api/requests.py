@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 MOST_MESSAGES = 400
@@ -22,6 +24,10 @@ class OpenAIInput(serializers.Serializer[Any]):
         return dict(given.validated_data)
 
 
+_TEXT = serializers.CharField(allow_blank=True, trim_whitespace=False)
+
+
+@extend_schema_field(OpenApiTypes.ANY)
 class Content(serializers.Field[str, Any, str, Any]):
     """The text of a message: one, or the parts of one. What is no text is refused."""
 
@@ -32,7 +38,7 @@ class Content(serializers.Field[str, Any, str, Any]):
         ]
         if not all(isinstance(text, str) for text in texts):
             raise serializers.ValidationError(_("Send text: pictures, sound and files are not read here."))
-        return "\n".join(str(text) for text in texts)
+        return str(_TEXT.run_validation("\n".join(map(str, texts))))
 
     def to_representation(self, value: str) -> str:
         return value
@@ -76,6 +82,7 @@ class EmbeddingRequest(OpenAIInput):
         texts = value if isinstance(value, list) else [value]
         if not texts or not all(isinstance(text, str) and text for text in texts):
             raise serializers.ValidationError(_("Send one text, or a list of texts that say something."))
+        texts = [_TEXT.run_validation(text) for text in texts]
         if len(texts) > MOST_INPUTS or max(map(len, texts)) > MOST_CHARACTERS:
             raise serializers.ValidationError(
                 _("At most %(texts)s texts of %(characters)s characters are embedded at once.")

@@ -50,6 +50,7 @@ LISTS = {
     f"/api/v1/sessions?cursor={b64encode(b'p=x').decode()}": 400,
     "/api/v1/audit/entries?actor=%00": 400,
 }
+PROBLEM = "application/problem+json"
 BODIES = {
     "/api/v1/knowledge-search": {"query": "hello", "language": HALF},
     "/api/v1/sessions/{session}/messages": {"query": "hello", "language": HALF},
@@ -58,6 +59,7 @@ BODIES = {
     "/api/v1/sessions/{session}/feedback": {"message_id": "{message}", "rating": HALF},
     "/api/v1/see-as/answer": {"user": "reader", "query": "hello", "language": HALF},
     "/api/v1/tokens": {"name": "x", HALF: "y"},
+    "/v1/embeddings": {"model": "x", "input": "a\0b"},
     "/api/v1/folders": {"parent": "{folder}", "name": "a\0b"},
 }
 
@@ -108,7 +110,16 @@ def test_a_body_with_such_a_text_is_refused(world: World) -> None:
         given = {name: at(world, value) for name, value in body.items()}
         answers[path] = client(world, path).post(at(world, path), given, content_type="application/json")
     assert {path: answer.status_code for path, answer in answers.items()} == dict.fromkeys(BODIES, 400)
-    assert {answer["Content-Type"] for answer in answers.values()} == {"application/problem+json"}
+    assert {answer["Content-Type"] for path, answer in answers.items() if path.startswith("/api/")} == {PROBLEM}
+    assert {answer["Content-Type"] for path, answer in answers.items() if path.startswith("/v1/")} == {
+        "application/json"
+    }
+
+
+@pytest.mark.parametrize("text", ["a\0b", HALF])
+def test_a_message_of_a_program_with_such_a_text_is_refused(world: World, text: str) -> None:
+    body = {"model": "copilot", "messages": [{"role": "user", "content": text}]}
+    assert client(world, "/v1/").post("/v1/chat/completions", body, content_type="application/json").status_code == 400
 
 
 def test_a_nul_in_a_question_is_dropped_where_no_serializer_reads_it() -> None:

@@ -22,6 +22,7 @@ from business.models import DataSource, SavedQuery
 from business.semantic_layer.yaml_io import read_layer
 from business.sources import grant, save_layer
 from demo.seed import AUDITORS_MAY
+from knowledge.engine import engine
 from tests.factories import allow, make_base, make_user
 from tests.integration.pages.house import SENTENCE, House, chunk_with
 from tests.integration.routes.addresses import Route
@@ -229,6 +230,11 @@ BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
         "user": world.reader.username,
         "query": "How many pods may be unavailable?",
     },
+    "/v1/chat/completions": lambda world: {
+        "model": "copilot",
+        "messages": [{"role": "user", "content": "How many pods may be unavailable?"}],
+    },
+    "/v1/embeddings": lambda world: {"model": engine().space, "input": "pods"},
     "/api/v1/access-requests": lambda world: {"folder": str(world.folder.pk)},
 }
 # what an address asks for behind its path
