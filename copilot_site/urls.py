@@ -23,6 +23,7 @@ admin.ModelAdmin.get_changeform_initial_data = with_ids_only(  # type: ignore[me
     admin.ModelAdmin.get_changeform_initial_data
 )
 
+handler400 = "copilot_site.lib.error_pages.bad_request"
 handler500 = "copilot_site.lib.error_pages.server_error"
 
 urlpatterns = [

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 from asgiref.testing import ApplicationCommunicator
+from django.conf import settings
 from django.contrib.contenttypes.models import ContentType
+from django.test import Client
 
 from agent.runs.start import check_question
 from business.semantic_layer.yaml_io import read_layer
@@ -93,6 +95,44 @@ def client(world: World, path: str) -> Any:
 def test_an_address_with_such_a_value_is_answered_with_a_sentence(world: World) -> None:
     expected = PAGES | LISTS
     assert {path: client(world, path).get(at(world, path)).status_code for path in expected} == expected
+
+
+IN_ADDRESSES = (
+    "/api/v1/documents/%00",
+    "/api/v1/folders/{folder}%00",
+    "/api/v1/sessions/%00/messages",
+    "/api/v1/sessions/{session}/messages/%00/queries/1/csv",
+)
+
+
+def test_a_program_gets_a_problem_document_for_an_address_that_is_none(world: World) -> None:
+    answers = [client(world, path).get(at(world, path), headers={"accept": "*/*"}) for path in IN_ADDRESSES]
+    assert {(answer.status_code, answer["Content-Type"], answer.json()["code"]) for answer in answers} == {
+        (404, "application/problem+json", "not_found")
+    }
+
+
+TOO_LARGE = {"query": "x" * 3_000_000}
+
+
+@pytest.mark.parametrize("path", ["/api/v1/sessions/{session}/messages", "/api/v1/knowledge-search", "/api/v1/folders"])
+def test_a_body_that_is_too_large_is_a_problem_document(world: World, path: str) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(world.reader)
+    browser.cookies[settings.CSRF_COOKIE_NAME] = "a" * 32
+    for one in (client(world, path), browser):  # the check of forged forms reads a body, too
+        answer = one.post(at(world, path), TOO_LARGE, content_type="application/json", headers={"accept": "*/*"})
+        assert (answer.status_code, answer["Content-Type"]) == (413, "application/problem+json"), answer.content[:200]
+        assert answer.json()["code"] == "too_large"
+
+
+def test_a_host_that_is_none_of_ours_is_told_so_as_a_page_and_as_a_problem_document(world: World) -> None:
+    page = client(world, "/").get("/library/", headers={"host": "evil.example"})
+    answer = client(world, "/").get("/api/v1/sessions", headers={"host": "evil.example", "accept": "*/*"})
+    assert (page.status_code, page["Content-Type"]) == (400, "text/html; charset=utf-8")
+    assert "What was sent cannot be used." in page.content.decode()
+    assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
+    assert "evil" not in answer.content.decode()
 
 
 def test_a_form_with_a_nul_is_refused(world: World) -> None:
