@@ -76,7 +76,12 @@ class Action(models.TextChoices):
     DOCUMENT_DOWNLOADED = "document.downloaded", _("downloaded a document")
     DOCUMENT_OPENED = "document.opened", _("opened a document")
     DOCUMENT_MOVED = "document.moved", _("moved a document")
+    DOCUMENT_CHANGED = "document.changed", _("changed what is known of a document")
+    DOCUMENT_TRASHED = "document.trashed", _("put a document into the trash")
+    DOCUMENT_RESTORED = "document.restored", _("took a document out of the trash")
+    VERSION_RESTORED = "document.version_restored", _("brought an older version of a document back")
     DOCUMENT_DELETED = "document.deleted", _("deleted a document")
+    DOCUMENT_ERASED = "document.erased", _("counted what is left of a deleted document")
     PAGE_IMAGE_SHOWN = "document.page_image_shown", _("was shown the image of a page")
     ACCESS_DENIED = "access.denied", _("was refused")
 
