@@ -88,6 +88,7 @@ class Action(models.TextChoices):
     SEARCHED = "search.performed", _("searched")
     QUESTION_ASKED = "question.asked", _("asked a question")
     AGENT_CHANGED = "agent.changed", _("changed a model or an agent profile")
+    MODEL_TESTED = "agent.model_tested", _("tested the connection of a language model")
     QUESTION_ANSWERED = "question.answered", _("received an answer")
     ANSWER_RATED = "answer.rated", _("rated an answer")
     RATINGS_READ = "answer.ratings_read", _("read what people said about answers")

@@ -16,9 +16,11 @@ from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput
 from copilot_site.lib.forms import checked
 from knowledge import browsing
+from knowledge.embedding.base import EmbeddingError
 from knowledge.finding import FindForm, find_documents
 from knowledge.library_forms import SelectionForm
 from knowledge.models import Document, Folder, KnowledgeBase
+from knowledge.search_test import SearchTestForm, compare_settings
 from knowledge.services.documents import move_document
 from knowledge.services.trash import trash_document
 
@@ -44,6 +46,26 @@ def find(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         "back": request.GET.urlencode(),
     }
     return render(request, "knowledge/find.html", context)
+
+
+@require_GET
+@signed_in
+def search_test(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """`?q=`, `?base=`, `?left=` and `?right=` of SearchTestForm; without a question the empty form."""
+    form = SearchTestForm(principal, request.GET if "q" in request.GET else None)
+    found, problem = None, ""
+    if form.is_bound and form.is_valid():
+        given = form.cleaned_data
+        base = given["base"]
+        try:
+            found = compare_settings(
+                principal, given["q"], base_id=base.pk if base else None, left=given["left"], right=given["right"]
+            )
+        except InvalidInput as error:
+            problem = str(error)
+        except EmbeddingError:
+            problem = _("The search model does not work now. Try again in a moment, or tell your administrator.")
+    return render(request, "knowledge/search_test.html", {"form": form, "found": found, "problem": problem})
 
 
 @require_POST

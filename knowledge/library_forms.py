@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group, User
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 from django.utils.text import capfirst
-from django.utils.translation import gettext as now
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.browsing import PAGE_SIZE
@@ -78,7 +78,7 @@ class FactsForm(forms.Form):
             return None
         found = User.objects.filter(username=name, is_active=True).first()
         if found is None:
-            raise forms.ValidationError(now("There is no active account “%(name)s”.") % {"name": name})
+            raise forms.ValidationError(gettext("There is no active account “%(name)s”.") % {"name": name})
         return found
 
     def clean_superseded_by(self) -> Document | None:
@@ -90,10 +90,10 @@ class FactsForm(forms.Form):
             return found[0]
         if found:
             raise forms.ValidationError(
-                now("Several documents are called “%(name)s”; give a file name that only one has.") % {"name": name}
+                gettext("Several documents are called “%(name)s”; give a file name that only one has.") % {"name": name}
             )
         raise forms.ValidationError(
-            now("There is no document “%(name)s” in this knowledge base that you may see.") % {"name": name}
+            gettext("There is no document “%(name)s” in this knowledge base that you may see.") % {"name": name}
         )
 
     @property
@@ -117,9 +117,9 @@ class IdsField(forms.Field):
     def clean(self, value: Any) -> list[UUID]:
         found = [forms.UUIDField().clean(each) for each in value or ()]
         if not found:
-            raise forms.ValidationError(now("Choose at least one document."))
+            raise forms.ValidationError(gettext("Choose at least one document."))
         if len(found) > PAGE_SIZE:
-            raise forms.ValidationError(now("Choose at most %(most)s documents at once.") % {"most": PAGE_SIZE})
+            raise forms.ValidationError(gettext("Choose at most %(most)s documents at once.") % {"most": PAGE_SIZE})
         return list(dict.fromkeys(found))
 
 

@@ -7,6 +7,7 @@ urlpatterns = [
     path("library/new/", base_views.new_base, name="base-new"),
     path("library/find/", find_views.find, name="find"),
     path("library/find/several/", find_views.several, name="documents-several"),
+    path("library/search-test/", find_views.search_test, name="search-test"),
     path("library/trash/", upkeep_views.trash, name="trash"),
     path("library/trash/<uuid:document_id>/restore/", upkeep_views.put_back, name="trash-restore"),
     path("library/trash/<uuid:document_id>/erase/", upkeep_views.erase, name="trash-erase"),

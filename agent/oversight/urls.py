@@ -1,5 +1,6 @@
 from django.urls import path
 
+from agent import model_test_views
 from agent.oversight import gap_views, impersonation_views, rating_views, replay_views
 
 urlpatterns = [
@@ -8,5 +9,6 @@ urlpatterns = [
     path("admin/answers/", replay_views.answer_list, name="answers"),
     path("admin/answers/<uuid:message_id>/", replay_views.replay_answer, name="replay"),
     path("admin/ratings/", rating_views.rating_list, name="ratings"),
+    path("admin/language-models/try/", model_test_views.try_model, name="model-try"),
     path("admin/gaps/", gap_views.gap_list, name="gaps"),
 ]

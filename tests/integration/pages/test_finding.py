@@ -13,9 +13,10 @@ from authz.principal import Principal
 from knowledge import browsing, finding
 from knowledge.embedding.base import EmbedderUnavailable
 from knowledge.models import Document, DocumentVersion, KnowledgeBase
+from knowledge.retrieval.search import search
 from knowledge.services import access
 from knowledge.services.trash import in_trash
-from tests.factories import allow, make_document, make_group, make_user
+from tests.factories import PASSAGE, allow, make_document, make_group, make_user
 from tests.integration.pages.house import House, client_of, plain
 
 
@@ -185,3 +186,42 @@ def test_a_base_that_cannot_be_made_says_why_and_makes_nothing(house: House) -> 
         assert client_of(person).post(reverse("base-new"), {"name": "Mine"}).status_code == 403
         assert reverse("base-new") not in plain(client_of(person).get(reverse("library")).content)
     assert KnowledgeBase.unscoped.count() == before
+
+
+def test_the_search_test_shows_both_orders_out_of_what_the_person_may_read(filled: House) -> None:
+    whole = make_user("whole")
+    allow(whole, filled.base)
+    url, asked = reverse("search-test"), {"q": "The plan is secret", "left": "product", "right": "lexical"}
+    seen = {}
+    for person in (filled.reader, whole, filled.stranger):
+        found = client_of(person).get(url, asked).context["found"]
+        seen[person.username] = [{hit.passage.filename for hit in hits} for _setting, hits in found.sides]
+    assert seen["stranger"] == [set(), set()]
+    assert "plan.md" not in seen["reader"][0] | seen["reader"][1]
+    assert "plan.md" in seen["whole"][0] & seen["whole"][1]
+    sides = client_of(whole).get(url, asked).context["found"].sides
+    assert [hit.place for hit in sides[0][1]] == list(range(1, len(sides[0][1]) + 1))
+    assert sides[1][1][0].elsewhere == next(hit.place for hit in sides[0][1] if hit.passage.filename == "plan.md")
+
+
+def test_the_search_test_says_what_is_wrong(filled: House) -> None:
+    reader = client_of(filled.reader)
+    for given in ({"q": ""}, {"q": "x", "left": "superb", "right": "dense"}, {"q": "x", "base": str(filled.folder.pk)}):
+        page = reader.get(reverse("search-test"), given)
+        assert (page.status_code, page.context["found"]) == (200, None)
+        assert "field-error" in plain(page.content)
+
+
+def test_what_is_superseded_answers_only_where_its_successor_is_not_found(filled: House) -> None:
+    newer = make_document(filled.folder, "newer.md", PASSAGE, title="Newer", ingested=True)
+    old = filled.document
+
+    def found(person: Any) -> set[Any]:
+        return {hit.passage.document_id for hit in search(Principal.of(person), "unavailable pods").hits}
+
+    assert found(filled.reader) == {old.pk, newer.pk}
+    Document.unscoped.filter(pk=old.pk).update(superseded_by=newer)
+    assert found(filled.reader) == {newer.pk}
+    access.deny(None, [Right.VIEW], newer, to=filled.reader)
+    assert found(filled.reader) == {old.pk}  # nobody loses an answer to a document that they may not see
+    assert found(filled.keeper) == {newer.pk}
