@@ -22,7 +22,8 @@ from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, P
 from knowledge.parsers.base import load, parsers
 from knowledge.retrieval.search import Scope, search_knowledge
 
-BY_TEXT = 50  # passages whose documents are found by what they say
+BY_TEXT = 50  # passages that are looked at for what they say
+BY_MEANING = 5  # of them, the first ones count even where they hold none of the words
 ANY = ("", _("any"))
 AGES = (7, 30, 365)  # days
 STATES: Mapping[str, Any] = {
@@ -131,12 +132,14 @@ def _place(document: Document, names: Mapping[UUID, str]) -> tuple[str, str]:
 
 
 def _by_text(principal: Principal, words: str, given: Mapping[str, Any]) -> list[UUID]:
+    """Documents whose texts hold some of the words, or come closest to what they mean; best first."""
     scope = Scope(
         knowledge_base_ids=(given["base"],) if "base" in given else (),
         folder_ids=(given["folder"],) if "folder" in given else (),
     )
     hits = search_knowledge(principal, words, scope=scope, top_k=BY_TEXT).hits
-    return list(dict.fromkeys(hit.passage.document_id for hit in hits))
+    fitting = [hit for place, hit in enumerate(hits) if place < BY_MEANING or hit.scores.lexical_rank is not None]
+    return list(dict.fromkeys(hit.passage.document_id for hit in fitting))
 
 
 def _narrowed(principal: Principal, given: Mapping[str, Any]) -> QuerySet[Document]:

@@ -18,7 +18,7 @@ from copilot_site.lib.errors import NotFound
 from knowledge.comparing import differences
 from knowledge.models import Chunk, ChunkIndex, Document, Folder
 from knowledge.retrieval.search import search
-from knowledge.services import access
+from knowledge.services import access, trash
 from knowledge.services.trash import KEPT, empty_trash, in_trash, restore_document, trash_document
 from knowledge.tasks import empty_old_trash
 from tests.factories import allow, make_document, make_user
@@ -73,6 +73,15 @@ def test_only_whoever_could_change_it_finds_it_in_the_trash(house: House) -> Non
     for person in (house.reader, house.stranger):
         with pytest.raises(NotFound):
             restore_document(Principal.of(person), document_id=house.document.pk)
+
+
+def test_with_its_guard_off_everybody_finds_everything_in_the_trash(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trashed(house, house.document)
+    assert not in_trash(Principal.of(house.stranger)).exists()
+    monkeypatch.setattr(trash, "folder_ids_with", lambda _principal, _right: Folder.unscoped.values("pk"))
+    assert set(in_trash(Principal.of(house.stranger))) == {house.document}
 
 
 def test_the_trash_hides_by_its_node_alone(house: House) -> None:
