@@ -20,7 +20,7 @@ admin.site.password_change = lambda *_args: redirect("password")  # type: ignore
 admin.site.password_change_done = lambda *_args: redirect("password")  # type: ignore[method-assign, assignment]
 admin.site.i18n_javascript = AdminWords.as_view(packages=["django.contrib.admin"])  # type: ignore[method-assign, assignment]
 
-admin.site.index = with_numbers(admin.site.index)  # type: ignore[method-assign]
+admin.site.index = with_numbers(admin.site.index)  # type: ignore[method-assign, assignment]
 admin.ModelAdmin.get_changeform_initial_data = with_ids_only(  # type: ignore[method-assign]
     admin.ModelAdmin.get_changeform_initial_data
 )

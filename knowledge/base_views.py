@@ -43,7 +43,7 @@ def new_base(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 
 def _add(request: HttpRequest, principal: Principal, base: KnowledgeBase) -> None:
     folder = root_folder(base)
-    for file in request.FILES.getlist("files"):
+    for file in request.FILES.getlist("first_files"):
         try:
             upload_document(principal, folder_id=folder.pk, filename=file.name or "", file=file)
         except CopilotError as problem:

@@ -32,7 +32,7 @@ def find(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     form = FindForm(request.GET)
     given = form.given
     found = find_documents(principal, given, request.GET.get("page", 1))
-    folder = Folder.objects.visible_to(principal).filter(pk=given.get("folder")).first() if "folder" in given else None
+    folder = Folder.objects.visible_to(principal).filter(pk=given["folder"]).first() if "folder" in given else None
     base = folder.knowledge_base if folder else None
     if base is None and "base" in given:
         base = KnowledgeBase.objects.visible_to(principal).filter(pk=given["base"]).first()

@@ -5,7 +5,6 @@ from uuid import UUID
 
 from django import forms
 from django.contrib.auth.models import Group, User
-from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 from django.utils.text import capfirst
 from django.utils.translation import gettext
@@ -26,7 +25,7 @@ class FilesField(forms.FileField):
 
     widget = ManyFiles
 
-    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile]:  # type: ignore[override]  # many, not one
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
         return [super(FilesField, self).clean(each, initial) for each in data or ()]
 
 
@@ -44,7 +43,7 @@ class NewBaseForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         help_text=_("Nobody else sees that it is there. You can give finer rights afterwards."),
     )
-    files = FilesField(
+    first_files = FilesField(
         label=_("First files"), required=False, help_text=_("More, and whole folders, can be dropped on the next page.")
     )
 

@@ -71,7 +71,7 @@ class SearchTestForm(forms.Form):
     """A question, where it is looked for, and the two settings. bases: those that the person sees."""
 
     q = forms.CharField(label=_("Question or words"), max_length=2_000)
-    base = forms.ModelChoiceField(
+    base: "forms.ModelChoiceField[KnowledgeBase]" = forms.ModelChoiceField(
         label=_("Where"), required=False, queryset=None, empty_label=_("everything that I may read")
     )
     left = forms.ChoiceField(

@@ -45,6 +45,8 @@ def places_for_document(principal: Principal, document: Document) -> list[tuple[
 
 def successor_of(principal: Principal, document: Document) -> Document | None:
     """The document that holds instead of this one, where this person may see it."""
+    if document.superseded_by_id is None:
+        return None
     return Document.objects.visible_to(principal).filter(pk=document.superseded_by_id).first()
 
 

@@ -16,6 +16,10 @@ from agent.oversight.statistics import ENDING_WORDS, SLOW_MS, answered_since, en
 ANY = ("", _("all"))
 
 
+def _endings() -> list[tuple[str, Any]]:
+    return [ANY, *((name, capfirst(str(word))) for name, word in ENDING_WORDS.items())]
+
+
 class AnswerFilter(forms.Form):
     """What cannot be read narrows nothing, except a run that is no id: it names no answer."""
 
@@ -25,9 +29,7 @@ class AnswerFilter(forms.Form):
         label=_("Day"), required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
     )
     days = forms.IntegerField(required=False, min_value=1, max_value=366, widget=forms.HiddenInput)
-    ending = forms.ChoiceField(
-        label=_("How it ended"), required=False, choices=[ANY, *((n, capfirst(w)) for n, w in ENDING_WORDS.items())]
-    )
+    ending = forms.ChoiceField(label=_("How it ended"), required=False, choices=_endings)
     slow = forms.BooleanField(label=_("slow ones only"), required=False)
 
     def narrow(self, rows: QuerySet[Message]) -> QuerySet[Message]:

@@ -139,7 +139,7 @@ def test_whoever_may_not_change_is_offered_no_choice_and_changes_nothing(filled:
 def test_the_tree_counts_what_the_person_may_read(filled: House) -> None:
     def counts(person: Any) -> dict[str, int]:
         rows = browsing.folder_tree(Principal.of(person), filled.base, filled.below)
-        found = {}
+        found: dict[str, int] = {}
         for row in rows:
             found |= {row.name: row.count} | {child.name: child.count for child in row.children}
         return found
@@ -165,7 +165,7 @@ def test_a_base_is_made_in_one_step_with_its_readers_and_files(house: House) -> 
     root, readers, others = make_user("root", is_superuser=True), make_group("Everybody"), make_group("Others")
     inside, outside = make_user("inside", groups=[readers]), make_user("outside", groups=[others])
     files = [SimpleUploadedFile("a.md", b"# A"), SimpleUploadedFile("old.doc", b"x")]
-    given = {"name": "Handbook", "description": "Rules for all", "readers": [readers.pk], "files": files}
+    given = {"name": "Handbook", "description": "Rules for all", "readers": [readers.pk], "first_files": files}
     page = client_of(root).post(reverse("base-new"), given, follow=True)
     assert "save it as .docx" in plain(page.content)
     base = KnowledgeBase.unscoped.get(name="Handbook")
@@ -178,7 +178,9 @@ def test_a_base_is_made_in_one_step_with_its_readers_and_files(house: House) -> 
 def test_a_base_that_cannot_be_made_says_why_and_makes_nothing(house: House) -> None:
     root = make_user("root", is_superuser=True)
     before = KnowledgeBase.unscoped.count()
-    page = client_of(root).post(reverse("base-new"), {"name": "Rules", "files": [SimpleUploadedFile("a.md", b"# A")]})
+    page = client_of(root).post(
+        reverse("base-new"), {"name": "Rules", "first_files": [SimpleUploadedFile("a.md", b"# A")]}
+    )
     assert "There is a knowledge base called" in plain(page.content)
     assert client_of(root).post(reverse("base-new"), {"name": " "}).status_code == 200
     for person in (house.keeper, house.stranger):
