@@ -74,4 +74,4 @@ def _outcome(row: LanguageModel) -> dict[str, object]:
 
 def _said(request: HttpRequest, *, ok: object, sentence: object, detail: object = "") -> HttpResponseBase:
     """detail: the provider's own words, in English."""
-    return render(request, "admin/agent/_tried.html", {"ok": ok, "sentence": sentence, "detail": detail})
+    return render(request, "admin/_tried.html", {"ok": ok, "sentence": sentence, "detail": detail})

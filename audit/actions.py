@@ -10,6 +10,7 @@ class Action(models.TextChoices):
     SIGNED_OUT = "auth.signed_out", _("signed out")
     PROVIDER_LINKED = "auth.provider_linked", _("linked a sign-in provider")
     PROVIDER_UNLINKED = "auth.provider_unlinked", _("unlinked a sign-in provider")
+    SIGN_IN_TESTED = "auth.sign_in_tested", _("tested a company sign-in")
     MFA_ADDED = "mfa.added", _("added a second factor")
     MFA_REMOVED = "mfa.removed", _("removed a second factor")
     MFA_FAILED = "mfa.failed", _("failed the second factor")
