@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('knowledge', '0007_index_documents_beside_their_folders'),
+        ('knowledge', '0008_read_pictures'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
