@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.urls import reverse
-from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from agent.models import Rating
 from agent.oversight.gap_views import USUAL_DAYS
@@ -38,23 +38,31 @@ def waiting_for(user: AbstractBaseUser | AnonymousUser) -> list[Waiting]:
 
 
 def _of_managers(principal: Principal) -> Iterator[tuple[int, str, str]]:
-    waiting = requests_for(principal).filter(state=RequestState.OPEN).count()
-    yield waiting, _("requests for access wait for you"), reverse("access-requests")
-    yield failed_versions(principal).count(), _("documents could not be read"), reverse("ingestion")
-    yield waiting_too_long(principal).count(), _("documents wait longer than an hour to be read"), reverse("ingestion")
+    asked = requests_for(principal).filter(state=RequestState.OPEN).count()
+    yield (
+        asked,
+        ngettext("request for access waits for you", "requests for access wait for you", asked),
+        reverse("access-requests"),
+    )
+    failed, late = failed_versions(principal).count(), waiting_too_long(principal).count()
+    yield failed, ngettext("document could not be read", "documents could not be read", failed), reverse("ingestion")
+    waits = ngettext(
+        "document waits longer than an hour to be read", "documents wait longer than an hour to be read", late
+    )
+    yield late, waits, reverse("ingestion")
 
 
 def _of_overseers() -> Iterator[tuple[int, str, str]]:
-    unhelpful = answers().filter(
-        rating=Rating.NOT_HELPFUL, pk__in=answered_since(first_day(WEEK)).order_by().values("pk")
+    recent = answered_since(first_day(WEEK)).order_by().values("pk")
+    unhelpful = answers().filter(rating=Rating.NOT_HELPFUL, pk__in=recent).count()
+    rated = ngettext(
+        "answer of this week was called not helpful", "answers of this week were called not helpful", unhelpful
     )
-    yield (
-        unhelpful.count(),
-        _("answers of this week were called not helpful"),
-        f"{reverse('ratings')}?rating={Rating.NOT_HELPFUL}&days={WEEK}",
+    yield unhelpful, rated, f"{reverse('ratings')}?rating={Rating.NOT_HELPFUL}&days={WEEK}"
+    missing = unanswered(USUAL_DAYS)
+    asked = ngettext(
+        "question of the last %(days)s days found no answer: write what is missing",
+        "questions of the last %(days)s days found no answer: write what is missing",
+        missing,
     )
-    yield (
-        unanswered(USUAL_DAYS),
-        _("questions of the last %(days)s days found no answer: write what is missing") % {"days": USUAL_DAYS},
-        f"{reverse('gaps')}?days={USUAL_DAYS}",
-    )
+    yield missing, asked % {"days": USUAL_DAYS}, f"{reverse('gaps')}?days={USUAL_DAYS}"
