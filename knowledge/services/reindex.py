@@ -108,6 +108,19 @@ def begin_cutting(version_id: UUID) -> bool:
     return True
 
 
+@transaction.atomic
+def begin_indexing(version_id: UUID) -> bool:
+    """Take an answering version out of every answer and let its passages be indexed again, under what the document is called by now;
+    whether there was anything to do.
+    """
+    rows = DocumentVersion.unscoped.select_for_update(of=("self",))
+    version = rows.filter(pk=version_id, parse_status=ParseStatus.COMPLETED).first()
+    if version is None:
+        return False
+    _begin_again(version, [StageName.EMBED, StageName.PUBLISH])
+    return True
+
+
 def _begin_again(version: DocumentVersion, stages: Sequence[str]) -> None:
     """Nothing of the version answers until it is published anew."""
     document = (
