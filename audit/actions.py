@@ -76,7 +76,13 @@ class Action(models.TextChoices):
     DOCUMENT_DOWNLOADED = "document.downloaded", _("downloaded a document")
     DOCUMENT_OPENED = "document.opened", _("opened a document")
     DOCUMENT_MOVED = "document.moved", _("moved a document")
+    DOCUMENT_RENAMED = "document.renamed", _("renamed a document")
+    DOCUMENT_WITHDRAWN = "document.withdrawn", _("withdrew a document")
+    DOCUMENT_RESTORED = "document.restored", _("let a withdrawn document answer again")
     DOCUMENT_DELETED = "document.deleted", _("deleted a document")
+    DOCUMENT_SOURCE_CHANGED = "document_source.changed", _("changed a source of documents")
+    DOCUMENT_SOURCE_DELETED = "document_source.deleted", _("deleted a source of documents")
+    DOCUMENT_SOURCE_READ = "document_source.read", _("read a source of documents")
     PAGE_IMAGE_SHOWN = "document.page_image_shown", _("was shown the image of a page")
     ACCESS_DENIED = "access.denied", _("was refused")
 

@@ -54,6 +54,7 @@ class Document(models.Model):
     """A named thing in a folder, with versions. `current_version` is the one that answers.
 
     access: the node that its rights are read from: its folder, or a node of its own below it when it has exceptions.
+    withdrawn_at: since when no version answers, because it is gone where it came from; a new version, or its return, ends that.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -64,6 +65,7 @@ class Document(models.Model):
     title = models.CharField(_("title"), max_length=300)
     language = models.CharField(_("language"), max_length=8, blank=True)
     current_version = models.ForeignKey("DocumentVersion", models.SET_NULL, null=True, blank=True, related_name="+")
+    withdrawn_at = models.DateTimeField(_("withdrawn"), null=True, editable=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)

@@ -94,6 +94,11 @@ def begin_cutting(version_id: UUID) -> bool:
     return True
 
 
+def begin_whole(version: DocumentVersion) -> None:
+    """Let a version of a document be read from its file, and answer when it is published; runs inside the caller's transaction."""
+    _begin_again(version, StageName.values)
+
+
 def _begin_again(version: DocumentVersion, stages: Sequence[str]) -> None:
     """Nothing of the version answers until it is published anew."""
     document = (
