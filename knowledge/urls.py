@@ -1,8 +1,9 @@
-from django.urls import path
+from django.urls import include, path
 
 from knowledge import views
 
 urlpatterns = [
+    path("", include("knowledge.sources.urls")),
     path("library/", views.bases, name="library"),
     path("library/<uuid:base_id>/", views.base, name="base"),
     path("library/folders/<uuid:folder_id>/", views.folder, name="folder"),

@@ -67,7 +67,8 @@ def place_document(by: Principal | None, document: Document, folder: Folder, fil
 def free_name(folder: Folder, filename: str, *, but: Document | None = None) -> str:
     """The file name, or one with a number where another document of the folder has it."""
     name, path, number = filename, PurePath(filename), 1
-    others = Document.unscoped.filter(folder=folder).exclude(pk=but.pk if but else None)
+    others = Document.unscoped.filter(folder=folder)
+    others = others.exclude(pk=but.pk) if but else others
     while others.filter(filename=name).exists():
         number += 1
         name = f"{path.stem} ({number}){path.suffix}"

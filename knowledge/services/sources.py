@@ -69,10 +69,12 @@ def save_source(by: User | AnonymousUser | None, source: Source, *, secret: str 
     """Store a source. secret: a new one; "": the stored one stays as long as the address does. forget: empty it. by: None for the system.
 
     Returns whether a stored secret was emptied, because it was for another address: it must be entered again.
-    Raises PermissionDenied, InvalidInput (settings, folder), Conflict (the name is taken, another source fills the folder).
+    Raises PermissionDenied, NotFound (a folder that they do not manage), InvalidInput (settings), Conflict (the name is taken, another
+    source fills the folder).
     """
     if by is not None:
         _require_connecting(by)
+        get_governed(Folder, Principal.of(by), pk=source.folder_id)
     settings = checked_settings(source.kind, source.settings)
     source.settings = settings.model_dump(mode="json")
     _refuse_overlap(source)

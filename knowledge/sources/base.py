@@ -1,9 +1,11 @@
 """What a kind of source implements. One kind is one file in `connectors/`, registered there by its name."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, ClassVar, Protocol
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
@@ -115,37 +117,41 @@ def words_of(field: FieldInfo) -> tuple[Any, Any]:
     return extra["label"], extra["about"]
 
 
-class Connector(Protocol):
+class Connector(ABC):
     """How one kind of source is read. Made for one run.
 
-    label, about: for people. secret_label: what its secret is, "" where it takes none. noun: what a citation calls an item of it.
-    ids_are_paths: whatever is renamed has another id, so what is new is compared with what is gone.
-    state: what it wants to be given next time; kept when a run has seen everything.
+    label, about: for people. noun: what a citation calls an item of it. secret_label: what its secret is, "" where it takes none.
+    wants: its Settings. takes_rights: whether `rights` can say something. ids_are_paths: whatever is renamed has another id, so
+    what is new is compared with what is gone. state: what it wants to be given next time; kept when a run has seen everything.
     """
 
     label: ClassVar[Any]
     about: ClassVar[Any]
     noun: ClassVar[Any]
-    secret_label: ClassVar[Any]
-    ids_are_paths: ClassVar[bool]
-    Settings: ClassVar[type[Settings]]
-    state: Mapping[str, Any]
+    wants: ClassVar[Any]
+    secret_label: ClassVar[Any] = ""
+    ids_are_paths: ClassVar[bool] = False
+    takes_rights: ClassVar[bool] = False
+    state: Mapping[str, Any] = MappingProxyType({})
 
-    def __init__(self, settings: Any, reading: Reading) -> None: ...
+    @abstractmethod
+    def __init__(self, settings: Any, reading: Reading) -> None:
+        """settings: of `wants`. Raises Unreadable."""
 
+    @abstractmethod
     def listing(self) -> Iterator[Item | Missed]:
         """All that is out there. Raises Unreadable where that cannot be told."""
-        ...
 
+    @abstractmethod
     def fetch(self, item: Item) -> Content:
-        """What an item says, of those that `listing` gave, before it gives the next. Raises Unreadable."""
-        ...
+        """What an item says, of those that `listing` gave; of the latest one at least. Raises Unreadable."""
 
     def rights(self) -> list[Access] | None:
-        """Who may see what, after `listing`; None where this kind or this source does not say. Raises Unreadable where it is unsure."""
-        ...
+        """Who may see what, after `listing`; None where this source does not say. Raises Unreadable where it is unsure."""
+        return None
 
-    def close(self) -> None: ...
+    def close(self) -> None:  # noqa: B027  # most have nothing open
+        """Let go of connections and files."""
 
 
 connectors: Registry[type[Connector]] = Registry("kind of source")

@@ -44,17 +44,20 @@ def kind_of(name: str) -> type[Connector]:
 
 def checked_settings(kind: str, given: Mapping[str, Any]) -> Settings:
     """The settings of a kind of source. Raises InvalidInput, which names what is wrong by the words of the form."""
-    wanted = kind_of(kind).Settings
+    wanted = kind_of(kind).wants
     try:
-        return wanted.model_validate(dict(given))
+        checked: Settings = wanted.model_validate(dict(given))
     except ValidationError as error:
-        first = error.errors()[0]
+        first = min(
+            error.errors(), key=lambda each: each["type"] != "extra_forbidden"
+        )  # a misspelt name explains a missing one
         name = str(first["loc"][0]) if first["loc"] else ""
         field = wanted.model_fields.get(name)
         if field is None:
             raise InvalidInput(_("A source of this kind has no setting “%(name)s”.") % {"name": name}) from error
         why = str(first.get("ctx", {}).get("error", "")) or _("it is missing or not of the right kind")
         raise InvalidInput(f"{words_of(field)[0]}: {why}") from error
+    return checked
 
 
 def preview(source: Source, *, secret: str) -> Preview:

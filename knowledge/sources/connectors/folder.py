@@ -1,41 +1,38 @@
 """A folder of this machine, or a share that is mounted on it."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings as django_settings
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.sources import base
-from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
+from knowledge.sources.base import Content, Item, Missed, Reading, Unreadable, asked
 from knowledge.sources.files import Choice, local_folder
 
 LEAVE_OUT = _("leave out"), _("One pattern a line, like drafts or *.tmp.md.")
 
 
-class Settings(base.Settings):
+class FolderSettings(base.Settings):
     path: str = asked(
         _("folder"), _("From the root of the server, like /srv/handbook; COPILOT_SOURCE_FOLDERS must open it.")
     )
     leave_out: list[str] = asked(*LEAVE_OUT, default=[])
 
 
-class FolderConnector:
+class FolderConnector(base.Connector):
     """Files are known by their paths and change with size or time; links that lead out of the folder are not followed."""
 
     label = _("Folder or mounted share")
     about = _("A folder that this server can read.")
     noun = _("file")
-    secret_label = ""
     ids_are_paths = True
-    Settings = Settings
-    state: Mapping[str, Any] = {}
+    wants = FolderSettings
 
-    def __init__(self, settings: Settings, reading: Reading) -> None:
+    def __init__(self, settings: FolderSettings, reading: Reading) -> None:
         self._top = local_folder(settings.path)
         self._choice = Choice(settings.leave_out)
         self._pace = reading.pace
@@ -68,11 +65,6 @@ class FolderConnector:
             raise Unreadable(
                 gettext("%(path)s cannot be read: %(why)s.") % {"path": item.path, "why": error.strerror}
             ) from error
-
-    def rights(self) -> list[Access] | None:
-        return None
-
-    def close(self) -> None: ...
 
     def _item(self, path: str) -> Item | Missed:
         try:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from django.conf import settings as django_settings
@@ -14,21 +14,19 @@ from django.utils.translation import gettext_lazy as _
 from copilot_site.lib.outgoing import pages
 from copilot_site.lib.outgoing_http import pool_manager, refusal_in
 from knowledge.sources import base
-from knowledge.sources.base import Access, Content, Item, Missed, Passing, Reading, Unreadable, asked
+from knowledge.sources.base import Content, Item, Missed, Passing, Reading, Unreadable, asked
 from knowledge.sources.connectors.folder import LEAVE_OUT
 from knowledge.sources.files import Choice, local_folder, sections_of
 from knowledge.sources.http import require_safe
 
-if TYPE_CHECKING:
-    from dulwich.repo import Repo
-
 MOST_BYTES = 1_000_000_000  # that one fetch takes; a repository of more is no handbook
 MOST_COMMITS = 20_000  # that are looked through for who changed a file last
 SILENCE_S = 60.0
+Repository = Any  # dulwich's, which is loaded where it is used
 _REGULAR = {0o100644, 0o100755}
 
 
-class Settings(base.Settings):
+class GitSettings(base.Settings):
     url: str = asked(
         _("address"),
         _("https://host/team/handbook.git, or a folder of the server that COPILOT_SOURCE_FOLDERS opens."),
@@ -54,7 +52,7 @@ class Settings(base.Settings):
         return "://" in self.url
 
 
-class GitConnector:
+class GitConnector(base.Connector):
     """The last commit of a branch. Files are known by their paths and change with their content; git tells of renames.
 
     state: {"head": the commit that was read}.
@@ -65,14 +63,14 @@ class GitConnector:
     noun = _("file in git")
     secret_label = _("Password or token")
     ids_are_paths = True
-    Settings = Settings
+    wants = GitSettings
 
-    def __init__(self, settings: Settings, reading: Reading) -> None:
+    def __init__(self, settings: GitSettings, reading: Reading) -> None:
         self._settings, self._reading = settings, reading
         self._choice = Choice(settings.leave_out)
         self._below = settings.below.strip("/")
         self._repo, self._head = _opened(settings, reading)
-        self.state: Mapping[str, Any] = {"head": self._head.decode()}
+        self.state = {"head": self._head.decode()}
 
     def listing(self) -> Iterator[Item | Missed]:
         files = self._files(self._head)
@@ -92,9 +90,6 @@ class GitConnector:
         data: bytes = blob.as_raw_string()
         return Content(data, sections=sections_of(item.path, data))
 
-    def rights(self) -> list[Access] | None:
-        return None
-
     def close(self) -> None:
         self._repo.close()
 
@@ -103,7 +98,8 @@ class GitConnector:
         from dulwich.object_store import iter_tree_contents
 
         found = {}
-        for entry in iter_tree_contents(self._repo.object_store, self._repo[head].tree):
+        entries: Any = iter_tree_contents(self._repo.object_store, self._repo[head].tree)
+        for entry in entries:
             path = entry.path.decode("utf-8", "replace")
             inside = self._inside(path)
             if entry.mode in _REGULAR and inside and self._choice.takes(inside):
@@ -152,10 +148,10 @@ class GitConnector:
 
     def _url(self, path: str) -> str:
         whole = f"{self._below}/{path}" if self._below else path
-        return self._settings.page_url.replace("{path}", quote(whole))
+        return str(self._settings.page_url).replace("{path}", quote(whole))
 
 
-def _opened(settings: Settings, reading: Reading) -> tuple["Repo", bytes]:
+def _opened(settings: GitSettings, reading: Reading) -> tuple[Repository, bytes]:
     """The repository, fetched where it is elsewhere, and the commit to read."""
     from dulwich.errors import NotGitRepository
     from dulwich.repo import Repo
@@ -165,18 +161,18 @@ def _opened(settings: Settings, reading: Reading) -> tuple["Repo", bytes]:
         return _fetched(settings, reading)
     folder = local_folder(settings.url)
     try:
-        repo = Repo(str(folder))
+        repo: Repository = Repo(str(folder))
     except NotGitRepository as error:
         raise Unreadable(gettext("%(path)s is no git repository.") % {"path": settings.url}) from error
     return repo, _chosen(dict(repo.get_refs()), repo.refs.get_symrefs(), settings.branch)
 
 
-def _fetched(settings: Settings, reading: Reading) -> tuple["Repo", bytes]:
+def _fetched(settings: GitSettings, reading: Reading) -> tuple[Repository, bytes]:
     from dulwich.client import HttpGitClient, HTTPUnauthorized
     from dulwich.errors import GitProtocolError, NotGitRepository
 
     repo = _cache(reading.cache)
-    account: dict[str, str] = (
+    account: dict[str, Any] = (
         {"username": settings.username or "token", "password": reading.secret} if reading.secret else {}
     )  # sent to the origin of the address alone
     client = HttpGitClient(
@@ -184,7 +180,7 @@ def _fetched(settings: Settings, reading: Reading) -> tuple["Repo", bytes]:
     )
     reading.pace()
     try:
-        listed = client.get_refs(b"")
+        listed: Any = client.get_refs(b"")
         head = _chosen(listed.refs, listed.symrefs, settings.branch)
         if head not in repo.object_store:
             _take(client, repo, head)
@@ -201,7 +197,7 @@ def _fetched(settings: Settings, reading: Reading) -> tuple["Repo", bytes]:
     return repo, head
 
 
-def _take(client: Any, repo: "Repo", head: bytes) -> None:
+def _take(client: Any, repo: Repository, head: bytes) -> None:
     """Fetch one commit with what it needs. Raises Unreadable for more than MOST_BYTES."""
     file, commit, abort = repo.object_store.add_pack()
     size = 0
@@ -231,7 +227,7 @@ def _chosen(refs: Mapping[bytes, Any], symrefs: Mapping[bytes, bytes], branch: s
     return bytes(found)
 
 
-def _cache(name: str) -> "Repo":
+def _cache(name: str) -> Repository:
     from dulwich.repo import Repo
 
     folder = Path(django_settings.SOURCE_CACHE) / PurePosixPath(name).name

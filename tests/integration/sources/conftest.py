@@ -39,7 +39,9 @@ def make_source(folder: "Folder") -> "Callable[..., Source]":
     from knowledge.services.sources import save_source
 
     def make(kind: str, secret: str = "", **settings: Any) -> Source:
-        source = Source(name=f"{kind} source", folder=folder, kind=kind, settings=settings, every_minutes=0, grace_hours=0)
+        source = Source(
+            name=f"{kind} source", folder=folder, kind=kind, settings=settings, every_minutes=0, grace_hours=0
+        )
         save_source(None, source, secret=secret)
         return source
 

@@ -172,11 +172,17 @@ def test_folders_that_the_operator_did_not_open_are_refused(opened: Path, make_s
 def test_a_document_of_somebody_with_the_same_name_is_left_alone(source: Source, folder: Folder) -> None:
     mine = make_document(folder, "rules.md", "mine")
     read(source)
-    assert paths(folder) == {"guide/start.md": "# Start\n\nBegin here.", "rules.md": "mine", "rules (2).md": "# Rules\n\nOne rule."}
+    assert paths(folder) == {
+        "guide/start.md": "# Start\n\nBegin here.",
+        "rules.md": "mine",
+        "rules (2).md": "# Rules\n\nOne rule.",
+    }
     assert item_of(source, "rules.md").document != mine
 
 
-def test_a_document_that_was_moved_here_stays_where_it_lies(source: Source, opened: Path, base: object, folder: Folder) -> None:
+def test_a_document_that_was_moved_here_stays_where_it_lies(
+    source: Source, opened: Path, base: object, folder: Folder
+) -> None:
     from knowledge.services.originals import place_document
     from tests.factories import make_folder
 
@@ -202,7 +208,9 @@ def test_two_runs_never_overlap(source: Source) -> None:
         keep(held)
 
 
-def test_a_run_that_was_overtaken_writes_nothing_more(source: Source, folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_was_overtaken_writes_nothing_more(
+    source: Source, folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from knowledge.sources.connectors.folder import FolderConnector
 
     real = FolderConnector.fetch
