@@ -105,9 +105,9 @@ class Settings(BaseModel):
         return ""
 
 
-def asked(label: Any, about: Any = "", *, default: Any = ..., **limits: Any) -> Any:
-    """A field of Settings with its words, in the reader's language. limits: as pydantic's Field takes them."""
-    extra: Any = {"label": label, "about": about}
+def asked(label: Any, about: Any = "", *, default: Any = ..., choices: Any = None, **limits: Any) -> Any:
+    """A field of Settings with its words, in the reader's language. choices: {value: words}. limits: as pydantic's Field takes them."""
+    extra: Any = {"label": label, "about": about, "choices": choices or {}}
     return Field(default, json_schema_extra=extra, **limits)
 
 

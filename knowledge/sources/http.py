@@ -28,13 +28,12 @@ PART = 65_536
 
 @dataclass(frozen=True)
 class Answer:
-    """url: where it came from in the end. permanent: it moved there for good, in every step."""
+    """url: where it came from in the end."""
 
     url: str
     status: int
     headers: Mapping[str, str]
     body: bytes = b""
-    is_permanent: bool = True
 
     @property
     def type(self) -> str:
@@ -70,15 +69,14 @@ class Client:
         self._session.close()
 
     def _follow(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
-        is_permanent = True
         for _hop in range(MOST_REDIRECTS + 1):
             answer = self._once(method, url, headers, body)
             target = answer.headers.get("Location")
             if answer.status not in REDIRECTS or not target:
-                return Answer(url, answer.status, answer.headers, answer.body, is_permanent)
+                return Answer(url, answer.status, answer.headers, answer.body)
             if method not in {"GET", "HEAD", "PROPFIND"}:
                 raise Unreadable(_("%(url)s leads elsewhere: enter the address that it leads to.") % {"url": url})
-            is_permanent = is_permanent and answer.status in {301, 308}
+            headers = {name: value for name, value in headers.items() if not name.startswith("If-")}  # of another page
             url = urljoin(url, target)
         raise Unreadable(_("%(url)s leads on and on.") % {"url": url})
 

@@ -51,11 +51,14 @@ def checked_settings(kind: str, given: Mapping[str, Any]) -> Settings:
         first = min(
             error.errors(), key=lambda each: each["type"] != "extra_forbidden"
         )  # a misspelt name explains a missing one
-        name = str(first["loc"][0]) if first["loc"] else ""
+        why = str(first.get("ctx", {}).get("error", ""))
+        if not first["loc"]:
+            raise InvalidInput(why) from error
+        name = str(first["loc"][0])
         field = wanted.model_fields.get(name)
         if field is None:
             raise InvalidInput(_("A source of this kind has no setting “%(name)s”.") % {"name": name}) from error
-        why = str(first.get("ctx", {}).get("error", "")) or _("it is missing or not of the right kind")
+        why = why or _("it is missing or not of the right kind")
         raise InvalidInput(f"{words_of(field)[0]}: {why}") from error
     return checked
 

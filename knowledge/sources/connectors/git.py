@@ -98,7 +98,7 @@ class GitConnector(base.Connector):
         from dulwich.object_store import iter_tree_contents
 
         found = {}
-        entries: Any = iter_tree_contents(self._repo.object_store, self._repo[head].tree)
+        entries: Iterator[Any] = iter_tree_contents(self._repo.object_store, self._repo[head].tree)
         for entry in entries:
             path = entry.path.decode("utf-8", "replace")
             inside = self._inside(path)

@@ -96,7 +96,7 @@ def test_a_source_is_made_with_its_folder_and_its_first_run(
         ({"set_path": "/etc"}, "COPILOT_SOURCE_FOLDERS"),
         ({"quiet_from": "22:00"}, "Quiet hours have a beginning and an end"),
         ({"every_minutes": "7"}, "Select a valid choice"),
-        ({"base": "3"}, "Select a valid choice"),
+        ({"base": "00000000-0000-0000-0000-000000000000"}, "Select a valid choice"),
     ],
 )
 def test_what_cannot_be_is_said_and_changes_nothing(
@@ -109,14 +109,11 @@ def test_what_cannot_be_is_said_and_changes_nothing(
 
 
 def test_who_sees_a_source_who_reads_it_and_who_changes_it(
-    root: User,
-    handbook: Path,
-    make_source: Make,
-    folder: Folder,
-    sent: Sent,
-    django_capture_on_commit_callbacks: OnCommit,
+    handbook: Path, make_source: Make, sent: Sent, django_capture_on_commit_callbacks: OnCommit
 ) -> None:
+    root = make_user("root", is_superuser=True)
     source = make_source("folder", path=str(handbook))
+    folder = source.folder
     manager, viewer, connector = make_user("manager"), make_user("viewer"), make_user("connector")
     User.objects.filter(pk__in=[manager.pk, viewer.pk, connector.pk]).update(is_staff=True)
     allow(manager, folder, Right.VIEW, Right.MANAGE)
@@ -188,7 +185,7 @@ def test_by_api_a_source_is_tried_made_read_and_deleted(
 ) -> None:
     client = client_of(root)
     tried = {"kind": "folder", "settings": {"path": str(handbook)}}
-    post = {"content_type": "application/json"}
+    post: dict[str, Any] = {"content_type": "application/json"}
     assert client.post("/api/v1/sources/try", tried, **post).json() == {
         "count": 2, "is_more": False, "titles": ["guide.md", "rules.md"], "problems": [],
     }  # fmt: skip
