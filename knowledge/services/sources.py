@@ -25,6 +25,7 @@ from copilot_site.lib.sealing import seal, unseal
 from knowledge.models import Folder, Source, SourceItem
 from knowledge.services.originals import withdraw_document
 from knowledge.sources.reading import Preview, checked_settings, opened_secret, preview, sealed_secret
+from knowledge.sources.rights import CLOSED, end_rights
 from knowledge.sources.schedule import next_time
 
 FIELDS = (
@@ -88,7 +89,7 @@ def save_source(by: User | AnonymousUser | None, source: Source, *, secret: str 
     elif is_moved or forget:
         source.encrypted_secret = ""
     if is_moved:
-        source.state = {}
+        source.state = {CLOSED: source.state.get(CLOSED, {})}
     source.next_at = next_time(source, timezone.now()) if before else (timezone.now() if source.every_minutes else None)
     source.save()
     changed = [name for name in FIELDS if before is None or getattr(before, name) != getattr(source, name)]
@@ -111,6 +112,7 @@ def delete_source(by: User | AnonymousUser, source: Source, *, withdraw: bool) -
         for row in SourceItem.unscoped.filter(source=source).exclude(document=None).select_related("document"):
             assert row.document is not None  # just asked for
             withdraw_document(principal, row.document)
+    end_rights(source)
     detail = {"address_before": _address(source)[1], "withdrawn": withdraw}
     record(principal, Action.DOCUMENT_SOURCE_DELETED, source, detail=detail)
     source.delete()

@@ -147,7 +147,7 @@ class Connector(ABC):
         """What an item says, of those that `listing` gave; of the latest one at least. Raises Unreadable."""
 
     def rights(self) -> list[Access] | None:
-        """Who may see what, after `listing`; None where this source does not say. Raises Unreadable where it is unsure."""
+        """Who may see what, asked before `listing`; None where this source does not say. Raises Unreadable where it is unsure."""
         return None
 
     def close(self) -> None:  # noqa: B027  # most have nothing open

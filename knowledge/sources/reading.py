@@ -18,6 +18,7 @@ from copilot_site.lib.sealing import SealBroken, seal, unseal
 from knowledge.models import Source, SourceRun, Trigger
 from knowledge.sources.base import Connector, Item, Known, Reading, Settings, connectors, load, words_of
 from knowledge.sources.keeping import Keeper, items_of
+from knowledge.sources.rights import CLOSED, take_rights
 from knowledge.sources.runs import Overtaken, begin, failures_in_a_row, finish
 from knowledge.sources.schedule import Pace, next_time
 
@@ -117,11 +118,13 @@ def _read(source: Source, run: SourceRun) -> None:
     reading = Reading(opened_secret(source), known, source.state, Pace(source.most_per_minute), cache=str(source.pk))
     connector = _connector(source, reading)
     try:
+        closed = take_rights(run, source, connector)
+        Source.unscoped.filter(pk=source.pk).update(state={**source.state, CLOSED: closed})
         Keeper(run, source, connector, items=items).keep_all()
     finally:
         connector.close()
     if not run.failed:
-        Source.unscoped.filter(pk=source.pk).update(state=dict(connector.state))
+        Source.unscoped.filter(pk=source.pk).update(state={**connector.state, CLOSED: closed})
 
 
 def _connector(source: Source, reading: Reading) -> Connector:

@@ -100,9 +100,9 @@ def _made(request: HttpRequest, by: Principal, form: SourceForm) -> HttpResponse
 
 @require_http_methods(["GET", "POST"])
 @admin_page
-def one_source(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
+def one_source(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpResponseBase:
     """A source with its runs. Whoever may say where it is changes it here."""
-    source = get_source(by, request.user, source_id)
+    source = get_source(by, request.user, kept_id)
     may = may_connect(request.user)
     if request.method == "POST" and not may:
         raise PermissionDenied(_("Only administrators may say where sources of documents are."))
@@ -116,7 +116,7 @@ def one_source(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResp
         except CopilotError as error:
             form.add_error(None, str(error))
     status = 400 if form is not None and form.errors else 200
-    return show(request, "admin/sources/one.html", _shown(request, source_id, form, found), status=status)
+    return show(request, "admin/sources/one.html", _shown(request, kept_id, form, found), status=status)
 
 
 def _saved(request: HttpRequest, form: SourceForm) -> HttpResponse:
@@ -128,8 +128,8 @@ def _saved(request: HttpRequest, form: SourceForm) -> HttpResponse:
     return redirect("source-of-documents", form.instance.pk)
 
 
-def _shown(request: HttpRequest, source_id: UUID, form: SourceForm | None, found: Preview | None) -> dict[str, object]:
-    source = Source.unscoped.select_related("folder__knowledge_base").get(pk=source_id)  # as it is stored
+def _shown(request: HttpRequest, kept_id: UUID, form: SourceForm | None, found: Preview | None) -> dict[str, object]:
+    source = Source.unscoped.select_related("folder__knowledge_base").get(pk=kept_id)  # as it is stored
     items = SourceItem.unscoped.filter(source=source)
     return {
         "title": source.name,
@@ -147,9 +147,9 @@ def _shown(request: HttpRequest, source_id: UUID, form: SourceForm | None, found
 
 @require_POST
 @admin_page
-def run_now(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
+def run_now(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpResponseBase:
     """For whoever looks after the source or its folder."""
-    source = get_source(by, request.user, source_id)
+    source = get_source(by, request.user, kept_id)
     queue_run(source, Trigger.HAND, by=by)
     messages.success(request, _("The run is on its way; this page shows how far it is."))
     return redirect("source-of-documents", source.pk)
@@ -157,9 +157,9 @@ def run_now(request: HttpRequest, by: Principal, source_id: UUID) -> HttpRespons
 
 @require_POST
 @admin_page
-def new_hook(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
+def new_hook(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpResponseBase:
     """A secret for the webhook, shown on the page that follows and never again."""
-    source = get_source(by, request.user, source_id)
+    source = get_source(by, request.user, kept_id)
     secret = make_hook_secret(_person(request), source)
     messages.warning(request, _("The secret of the webhook, shown this once: %(secret)s") % {"secret": secret})
     return redirect("source-of-documents", source.pk)
@@ -167,9 +167,9 @@ def new_hook(request: HttpRequest, by: Principal, source_id: UUID) -> HttpRespon
 
 @require_POST
 @admin_page
-def remove_source(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
+def remove_source(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpResponseBase:
     """`withdraw`: its documents answer no more; else they stay as they are."""
-    source = get_source(by, request.user, source_id)
+    source = get_source(by, request.user, kept_id)
     delete_source(_person(request), source, withdraw="withdraw" in request.POST)
     messages.success(request, _("The source “%(name)s” is deleted.") % {"name": source.name})
     return redirect("sources-of-documents")
@@ -177,13 +177,13 @@ def remove_source(request: HttpRequest, by: Principal, source_id: UUID) -> HttpR
 
 @csrf_exempt  # it is signed, and no browser sends it
 @require_POST
-def hook(request: HttpRequest, source_id: UUID) -> HttpResponse:
+def hook(request: HttpRequest, kept_id: UUID) -> HttpResponse:
     """Something changed out there: read the source soon. What the call says is not read, only whether its signature is right."""
     if int(request.headers.get("Content-Length") or 0) > MOST_BODY:
         raise InvalidInput(_("The call of a webhook is at most 1 MB long."))
     names = ("X-Hub-Signature-256", "X-Gitea-Signature", "X-Copilot-Signature")
     signatures = [request.headers.get(name, "") for name in names]
-    source = hooked_source(source_id, request.body, signatures, request.headers.get("X-Gitlab-Token", ""))
+    source = hooked_source(kept_id, request.body, signatures, request.headers.get("X-Gitlab-Token", ""))
     queue_run(source, Trigger.WEBHOOK)
     return HttpResponse(status=202)
 

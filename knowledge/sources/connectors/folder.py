@@ -10,8 +10,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.sources import base
-from knowledge.sources.base import Content, Item, Missed, Reading, Unreadable, asked
+from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
 from knowledge.sources.files import Choice, local_folder
+from knowledge.sources.rules import FILE, read_rules
 
 LEAVE_OUT = _("leave out"), _("One pattern a line, like drafts or *.tmp.md.")
 
@@ -30,6 +31,7 @@ class FolderConnector(base.Connector):
     about = _("A folder that this server can read.")
     noun = _("file")
     ids_are_paths = True
+    takes_rights = True
     wants = FolderSettings
 
     def __init__(self, settings: FolderSettings, reading: Reading) -> None:
@@ -64,6 +66,15 @@ class FolderConnector(base.Connector):
         except OSError as error:
             raise Unreadable(
                 gettext("%(path)s cannot be read: %(why)s.") % {"path": item.path, "why": error.strerror}
+            ) from error
+
+    def rights(self) -> list[Access]:
+        file = self._top / FILE
+        try:
+            return read_rules(file.read_bytes() if self._is_inside(file) and file.is_file() else None)
+        except OSError as error:
+            raise Unreadable(
+                gettext("%(path)s cannot be read: %(why)s.") % {"path": FILE, "why": error.strerror}
             ) from error
 
     def _item(self, path: str) -> Item | Missed:

@@ -14,10 +14,11 @@ from django.utils.translation import gettext_lazy as _
 from copilot_site.lib.outgoing import pages
 from copilot_site.lib.outgoing_http import pool_manager, refusal_in
 from knowledge.sources import base
-from knowledge.sources.base import Content, Item, Missed, Passing, Reading, Unreadable, asked
+from knowledge.sources.base import Access, Content, Item, Missed, Passing, Reading, Unreadable, asked
 from knowledge.sources.connectors.folder import LEAVE_OUT
 from knowledge.sources.files import Choice, local_folder, sections_of
 from knowledge.sources.http import require_safe
+from knowledge.sources.rules import FILE, read_rules
 
 MOST_BYTES = 1_000_000_000  # that one fetch takes; a repository of more is no handbook
 MOST_COMMITS = 20_000  # that are looked through for who changed a file last
@@ -63,6 +64,7 @@ class GitConnector(base.Connector):
     noun = _("file in git")
     secret_label = _("Password or token")
     ids_are_paths = True
+    takes_rights = True
     wants = GitSettings
 
     def __init__(self, settings: GitSettings, reading: Reading) -> None:
@@ -89,6 +91,18 @@ class GitConnector(base.Connector):
         blob = self._repo.object_store[item.version.encode()]
         data: bytes = blob.as_raw_string()
         return Content(data, sections=sections_of(item.path, data))
+
+    def rights(self) -> list[Access]:
+        """Of the folder that is read."""
+        from dulwich.object_store import tree_lookup_path
+
+        store = self._repo.object_store
+        path = f"{self._below}/{FILE}" if self._below else FILE
+        try:
+            mode, sha = tree_lookup_path(store.__getitem__, self._repo[self._head].tree, path.encode())
+        except (KeyError, NotADirectoryError):
+            return read_rules(None)
+        return read_rules(store[sha].as_raw_string() if mode in _REGULAR else None)
 
     def close(self) -> None:
         self._repo.close()
