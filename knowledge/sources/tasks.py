@@ -19,12 +19,12 @@ QUEUE = "bulk"
 
 
 @shared_task(name="knowledge.run_source")
-def run_source(source_id: str, trigger: str, user_id: int | None = None) -> None:
-    """user_id: of whoever asked for it; one who is gone meanwhile is named no more."""
+def run_source(source_id: str, trigger: str, user_id: int = 0) -> None:
+    """user_id: of whoever asked for it, 0 for nobody; one who is gone meanwhile is named no more."""
     if not Source.unscoped.filter(pk=source_id).exists():
         return
     try:
-        by = Principal.load(user_id) if user_id is not None else None
+        by = Principal.load(user_id) if user_id else None
     except NotFound:
         by = None
     if read_source(UUID(source_id), Trigger(trigger), by=by) is None:
@@ -47,5 +47,5 @@ def run_due_sources() -> None:
 
 def queue_run(source: Source, trigger: Trigger, *, by: Principal | None = None) -> None:
     """Have a worker read a source when the transaction commits."""
-    args = (str(source.pk), str(trigger), by.user_id if by else None)
+    args = (str(source.pk), str(trigger), by.user_id if by else 0)
     transaction.on_commit(lambda: run_source.apply_async(args=args, queue=QUEUE), robust=True)

@@ -46,7 +46,7 @@ def sources(request: HttpRequest, by: Principal) -> HttpResponseBase:
     may = may_connect(request.user)
     if not rows and not may:
         raise NotFound(_("There is no source of documents that you look after."))
-    newest = SourceRun.objects.filter(source__in=rows).order_by("source", "-started_at").distinct("source")
+    newest = SourceRun.objects.filter(source__in=rows).order_by("source_id", "-started_at").distinct("source_id")
     runs = {run.source_id: run for run in newest}
     load()
     context = {

@@ -25,11 +25,11 @@ from tests.integration.routes.table import IDS, TABLE, rows, with_an_id, written
 from tests.integration.routes.world import ROLES, World
 
 pytestmark = pytest.mark.django_db
-# open to everybody: what is shown before anybody signs in, and what only leads on
+# open to everybody: what is shown before anybody signs in, what only leads on, and what a signature opens
 OPEN = {
     "healthz", "readyz", "sign-in/", "sign-out/", "sign-in/second-factor/", "sign-in/with/<provider_id>/",
     "sign-in/with/<provider_id>/callback/", "sign-in/cancelled/", "i18n/setlang/", "admin/login/", "admin/logout/",
-    "admin/jsi18n/", "api/schema/", "api/docs/", "api/",
+    "admin/jsi18n/", "api/schema/", "api/docs/", "api/", "hooks/sources/<kept_id>",
 }  # fmt: skip
 AWAY = {302, 401, 403}  # how an address answers whoever is nobody
 HEAD = f"{'':<76}" + "".join(f"{role:>7}" for role in ROLES) + "  scopes of a token\n"

@@ -144,6 +144,16 @@ def test_who_sees_a_source_who_reads_it_and_who_changes_it(
     assert "/opened" not in client_of(User.objects.get(pk=manager.pk)).get(page).content.decode()
 
 
+def test_the_list_shows_each_source_with_its_last_run(root: User, handbook: Path, make_source: Make) -> None:
+    source = make_source("folder", path=str(handbook))
+    read(source)
+    read(source)
+    page = client_of(root).get("/admin/sources/").content.decode()
+    assert page.count(f"/admin/sources/{source.pk}/") == 1
+    assert "done ·" in page
+    assert "/admin/sources/new/git/" in page
+
+
 def test_a_webhook_reads_only_with_the_right_signature(
     root: User,
     handbook: Path,
@@ -171,7 +181,7 @@ def test_a_webhook_reads_only_with_the_right_signature(
     assert call(**{"X-Hub-Signature-256": f"sha256={right}"}) == 202
     assert call(**{"X-Gitea-Signature": right}) == 202
     assert call(**{"X-Gitlab-Token": secret}) == 202
-    assert sent == [(str(source.pk), "webhook", None, "bulk")] * 3
+    assert sent == [(str(source.pk), "webhook", 0, "bulk")] * 3
     make_hook_secret(root, source)
     assert call(**{"X-Gitea-Signature": right}) == 404
 
