@@ -6,6 +6,7 @@ from typing import Any, get_args, get_origin
 from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from pydantic.fields import FieldInfo
@@ -88,7 +89,7 @@ class SourceForm(forms.ModelForm[Source]):
 
 def _form_field(field: FieldInfo, value: Any) -> forms.Field:
     label, about = words_of(field)
-    given: dict[str, Any] = {"label": label, "help_text": about, "required": field.is_required()}
+    given: dict[str, Any] = {"label": capfirst(label), "help_text": about, "required": field.is_required()}
     default = field.get_default(call_default_factory=True) if not field.is_required() else None
     given["initial"] = default if value is None else value
     if field.annotation is bool:
@@ -96,7 +97,7 @@ def _form_field(field: FieldInfo, value: Any) -> forms.Field:
     if field.annotation is int:
         return forms.IntegerField(**given)
     if _is_list(field):
-        given["initial"] = "\n".join(given["initial"] or ())
+        given["initial"] = "\n".join(str(each) for each in given["initial"] or ())
         return forms.CharField(**given, max_length=LONGEST * 10, widget=forms.Textarea(attrs={"rows": 3}))
     if choices := _choices(field):
         return forms.ChoiceField(**given, choices=[(each, words_of_choice(field, each)) for each in choices])

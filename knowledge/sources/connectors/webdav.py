@@ -23,7 +23,10 @@ from knowledge.sources.http import Client, date_of, origin_of, require_safe
 from knowledge.sources.rules import FILE, read_rules
 
 DEEPEST = 40  # folders below one another
-_ASKED = b'<?xml version="1.0"?><propfind xmlns="DAV:"><prop><resourcetype/><getetag/><getlastmodified/><getcontentlength/></prop></propfind>'
+_ASKED = (
+    b'<?xml version="1.0"?><propfind xmlns="DAV:"><prop><resourcetype/><getetag/><getlastmodified/>'
+    b"<getcontentlength/></prop></propfind>"
+)
 _DAV = "{DAV:}"
 
 
