@@ -191,12 +191,16 @@ class DocumentOrigin(PrincipalView):
 
 
 def _seen(principal: Principal, request: Request) -> QuerySet[Source]:
-    """Through a token for one folder only the sources below it."""
+    """Managers see what they may view, too; through a token for one folder only the sources below it."""
     rows = seen_sources(principal, request.user)
-    return rows if principal.folder_id is None else rows.filter(pk__in=Source.objects.visible_to(principal))
+    is_whole = may_connect(request.user) and principal.folder_id is None
+    return rows if is_whole else rows.filter(pk__in=Source.objects.visible_to(principal))
 
 
 def _source(principal: Principal, request: Request, pk: UUID) -> Source:
+    """Raises NotFound."""
+    if not may_connect(request.user) or principal.folder_id is not None:
+        get_visible(Source, principal, pk=pk)
     return get_source(principal, request.user, pk)
 
 

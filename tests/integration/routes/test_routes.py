@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from authz.permissions import Right
 from authz.scopes import TokenScope
 from copilot_site.celery import app as celery_app
-from knowledge.models import Chunk, Document, DocumentVersion, Folder, KnowledgeBase
+from knowledge.models import Chunk, Document, DocumentVersion, Folder, KnowledgeBase, SourceItem
 from tests.factories import allow
 from tests.goldens import assert_golden
 from tests.integration.routes.addresses import Route, routes
@@ -190,7 +190,7 @@ def test_in_the_administration_missing_and_forbidden_are_the_same_bytes_by_the_s
 
 
 def test_the_table_turns_red_when_the_guard_is_off(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    for model in (KnowledgeBase, Folder, Document, DocumentVersion, Chunk):
+    for model in (KnowledgeBase, Folder, Document, DocumentVersion, Chunk, SourceItem):
         monkeypatch.setattr(model, "reach", classmethod(lambda cls, principal, right: Q(Value(True))))
     guarded = [route for route in with_an_id() if route.path.startswith(PLACES)]
     assert len(guarded) >= 28
