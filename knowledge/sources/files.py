@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from itertools import pairwise
+from mimetypes import guess_type
 from pathlib import Path, PurePosixPath
 
 from django.conf import settings
@@ -17,12 +18,23 @@ _MARKDOWN = {".md", ".markdown"}
 _LEFT_ALONE = re.compile(r"^(\.|~\$|thumbs\.db$|desktop\.ini$)", re.IGNORECASE)
 
 
-class Choice:
-    """Which paths of a source become documents: of a type that is read, not hidden, not left out by one of the patterns."""
+def read_types(*, takes_pictures: bool) -> frozenset[str]:
+    """The endings of the files that are read, with their dot."""
+    load()
+    found = accepted_extensions()
+    return frozenset(
+        each for each in found if takes_pictures or not (guess_type(f"x{each}")[0] or "").startswith("image/")
+    )
 
-    def __init__(self, leave_out: Iterable[str] = ()) -> None:
-        load()
-        self._types, self._leave_out = set(accepted_extensions()), list(leave_out)
+
+class Choice:
+    """Which paths of a source become documents: of a type that is read, not hidden, not left out by one of the patterns.
+
+    takes_pictures: scans in a share are documents; pictures beside pages are parts of them.
+    """
+
+    def __init__(self, leave_out: Iterable[str] = (), *, takes_pictures: bool = True) -> None:
+        self._types, self._leave_out = read_types(takes_pictures=takes_pictures), list(leave_out)
 
     def takes(self, path: str) -> bool:
         """path: by `/`, below the source's top."""

@@ -69,7 +69,7 @@ class GitConnector(base.Connector):
 
     def __init__(self, settings: GitSettings, reading: Reading) -> None:
         self._settings, self._reading = settings, reading
-        self._choice = Choice(settings.leave_out)
+        self._choice = Choice(settings.leave_out, takes_pictures=False)
         self._below = settings.below.strip("/")
         self._repo, self._head = _opened(settings, reading)
         self.state = {"head": self._head.decode()}

@@ -19,9 +19,9 @@ from pydantic import model_validator
 
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.outgoing import AddressRefused
-from knowledge.parsers.base import accepted_extensions, load
 from knowledge.sources import base
 from knowledge.sources.base import Content, Item, Missed, Passing, Reading, Unreadable, asked
+from knowledge.sources.files import read_types
 from knowledge.sources.http import AGENT, Answer, Client, date_of, origin_of, require_safe
 from knowledge.sources.schedule import Pace
 from knowledge.sources.web_pages import Page, read_page
@@ -89,11 +89,10 @@ class WebConnector(base.Connector):
     wants = WebSettings
 
     def __init__(self, settings: WebSettings, reading: Reading) -> None:
-        load()
         self._settings, self._known, self._pace = settings, reading.known, reading.pace
         require_safe(settings.addresses[0], has_secret=bool(reading.secret))
         self._client = Client(settings.addresses[0], headers=_headers(settings, reading.secret), pace=self._slowly)
-        self._types = set(accepted_extensions())
+        self._types = read_types(takes_pictures=False)
         self._robots: dict[tuple[str, str, int], RobotFileParser] = {}
         self._closed: dict[tuple[str, str, int], Passing] = {}
         self._delay = Pace(0)
@@ -296,7 +295,7 @@ def _suffix(url: str) -> str:
     return PurePosixPath(urlsplit(url).path).suffix.lower()
 
 
-def _path(url: str, below: str, types: set[str]) -> str:
+def _path(url: str, below: str, types: frozenset[str]) -> str:
     """`https://host/docs/a/page?x=1` below `https://host/docs/` → `a/page-1b2c3d.html`."""
     parts = urlsplit(url)
     path = unquote(url.split("?", maxsplit=1)[0].removeprefix(below.split("?", maxsplit=1)[0])).strip("/") or "index"

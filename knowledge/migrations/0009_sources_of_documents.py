@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('knowledge', '0007_index_documents_beside_their_folders'),
+        ('knowledge', '0008_read_pictures'),
     ]
 
     operations = [
