@@ -26,9 +26,7 @@ class Origin:
 
 
 @transaction.atomic
-def settle(
-    origin: Origin, right: Right, wanted: Iterable[tuple[models.Model, Holder]], *, on: type[models.Model]
-) -> None:
+def settle(origin: Origin, right: Right, wanted: Iterable[tuple[models.Model, Holder]], *, on: Any) -> None:
     """Let an origin have exactly these grants of one right on rows of a model: give what is missing, end what is not wanted.
 
     on: the model. What a person gave stays as it is, and is not given twice.

@@ -1,6 +1,7 @@
 """The wiki of the demo company's engineers: a git repository made on this machine, and the source that keeps it here."""
 
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 
@@ -33,6 +34,7 @@ def make_repository() -> Path:
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(page.read_bytes())
             porcelain.add(str(folder), [str(copy)])
+        repository: Any  # dulwich's own type of a name is no type of bytes
         with porcelain.open_repo_closing(str(folder)) as repository:
             repository.refs.set_symbolic_ref(b"HEAD", b"refs/heads/main")
             porcelain.commit(repository, message=b"Begin the wiki.", author=AUTHOR, committer=AUTHOR)

@@ -112,7 +112,7 @@ class GitConnector(base.Connector):
         from dulwich.object_store import iter_tree_contents
 
         found = {}
-        entries: Iterator[Any] = iter_tree_contents(self._repo.object_store, self._repo[head].tree)
+        entries: Any = iter_tree_contents(self._repo.object_store, self._repo[head].tree)
         for entry in entries:
             path = entry.path.decode("utf-8", "replace")
             inside = self._inside(path)
@@ -135,7 +135,7 @@ class GitConnector(base.Connector):
             return {}
         store = self._repo.object_store
         trees = self._repo[before].tree, self._repo[self._head].tree
-        changes = tree_changes(store, *trees, rename_detector=RenameDetector(store))
+        changes: Any = tree_changes(store, *trees, rename_detector=RenameDetector(store))
         return {
             self._inside(change.new.path.decode("utf-8", "replace")): self._inside(
                 change.old.path.decode("utf-8", "replace")

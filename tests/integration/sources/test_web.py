@@ -261,7 +261,7 @@ def test_an_answer_that_is_too_much_or_takes_too_long_is_refused(site: Site, mon
 
 def test_the_other_side_says_when_to_come_again(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
-    monkeypatch.setattr(http.time, "sleep", waited.append)
+    monkeypatch.setattr("knowledge.sources.http.time.sleep", waited.append)
     answers = [Reply(status=429, headers={"Retry-After": "7"}), Reply(b"now")]
 
     def busy(_headers: Mapping[str, str]) -> Reply:

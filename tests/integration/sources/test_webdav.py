@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from cheroot import wsgi
-from wsgidav.fs_dav_provider import FilesystemProvider
-from wsgidav.wsgidav_app import WsgiDAVApp
+from wsgidav.fs_dav_provider import FilesystemProvider  # type: ignore[import-untyped]
+from wsgidav.wsgidav_app import WsgiDAVApp  # type: ignore[import-untyped]
 
 from knowledge.models import Folder, RunState, Source
 from knowledge.services.sources import save_source
