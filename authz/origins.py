@@ -33,7 +33,8 @@ def settle(origin: Origin, right: Right, wanted: Iterable[tuple[models.Model, Ho
     """
     wanted = list(wanted)
     permission = Permission.objects.get(content_type__app_label=on._meta.app_label, codename=codename(right, on))
-    for kind, grants in (("group", get_group_obj_perms_model(on)), ("user", get_user_obj_perms_model(on))):
+    models_of: dict[str, Any] = {"group": get_group_obj_perms_model(on), "user": get_user_obj_perms_model(on)}
+    for kind, grants in models_of.items():
         there = grants.objects.filter(origin=origin.id, permission=permission)
         there.exclude(origin_name=origin.name).update(origin_name=origin.name)
         keys = {(row.pk, holder.pk) for row, holder in wanted if _kind(holder) == kind}

@@ -21,7 +21,7 @@ def page_names() -> list[str]:
 
 
 def make_repository() -> Path:
-    """The repository with every page in one commit; one that is there stays as it is."""
+    """The repository with every page, and who may see them, in one commit; one that is there stays as it is."""
     from dulwich import porcelain
 
     folder = Path(settings.DEMO_WIKI)
@@ -29,7 +29,7 @@ def make_repository() -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / ".git").exists():
             porcelain.init(str(folder))
-        for page in PAGES.rglob("*.md"):
+        for page in (each for each in PAGES.rglob("*") if each.is_file()):
             copy = folder / page.relative_to(PAGES)
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(page.read_bytes())
@@ -49,6 +49,7 @@ def connect_wiki(base: KnowledgeBase) -> None:
         kind="git",
         settings={"url": str(make_repository())},
         every_minutes=Every.HOUR,
+        takes_rights=True,
     )
     save_source(None, source)
     read_source(source.pk, Trigger.SCHEDULE)

@@ -5,7 +5,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, RawPostDataException
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -52,7 +52,9 @@ def sources(request: HttpRequest, by: Principal) -> HttpResponseBase:
     context = {
         "title": _("Sources of documents"),
         "rows": [(row, kind_of(row.kind).label, runs.get(row.pk)) for row in rows],
-        "kinds": [(name, connectors.get(name)) for name in connectors.names()] if may else [],
+        "kinds": [(name, each.label, each.about) for name in connectors.names() for each in [connectors.get(name)]]
+        if may
+        else [],
     }
     return show(request, "admin/sources/list.html", context)
 
@@ -134,7 +136,7 @@ def _shown(request: HttpRequest, kept_id: UUID, form: SourceForm | None, found: 
     return {
         "title": source.name,
         "source": source,
-        "connector": kind_of(source.kind),
+        "kind": kind_of(source.kind).label,
         "form": form,
         "found": found,
         "runs": SourceRun.objects.filter(source=source)[:RUNS_SHOWN],
@@ -183,7 +185,11 @@ def hook(request: HttpRequest, kept_id: UUID) -> HttpResponse:
         raise InvalidInput(_("The call of a webhook is at most 1 MB long."))
     names = ("X-Hub-Signature-256", "X-Gitea-Signature", "X-Copilot-Signature")
     signatures = [request.headers.get(name, "") for name in names]
-    source = hooked_source(kept_id, request.body, signatures, request.headers.get("X-Gitlab-Token", ""))
+    try:
+        body = request.body
+    except RawPostDataException:  # a form with files, which nobody signs
+        body = b""
+    source = hooked_source(kept_id, body, signatures, request.headers.get("X-Gitlab-Token", ""))
     queue_run(source, Trigger.WEBHOOK)
     return HttpResponse(status=202)
 

@@ -152,6 +152,8 @@ def test_the_list_shows_each_source_with_its_last_run(root: User, handbook: Path
     assert page.count(f"/admin/sources/{source.pk}/") == 1
     assert "done ·" in page
     assert "/admin/sources/new/git/" in page
+    assert "Git repository" in page
+    assert "Folder or mounted share" in client_of(root).get(f"/admin/sources/{source.pk}/").content.decode()
 
 
 def test_a_webhook_reads_only_with_the_right_signature(
