@@ -39,3 +39,7 @@ def pdf(*pages: Image.Image) -> bytes:
     stream = io.BytesIO()
     pages[0].save(stream, "PDF", resolution=150.0, save_all=True, append_images=list(pages[1:]))
     return stream.getvalue()
+
+
+PICTURES = {name: png(drawn(["Travel"], size=20), kind=name.upper()) for name in ("png", "jpeg", "tiff", "webp")}
+"""A page as each kind of picture that is read, by the name of its parser."""
