@@ -47,7 +47,7 @@ def test_a_repository_is_fetched_and_then_only_what_changed(
         assert counts(read(source)) == {"added": 2}
         assert paths(folder) == {"docs/rollback.md": START, "docs/deep/page.md": "# Page"}
         source.refresh_from_db()
-        assert source.state == {"head": git(repository, "rev-parse", "HEAD")}
+        assert source.state["head"] == git(repository, "rev-parse", "HEAD")
         asked.clear()
         assert counts(read(source)) == {"unchanged": 2}
         assert asked
