@@ -83,6 +83,12 @@ class Action(models.TextChoices):
     VERSION_RESTORED = "document.version_restored", _("brought an older version of a document back")
     DOCUMENT_DELETED = "document.deleted", _("deleted a document")
     DOCUMENT_ERASED = "document.erased", _("counted what is left of a deleted document")
+    DOCUMENT_RENAMED = "document.renamed", _("renamed a document")
+    DOCUMENT_WITHDRAWN = "document.withdrawn", _("withdrew a document")
+    DOCUMENT_REINSTATED = "document.reinstated", _("let a withdrawn document answer again")
+    DOCUMENT_SOURCE_CHANGED = "document_source.changed", _("changed a source of documents")
+    DOCUMENT_SOURCE_DELETED = "document_source.deleted", _("deleted a source of documents")
+    DOCUMENT_SOURCE_READ = "document_source.read", _("read a source of documents")
     PAGE_IMAGE_SHOWN = "document.page_image_shown", _("was shown the image of a page")
     ACCESS_DENIED = "access.denied", _("was refused")
 

@@ -72,11 +72,17 @@ def give(
     with _kept(wanted, row) if takes_away else nullcontext():
         for right in wanted:
             name = codename(right, type(row))
-            if name in held and held[name].expires_at == expires_at:
+            if name in held and held[name].expires_at == expires_at and held[name].origin is None:
                 continue
             _grants(row, to).update_or_create(
                 permission=_permission(name, row),
-                defaults={"expires_at": expires_at, "granted_by_id": _id(by), "granted_at": timezone.now()},
+                defaults={
+                    "expires_at": expires_at,
+                    "granted_by_id": _id(by),
+                    "granted_at": timezone.now(),
+                    "origin": None,
+                    "origin_name": "",
+                },
                 create_defaults={
                     "content_object": row,
                     _kind(to): to,
@@ -157,13 +163,14 @@ def is_bare(row: models.Model) -> bool:
 def grants_on(row: models.Model) -> list[Grant]:
     """The rights given on this very row, groups first, by name; those whose end has passed included."""
     rows = [
-        Grant(name, kind == "group", _right(code), expires_at, by or "", at)
+        Grant(name, kind == "group", _right(code), expires_at, by or origin, at)
         for kind, model in _models(row).items()
-        for name, code, expires_at, by, at in model.objects.filter(content_object=row).values_list(
+        for name, code, expires_at, by, origin, at in model.objects.filter(content_object=row).values_list(
             F("group__name") if kind == "group" else F("user__username"),
             F("permission__codename"),
             "expires_at",
             "granted_by__username",
+            "origin_name",
             "granted_at",
         )
     ]

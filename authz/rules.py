@@ -202,8 +202,9 @@ def _grants(base_ids: Collection[UUID]) -> Iterator[Row]:
 def _read_grants(grants: QuerySet[Any], kind: str) -> Iterator[Row]:
     ended = Case(When(expires_at__lte=Now(), then=Value(True)), default=Value(False))
     name = F("user__username") if kind == "user" else F("group__name")
-    for code, place_id, holder_id, holder_name, since, by, ends_at, has_ended in grants.values_list(
+    for code, place_id, holder_id, holder_name, since, by, origin, ends_at, has_ended in grants.values_list(
         "permission__codename", "content_object_id", f"{kind}_id", name, "granted_at", "granted_by__username",
+        "origin_name",
         "expires_at", ended,
     ):  # fmt: skip
         right = Right(code.partition("_")[0])
@@ -214,7 +215,7 @@ def _read_grants(grants: QuerySet[Any], kind: str) -> Iterator[Row]:
             holder_name,
             False,
             since,
-            by or "",
+            by or origin,
             ends_at=ends_at,
             has_ended=has_ended,
         )

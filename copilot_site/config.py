@@ -126,6 +126,10 @@ class Config(BaseSettings):
         default="private,public",
         description="Where data sources, models and sign-ins of the admin may lead: hosts, *.hosts, networks, private, public (https).",
     )
+    source_folders: str = Field(
+        default="",
+        description="Folders of this machine that sources of documents may read, by comma, each from the root; unset: none.",
+    )
     database_ca: Path | None = Field(
         default=None,
         description="File of CA certificates (PEM) that the databases of data sources are verified with; unset: the system's.",
@@ -254,6 +258,15 @@ class Config(BaseSettings):
     @classmethod
     def _outgoing_is_readable(cls, text: str) -> str:
         return ",".join(entries_of(text))
+
+    @field_validator("source_folders")
+    @classmethod
+    def _source_folders_are_absolute(cls, text: str) -> str:
+        folders = [part.strip() for part in text.split(",") if part.strip()]
+        for folder in folders:
+            if not Path(folder).is_absolute():
+                raise ValueError(f"{folder} must begin at the root, like /srv/handbook")
+        return ",".join(folders)
 
     @field_validator("home", "static_root", "data", "audit_keys", "audit_checkpoints", "database_ca")
     @classmethod

@@ -17,6 +17,7 @@ from demo.business_data import ASKERS, OWNERS, describe_business_data, load_busi
 from demo.company import BilingualText, Company, FolderSpec, documents, load_company
 from demo.logins import ADMINISTRATOR
 from demo.unfinished import is_empty, waiting
+from demo.wiki import connect_wiki
 from knowledge.ingestion.pipeline import ingest
 from knowledge.models import Folder, KnowledgeBase
 from knowledge.services.folders import add_folder, create_knowledge_base, root_folder
@@ -53,6 +54,9 @@ def _fill(company: Company) -> None:
         holder = User.objects.get(username=grant.user) if grant.user else group_of(company, grant.group or "")
         give(None, [Right(right) for right in grant.may], places[grant.where], to=holder)
     _upload_all(company, places)
+    engineering = places["engineering"]
+    assert isinstance(engineering, KnowledgeBase)
+    connect_wiki(engineering)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from django.contrib.auth.models import User
 from django.db.models import F, QuerySet
 
 from demo.company import documents, load_company
+from demo.wiki import page_names
 from knowledge.models import DocumentVersion, KnowledgeBase, ParseStatus
 
 
@@ -14,7 +15,7 @@ def is_empty() -> bool:
 
 def waiting() -> QuerySet[DocumentVersion]:
     """The demo's own documents that are not read to their end; last those that a killed start still holds a lease on."""
-    names = [document.file.name for document in documents(load_company())]
+    names = [document.file.name for document in documents(load_company())] + page_names()
     unread = DocumentVersion.unscoped.filter(parse_status__in=(ParseStatus.PENDING, ParseStatus.PROCESSING))
     return unread.filter(uploaded_by=None, document__filename__in=names).order_by(
         F("lease_expires_at").asc(nulls_first=True), "created_at"

@@ -16,6 +16,7 @@ from knowledge.models import Chunk, Document, DocumentVersion, ParseStatus
 from knowledge.page_images import PAGED_TYPES, cited_boxes, page_png
 from knowledge.parsers.base import Box, ParsedDocument
 from knowledge.rendering import Placed, Span, apart_in, as_html, excerpt, is_paged, part_at, parts
+from knowledge.sources.origin import Origin, origin_of
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ class Reader:
     passages: Sequence[Chunk] = ()
     cited: Chunk | None = None
     is_citation_gone: bool = False
+    origin: Origin | None = None
 
     @property
     def newest(self) -> DocumentVersion:
@@ -83,6 +85,7 @@ class Source:
     is_outdated: bool
     body: SafeString
     image: PageImage | None
+    origin: Origin | None = None
 
 
 def open_document(
@@ -106,7 +109,7 @@ def open_document(
     version = _version(versions, chunk.version_id if chunk else wanted)
     is_gone = cited is not None and chunk is None
     if version is None:
-        return Reader(document, versions, is_citation_gone=is_gone)
+        return Reader(document, versions, is_citation_gone=is_gone, origin=origin_of(principal, document))
     parsed = load_parsed(version)
     found = parts(parsed)
     span = _span(parsed, chunk, cited.span) if chunk and cited else None
@@ -129,6 +132,7 @@ def open_document(
         passages=_passages(principal, version, blocks),
         cited=chunk,
         is_citation_gone=is_gone,
+        origin=origin_of(principal, document, chunk.heading_path if chunk else ()),
     )
 
 
@@ -164,6 +168,7 @@ def open_source(principal: Principal, base_id: UUID, chunk_id: UUID, span: Span 
         is_outdated=version.pk != document.current_version_id,
         body=as_html(blocks, cited if span else None, heading_from=3),
         image=image,
+        origin=origin_of(principal, document, chunk.heading_path),
     )
 
 

@@ -1,8 +1,9 @@
-from django.urls import path
+from django.urls import include, path
 
 from knowledge import base_views, find_views, upkeep_views, views
 
 urlpatterns = [
+    path("", include("knowledge.sources.urls")),
     path("library/", views.bases, name="library"),
     path("library/new/", base_views.new_base, name="base-new"),
     path("library/find/", find_views.find, name="find"),

@@ -30,6 +30,7 @@ UNSCOPED = {
     "knowledge/models/folders.py": MODELS,
     "knowledge/models/documents.py": MODELS,
     "knowledge/models/chunks.py": MODELS,
+    "knowledge/models/sources.py": MODELS,
     "knowledge/ingestion/lease.py": WORKER,
     "knowledge/ingestion/pipeline.py": WORKER,
     "knowledge/ingestion/completion.py": WORKER,
@@ -49,6 +50,16 @@ UNSCOPED = {
     "knowledge/services/grant_files.py": "commands of the operator",
     "knowledge/services/folders.py": "names are unique in a base whoever sees them; rows were checked by get_visible",
     "knowledge/services/uploads.py": "file names are unique in a folder on which `add` was checked",
+    "knowledge/services/originals.py": "follows originals for whoever was checked; file names are unique in a folder",
+    "knowledge/services/sources.py": "all of them for whoever may say where they are; their content stays where it is",
+    "knowledge/sources/keeping.py": WORKER,
+    "knowledge/sources/reading.py": WORKER,
+    "knowledge/sources/rights.py": WORKER,
+    "knowledge/sources/runs.py": WORKER,
+    "knowledge/sources/tasks.py": WORKER,
+    "knowledge/sources/forms.py": "an empty choice, which whoever may choose fills",
+    "knowledge/sources/views.py": "counts and names what a source brought for whoever looks after it",
+    "knowledge/management/commands/source.py": "a command of the operator",
     "agent/benchmarks/forbidden_world.py": "fills bases of its own, which are rolled back",
     "knowledge/benchmarks/scale_world.py": "fills a base of its own, and reads what it filled",
     "knowledge/benchmarks/rights_world.py": "fills a base of its own, which is rolled back",
@@ -191,7 +202,7 @@ def test_the_protected_models_are_these() -> None:
     """A model that holds text or names of documents and has no `reach` would be missing here."""
     assert {model.__name__ for model in guarded_models()} == {
         "KnowledgeBase", "Folder", "Document", "DocumentVersion", "Chunk", "ChunkIndex", "ChunkTokens", "DataSource",
-        "SavedQuery",
+        "SavedQuery", "Source", "SourceItem",
     }  # fmt: skip
 
 

@@ -16,13 +16,19 @@ from authz.permissions import Right
 
 
 class Granted(models.Model):
-    """When a grant was given, by whom, and until when it counts; without an end it counts until it is taken back."""
+    """When a grant was given, by whom, and until when it counts; without an end it counts until it is taken back.
+
+    origin: what it was brought by from outside, and ends with; None for what a person gave, or the system. origin_name: for people.
+    """
 
     expires_at = models.DateTimeField(_("ends"), null=True, blank=True)
     granted_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, editable=False, related_name="+", verbose_name=_("by")
     )
     granted_at = models.DateTimeField(_("since"), db_default=Now(), editable=False)
+
+    origin = models.UUIDField(null=True, editable=False, db_index=True)
+    origin_name = models.CharField(max_length=100, default="", editable=False)
 
     class Meta:
         abstract = True

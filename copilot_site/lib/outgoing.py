@@ -117,6 +117,11 @@ def services_at(url: str) -> Policy:
     return services(is_verified=url.startswith("https://"))
 
 
+def pages() -> Policy:
+    """For what sources of documents read: the internet, and inside what COPILOT_OUTGOING_ALLOW names; `private` opens nothing here."""
+    return Policy((PUBLIC, *(entry for entry in settings.OUTGOING_ALLOW if entry not in {PRIVATE, PUBLIC})))
+
+
 def look_up(host: str, port: int) -> list[str]:
     """What a name resolves to, in the system's order; an address is itself. Raises OSError."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)

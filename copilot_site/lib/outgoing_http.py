@@ -14,7 +14,9 @@ from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import NewConnectionError
+from urllib3.poolmanager import PoolManager
 from urllib3.util.connection import create_connection
+from urllib3.util.retry import Retry
 
 from copilot_site.lib.outgoing import AddressRefused, Policy, checked
 
@@ -44,7 +46,19 @@ class Session(requests.Session):
 
 def _adapter(policy: Policy) -> HTTPAdapter:
     """An adapter of `requests` whose connections are made to addresses that this policy allows."""
+    adapter = HTTPAdapter()
+    adapter.poolmanager.pool_classes_by_scheme = _pool_classes(policy)
+    return adapter
 
+
+def pool_manager(policy: Policy) -> PoolManager:
+    """For clients on urllib3: connections to addresses that this policy allows, those of redirects, too."""
+    manager = PoolManager(retries=Retry(MOST_REDIRECTS, redirect=MOST_REDIRECTS))
+    manager.pool_classes_by_scheme = _pool_classes(policy)
+    return manager
+
+
+def _pool_classes(policy: Policy) -> dict[str, type[HTTPConnectionPool]]:
     def connected(connection: HTTPConnection) -> socket.socket:
         try:
             target = checked(connection.host, connection.port, policy)
@@ -72,9 +86,7 @@ def _adapter(policy: Policy) -> HTTPAdapter:
     class SecurePool(HTTPSConnectionPool):
         ConnectionCls = Secure
 
-    adapter = HTTPAdapter()
-    adapter.poolmanager.pool_classes_by_scheme = {"http": PlainPool, "https": SecurePool}
-    return adapter
+    return {"http": PlainPool, "https": SecurePool}
 
 
 def refusal_in(error: BaseException | None) -> AddressRefused | None:

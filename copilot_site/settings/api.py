@@ -31,6 +31,8 @@ SPECTACULAR_SETTINGS = {
         "DocumentLanguageEnum": "knowledge.rest.serializers.LANGUAGES",
         "InterfaceLanguageEnum": "agent.rest.sessions.INTERFACE_LANGUAGES",
         "ParseStatusEnum": "knowledge.models.ParseStatus",
+        "RunStateEnum": "knowledge.models.RunState",
+        "StateEnum": "authz.models.RequestState",
         "RightEnum": "authz.permissions.Right",
         "StageStatusEnum": "knowledge.models.StageStatus",
         "StageNameEnum": "knowledge.models.StageName",

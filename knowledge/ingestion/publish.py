@@ -31,7 +31,9 @@ def _flip(version: DocumentVersion) -> None:
         Document.unscoped.select_for_update(of=("self",)).select_related("current_version").get(pk=version.document_id)
     )
     current = document.current_version
-    if current is None and document.versions.filter(number__gt=version.number, published_at__isnull=False).exists():
+    if document.withdrawn_at is not None:
+        _drop(version)
+    elif current is None and document.versions.filter(number__gt=version.number, published_at__isnull=False).exists():
         _drop(version)  # a newer one is being read again, or cannot be read any more: an older one does not come back
     elif current is None or current.number < version.number:
         withdraw(document)

@@ -2,6 +2,7 @@ from knowledge.models.bases import KnowledgeBase, Recognition
 from knowledge.models.chunks import Chunk, ChunkIndex, ChunkTokens, EmbeddingSpace, TermFrequency
 from knowledge.models.documents import Document, DocumentVersion, ParseStatus, Stage, StageName, StageStatus
 from knowledge.models.folders import Folder, FolderKind, FolderLink
+from knowledge.models.sources import Every, RunState, Source, SourceItem, SourceRun, Trigger
 
 __all__ = [
     "Chunk",
@@ -10,14 +11,20 @@ __all__ = [
     "Document",
     "DocumentVersion",
     "EmbeddingSpace",
+    "Every",
     "Folder",
     "FolderKind",
     "FolderLink",
     "KnowledgeBase",
     "ParseStatus",
     "Recognition",
+    "RunState",
+    "Source",
+    "SourceItem",
+    "SourceRun",
     "Stage",
     "StageName",
     "StageStatus",
     "TermFrequency",
+    "Trigger",
 ]

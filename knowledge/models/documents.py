@@ -62,6 +62,7 @@ class Document(models.Model):
     owner: whoever answers for what it says; None for whoever added it. review_on: the day by which they look at it again.
     superseded_by: the document that holds instead of this one. trashed_from: the access node of before it went to the trash,
     where nobody's rights reach it; None outside of the trash.
+    withdrawn_at: since when no version answers, because it is gone where it came from; a new version, or its return, ends that.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -72,6 +73,7 @@ class Document(models.Model):
     title = models.CharField(_("title"), max_length=300)
     language = models.CharField(_("language"), max_length=8, blank=True)
     current_version = models.ForeignKey("DocumentVersion", models.SET_NULL, null=True, blank=True, related_name="+")
+    withdrawn_at = models.DateTimeField(_("withdrawn"), null=True, editable=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("owner")

@@ -1,16 +1,20 @@
 from django.urls import path
 
 from authz.rest.views import ResourceRouter
-from knowledge.rest import access_requests, bases, documents, explain, folders, rights, search
+from knowledge.rest import access_requests, bases, documents, explain, folders, rights, search, sources
 
 router = ResourceRouter()
 router.register("knowledge-bases", bases.KnowledgeBases, "knowledge-base")
 router.register("folders", folders.Folders, "folder")
+router.register("sources", sources.Sources, "document-source")
 router.register("documents", documents.Documents, "document")
 
 urlpatterns = [
     *router.urls,
     path("folders/<uuid:pk>/documents", documents.FolderDocuments.as_view(), name="folder-documents"),
+    path("sources/try", sources.SourceTry.as_view(), name="document-source-try"),
+    path("sources/<uuid:pk>/runs", sources.SourceRuns.as_view(), name="document-source-runs"),
+    path("documents/<uuid:pk>/origin", sources.DocumentOrigin.as_view(), name="document-origin"),
     path("documents/<uuid:pk>/move", documents.DocumentMove.as_view(), name="document-move"),
     path("documents/<uuid:pk>/status", documents.DocumentStatus.as_view(), name="document-status"),
     path("documents/<uuid:pk>/versions", documents.DocumentVersions.as_view(), name="document-versions"),

@@ -187,6 +187,9 @@ def _store(
         return Upload(document, newest, UploadOutcome.UNCHANGED)
     if by is not None and newest is not None:
         _require_replacing(by, document)
+    if document.withdrawn_at is not None:
+        document.withdrawn_at = None
+        document.save(update_fields=["withdrawn_at", "updated_at"])
     version.document = document
     version.number = newest.number + 1 if newest else 1
     incoming.file.seek(0)

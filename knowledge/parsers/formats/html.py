@@ -44,7 +44,7 @@ class HtmlParser:
 
     def parse(self, path: Path, limits: ParseLimits) -> ParsedDocument:
         check_text_file_size(path, limits)
-        source = _DECLARATION.sub("", _decoded(path.read_bytes()))
+        source = _DECLARATION.sub("", decoded_page(path.read_bytes()))
         check_html_depth(source, limits)
         from lxml import html
 
@@ -65,7 +65,7 @@ class HtmlParser:
         return replace(found, title=title or None)
 
 
-def _decoded(data: bytes) -> str:
+def decoded_page(data: bytes) -> str:
     """By the page's own declaration when that holds, else by what the bytes look like."""
     declared = _CHARSET.search(data[:_HEAD_BYTES])
     if declared and not data.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")):

@@ -17,6 +17,7 @@ from demo import seed
 from demo.business_data import business_database
 from demo.company import documents, load_company
 from demo.logins import logins
+from demo.wiki import page_names
 from knowledge.models import Document
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -61,7 +62,7 @@ def _waiting() -> int:
 def test_the_second_waits_and_finds_the_company_there() -> None:
     assert problems_of_two() == []
     assert User.objects.count() == len(logins())
-    assert Document.unscoped.count() == len(documents(load_company()))
+    assert Document.unscoped.count() == len(documents(load_company())) + len(page_names())
     assert DataSource.unscoped.count() == 1
 
 

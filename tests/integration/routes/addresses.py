@@ -79,6 +79,7 @@ def _any_value(name: str) -> str:
         "place_id",
         "source_id",
         "saved_id",
+        "kept_id",
     }
     if name == "kind":
         return "folder"

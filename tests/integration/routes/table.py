@@ -18,6 +18,7 @@ IDS = {
     "place_id",
     "pk",
     "saved_id",
+    "kept_id",
 }
 
 

@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from authz.permissions import Right
 from authz.scopes import TokenScope
 from copilot_site.celery import app as celery_app
-from knowledge.models import Chunk, Document, DocumentVersion, Folder, KnowledgeBase
+from knowledge.models import Chunk, Document, DocumentVersion, Folder, KnowledgeBase, SourceItem
 from tests.factories import allow
 from tests.goldens import assert_golden
 from tests.integration.routes.addresses import Route, routes
@@ -25,11 +25,11 @@ from tests.integration.routes.table import IDS, TABLE, rows, with_an_id, written
 from tests.integration.routes.world import ROLES, World
 
 pytestmark = pytest.mark.django_db
-# open to everybody: what is shown before anybody signs in, and what only leads on
+# open to everybody: what is shown before anybody signs in, what only leads on, and what a signature opens
 OPEN = {
     "healthz", "readyz", "sign-in/", "sign-out/", "sign-in/second-factor/", "sign-in/with/<provider_id>/",
     "sign-in/with/<provider_id>/callback/", "sign-in/cancelled/", "i18n/setlang/", "admin/login/", "admin/logout/",
-    "admin/jsi18n/", "api/schema/", "api/docs/", "api/",
+    "admin/jsi18n/", "api/schema/", "api/docs/", "api/", "hooks/sources/<kept_id>",
 }  # fmt: skip
 AWAY = {302, 401, 403}  # how an address answers whoever is nobody
 HEAD = f"{'':<76}" + "".join(f"{role:>7}" for role in ROLES) + "  scopes of a token\n"
@@ -193,7 +193,7 @@ def test_in_the_administration_missing_and_forbidden_are_the_same_bytes_by_the_s
 
 
 def test_the_table_turns_red_when_the_guard_is_off(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    for model in (KnowledgeBase, Folder, Document, DocumentVersion, Chunk):
+    for model in (KnowledgeBase, Folder, Document, DocumentVersion, Chunk, SourceItem):
         monkeypatch.setattr(model, "reach", classmethod(lambda cls, principal, right: Q(Value(True))))
     # the trash asks for rights on the places where documents were: its own control is with the tests of its pages
     guarded = [

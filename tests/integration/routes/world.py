@@ -23,7 +23,7 @@ from business.semantic_layer.yaml_io import read_layer
 from business.sources import grant, save_layer
 from demo.seed import AUDITORS_MAY
 from knowledge.engine import engine
-from knowledge.models import Document
+from knowledge.models import Document, Source, SourceItem
 from knowledge.services.trash import trash_document
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.pages.house import SENTENCE, House, chunk_with
@@ -65,6 +65,10 @@ class World(House):
         User.objects.filter(username="dead").update(is_active=False)
         self.token = issue_token(Principal.of(self.reader), name="script")[0]
         self.robot = create_service_account(Principal.nobody(), username="robot", purpose="x")
+        self.kept = Source.unscoped.create(
+            name="Handbook", folder=self.folder, kind="folder", settings={"path": "/nowhere"}
+        )
+        SourceItem.unscoped.create(source=self.kept, original_id="a.md", path="a.md", document=self.document)
         self.made = (
             self.document,
             self.pdf,
@@ -111,6 +115,7 @@ class World(House):
             "page": lambda: 1,
             "number": lambda: 1,
             "source_id": lambda: self.saved.source_id,
+            "kept_id": lambda: self.kept.pk,
             "saved_id": lambda: self.saved.pk,
             "kind": lambda: "folder",
             "place_id": lambda: self.folder.pk,
@@ -151,6 +156,7 @@ class World(House):
             "knowledge-bases": self.base,
             "folders": self.folder,
             "documents": self.document,
+            "sources": self.kept,
             "sessions": self.session,
             "tokens": self.token,
         }
@@ -257,6 +263,13 @@ BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
         "messages": [{"role": "user", "content": "How many pods may be unavailable?"}],
     },
     "/v1/embeddings": lambda world: {"model": engine().space, "input": "pods"},
+    "/api/v1/sources": lambda world: {
+        "kind": "folder",
+        "settings": {"path": "/nowhere"},
+        "name": "New",
+        "folder": str(world.below.pk),
+    },
+    "/api/v1/sources/try": lambda world: {"kind": "folder", "settings": {"path": "/nowhere"}},
     "/api/v1/access-requests": lambda world: {"folder": str(world.folder.pk)},
 }
 # what an address asks for behind its path

@@ -1,0 +1,182 @@
+"""Sources of documents: where the documents of a folder are out there, what became of each, and the runs that keep them fresh."""
+
+import uuid
+
+from django.core.validators import MaxValueValidator
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from authz.folders import folder_ids_with
+from authz.managers import GuardedManager
+from authz.permissions import Right
+from authz.principal import Principal
+from knowledge.models.documents import Document
+from knowledge.models.folders import Folder
+
+MOST_PROBLEMS = 100  # of one run that are kept with their reasons; all are counted
+
+
+class Every(models.IntegerChoices):
+    """How often a source is read, in minutes."""
+
+    NEVER = 0, _("only by hand")
+    QUARTER_HOUR = 15, _("every 15 minutes")
+    HOUR = 60, _("every hour")
+    SIX_HOURS = 360, _("every 6 hours")
+    DAY = 1_440, _("every day")
+    WEEK = 10_080, _("every week")
+
+
+class Source(models.Model):
+    """What fills a folder and keeps it as it is out there.
+
+    kind: the name of its connector; settings: what that connector asks for, without secrets. encrypted_secret: sealed for the
+    address that the settings lead to. state: what the connector wants to know next time, such as the commit it has read.
+    at, quiet_from, quiet_until: times of the day in the product's time zone. next_at: when beat has it read next.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    name = models.CharField(_("name"), max_length=100, unique=True)
+    folder = models.ForeignKey(Folder, models.CASCADE, related_name="+", verbose_name=_("folder"))
+    kind = models.CharField(_("kind"), max_length=30)
+    settings = models.JSONField(default=dict, editable=False)
+    encrypted_secret = models.TextField(default="", editable=False)
+    encrypted_hook_secret = models.TextField(default="", editable=False)
+    is_active = models.BooleanField(_("is kept fresh"), default=True)
+    every_minutes = models.PositiveIntegerField(_("how often"), choices=Every.choices, default=Every.DAY)
+    at = models.TimeField(
+        _("at"), null=True, blank=True, help_text=_("For a source that is read every day or week: at this time.")
+    )
+    quiet_from = models.TimeField(_("not from"), null=True, blank=True)
+    quiet_until = models.TimeField(
+        _("not until"), null=True, blank=True, help_text=_("In between no run begins by itself. Empty: at any time.")
+    )
+    most_per_minute = models.PositiveIntegerField(
+        _("most requests a minute"),
+        default=0,
+        validators=[MaxValueValidator(60_000)],
+        help_text=_("So that a run does not slow the other side down. 0: as fast as it answers."),
+    )
+    grace_hours = models.PositiveIntegerField(
+        _("hours of grace"),
+        default=24,
+        validators=[MaxValueValidator(24 * 365)],
+        help_text=_("What is gone out there answers no longer here after this time. 0: with the run that misses it."),
+    )
+    takes_rights = models.BooleanField(
+        _("rights come along"),
+        default=False,
+        help_text=_("Who may see something out there is given the right to view it here, as far as the source says."),
+    )
+    state = models.JSONField(default=dict, editable=False)
+    next_at = models.DateTimeField(_("next run"), null=True, editable=False)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    objects = GuardedManager["Source"]()
+    unscoped = models.Manager["Source"]()
+
+    class Meta:
+        verbose_name = _("source of documents")
+        verbose_name_plural = _("sources of documents")
+        ordering = ("name",)
+        default_manager_name = base_manager_name = "unscoped"
+        permissions = [("connect_source", "Can set where sources of documents are and with which secret")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @classmethod
+    def reach(cls, principal: Principal, right: Right) -> Q:
+        return Q(folder_id__in=folder_ids_with(principal, right))
+
+
+class SourceItem(models.Model):
+    """One page or file out there, and the document that it became here.
+
+    original_id: how it is known out there, whatever it is called. version: by which the connector sees that it changed.
+    memory: what the connector wants to know of it next time. sections: [[heading, anchor], …], where headings can be linked to.
+    read_at: when it was last read; checked_at: when it was last seen to be as it was read. gone_at: since when it is missed;
+    failure: why it could not be read, as a sentence.
+    """
+
+    source = models.ForeignKey(Source, models.CASCADE, related_name="+")
+    original_id = models.CharField(max_length=1_000)
+    document = models.OneToOneField(Document, models.SET_NULL, null=True, related_name="+")
+    path = models.CharField(_("path"), max_length=1_000)
+    title = models.CharField(_("title"), max_length=300, blank=True)
+    version = models.CharField(max_length=200, blank=True)
+    sha256 = models.CharField(max_length=64, blank=True)
+    url = models.CharField(_("address"), max_length=2_048, blank=True)
+    author = models.CharField(_("author"), max_length=200, blank=True)
+    modified_at = models.DateTimeField(_("changed there"), null=True)
+    sections = models.JSONField(default=list)
+    memory = models.JSONField(default=dict)
+    read_at = models.DateTimeField(_("read"), null=True)
+    checked_at = models.DateTimeField(null=True)
+    gone_at = models.DateTimeField(_("gone since"), null=True)
+    failure = models.CharField(_("why it failed"), max_length=500, blank=True)
+
+    objects = GuardedManager["SourceItem"]()
+    unscoped = models.Manager["SourceItem"]()
+
+    class Meta:
+        verbose_name = _("page of a source")
+        verbose_name_plural = _("pages of sources")
+        ordering = ("path",)
+        default_manager_name = base_manager_name = "unscoped"
+        constraints = [models.UniqueConstraint("source", "original_id", name="item_once_in_source")]
+
+    def __str__(self) -> str:
+        return self.title or self.path
+
+    @classmethod
+    def reach(cls, principal: Principal, right: Right) -> Q:
+        return Q(document__access_id__in=folder_ids_with(principal, right))
+
+
+class RunState(models.TextChoices):
+    RUNNING = "running", _("running")
+    DONE = "done", _("done")
+    PARTIAL = "partial", _("done in part")
+    FAILED = "failed", _("failed")
+
+
+class Trigger(models.TextChoices):
+    HAND = "hand", _("by hand")
+    SCHEDULE = "schedule", _("by schedule")
+    WEBHOOK = "webhook", _("by webhook")
+
+
+class SourceRun(models.Model):
+    """One reading of a source. While it runs it holds a lease: a source has one running run, and whoever lost it writes nothing more.
+
+    seen: pages that are out there. problem: why the run as a whole ended early; problems: [{"what": path, "why": sentence}, …].
+    """
+
+    source = models.ForeignKey(Source, models.CASCADE, related_name="runs")
+    trigger = models.CharField(_("begun"), max_length=10, choices=Trigger.choices)
+    state = models.CharField(_("state"), max_length=10, choices=RunState.choices, default=RunState.RUNNING)
+    lease_expires_at = models.DateTimeField(null=True)
+    started_at = models.DateTimeField(_("from"), auto_now_add=True)
+    finished_at = models.DateTimeField(_("until"), null=True)
+    seen = models.PositiveIntegerField(_("found"), default=0)
+    added = models.PositiveIntegerField(_("new"), default=0)
+    changed = models.PositiveIntegerField(_("changed"), default=0)
+    moved = models.PositiveIntegerField(_("moved"), default=0)
+    unchanged = models.PositiveIntegerField(_("as before"), default=0)
+    withdrawn = models.PositiveIntegerField(_("withdrawn"), default=0)
+    failed = models.PositiveIntegerField(_("failed"), default=0)
+    problem = models.CharField(_("reason"), max_length=500, blank=True)
+    problems = models.JSONField(default=list)
+
+    class Meta:
+        verbose_name = _("run of a source")
+        verbose_name_plural = _("runs of sources")
+        ordering = ("-started_at",)
+        constraints = [
+            models.UniqueConstraint("source", condition=Q(state=RunState.RUNNING), name="one_running_run_of_a_source")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.source} {self.started_at:%Y-%m-%d %H:%M}"

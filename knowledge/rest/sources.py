@@ -1,0 +1,223 @@
+"""Sources of documents: made, tried, read now and looked at by whoever looks after them."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+from rest_framework import serializers, status
+from rest_framework.mixins import ListModelMixin
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from authz.checks import get_visible
+from authz.principal import Principal
+from authz.rest.views import PrincipalView, PrincipalViewSet
+from authz.scopes import TokenScope
+from copilot_site.lib.errors import NotFound, PermissionDenied
+from copilot_site.lib.openapi import operation
+from copilot_site.lib.registry import UnknownName
+from copilot_site.lib.strict_serializers import Filters, Input
+from knowledge.models import Document, Every, Source, SourceRun, Trigger
+from knowledge.services.sources import delete_source, get_source, may_connect, save_source, seen_sources, try_source
+from knowledge.sources.origin import Origin, origin_of
+from knowledge.sources.reading import Preview, kind_of
+from knowledge.sources.tasks import queue_run
+
+KEPT = (TokenScope.INGEST,)
+
+
+class TriedSource(Input):
+    kind = serializers.CharField(max_length=30, help_text="`folder`, `git`, …: as `manage.py source kinds` lists them.")
+    settings = serializers.DictField(help_text="What this kind asks for.")
+    secret = serializers.CharField(
+        default="", allow_blank=True, max_length=2_000, help_text="Password or token; it is never shown again."
+    )
+
+
+class NewSource(TriedSource):
+    name = serializers.CharField(max_length=100)
+    folder = serializers.UUIDField(help_text="The folder that it fills.")
+    every_minutes = serializers.ChoiceField(choices=Every.choices, default=Every.DAY.value)
+    grace_hours = serializers.IntegerField(
+        default=24, min_value=0, max_value=24 * 365, help_text="What is gone out there answers here for so long."
+    )
+    most_per_minute = serializers.IntegerField(default=0, min_value=0, max_value=60_000, help_text="Requests; 0: all.")
+    takes_rights = serializers.BooleanField(
+        default=False, help_text="Whether rights come along, where the kind has any."
+    )
+
+
+class RunSerializer(serializers.ModelSerializer[SourceRun]):
+    """`state`: running, done, partial (the rest is kept), failed. `problems`: what failed and why, the first hundred."""
+
+    class Meta:
+        model = SourceRun
+        fields = (
+            "id", "trigger", "state", "started_at", "finished_at", "seen", "added", "changed", "moved", "unchanged",
+            "withdrawn", "failed", "problem", "problems",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class SourceSerializer(serializers.ModelSerializer[Source]):
+    """`settings` hold no secret; whether there is one is `has_secret`."""
+
+    has_secret = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Source
+        fields = (
+            "id", "name", "folder", "kind", "settings", "has_secret", "is_active", "every_minutes", "grace_hours",
+            "most_per_minute", "takes_rights", "next_at",
+        )  # fmt: skip
+        read_only_fields = fields
+
+    def get_has_secret(self, source: Source) -> bool:
+        return bool(source.encrypted_secret)
+
+
+class PreviewSerializer(serializers.Serializer[Preview]):
+    """What would come: so many pages, at least so many where `is_more`; the first ten titles."""
+
+    count = serializers.IntegerField()
+    is_more = serializers.BooleanField()
+    titles = serializers.ListField(child=serializers.CharField())
+    problems = serializers.ListField(child=serializers.CharField())
+
+
+class OriginSerializer(serializers.Serializer[Origin]):
+    """`checked_at`: when it was last seen out there as it is here; `gone_at`: since when it is missed."""
+
+    source = serializers.CharField()  # type: ignore[assignment]  # a field of this name, not where values come from
+    noun = serializers.CharField()
+    path = serializers.CharField()
+    url = serializers.CharField()
+    author = serializers.CharField()
+    modified_at = serializers.DateTimeField(allow_null=True)
+    checked_at = serializers.DateTimeField(allow_null=True)
+    gone_at = serializers.DateTimeField(allow_null=True)
+
+
+class Sources(ListModelMixin, PrincipalViewSet):
+    token_scopes = {"list": KEPT, "create": KEPT, "retrieve": KEPT, "destroy": KEPT}
+    serializer_class = SourceSerializer
+
+    def get_queryset(self) -> QuerySet[Source]:
+        Filters.checked(self.request.query_params)
+        return _seen(self.principal, self.request).order_by("name")
+
+    @operation("List the sources you look after", answer=SourceSerializer(many=True), problems=(400, 401))
+    def list(self, request: Request) -> Response:
+        return super().list(request)
+
+    @operation(
+        "Make a source; its first run begins at once",
+        body=NewSource,
+        answer=SourceSerializer,
+        status=201,
+        problems=(400, 401, 403, 404, 409),
+    )
+    def create(self, request: Request) -> Response:
+        given = NewSource.checked(request.data)
+        _refuse_narrowed(self.principal)
+        secret, folder = given.pop("secret"), given.pop("folder")
+        _known(given["kind"])
+        source = Source(folder_id=folder, **given)
+        save_source(_person(request), source, secret=secret)
+        queue_run(source, Trigger.HAND, by=self.principal)
+        return Response(self.get_serializer(source).data, status.HTTP_201_CREATED)
+
+    @operation("Read a source", answer=SourceSerializer, problems=(401, 404))
+    def retrieve(self, request: Request, pk: UUID) -> Response:
+        return Response(self.get_serializer(_source(self.principal, request, pk)).data)
+
+    @operation("Delete a source; its documents stay as they are", status=204, problems=(401, 403, 404))
+    def destroy(self, request: Request, pk: UUID) -> Response:
+        source = _source(self.principal, request, pk)
+        _refuse_narrowed(self.principal)
+        delete_source(_person(request), source, withdraw=False)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class SourceTry(PrincipalView):
+    token_scopes = {"post": KEPT}
+    serializer_class = PreviewSerializer
+
+    @operation(
+        "Show what a source would bring; nothing is stored",
+        body=TriedSource,
+        answer=PreviewSerializer,
+        problems=(400, 401, 403, 404),
+    )
+    def post(self, request: Request) -> Response:
+        given = TriedSource.checked(request.data)
+        _refuse_narrowed(self.principal)
+        _known(given["kind"])
+        source = Source(kind=given["kind"], settings=given["settings"])
+        return Response(self.get_serializer(try_source(_person(request), source, secret=given["secret"])).data)
+
+
+class SourceRuns(ListModelMixin, PrincipalView):
+    token_scopes = {"get": KEPT, "post": KEPT}
+    serializer_class = RunSerializer
+
+    def get_queryset(self) -> Any:
+        Filters.checked(self.request.query_params)
+        source = _source(self.principal, self.request, self.kwargs["pk"])
+        return SourceRun.objects.filter(source=source).order_by("-started_at", "-id")
+
+    @operation("List the runs of a source, newest first", answer=RunSerializer(many=True))
+    def get(self, request: Request, pk: UUID) -> Response:
+        return self.list(request)
+
+    @operation("Read a source now", status=202, problems=(401, 404))
+    def post(self, request: Request, pk: UUID) -> Response:
+        queue_run(_source(self.principal, request, pk), Trigger.HAND, by=self.principal)
+        return Response(status=status.HTTP_202_ACCEPTED)
+
+
+class DocumentOrigin(PrincipalView):
+    token_scopes = {"get": (TokenScope.SEARCH, TokenScope.INGEST)}
+    serializer_class = OriginSerializer
+
+    @operation("Where a document comes from, if a source brought it", answer=OriginSerializer, problems=(401, 404))
+    def get(self, request: Request, pk: UUID) -> Response:
+        origin = origin_of(self.principal, get_visible(Document, self.principal, pk=pk))
+        if origin is None:
+            raise NotFound(_("No source brought this document."))
+        return Response(self.get_serializer(origin).data)
+
+
+def _seen(principal: Principal, request: Request) -> QuerySet[Source]:
+    """Managers see what they may view, too; through a token for one folder only the sources below it."""
+    rows = seen_sources(principal, request.user)
+    is_whole = may_connect(request.user) and principal.folder_id is None
+    return rows if is_whole else rows.filter(pk__in=Source.objects.visible_to(principal))
+
+
+def _source(principal: Principal, request: Request, pk: UUID) -> Source:
+    """Raises NotFound."""
+    if not may_connect(request.user) or principal.folder_id is not None:
+        get_visible(Source, principal, pk=pk)
+    return get_source(principal, request.user, pk)
+
+
+def _person(request: Request) -> User:
+    """Raises PermissionDenied for whoever may not say where sources are."""
+    if not isinstance(request.user, User) or not may_connect(request.user):
+        raise PermissionDenied(_("Only administrators may say where sources of documents are."))
+    return request.user
+
+
+def _refuse_narrowed(principal: Principal) -> None:
+    if principal.folder_id is not None:
+        raise PermissionDenied(_("A token for one folder makes and deletes no sources."))
+
+
+def _known(kind: str) -> None:
+    try:
+        kind_of(kind)
+    except UnknownName as error:
+        raise NotFound(str(error)) from None

@@ -1,0 +1,174 @@
+"""Sources of documents as they are set up: whose it is to say where they are, and what is recorded.
+
+The right is `knowledge.connect_source`, a superuser's by default. Whoever manages the folder sees a source there and has it read.
+"""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.conf import settings as django_settings
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from audit.actions import Action
+from audit.record import record
+from authz.governing import get_governed, governed
+from authz.principal import Principal
+from copilot_site.lib.errors import Conflict, InvalidInput, NotFound, PermissionDenied
+from copilot_site.lib.sealing import seal, unseal
+from knowledge.models import Folder, Source, SourceItem
+from knowledge.services.originals import withdraw_document
+from knowledge.sources.reading import Preview, checked_settings, opened_secret, preview, sealed_secret
+from knowledge.sources.rights import CLOSED, end_rights
+from knowledge.sources.schedule import next_time
+
+FIELDS = (
+    "name", "is_active", "every_minutes", "at", "quiet_from", "quiet_until", "most_per_minute", "grace_hours", "takes_rights",
+)  # fmt: skip
+HOOK_PURPOSE = "copilot source webhook"
+
+
+def may_connect(user: AbstractBaseUser | AnonymousUser) -> bool:
+    """Who may say where sources are: superusers and holders of `knowledge.connect_source`."""
+    return isinstance(user, User) and user.is_active and user.has_perm("knowledge.connect_source")
+
+
+def seen_sources(principal: Principal, user: AbstractBaseUser | AnonymousUser) -> QuerySet[Source]:
+    """The sources this person looks after: those whose folder they manage, and all for whoever may say where they are."""
+    rows = Source.unscoped.all() if may_connect(user) else governed(Source, principal)
+    return rows.select_related("folder__knowledge_base")
+
+
+def get_source(principal: Principal, user: AbstractBaseUser | AnonymousUser, source_id: UUID) -> Source:
+    """Raises NotFound, the same for missing and not theirs."""
+    if not may_connect(user) or principal.folder_id is not None:
+        return get_governed(Source, principal, pk=source_id)
+    source = seen_sources(principal, user).filter(pk=source_id).first()
+    if source is None:
+        raise NotFound(_("There is no such %(what)s, or you do not manage it.") % {"what": Source._meta.verbose_name})
+    return source
+
+
+def try_source(by: User | AnonymousUser, source: Source, *, secret: str = "") -> Preview:
+    """What a source would bring, before it is saved. secret: as for `save_source`. Raises PermissionDenied, InvalidInput."""
+    _require_connecting(by)
+    settings = checked_settings(source.kind, source.settings)
+    stored = Source.unscoped.filter(pk=source.pk).first()
+    if not secret and stored is not None and _address(stored) == (source.kind, settings.address):
+        secret = opened_secret(stored)
+    return preview(source, secret=secret)
+
+
+@transaction.atomic
+def save_source(by: User | AnonymousUser | None, source: Source, *, secret: str = "", forget: bool = False) -> bool:
+    """Store a source. secret: a new one; "": the stored one stays as long as the address does. forget: empty it. by: None for the system.
+
+    Returns whether a stored secret was emptied, because it was for another address: it must be entered again.
+    Raises PermissionDenied, NotFound (a folder that they do not manage), InvalidInput (settings), Conflict (the name is taken, another
+    source fills the folder).
+    """
+    if by is not None:
+        _require_connecting(by)
+        get_governed(Folder, Principal.of(by), pk=source.folder_id)
+    settings = checked_settings(source.kind, source.settings)
+    source.settings = settings.model_dump(mode="json")
+    _refuse_overlap(source)
+    before = Source.unscoped.select_for_update().filter(pk=source.pk).first()
+    if before is not None and (before.kind, before.folder_id) != (source.kind, source.folder_id):
+        raise InvalidInput(_("A source keeps its kind and its folder: make another one for another place."))
+    is_moved = before is not None and _address(before) != (source.kind, settings.address)
+    is_emptied = is_moved and not secret and bool(before and before.encrypted_secret)
+    if secret:
+        source.encrypted_secret = sealed_secret(secret, settings.address)
+    elif is_moved or forget:
+        source.encrypted_secret = ""
+    if is_moved:
+        source.state = {CLOSED: source.state.get(CLOSED, {})}
+    source.next_at = next_time(source, timezone.now()) if before else (timezone.now() if source.every_minutes else None)
+    source.save()
+    changed = [name for name in FIELDS if before is None or getattr(before, name) != getattr(source, name)]
+    changed += [name for name, value in source.settings.items() if before is None or before.settings.get(name) != value]
+    detail: dict[str, object] = {"fields": changed}
+    if before is None or is_moved:
+        detail |= {"address_before": _address(before)[1] if before else "", "address": settings.address}
+    if secret or is_emptied or forget:
+        detail["secret"] = "entered" if secret else "emptied"
+    record(Principal.of(by) if by else None, Action.DOCUMENT_SOURCE_CHANGED, source, detail=detail)
+    return is_emptied
+
+
+@transaction.atomic
+def delete_source(by: User | AnonymousUser, source: Source, *, withdraw: bool) -> None:
+    """Delete a source; its documents stay as they are, or are withdrawn. Raises PermissionDenied."""
+    _require_connecting(by)
+    principal = Principal.of(by)
+    if withdraw:
+        for row in SourceItem.unscoped.filter(source=source).exclude(document=None).select_related("document"):
+            assert row.document is not None  # just asked for
+            withdraw_document(principal, row.document)
+    end_rights(source)
+    detail = {"address_before": _address(source)[1], "withdrawn": withdraw}
+    record(principal, Action.DOCUMENT_SOURCE_DELETED, source, detail=detail)
+    source.delete()
+
+
+@transaction.atomic
+def make_hook_secret(by: User | AnonymousUser, source: Source) -> str:
+    """A new secret that signs calls of the source's webhook, shown once; the one before counts no more. Raises PermissionDenied."""
+    _require_connecting(by)
+    secret = secrets.token_urlsafe(32)
+    purpose = f"{HOOK_PURPOSE} {source.pk}"
+    source.encrypted_hook_secret = seal(secret, purpose=purpose, secrets=[django_settings.SECRET_KEY])
+    source.save(update_fields=["encrypted_hook_secret"])
+    record(Principal.of(by), Action.DOCUMENT_SOURCE_CHANGED, source, detail={"fields": ["webhook"]})
+    return secret
+
+
+def hooked_source(source_id: UUID, body: bytes, signatures: Sequence[str], token: str) -> Source:
+    """The source whose webhook was called with its secret. Raises NotFound, the same for every reason.
+
+    signatures: HMAC-SHA256 of the body in hex, perhaps after `sha256=`, as GitHub and Gitea send it. token: the secret itself, as
+    GitLab sends it.
+    """
+    source = Source.unscoped.filter(pk=source_id, is_active=True).first()
+    stored = source.encrypted_hook_secret if source else ""
+    purpose = f"{HOOK_PURPOSE} {source_id}"
+    secret = (
+        unseal(stored, purpose=purpose, secrets=[django_settings.SECRET_KEY]) if stored else secrets.token_urlsafe(32)
+    )
+    right = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+    is_signed = any(hmac.compare_digest(right.encode(), each.removeprefix("sha256=").encode()) for each in signatures)
+    is_known = hmac.compare_digest(secret.encode(), token.encode())
+    if source is None or not (is_signed or is_known):
+        raise NotFound(_("There is no such %(what)s, or you do not manage it.") % {"what": Source._meta.verbose_name})
+    return source
+
+
+def _address(source: Source) -> tuple[str, str]:
+    """What a secret is for; settings that today's version cannot read lead nowhere."""
+    try:
+        return source.kind, checked_settings(source.kind, source.settings).address
+    except InvalidInput:
+        return source.kind, ""
+
+
+def _require_connecting(by: User | AnonymousUser) -> None:
+    if not may_connect(by):
+        raise PermissionDenied(_("Only administrators may say where sources of documents are."))
+
+
+def _refuse_overlap(source: Source) -> None:
+    """One folder is filled by one source: two would move each other's documents."""
+    if Source.unscoped.filter(name=source.name).exclude(pk=source.pk).exists():
+        raise Conflict(_("There is a source called “%(name)s” already.") % {"name": source.name})
+    others = Source.unscoped.filter(folder=source.folder).exclude(pk=source.pk)
+    if others.exists():
+        raise Conflict(_("“%(folder)s” is filled by another source already.") % {"folder": source.folder})
+    if not Folder.unscoped.filter(pk=source.folder_id, kind="folder").exists():
+        raise InvalidInput(_("Choose a folder that the source fills."))

@@ -1,0 +1,172 @@
+"""What a kind of source implements. One kind is one file in `connectors/`, registered there by its name."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.fields import FieldInfo
+
+from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.registry import Registry, load_modules
+
+
+class Unreadable(InvalidInput):
+    """Something out there cannot be read; the text says why in one sentence."""
+
+
+class Passing(Unreadable):
+    """It cannot be read now, and may be in a moment."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A page or file out there.
+
+    id: how it is known out there as long as it exists. path: folders and file name below the folder that is filled, by `/`; its
+    ending says the type. version: changes when it changes. was: the id that it had before, where the connector knows that it moved.
+    title: "" leaves it to the document. memory: what the connector wants to be told of it next time.
+    """
+
+    id: str
+    path: str
+    version: str
+    title: str = ""
+    url: str = ""
+    author: str = ""
+    modified_at: datetime | None = None
+    was: str = ""
+    memory: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Missed:
+    """Something that is out there, and could not be looked at. is_branch: whatever begins with this id is in the dark."""
+
+    id: str
+    why: str
+    is_branch: bool = False
+
+
+@dataclass(frozen=True)
+class Known:
+    """What was read of an item last time."""
+
+    version: str
+    memory: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Content:
+    """What an item says. sections: headings with the anchors that lead to them out there."""
+
+    data: bytes
+    title: str = ""
+    author: str = ""
+    modified_at: datetime | None = None
+    sections: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Access:
+    """Who may see what is below a path out there: names of people and groups as they are called here. prefix: "" is everything."""
+
+    prefix: str
+    users: frozenset[str] = frozenset()
+    groups: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a connector is given beside its settings.
+
+    secret: in the clear. known: by id. state: what it left there last time. pace: called before each request, waits. cache: a name
+    of its own for a folder that may be lost.
+    """
+
+    secret: str = ""
+    known: Mapping[str, Known] = field(default_factory=dict)
+    state: Mapping[str, Any] = field(default_factory=dict)
+    pace: Callable[[], None] = lambda: None
+    cache: str = ""
+
+
+class Settings(BaseModel):
+    """What a kind of source asks for: the fields of its form, with their titles and descriptions."""
+
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+
+    @property
+    def address(self) -> str:
+        """What a secret is for: it is forgotten when this changes. "" where there is none."""
+        return ""
+
+
+def asked(label: Any, about: Any = "", *, default: Any = ..., choices: Any = None, **limits: Any) -> Any:
+    """A field of Settings with its words, in the reader's language. choices: {value: words}. limits: as pydantic's Field takes them."""
+    extra: Any = {"label": label, "about": about, "choices": choices or {}}
+    return Field(default, json_schema_extra=extra, **limits)
+
+
+def words_of(field: FieldInfo) -> tuple[Any, Any]:
+    """Label and help of a field that `asked` made."""
+    extra: Any = field.json_schema_extra
+    return extra["label"], extra["about"]
+
+
+class Connector(ABC):
+    """How one kind of source is read. Made for one run.
+
+    label, about: for people. noun: what a citation calls an item of it. secret_label: what its secret is, "" where it takes none.
+    wants: its Settings. takes_rights: whether `rights` can say something. ids_are_paths: whatever is renamed has another id, so
+    what is new is compared with what is gone. state: what it wants to be given next time; kept when a run has seen everything.
+    """
+
+    label: ClassVar[Any]
+    about: ClassVar[Any]
+    noun: ClassVar[Any]
+    wants: ClassVar[Any]
+    secret_label: ClassVar[Any] = ""
+    ids_are_paths: ClassVar[bool] = False
+    takes_rights: ClassVar[bool] = False
+    state: Mapping[str, Any] = MappingProxyType({})
+
+    @abstractmethod
+    def __init__(self, settings: Any, reading: Reading) -> None:
+        """settings: of `wants`. Raises Unreadable."""
+
+    @abstractmethod
+    def listing(self) -> Iterator[Item | Missed]:
+        """All that is out there. Raises Unreadable where that cannot be told."""
+
+    @abstractmethod
+    def fetch(self, item: Item) -> Content:
+        """What an item says, of those that `listing` gave; of the latest one at least. Raises Unreadable."""
+
+    def rights(self) -> list[Access] | None:
+        """Who may see what, asked before `listing`; None where this source does not say. Raises Unreadable where it is unsure."""
+        return None
+
+    def close(self) -> None:  # noqa: B027  # most have nothing open
+        """Let go of connections and files."""
+
+
+connectors: Registry[type[Connector]] = Registry("kind of source")
+
+
+def load() -> None:
+    """Have every kind registered."""
+    load_modules("knowledge.sources.connectors")
+
+
+def section_url(url: str, sections: list[tuple[str, str]], heading_path: tuple[str, ...]) -> str:
+    """The address of the innermost heading that can be linked to; the page's own where none can."""
+    anchors = {heading.casefold(): anchor for heading, anchor in reversed(sections)}
+    for heading in reversed(heading_path):
+        anchor = anchors.get(heading.casefold())
+        if url and anchor:
+            return f"{url.partition('#')[0]}#{anchor}"
+    return url

@@ -1,0 +1,254 @@
+"""A git repository with Markdown and other documents, by https or on this machine."""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+from django.conf import settings as django_settings
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from copilot_site.lib.outgoing import pages
+from copilot_site.lib.outgoing_http import pool_manager, refusal_in
+from knowledge.sources import base
+from knowledge.sources.base import Access, Content, Item, Missed, Passing, Reading, Unreadable, asked
+from knowledge.sources.connectors.folder import LEAVE_OUT
+from knowledge.sources.files import Choice, local_folder, sections_of
+from knowledge.sources.http import require_safe
+from knowledge.sources.rules import FILE, read_rules
+
+MOST_BYTES = 1_000_000_000  # that one fetch takes; a repository of more is no handbook
+MOST_COMMITS = 20_000  # that are looked through for who changed a file last
+SILENCE_S = 60.0
+Repository = Any  # dulwich's, which is loaded where it is used
+_REGULAR = {0o100644, 0o100755}
+
+
+class GitSettings(base.Settings):
+    url: str = asked(
+        _("address"),
+        _("https://host/team/handbook.git, or a folder of the server that COPILOT_SOURCE_FOLDERS opens."),
+    )
+    branch: str = asked(_("branch"), _("Empty: the one that the repository names."), default="")
+    below: str = asked(_("folder in it"), _("Only what lies there, like docs."), default="")
+    username: str = asked(_("account"), _("For a token, what its service says; most take any."), default="")
+    leave_out: list[str] = asked(*LEAVE_OUT, default=[])
+    page_url: str = asked(
+        _("address of a page"),
+        _(
+            "Where people read a file, with {path} in it, like https://host/team/handbook/blob/main/{path}. Empty: not linked."
+        ),
+        default="",
+    )
+
+    @property
+    def address(self) -> str:
+        return self.url if self.is_remote else ""
+
+    @property
+    def is_remote(self) -> bool:
+        return "://" in self.url
+
+
+class GitConnector(base.Connector):
+    """The last commit of a branch. Files are known by their paths and change with their content; git tells of renames.
+
+    state: {"head": the commit that was read}.
+    """
+
+    label = _("Git repository")
+    about = _("Markdown and other documents of one branch: a handbook, the wiki of a forge.")
+    noun = _("file in git")
+    secret_label = _("Password or token")
+    ids_are_paths = True
+    takes_rights = True
+    wants = GitSettings
+
+    def __init__(self, settings: GitSettings, reading: Reading) -> None:
+        self._settings, self._reading = settings, reading
+        self._choice = Choice(settings.leave_out, takes_pictures=False)
+        self._below = settings.below.strip("/")
+        self._repo, self._head = _opened(settings, reading)
+        self.state = {"head": self._head.decode()}
+
+    def listing(self) -> Iterator[Item | Missed]:
+        files = self._files(self._head)
+        if self._below and not files:
+            raise Unreadable(gettext("There is no folder “%(name)s” in the repository.") % {"name": self._below})
+        moved = self._moved()
+        known = self._reading.known
+        fresh = {path for path, sha in files.items() if path not in known or known[path].version != sha}
+        last = self._last_changes(fresh) if fresh else {}
+        for path, sha in sorted(files.items()):
+            author, at = last.get(path, ("", None))
+            was = moved.get(path, "")
+            yield Item(path, path, sha, url=self._url(path), author=author, modified_at=at, was=was)
+
+    def fetch(self, item: Item) -> Content:
+        blob = self._repo.object_store[item.version.encode()]
+        data: bytes = blob.as_raw_string()
+        return Content(data, sections=sections_of(item.path, data))
+
+    def rights(self) -> list[Access]:
+        """Of the folder that is read."""
+        from dulwich.object_store import tree_lookup_path
+
+        store = self._repo.object_store
+        path = f"{self._below}/{FILE}" if self._below else FILE
+        try:
+            mode, sha = tree_lookup_path(store.__getitem__, self._repo[self._head].tree, path.encode())
+        except (KeyError, NotADirectoryError):
+            return read_rules(None)
+        return read_rules(store[sha].as_raw_string() if mode in _REGULAR else None)
+
+    def close(self) -> None:
+        self._repo.close()
+
+    def _files(self, head: bytes) -> dict[str, str]:
+        """{path below `below`: id of its content} of the documents in a commit."""
+        from dulwich.object_store import iter_tree_contents
+
+        found = {}
+        entries: Any = iter_tree_contents(self._repo.object_store, self._repo[head].tree)
+        for entry in entries:
+            path = entry.path.decode("utf-8", "replace")
+            inside = self._inside(path)
+            if entry.mode in _REGULAR and inside and self._choice.takes(inside):
+                found[inside] = entry.sha.decode()
+        return found
+
+    def _inside(self, path: str) -> str:
+        """The path below `below`; "" for what does not lie there."""
+        if not self._below:
+            return path
+        return path.removeprefix(f"{self._below}/") if path.startswith(f"{self._below}/") else ""
+
+    def _moved(self) -> dict[str, str]:
+        """{new path: old path} since the commit that was read last, as far as it is there."""
+        from dulwich.diff_tree import CHANGE_RENAME, RenameDetector, tree_changes
+
+        before = str(self._reading.state.get("head", "")).encode()
+        if not before or before == self._head or before not in self._repo.object_store:
+            return {}
+        store = self._repo.object_store
+        trees = self._repo[before].tree, self._repo[self._head].tree
+        changes: Any = tree_changes(store, *trees, rename_detector=RenameDetector(store))
+        return {
+            self._inside(change.new.path.decode("utf-8", "replace")): self._inside(
+                change.old.path.decode("utf-8", "replace")
+            )
+            for change in changes
+            if change.type == CHANGE_RENAME
+        }
+
+    def _last_changes(self, wanted: set[str]) -> dict[str, tuple[str, datetime]]:
+        """{path: (author, time)} of the last commit that changed it; what is older than MOST_COMMITS is not told."""
+        found: dict[str, tuple[str, datetime]] = {}
+        for entry in islice(self._repo.get_walker(include=[self._head]), MOST_COMMITS):
+            author = entry.commit.author.decode("utf-8", "replace").partition(" <")[0]
+            at = datetime.fromtimestamp(entry.commit.commit_time, UTC)
+            for change in entry.changes():
+                for each in change if isinstance(change, list) else [change]:  # a merge has one list for each file
+                    if each.new is not None and each.new.path:
+                        path = self._inside(each.new.path.decode("utf-8", "replace"))
+                        if path in wanted:
+                            found.setdefault(path, (author, at))
+            if len(found) == len(wanted):
+                break
+        return found
+
+    def _url(self, path: str) -> str:
+        whole = f"{self._below}/{path}" if self._below else path
+        return str(self._settings.page_url).replace("{path}", quote(whole))
+
+
+def _opened(settings: GitSettings, reading: Reading) -> tuple[Repository, bytes]:
+    """The repository, fetched where it is elsewhere, and the commit to read."""
+    from dulwich.errors import NotGitRepository
+    from dulwich.repo import Repo
+
+    if settings.is_remote:
+        require_safe(settings.url, has_secret=bool(reading.secret))
+        return _fetched(settings, reading)
+    folder = local_folder(settings.url)
+    try:
+        repo: Repository = Repo(str(folder))
+    except NotGitRepository as error:
+        raise Unreadable(gettext("%(path)s is no git repository.") % {"path": settings.url}) from error
+    return repo, _chosen(dict(repo.get_refs()), repo.refs.get_symrefs(), settings.branch)
+
+
+def _fetched(settings: GitSettings, reading: Reading) -> tuple[Repository, bytes]:
+    from dulwich.client import HttpGitClient, HTTPUnauthorized
+    from dulwich.errors import GitProtocolError, NotGitRepository
+
+    repo = _cache(reading.cache)
+    account: dict[str, Any] = (
+        {"username": settings.username or "token", "password": reading.secret} if reading.secret else {}
+    )  # sent to the origin of the address alone
+    client = HttpGitClient(
+        settings.url, pool_manager=pool_manager(pages()), timeout=SILENCE_S, thin_packs=False, **account
+    )
+    reading.pace()
+    try:
+        listed: Any = client.get_refs(b"")
+        head = _chosen(listed.refs, listed.symrefs, settings.branch)
+        if head not in repo.object_store:
+            _take(client, repo, head)
+    except NotGitRepository as error:
+        said = gettext("%(url)s is no git repository, or not one that this account sees.")
+        raise Unreadable(said % {"url": settings.url}) from error
+    except HTTPUnauthorized as error:
+        raise Unreadable(gettext("%(url)s wants another account or token.") % {"url": settings.url}) from error
+    except (GitProtocolError, OSError) as error:
+        refusal = refusal_in(error)
+        if refusal is not None:
+            raise refusal from error
+        raise Passing(gettext("%(url)s does not answer as git does.") % {"url": settings.url}) from error
+    return repo, head
+
+
+def _take(client: Any, repo: Repository, head: bytes) -> None:
+    """Fetch one commit with what it needs. Raises Unreadable for more than MOST_BYTES."""
+    file, commit, abort = repo.object_store.add_pack()
+    size = 0
+
+    def write(data: bytes) -> int:
+        nonlocal size
+        size += len(data)
+        if size > MOST_BYTES:
+            raise Unreadable(gettext("The repository has more than %(most)s MB.") % {"most": MOST_BYTES // 1_000_000})
+        return int(file.write(data))
+
+    try:
+        client.fetch_pack(b"", lambda refs, depth=None: [head], repo.get_graph_walker(), write)
+    except BaseException:
+        abort()
+        raise
+    commit()
+    repo.refs[b"refs/heads/read"] = head  # what the next fetch need not bring again
+
+
+def _chosen(refs: Mapping[bytes, Any], symrefs: Mapping[bytes, bytes], branch: str) -> bytes:
+    """The commit of the branch, or of the one that HEAD names. Raises Unreadable."""
+    name = f"refs/heads/{branch}".encode() if branch else symrefs.get(b"HEAD", b"HEAD")
+    found = refs.get(name) or (None if branch else refs.get(b"HEAD"))
+    if not found:
+        raise Unreadable(gettext("The repository has no branch “%(name)s”.") % {"name": branch or "HEAD"})
+    return bytes(found)
+
+
+def _cache(name: str) -> Repository:
+    from dulwich.repo import Repo
+
+    folder = Path(django_settings.SOURCE_CACHE) / PurePosixPath(name).name
+    if not (folder / "HEAD").exists():
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return Repo.init_bare(str(folder))
+    return Repo(str(folder))
+
+
+base.connectors.add("git", GitConnector)

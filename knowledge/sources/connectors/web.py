@@ -1,0 +1,309 @@
+"""Web pages: a list of addresses, those of a sitemap, or what is found from a start page within a prefix."""
+
+import gzip
+import hashlib
+import io
+from base64 import b64encode
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Any, Literal
+from urllib.parse import unquote, urljoin, urlsplit
+from urllib.robotparser import RobotFileParser
+
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from lxml import etree
+from pydantic import model_validator
+
+from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.outgoing import AddressRefused
+from knowledge.sources import base
+from knowledge.sources.base import Content, Item, Missed, Passing, Reading, Unreadable, asked
+from knowledge.sources.files import read_types
+from knowledge.sources.http import AGENT, Answer, Client, date_of, origin_of, require_safe
+from knowledge.sources.schedule import Pace
+from knowledge.sources.web_pages import Page, read_page
+
+MOST_IN_SITEMAPS = 50_000
+MOST_SITEMAP_BYTES = 50_000_000  # unpacked
+SLOWEST_S = 60  # between two pages that a robots.txt may ask for
+HTML = {"text/html", "application/xhtml+xml"}
+PAGES = {"", ".html", ".htm", ".xhtml", ".php", ".asp", ".aspx", ".jsp", ".do"}
+
+
+class WebSettings(base.Settings):
+    way: Literal["pages", "sitemap", "start"] = asked(
+        _("which pages"),
+        _("The addresses themselves, those that a sitemap lists, or all that is linked from a start page."),
+        default="start",
+        choices={"pages": _("these addresses"), "sitemap": _("of a sitemap"), "start": _("from a start page on")},
+    )
+    addresses: list[str] = asked(_("addresses"), _("One a line: pages, sitemaps, or start pages."), min_length=1)
+    prefix: str = asked(
+        _("only below"), _("Only addresses that begin so. Empty: the folder of the first address."), default=""
+    )
+    depth: int = asked(_("depth"), _("Links from a start page that are followed."), default=3, ge=0, le=20)
+    most: int = asked(_("most pages"), _("More are not read."), default=1_000, ge=1, le=MOST_IN_SITEMAPS)
+    takes_files: bool = asked(
+        _("linked documents, too"),
+        _("PDF, DOCX and others that the pages link to, below the same address."),
+        default=True,
+    )
+    username: str = asked(_("account"), _("For a site that asks for name and password (Basic)."), default="")
+    header: str = asked(_("or header"), _("Such as Authorization or X-Api-Key: the secret is sent in it."), default="")
+
+    @model_validator(mode="after")
+    def _lead_somewhere(self) -> "WebSettings":
+        for url in (*self.addresses, *([self.prefix] if self.prefix else [])):
+            try:
+                origin_of(url)
+            except AddressRefused as error:
+                raise ValueError(str(error)) from error
+        return self
+
+    @property
+    def below(self) -> str:
+        first = self.addresses[0]
+        if self.prefix:
+            return self.prefix
+        return urljoin(first, "/") if self.way == "sitemap" else urljoin(first, ".")
+
+    @property
+    def address(self) -> str:
+        scheme, host, port = origin_of(self.addresses[0])
+        return f"{scheme}://{host}:{port} {self.header}"
+
+
+class WebConnector(base.Connector):
+    """Pages are known by their addresses, canonical ones where they name them, and change with what they say.
+
+    memory of an item: etag, last_modified and its links, so that what did not change is not sent again.
+    """
+
+    label = _("Web pages")
+    about = _("Pages of a site, by their addresses, a sitemap, or from a start page on; robots.txt is kept to.")
+    noun = _("web page")
+    secret_label = _("Password or key")
+    wants = WebSettings
+
+    def __init__(self, settings: WebSettings, reading: Reading) -> None:
+        self._settings, self._known, self._pace = settings, reading.known, reading.pace
+        require_safe(settings.addresses[0], has_secret=bool(reading.secret))
+        self._client = Client(settings.addresses[0], headers=_headers(settings, reading.secret), pace=self._slowly)
+        self._types = read_types(takes_pictures=False)
+        self._robots: dict[tuple[str, str, int], RobotFileParser] = {}
+        self._closed: dict[tuple[str, str, int], Passing] = {}
+        self._delay = Pace(0)
+        self._content: dict[str, Content] = {}
+        self._seen: set[str] = set()
+
+    def listing(self) -> Iterator[Item | Missed]:
+        found = 0
+        for url, depth in self._addresses():
+            for each in self._look(url, depth):
+                yield each
+                found += isinstance(each, Item)
+            if found >= self._settings.most:
+                said = gettext("There are more than %(most)s pages; the rest is not read.")
+                yield Missed(self._settings.below, said % {"most": found}, is_branch=True)
+                return
+
+    def fetch(self, item: Item) -> Content:
+        try:
+            return self._content[item.id]
+        except KeyError:
+            raise Unreadable(gettext("%(path)s did not say what it said before.") % {"path": item.path}) from None
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _addresses(self) -> Iterator[tuple[str, int]]:
+        """Addresses with how many links may still be followed from them; those that pages add come in between."""
+        way, depth = self._settings.way, self._settings.depth if self._settings.way == "start" else 0
+        first = self._listed() if way == "sitemap" else iter(self._settings.addresses)
+        self._queue = deque((url, depth) for url in first)
+        while self._queue:
+            url, left = self._queue.popleft()
+            if url not in self._seen:
+                self._seen.add(url)
+                yield url, left
+
+    def _look(self, url: str, depth: int) -> Iterator[Item | Missed]:
+        known = self._known.get(url)
+        memory = dict(known.memory) if known else {}
+        try:
+            if not self._may_read(url):
+                return
+            answer = self._asked(url, memory)
+            if answer.status in {404, 410}:
+                if url in self._settings.addresses and self._settings.way == "start":
+                    raise Unreadable(gettext("%(url)s is not there.") % {"url": url})
+                return
+            if answer.status == 304 and known is not None:
+                self._follow(memory.get("links", []), depth)
+                yield self._item(url, known.version, memory=memory)
+            elif answer.type in HTML or (not answer.type and PurePosixPath(urlsplit(url).path).suffix in PAGES):
+                yield from self._page(url, answer, depth)
+            elif _suffix(answer.url) in self._types:
+                yield self._file(url, answer)
+        except InvalidInput as error:
+            yield Missed(url, str(error))
+            if "links" in memory:
+                self._follow(memory["links"], depth)
+            elif depth > 0:  # nobody knows what it would have led to
+                yield Missed(self._settings.below, str(error), is_branch=True)
+
+    def _page(self, url: str, answer: Answer, depth: int) -> Iterator[Item | Missed]:
+        page = read_page(answer.body, answer.url, answer.headers.get("Content-Type", ""))
+        here = self._name(page, answer.url)
+        if not self._is_below(here):  # a redirect that leads away
+            return
+        if page.may_follow:
+            self._follow(page.links, depth)
+        if here != url and here in self._seen:
+            return  # another address of a page that was read
+        self._seen.add(here)
+        if not page.may_keep:
+            return
+        if page.is_for_browsers:
+            said = gettext("%(url)s says nothing without a browser that runs its scripts, and is not read.")
+            yield Missed(here, said % {"url": here})
+            return
+        self._content = {here: page.content}
+        version = hashlib.sha256(page.content.data).hexdigest()
+        was = url if here != url and url in self._known else ""
+        memory = {**_conditions(answer), "links": list(page.links)} if here == url else {}
+        yield replace(self._item(here, version, title=page.content.title, memory=memory), was=was)
+
+    def _file(self, url: str, answer: Answer) -> Item:
+        modified = date_of(answer.headers.get("Last-Modified"))
+        self._content = {url: Content(answer.body, modified_at=modified)}
+        version = hashlib.sha256(answer.body).hexdigest()
+        return self._item(url, version, memory=_conditions(answer))
+
+    def _item(self, url: str, version: str, *, title: str = "", memory: dict[str, Any]) -> Item:
+        return Item(url, _path(url, self._settings.below, self._types), version, title=title, url=url, memory=memory)
+
+    def _follow(self, links: Any, depth: int) -> None:
+        """Queue what a page links to: pages while there is depth left, documents always."""
+        for link in links:
+            is_page = _suffix(link) in PAGES
+            if link not in self._seen and self._is_below(link) and (depth > 0 if is_page else self._wants_file(link)):
+                self._queue.append((link, depth - 1))
+
+    def _wants_file(self, link: str) -> bool:
+        return self._settings.takes_files and _suffix(link) in self._types
+
+    def _name(self, page: Page, url: str) -> str:
+        """The canonical address, as far as it is one of the same site."""
+        if page.canonical and self._is_below(page.canonical) and origin_of(page.canonical) == origin_of(url):
+            return page.canonical
+        return url
+
+    def _is_below(self, url: str) -> bool:
+        below = self._settings.below
+        return origin_of(url) == origin_of(below) and url.startswith(below)
+
+    def _asked(self, url: str, memory: dict[str, Any]) -> Answer:
+        conditions = {"If-None-Match": memory.get("etag"), "If-Modified-Since": memory.get("last_modified")}
+        headers = {name: str(value) for name, value in conditions.items() if value}
+        try:
+            return self._client.get(url, headers=headers)
+        except Passing:
+            return self._client.get(url, headers=headers)
+
+    def _may_read(self, url: str) -> bool:
+        """What the site's robots.txt says; one that cannot be read now closes the site (RFC 9309)."""
+        origin = origin_of(url)
+        if origin in self._closed:
+            raise self._closed[origin]
+        if origin not in self._robots:
+            try:
+                answer = self._client.get(urljoin(url, "/robots.txt"))
+            except Passing as error:
+                self._closed[origin] = error
+                raise
+            rules = RobotFileParser()
+            rules.parse(answer.body.decode("utf-8", "replace").splitlines() if answer.status == 200 else [])
+            self._robots[origin] = rules
+            delay = rules.crawl_delay(AGENT)
+            if delay:
+                self._delay = Pace(int(60 / min(float(delay), SLOWEST_S)) or 1)
+        return self._robots[origin].can_fetch(AGENT, url)
+
+    def _slowly(self) -> None:
+        self._pace()
+        self._delay()
+
+    def _listed(self) -> Iterator[str]:
+        """The pages of the sitemaps and of those that they name. Raises Unreadable."""
+        maps, read, count = deque(self._settings.addresses), set[str](), 0
+        while maps:
+            url = maps.popleft()
+            if url in read:
+                continue
+            read.add(url)
+            is_index, found = _read_sitemap(self._client.get(url))
+            if is_index:
+                maps.extend(each for each in found if origin_of(each) == origin_of(url))
+                continue
+            for each in found:
+                count += 1
+                if count > MOST_IN_SITEMAPS:
+                    return
+                if self._is_below(each):
+                    yield each
+
+
+def _read_sitemap(answer: Answer) -> tuple[bool, list[str]]:
+    """Whether it lists sitemaps, and the addresses. Raises Unreadable for what is no sitemap."""
+    try:
+        body = answer.body
+        if body[:2] == b"\x1f\x8b":
+            body = gzip.GzipFile(fileobj=io.BytesIO(body)).read(MOST_SITEMAP_BYTES)
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+        tree = etree.fromstring(body, parser)
+    except (etree.LxmlError, OSError, EOFError, ValueError) as error:
+        raise Unreadable(gettext("%(url)s is no sitemap.") % {"url": answer.url}) from error
+    found = [str(text).strip() for text in tree.xpath("//*[local-name() = 'loc']/text()")]
+    return etree.QName(tree).localname == "sitemapindex", [each for each in found if _is_address(each)]
+
+
+def _is_address(text: str) -> bool:
+    try:
+        origin_of(text)
+    except AddressRefused:
+        return False
+    return True
+
+
+def _headers(settings: WebSettings, secret: str) -> dict[str, str]:
+    if not secret:
+        return {}
+    if settings.header:
+        return {settings.header: secret}
+    return {"Authorization": "Basic " + b64encode(f"{settings.username}:{secret}".encode()).decode()}
+
+
+def _conditions(answer: Answer) -> dict[str, Any]:
+    return {"etag": answer.headers.get("ETag", ""), "last_modified": answer.headers.get("Last-Modified", "")}
+
+
+def _suffix(url: str) -> str:
+    return PurePosixPath(urlsplit(url).path).suffix.lower()
+
+
+def _path(url: str, below: str, types: frozenset[str]) -> str:
+    """`https://host/docs/a/page?x=1` below `https://host/docs/` → `a/page-1b2c3d.html`."""
+    parts = urlsplit(url)
+    path = unquote(url.split("?", maxsplit=1)[0].removeprefix(below.split("?", maxsplit=1)[0])).strip("/") or "index"
+    names = [name for name in path.split("/") if name not in {"", ".", ".."}] or ["index"]
+    suffix = PurePosixPath(names[-1]).suffix.lower()
+    stem = names[-1].removesuffix(PurePosixPath(names[-1]).suffix) if suffix in types | PAGES - {""} else names[-1]
+    mark = f"-{hashlib.sha256(parts.query.encode()).hexdigest()[:8]}" if parts.query else ""
+    return "/".join([*names[:-1], f"{stem[:120]}{mark}{suffix if suffix in types else '.html'}"])
+
+
+base.connectors.add("web", WebConnector)

@@ -1,0 +1,160 @@
+"""A WebDAV folder: Nextcloud, ownCloud, SharePoint on premises, a NAS."""
+
+from base64 import b64encode
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote, unquote, urljoin, urlsplit
+
+from django.conf import settings as django_settings
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from lxml import etree
+from pydantic import field_validator
+
+from copilot_site.lib.outgoing import AddressRefused
+from knowledge.sources import base
+from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
+from knowledge.sources.connectors.folder import LEAVE_OUT
+from knowledge.sources.files import Choice
+from knowledge.sources.http import Client, date_of, origin_of, require_safe
+from knowledge.sources.rules import FILE, read_rules
+
+DEEPEST = 40  # folders below one another
+_ASKED = (
+    b'<?xml version="1.0"?><propfind xmlns="DAV:"><prop><resourcetype/><getetag/><getlastmodified/>'
+    b"<getcontentlength/></prop></propfind>"
+)
+_DAV = "{DAV:}"
+
+
+class WebDavSettings(base.Settings):
+    url: str = asked(
+        _("address"), _("Of the folder, like https://cloud.example.com/remote.php/dav/files/robot/Handbook/.")
+    )
+    username: str = asked(_("account"), _("Who reads it there."), default="")
+    leave_out: list[str] = asked(*LEAVE_OUT, default=[])
+
+    @field_validator("url")
+    @classmethod
+    def _is_folder(cls, url: str) -> str:
+        try:
+            origin_of(url)
+        except AddressRefused as error:
+            raise ValueError(str(error)) from error
+        return url if url.endswith("/") else f"{url}/"
+
+    @property
+    def address(self) -> str:
+        scheme, host, port = origin_of(self.url)
+        return f"{scheme}://{host}:{port}"
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """path: below the source's folder, "" for itself."""
+
+    path: str
+    is_folder: bool
+    version: str
+    size: int
+    modified_at: datetime | None
+
+
+class WebDavConnector(base.Connector):
+    """Files are known by their paths and change with their ETag, or with time and size where the server gives none."""
+
+    label = _("WebDAV")
+    about = _("A shared folder by WebDAV: Nextcloud, ownCloud, a NAS.")
+    noun = _("file")
+    secret_label = _("Password or token")
+    ids_are_paths = True
+    takes_rights = True
+    wants = WebDavSettings
+
+    def __init__(self, settings: WebDavSettings, reading: Reading) -> None:
+        require_safe(settings.url, has_secret=bool(reading.secret))
+        self._settings, self._choice = settings, Choice(settings.leave_out)
+        pair = b64encode(f"{settings.username}:{reading.secret}".encode()).decode()
+        headers = {"Authorization": f"Basic {pair}"} if reading.secret else {}
+        self._client = Client(settings.url, headers=headers, pace=reading.pace)
+
+    def listing(self) -> Iterator[Item | Missed]:
+        folders, entered = deque([""]), set[str]()
+        while folders:
+            folder = folders.popleft()
+            if folder in entered or folder.count("/") > DEEPEST:
+                continue
+            entered.add(folder)
+            try:
+                entries = self._entries(folder)
+            except Unreadable as error:
+                if not folder:
+                    raise
+                yield Missed(f"{folder}/", str(error), is_branch=True)
+                continue
+            for entry in entries:
+                if entry.is_folder and not self._choice.leaves(entry.path):
+                    folders.append(entry.path)
+                elif not entry.is_folder and self._choice.takes(entry.path):
+                    yield self._item(entry)
+
+    def fetch(self, item: Item) -> Content:
+        size = int(item.memory.get("size", 0))
+        if size > django_settings.UPLOAD_MAX_BYTES:
+            said = gettext("%(path)s has more than %(most)s MB.")
+            raise Unreadable(said % {"path": item.path, "most": django_settings.UPLOAD_MAX_BYTES // 1_000_000})
+        answer = self._client.get(self._address(item.id))
+        if answer.status != 200:
+            raise Unreadable(gettext("%(path)s is not there any more.") % {"path": item.path})
+        return Content(answer.body)
+
+    def rights(self) -> list[Access]:
+        answer = self._client.get(self._address(FILE))
+        return read_rules(answer.body if answer.status == 200 else None)
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _item(self, entry: _Entry) -> Item:
+        url = self._address(entry.path)
+        return Item(
+            entry.path, entry.path, entry.version, url=url, modified_at=entry.modified_at, memory={"size": entry.size}
+        )
+
+    def _address(self, path: str) -> str:
+        return urljoin(self._settings.url, quote(path))
+
+    def _entries(self, folder: str) -> list[_Entry]:
+        """What lies directly in a folder. Raises Unreadable."""
+        url = self._address(f"{folder}/" if folder else "")
+        headers = {"Depth": "1", "Content-Type": "application/xml; charset=utf-8"}
+        answer = self._client.request("PROPFIND", url, headers=headers, body=_ASKED)
+        if answer.status != 207:
+            raise Unreadable(gettext("%(url)s does not answer as WebDAV does.") % {"url": url})
+        try:
+            tree = etree.fromstring(
+                answer.body, etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+            )
+        except etree.LxmlError as error:
+            raise Unreadable(gettext("%(url)s does not answer as WebDAV does.") % {"url": url}) from error
+        found = [self._entry(response) for response in tree.iter(f"{_DAV}response")]
+        return [entry for entry in found if entry is not None and entry.path != folder]
+
+    def _entry(self, response: Any) -> _Entry | None:
+        """None for what lies elsewhere: a server may name anything."""
+        href = unquote(urlsplit(urljoin(self._settings.url, response.findtext(f"{_DAV}href", "").strip())).path)
+        top = unquote(urlsplit(self._settings.url).path)
+        path = href.removeprefix(top).strip("/")
+        if not href.startswith(top.rstrip("/")) or ".." in path.split("/"):
+            return None
+        size = int(response.findtext(f".//{_DAV}getcontentlength") or 0)
+        modified = response.findtext(f".//{_DAV}getlastmodified") or ""
+        version = response.findtext(f".//{_DAV}getetag") or f"{modified} {size}"
+        is_folder = response.find(f".//{_DAV}collection") is not None
+        return _Entry(path, is_folder, version[:200], size, date_of(modified))
+
+
+base.connectors.add("webdav", WebDavConnector)

@@ -1,0 +1,82 @@
+"""What sources of files share: which files are documents, where they may lie on this machine, and how headings become anchors."""
+
+import re
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from itertools import pairwise
+from mimetypes import guess_type
+from pathlib import Path, PurePosixPath
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+from markdown_it import MarkdownIt
+
+from knowledge.parsers.base import accepted_extensions, load
+from knowledge.sources.base import Unreadable
+
+_MARKDOWN = {".md", ".markdown"}
+_LEFT_ALONE = re.compile(r"^(\.|~\$|thumbs\.db$|desktop\.ini$)", re.IGNORECASE)
+
+
+def read_types(*, takes_pictures: bool) -> frozenset[str]:
+    """The endings of the files that are read, with their dot."""
+    load()
+    found = accepted_extensions()
+    return frozenset(
+        each for each in found if takes_pictures or not (guess_type(f"x{each}")[0] or "").startswith("image/")
+    )
+
+
+class Choice:
+    """Which paths of a source become documents: of a type that is read, not hidden, not left out by one of the patterns.
+
+    takes_pictures: scans in a share are documents; pictures beside pages are parts of them.
+    """
+
+    def __init__(self, leave_out: Iterable[str] = (), *, takes_pictures: bool = True) -> None:
+        self._types, self._leave_out = read_types(takes_pictures=takes_pictures), list(leave_out)
+
+    def takes(self, path: str) -> bool:
+        """path: by `/`, below the source's top."""
+        parts = PurePosixPath(path)
+        return parts.suffix.lower() in self._types and not self.leaves(path)
+
+    def leaves(self, path: str) -> bool:
+        """Whether a file, or a folder with all in it, is left alone."""
+        if any(_LEFT_ALONE.match(part) for part in path.split("/")):
+            return True
+        return any(
+            fnmatchcase(path, pattern) or path.startswith(pattern.rstrip("/") + "/") for pattern in self._leave_out
+        )
+
+
+def local_folder(text: str) -> Path:
+    """A folder of this machine that the operator opened to sources. Raises Unreadable for any other, and for one that is not there."""
+    folder = Path(text).resolve()
+    roots = [Path(root).resolve() for root in settings.SOURCE_FOLDERS]
+    if not any(folder == root or root in folder.parents for root in roots):
+        raise Unreadable(
+            _("%(path)s is not among the folders that COPILOT_SOURCE_FOLDERS opens to sources.") % {"path": text}
+        )
+    if not folder.is_dir():
+        raise Unreadable(_("%(path)s is no folder that is there: is the share mounted?") % {"path": text})
+    return folder
+
+
+def sections_of(path: str, data: bytes) -> tuple[tuple[str, str], ...]:
+    """The headings of a Markdown file with the anchors that GitHub, GitLab and Gitea give them; nothing for other files."""
+    if PurePosixPath(path).suffix.lower() not in _MARKDOWN:
+        return ()
+    tokens = MarkdownIt().parse(data.decode("utf-8", "replace"))
+    headings = [
+        "".join(child.content for child in after.children or () if child.type in {"text", "code_inline"})
+        for token, after in pairwise(tokens)
+        if token.type == "heading_open"
+    ]
+    seen: dict[str, int] = {}
+    found = []
+    for heading in headings:
+        anchor = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        seen[anchor] = seen.get(anchor, -1) + 1
+        found.append((heading, f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor))
+    return tuple(found)

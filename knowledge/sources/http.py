@@ -1,0 +1,162 @@
+"""How sources speak HTTP: to what `outgoing.pages` allows, as often as their pace lets them, never for long and never for much."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import requests
+from django.utils.translation import gettext as _
+from urllib3.exceptions import HTTPError
+
+from copilot_site.lib.outgoing import PUBLIC, AddressRefused, Policy, checked_url, pages, parsed_url
+from copilot_site.lib.outgoing_http import Session, refusal_in
+from knowledge.sources.base import Passing, Unreadable
+
+AGENT = "EnterpriseKnowledgeCopilot"
+CONNECT_S, SILENCE_S, WHOLE_S = 10, 30, 120  # a connection, a pause within an answer, an answer
+MOST_BYTES = 50_000_000  # of one answer, unpacked
+MOST_REDIRECTS = 5
+REDIRECTS = {301, 302, 303, 307, 308}
+PASSING = {408, 425, 429, 500, 502, 503, 504}
+LONGEST_WAIT_S = 60  # that a Retry-After is followed within a run
+PART = 65_536
+
+
+@dataclass(frozen=True)
+class Answer:
+    """url: where it came from in the end."""
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes = b""
+
+    @property
+    def type(self) -> str:
+        return self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+
+
+class Client:
+    """One run's way out. headers: sent to the origin of `base` alone, such as what signs in."""
+
+    def __init__(
+        self, base: str, *, headers: Mapping[str, str] | None = None, pace: Callable[[], None] = lambda: None
+    ) -> None:
+        self._session = Session(pages())
+        self._session.headers["User-Agent"] = AGENT
+        self._origin, self._own, self._pace = origin_of(base), dict(headers or {}), pace
+
+    def get(self, url: str, *, headers: Mapping[str, str] | None = None) -> Answer:
+        return self.request("GET", url, headers=headers)
+
+    def request(
+        self, method: str, url: str, *, headers: Mapping[str, str] | None = None, body: bytes | None = None
+    ) -> Answer:
+        """The answer, after redirects of a GET; 304 and 404 are answers. Raises Unreadable, Passing for what may go in a moment."""
+        for attempt in (1, 2):
+            answer = self._follow(method, url, headers or {}, body)
+            wait = _wait(answer) if answer.status in {429, 503} and attempt == 1 else None
+            if wait is None:
+                return _judged(answer)
+            time.sleep(wait)
+        raise AssertionError  # the second answer is judged
+
+    def close(self) -> None:
+        self._session.close()
+
+    def _follow(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
+        for _hop in range(MOST_REDIRECTS + 1):
+            answer = self._once(method, url, headers, body)
+            target = answer.headers.get("Location")
+            if answer.status not in REDIRECTS or not target:
+                return Answer(url, answer.status, answer.headers, answer.body)
+            if method not in {"GET", "HEAD", "PROPFIND"}:
+                raise Unreadable(_("%(url)s leads elsewhere: enter the address that it leads to.") % {"url": url})
+            headers = {name: value for name, value in headers.items() if not name.startswith("If-")}  # of another page
+            url = urljoin(url, target)
+        raise Unreadable(_("%(url)s leads on and on.") % {"url": url})
+
+    def _once(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
+        parsed_url(url)  # before anything of it is sent
+        self._pace()
+        sent = {**headers, **(self._own if origin_of(url) == self._origin else {})}
+        try:
+            with self._session.request(
+                method, url, headers=sent, data=body, stream=True, allow_redirects=False, timeout=(CONNECT_S, SILENCE_S)
+            ) as response:
+                return Answer(url, response.status_code, dict(response.headers), _body(response, url))
+        except AddressRefused:
+            raise
+        except (requests.RequestException, HTTPError, OSError) as error:
+            refusal = refusal_in(error)
+            if refusal is not None:
+                raise refusal from error
+            if isinstance(error, requests.exceptions.SSLError):
+                raise Unreadable(_("%(url)s has no certificate that is trusted here.") % {"url": shown(url)}) from error
+            raise Passing(_("%(url)s does not answer.") % {"url": shown(url)}) from error
+
+
+def origin_of(url: str) -> tuple[str, str, int]:
+    """Scheme, host and port. Raises AddressRefused."""
+    host, port = parsed_url(url)
+    return urlsplit(url).scheme, host, port
+
+
+def require_safe(url: str, *, has_secret: bool) -> None:
+    """Raises AddressRefused where an address does not resolve to what is allowed, or a secret would be sent in the clear to anybody."""
+    target = checked_url(url, pages())
+    inside = Policy(tuple(entry for entry in pages().entries if entry != PUBLIC))
+    is_named = all(inside.allows(target.host, ip_address(address)) for address in target.addresses)
+    if has_secret and not url.startswith("https://") and not is_named:
+        raise AddressRefused(_("A secret is sent by https alone: write the address with https://."))
+
+
+def shown(url: str) -> str:
+    """An address as it may stand in a sentence: without its query, which may hold a key."""
+    return url.partition("?")[0][:300]
+
+
+def date_of(text: str | None) -> Any:
+    """An HTTP date as an aware time; None for what is none."""
+    try:
+        found = parsedate_to_datetime(text or "")
+    except (TypeError, ValueError):
+        return None
+    return found if found.tzinfo else None
+
+
+def _body(response: requests.Response, url: str) -> bytes:
+    """Raises Unreadable for what is too much or takes too long."""
+    until, parts, size = time.monotonic() + WHOLE_S, [], 0
+    while part := response.raw.read1(PART, decode_content=True):
+        parts.append(part)
+        size += len(part)
+        if size > MOST_BYTES:
+            raise Unreadable(
+                _("%(url)s has more than %(most)s MB.") % {"url": shown(url), "most": MOST_BYTES // 1_000_000}
+            )
+        if time.monotonic() > until:
+            raise Passing(_("%(url)s does not come to an end.") % {"url": shown(url)})
+    return b"".join(parts)
+
+
+def _judged(answer: Answer) -> Answer:
+    status, url = answer.status, shown(answer.url)
+    if status in {200, 206, 207, 304, 404, 410}:
+        return answer
+    if status in {401, 403}:
+        raise Unreadable(_("%(url)s wants another sign-in (%(status)s).") % {"url": url, "status": status})
+    if status in PASSING:
+        raise Passing(_("%(url)s cannot answer now (%(status)s).") % {"url": url, "status": status})
+    raise Unreadable(_("%(url)s answers %(status)s.") % {"url": url, "status": status})
+
+
+def _wait(answer: Answer) -> float | None:
+    """Seconds that the other side asks for; None for too many of them."""
+    text = answer.headers.get("Retry-After", "1")
+    seconds = int(text) if text.isdigit() else LONGEST_WAIT_S + 1
+    return seconds if seconds <= LONGEST_WAIT_S else None

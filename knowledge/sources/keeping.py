@@ -1,0 +1,248 @@
+"""From what is out there to documents here: each item of a listing is brought in, moved, left as it is, or missed."""
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import PurePosixPath
+
+from django.core.files.base import ContentFile
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from copilot_site.lib.errors import CopilotError, StorageFull
+from knowledge.models import Document, Source, SourceItem, SourceRun
+from knowledge.services.folders import ensure_path
+from knowledge.services.originals import free_name, place_document, restore_document, withdraw_document
+from knowledge.services.uploads import IncomingFile, UploadOutcome, add_document, clean_filename
+from knowledge.sources.base import Connector, Content, Item, Missed, Passing, Unreadable
+from knowledge.sources.runs import keep, note, require_held
+
+PROGRESS_S = 2.0
+WAITS_S = (1.0, 5.0)  # before something that may pass is tried again
+BATCH = 500
+
+
+@dataclass
+class Keeper:
+    """One run at work. sleep: waits seconds.
+
+    items: what was read before, by id. seen: ids that are out there. dark: beginnings of ids of which nobody can say.
+    """
+
+    run: SourceRun
+    source: Source
+    connector: Connector
+    sleep: Callable[[float], None] = time.sleep
+    items: dict[str, SourceItem] = field(default_factory=dict)
+    seen: set[str] = field(default_factory=set)
+    dark: list[str] = field(default_factory=list)
+    checked: list[int] = field(default_factory=list)
+    told_at: float = 0.0
+
+    def keep_all(self) -> None:
+        """Take in all that is out there, then miss what is not. Raises Unreadable where the listing ends early, Overtaken."""
+        later: list[Item] = []
+        for each in self.connector.listing():
+            if isinstance(each, Missed):
+                self._note_missed(each)
+            elif self._may_be_moved(each):
+                self._see(each.id)
+                later.append(each)
+            else:
+                self._see(each.id)
+                self._try(each)
+            self._tell()
+        self._refuse_emptiness(later)
+        for item in later:  # what is new under one name may be what is gone under another
+            self._try(item)
+            self._tell()
+        for row in self._gone():
+            self._miss(row)
+            self._tell()
+        self._flush()
+
+    def _see(self, original_id: str) -> None:
+        if original_id not in self.seen:
+            self.seen.add(original_id)
+            self.run.seen += 1
+
+    def _may_be_moved(self, item: Item) -> bool:
+        return self.connector.ids_are_paths and item.id not in self.items and item.was not in self.items
+
+    def _note_missed(self, missed: Missed) -> None:
+        if missed.is_branch:
+            self.dark.append(missed.id)
+        else:
+            self._see(missed.id)
+        self._fail(missed.id, missed.id, missed.why)
+
+    def _try(self, item: Item) -> None:
+        """Bring one item in; what fails is noted and tried again by the next run."""
+        try:
+            self._bring(item)
+        except StorageFull:
+            raise
+        except CopilotError as error:
+            self._fail(item.id, item.path, str(error))
+
+    def _bring(self, item: Item) -> None:
+        row = self.items.get(item.id) or self._renamed(item)
+        if row is not None and row.version == item.version and row.document_id and not row.failure:
+            self._left_alone(row, item)
+            return
+        content = self._fetch(item)
+        sha256 = hashlib.sha256(content.data).hexdigest()
+        if row is None and self.connector.ids_are_paths:
+            row = next((each for each in self._gone() if each.sha256 == sha256), None)
+        with transaction.atomic():
+            require_held(self.run)
+            if row is None:
+                row = SourceItem(source=self.source, original_id=item.id, path="")
+            outcome = self._written(row, item, content, sha256)
+            self._described(row, item, content)
+            row.sha256, row.version, row.read_at, row.failure = sha256, item.version, timezone.now(), ""
+            row.save()
+        self._count(row, outcome)
+
+    def _count(self, row: SourceItem, outcome: str) -> None:
+        self.items[row.original_id] = row
+        self.checked.append(row.pk)
+        setattr(self.run, outcome, getattr(self.run, outcome) + 1)
+
+    def _written(self, row: SourceItem, item: Item, content: Content, sha256: str) -> str:
+        """Store what an item says as a document. The name of what the run counts it as."""
+        title = item.title or content.title
+        *folders, filename = PurePosixPath(item.path).parts
+        document = row.document
+        if document is None:
+            folder = ensure_path(None, self.source.folder, tuple(folders))
+            name = free_name(folder, clean_filename(filename))
+            incoming = IncomingFile(name, ContentFile(content.data), title=title, queue="bulk")
+            row.document = add_document(None, folder, incoming, known={}).document
+            return "added"
+        was_back = self._is_back(row, document)
+        has_moved = self._place(row, document, item, title)
+        if row.sha256 == sha256:
+            return "moved" if has_moved else "added" if was_back else "unchanged"
+        incoming = IncomingFile(document.filename, ContentFile(content.data), queue="bulk")
+        upload = add_document(None, document.folder, incoming, known={document.filename: document})
+        return "unchanged" if upload.outcome is UploadOutcome.UNCHANGED else "changed"
+
+    def _left_alone(self, row: SourceItem, item: Item) -> None:
+        """An item that says what it said: perhaps it was moved, or is there again."""
+        said = (item.id, item.path, item.url or row.url, item.author or row.author, item.title or row.title)
+        if row.gone_at is None and said == (row.original_id, row.path, row.url, row.author, row.title):
+            self._count(row, "unchanged")
+            return
+        with transaction.atomic():
+            require_held(self.run)
+            assert row.document is not None  # the caller looked
+            was_back = self._is_back(row, row.document)
+            has_moved = self._place(row, row.document, item, item.title)
+            self._described(row, item, None)
+            row.save()
+        self._count(row, "moved" if has_moved else "added" if was_back else "unchanged")
+
+    def _place(self, row: SourceItem, document: Document, item: Item, title: str) -> bool:
+        """Follow a new path or title; whoever moved the document here has it stay where it lies. Whether it was moved."""
+        has_moved = row.path != item.path
+        title = title if title != row.title else ""
+        if not has_moved and not title:
+            return False
+        folder, filename = document.folder, document.filename
+        if has_moved:
+            *folders, filename = PurePosixPath(item.path).parts
+            folder = ensure_path(None, self.source.folder, tuple(folders))
+        place_document(None, document, folder, filename, title)
+        return has_moved
+
+    def _is_back(self, row: SourceItem, document: Document) -> bool:
+        was_withdrawn = row.gone_at is not None and document.withdrawn_at is not None
+        row.gone_at = None
+        if was_withdrawn:
+            restore_document(None, document)
+            document.withdrawn_at = None
+        return was_withdrawn
+
+    def _described(self, row: SourceItem, item: Item, content: Content | None) -> None:
+        """What stands beside a document: its address, author and time out there."""
+        self.items.pop(row.original_id, None)  # it may have another id by now
+        row.original_id, row.path = item.id, item.path
+        row.title = (item.title or (content.title if content else "") or row.title)[:300]
+        row.url, row.author = (
+            item.url or row.url,
+            (item.author or (content.author if content else "") or row.author)[:200],
+        )
+        row.modified_at = item.modified_at or (content.modified_at if content else None) or row.modified_at
+        row.memory = dict(item.memory) or row.memory
+        if content is not None:
+            row.sections = [list(each) for each in content.sections]
+
+    def _renamed(self, item: Item) -> SourceItem | None:
+        """The row of what had another id before, where the connector says which."""
+        return self.items.get(item.was) if item.was and item.was not in self.seen else None
+
+    def _fetch(self, item: Item) -> Content:
+        for wait in WAITS_S:
+            try:
+                return self.connector.fetch(item)
+            except Passing:
+                self.sleep(wait)
+        return self.connector.fetch(item)
+
+    def _fail(self, original_id: str, what: str, why: str) -> None:
+        note(self.run, what, why)
+        row = self.items.get(original_id)
+        if row is not None:
+            row.failure = why[:500]
+            SourceItem.unscoped.filter(pk=row.pk).update(failure=row.failure)
+
+    def _gone(self) -> Iterable[SourceItem]:
+        for original_id, row in list(self.items.items()):
+            if original_id not in self.seen and not any(original_id.startswith(dark) for dark in self.dark):
+                yield row
+
+    def _refuse_emptiness(self, later: list[Item]) -> None:
+        """An unmounted share looks like an empty one: nobody means to withdraw everything."""
+        here = [row for row in self.items.values() if row.gone_at is None]
+        if here and not self.seen and not self.dark:
+            raise Unreadable(
+                _(
+                    "Nothing is there any more, where there were %(count)s pages. Nothing is withdrawn here: look there first."
+                )
+                % {"count": len(here)}
+            )
+
+    def _miss(self, row: SourceItem) -> None:
+        """What is gone out there answers until its grace is over."""
+        now = timezone.now()
+        grace = timedelta(hours=self.source.grace_hours)
+        with transaction.atomic():
+            require_held(self.run)
+            if row.gone_at is None:
+                row.gone_at = now
+                row.save(update_fields=["gone_at"])
+            document = row.document
+            if document is not None and document.withdrawn_at is None and row.gone_at + grace <= now:
+                withdraw_document(None, document)
+                self.run.withdrawn += 1
+
+    def _tell(self) -> None:
+        if time.monotonic() - self.told_at > PROGRESS_S:
+            keep(self.run)
+            self._flush()
+            self.told_at = time.monotonic()
+
+    def _flush(self) -> None:
+        while self.checked:
+            part, self.checked = self.checked[:BATCH], self.checked[BATCH:]
+            SourceItem.unscoped.filter(pk__in=part).update(checked_at=timezone.now())
+
+
+def items_of(source: Source) -> dict[str, SourceItem]:
+    """What was read of a source before, by id."""
+    rows = SourceItem.unscoped.filter(source=source).select_related("document__folder")
+    return {row.original_id: row for row in rows}

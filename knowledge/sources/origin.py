@@ -1,0 +1,46 @@
+"""Where a document comes from: its address, author and time out there, for the page and for citations."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from authz.principal import Principal
+from knowledge.models import Document, SourceItem
+from knowledge.sources.base import section_url
+from knowledge.sources.reading import kind_of
+
+
+@dataclass(frozen=True)
+class Origin:
+    """noun: what it is out there, such as a wiki page. url: of the cited heading where it can be linked to, "" where there is none.
+
+    checked_at: when it was last seen out there as it is here. gone_at: since when it is missed.
+    """
+
+    source: str
+    noun: str
+    path: str
+    url: str
+    author: str
+    modified_at: datetime | None
+    checked_at: datetime | None
+    gone_at: datetime | None
+
+
+def origin_of(principal: Principal, document: Document, heading_path: Sequence[str] = ()) -> Origin | None:
+    """None for a document that no source brought, or that this person may not see."""
+    rows = SourceItem.objects.visible_to(principal).filter(document=document).select_related("source")
+    row = rows.first()
+    if row is None:
+        return None
+    url = section_url(row.url, row.sections, tuple(heading_path))
+    return Origin(
+        source=row.source.name,
+        noun=str(kind_of(row.source.kind).noun),
+        path=row.path,
+        url=url if url.startswith(("https://", "http://")) else "",
+        author=row.author,
+        modified_at=row.modified_at,
+        checked_at=row.checked_at,
+        gone_at=row.gone_at,
+    )

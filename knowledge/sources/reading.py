@@ -1,0 +1,159 @@
+"""A source is read: tried before it is saved, and by runs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import structlog
+from django.conf import settings as django_settings
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from pydantic import ValidationError
+
+from authz.principal import Principal
+from copilot_site.lib.errors import CopilotError, InvalidInput
+from copilot_site.lib.sealing import SealBroken, seal, unseal
+from knowledge.models import Source, SourceRun, Trigger
+from knowledge.sources.base import Connector, Item, Known, Reading, Settings, connectors, load, words_of
+from knowledge.sources.keeping import Keeper, items_of
+from knowledge.sources.rights import CLOSED, take_rights
+from knowledge.sources.runs import Overtaken, begin, failures_in_a_row, finish
+from knowledge.sources.schedule import Pace, next_time
+
+log = structlog.get_logger(__name__)
+TITLES = 10  # that a try shows
+MOST_COUNTED = 2_000  # pages that a try counts; finding out more takes as long as a run
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What would come. count: pages, at least so many where is_more. problems: what could not be looked at, as sentences."""
+
+    count: int
+    is_more: bool
+    titles: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+def kind_of(name: str) -> type[Connector]:
+    """Raises UnknownName."""
+    load()
+    return connectors.get(name)
+
+
+def checked_settings(kind: str, given: Mapping[str, Any]) -> Settings:
+    """The settings of a kind of source. Raises InvalidInput, which names what is wrong by the words of the form."""
+    wanted = kind_of(kind).wants
+    try:
+        checked: Settings = wanted.model_validate(dict(given))
+    except ValidationError as error:
+        first = min(
+            error.errors(), key=lambda each: each["type"] != "extra_forbidden"
+        )  # a misspelt name explains a missing one
+        why = str(first.get("ctx", {}).get("error", ""))
+        if not first["loc"]:
+            raise InvalidInput(why) from error
+        name = str(first["loc"][0])
+        field = wanted.model_fields.get(name)
+        if field is None:
+            raise InvalidInput(_("A source of this kind has no setting “%(name)s”.") % {"name": name}) from error
+        why = why or _("it is missing or not of the right kind")
+        raise InvalidInput(f"{words_of(field)[0]}: {why}") from error
+    return checked
+
+
+def preview(source: Source, *, secret: str) -> Preview:
+    """What a source that need not be stored would bring. Raises InvalidInput, Unreadable."""
+    connector = _connector(source, Reading(secret, pace=Pace(source.most_per_minute), cache=str(source.pk)))
+    titles: list[str] = []
+    problems: list[str] = []
+    found = 0
+    try:
+        for each in connector.listing():
+            if not isinstance(each, Item):
+                problems.append(each.why)
+                continue
+            found += 1
+            if len(titles) < TITLES:
+                titles.append(each.title or each.path)
+            if found == MOST_COUNTED:
+                return Preview(found, True, tuple(titles), tuple(problems[:TITLES]))
+    finally:
+        connector.close()
+    return Preview(found, False, tuple(titles), tuple(problems[:TITLES]))
+
+
+def read_source(source_id: UUID, trigger: Trigger, *, by: Principal | None = None) -> SourceRun | None:
+    """Read a source until its folder is as it is out there; None while another run is under way.
+
+    What goes wrong stands in the run. by: whoever asked for it.
+    """
+    source = Source.unscoped.select_related("folder").get(pk=source_id)
+    run = begin(source, trigger, by=by)
+    if run is None:
+        return None
+    problem = ""
+    try:
+        _read(source, run)
+    except Overtaken:
+        return run
+    except CopilotError as error:
+        problem = str(error)
+    except Exception:
+        log.exception("source.failed", source=str(source.pk))
+        problem = _("Something went wrong here: see the log of the worker.")
+    try:
+        finish(run, problem=problem)
+    except Overtaken:
+        return run
+    _plan(source)
+    return run
+
+
+def _read(source: Source, run: SourceRun) -> None:
+    items = items_of(source)
+    known = {row.original_id: Known(row.version, row.memory) for row in items.values() if not row.failure}
+    reading = Reading(opened_secret(source), known, source.state, Pace(source.most_per_minute), cache=str(source.pk))
+    connector = _connector(source, reading)
+    try:
+        closed = take_rights(run, source, connector)
+        Source.unscoped.filter(pk=source.pk).update(state={**source.state, CLOSED: closed})
+        Keeper(run, source, connector, items=items).keep_all()
+    finally:
+        connector.close()
+    if not run.failed:
+        Source.unscoped.filter(pk=source.pk).update(state={**connector.state, CLOSED: closed})
+
+
+def _connector(source: Source, reading: Reading) -> Connector:
+    return kind_of(source.kind)(checked_settings(source.kind, source.settings), reading)
+
+
+@transaction.atomic
+def _plan(source: Source) -> None:
+    """After a run: when the next one begins by itself."""
+    current = Source.unscoped.select_for_update().get(pk=source.pk)
+    at = next_time(current, timezone.now(), failures=failures_in_a_row(current))
+    Source.unscoped.filter(pk=source.pk).update(next_at=at)
+
+
+def sealed_secret(secret: str, address: str) -> str:
+    """A secret as it is stored, for this address alone."""
+    return seal(secret, purpose=_purpose(address), secrets=[django_settings.SECRET_KEY])
+
+
+def opened_secret(source: Source) -> str:
+    """Raises InvalidInput for one that was stored for another address or under another secret of the site."""
+    address = checked_settings(source.kind, source.settings).address
+    try:
+        return unseal(source.encrypted_secret, purpose=_purpose(address), secrets=[django_settings.SECRET_KEY])
+    except SealBroken:
+        raise InvalidInput(
+            _("The secret was stored for another address or another COPILOT_SECRET_KEY: enter it again.")
+        ) from None
+
+
+def _purpose(address: str) -> str:
+    return f"copilot source of documents {address}"

@@ -1,0 +1,57 @@
+"""Rights as a source of files says them: a file of rules at its top, which names people and groups as they are called here.
+
+rights:
+  - below: ""            # everything
+    groups: [Engineering]
+  - below: people/pay    # here these alone, in place of what is said above
+    people: [lin]
+"""
+
+from typing import Any
+
+import yaml
+from django.utils.translation import gettext as _
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from knowledge.sources.base import Access, Unreadable
+
+FILE = ".rights.yaml"
+MOST_BYTES = 1_000_000
+
+
+class _Rule(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    below: str
+    people: list[str] = []
+    groups: list[str] = []
+
+
+class _Rules(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    rights: list[_Rule]
+
+
+def read_rules(data: bytes | None) -> list[Access]:
+    """data: of the file; None where there is none. Raises Unreadable for anything that is not sure."""
+    if data is not None and len(data) > MOST_BYTES:
+        raise Unreadable(_("%(file)s is larger than 1 MB.") % {"file": FILE})
+    if data is None:
+        raise Unreadable(_("There is no %(file)s at the top: nothing is brought until there is.") % {"file": FILE})
+    try:
+        given: Any = yaml.safe_load(data)
+        rules = _Rules.model_validate(given).rights
+    except (yaml.YAMLError, ValidationError, ValueError, RecursionError) as error:
+        raise Unreadable(
+            _("%(file)s cannot be read for sure: nothing is brought until it can.") % {"file": FILE}
+        ) from error
+    found = {}
+    for rule in rules:
+        prefix = "/".join(part.strip() for part in rule.below.split("/") if part.strip())
+        if prefix in found or ".." in prefix.split("/"):
+            raise Unreadable(_("%(file)s says two things of “%(below)s”.") % {"file": FILE, "below": rule.below})
+        found[prefix] = Access(prefix, frozenset(rule.people), frozenset(rule.groups))
+    if "" not in found:
+        raise Unreadable(_("%(file)s does not say who may see everything else.") % {"file": FILE})
+    return list(found.values())

@@ -1,0 +1,93 @@
+"""Runs of sources and their lease: one at a time, and whoever lost it writes nothing more."""
+
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from audit.actions import Action
+from audit.record import record
+from authz.principal import Principal
+from knowledge.models import RunState, Source, SourceRun, Trigger
+from knowledge.models.sources import MOST_PROBLEMS
+
+LEASE = timedelta(minutes=15)  # longer than any one step: an answer takes 2 minutes at most, a fetch of git some more
+COUNTS = ("seen", "added", "changed", "moved", "unchanged", "withdrawn", "failed")
+
+
+class Overtaken(Exception):
+    """The run lost its lease, and another one may be under way."""
+
+
+@transaction.atomic
+def begin(source: Source, trigger: Trigger, *, by: Principal | None = None) -> SourceRun | None:
+    """A run that holds the source; None while another one does. by: who asked for it, None for the schedule."""
+    Source.unscoped.select_for_update().get(pk=source.pk)
+    running = SourceRun.objects.filter(source=source, state=RunState.RUNNING).first()
+    if running is not None:
+        if running.lease_expires_at is not None and running.lease_expires_at > timezone.now():
+            return None
+        running.problem = _("Its worker ended before it did.")
+        _close(running, RunState.FAILED)
+    run = SourceRun.objects.create(source=source, trigger=trigger, lease_expires_at=timezone.now() + LEASE)
+    record(by, Action.DOCUMENT_SOURCE_READ, source, detail={"run": run.pk, "trigger": str(trigger)})
+    return run
+
+
+def keep(run: SourceRun) -> None:
+    """Store how far a run is, and keep its lease. Raises Overtaken."""
+    counts = {name: getattr(run, name) for name in COUNTS}
+    held = SourceRun.objects.filter(pk=run.pk, state=RunState.RUNNING)
+    if not held.update(lease_expires_at=timezone.now() + LEASE, problems=run.problems, **counts):
+        raise Overtaken
+
+
+def require_held(run: SourceRun) -> None:
+    """Lock a run that still holds its source, inside the caller's transaction. Raises Overtaken."""
+    if not SourceRun.objects.select_for_update().filter(pk=run.pk, state=RunState.RUNNING).exists():
+        raise Overtaken
+
+
+def note(run: SourceRun, what: str, why: str) -> None:
+    """Count a failure, and keep the first ones with their reasons."""
+    run.failed += 1
+    if len(run.problems) < MOST_PROBLEMS:
+        run.problems.append({"what": what[:300], "why": why[:500]})
+
+
+@transaction.atomic
+def finish(run: SourceRun, *, problem: str = "") -> None:
+    """End a run: done, in part where something failed, failed where nothing was found out. Raises Overtaken."""
+    require_held(run)
+    run.problem = problem[:500]
+    touched = run.added + run.changed + run.moved + run.unchanged + run.withdrawn
+    if problem and not touched:
+        _close(run, RunState.FAILED)
+    else:
+        _close(run, RunState.PARTIAL if problem or run.failed else RunState.DONE)
+
+
+def _close(run: SourceRun, state: RunState) -> None:
+    run.state, run.finished_at, run.lease_expires_at = state, timezone.now(), None
+    run.save()
+    record(
+        None,
+        Action.DOCUMENT_SOURCE_READ,
+        run.source,
+        detail={"run": run.pk, "state": str(state), **{name: getattr(run, name) for name in COUNTS}},
+    )
+
+
+def failures_in_a_row(source: Source) -> int:
+    """How many of the newest runs did not end well."""
+    states = (
+        SourceRun.objects.filter(source=source).order_by("-started_at", F("pk").desc()).values_list("state", flat=True)
+    )
+    count = 0
+    for state in states[:10]:
+        if state not in {RunState.FAILED, RunState.PARTIAL}:
+            break
+        count += 1
+    return count

@@ -1,0 +1,69 @@
+"""When a source is read next, and how fast."""
+
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from datetime import time as TimeOfDay  # noqa: N812  # `time` is the module
+from itertools import count
+
+from django.utils import timezone
+
+from knowledge.models import Every, Source
+
+SOON = timedelta(minutes=10)  # after a run that failed
+MOST_IN_A_ROW = 3  # of those; then it waits for its turn
+
+
+def next_time(source: Source, now: datetime, *, failures: int = 0) -> datetime | None:
+    """When a run begins by itself after `now`; None for a source that is read by hand alone. failures: of the newest runs, in a row."""
+    if not source.is_active or source.every_minutes == Every.NEVER:
+        return None
+    regular = now + timedelta(minutes=source.every_minutes)
+    if source.at is not None and source.every_minutes >= Every.DAY:
+        regular = _at(regular - timedelta(days=1), source.at)
+    soon = now + SOON * failures
+    return _outside(min(regular, soon) if 0 < failures <= MOST_IN_A_ROW else regular, source)
+
+
+def is_quiet(source: Source, now: datetime) -> bool:
+    """Whether no run begins by itself at this time of the day."""
+    if source.quiet_from is None or source.quiet_until is None or source.quiet_from == source.quiet_until:
+        return False
+    here = timezone.localtime(now).time()
+    if source.quiet_from < source.quiet_until:
+        return source.quiet_from <= here < source.quiet_until
+    return here >= source.quiet_from or here < source.quiet_until  # over midnight
+
+
+def _at(after: datetime, at: TimeOfDay) -> datetime:
+    """The first time after `after` at which clocks here show `at`."""
+    here = timezone.localtime(after)
+    for days in count():
+        found = here.replace(hour=at.hour, minute=at.minute, second=0, microsecond=0) + timedelta(days=days)
+        if found > here:
+            return found
+    raise AssertionError  # days do not end
+
+
+def _outside(moment: datetime, source: Source) -> datetime:
+    return _at(moment, source.quiet_until) if is_quiet(source, moment) and source.quiet_until else moment
+
+
+class Pace:
+    """Lets at most so many requests a minute through; 0: all. clock, sleep: seconds."""
+
+    def __init__(
+        self,
+        most_per_minute: int,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._between = 60 / most_per_minute if most_per_minute else 0.0
+        self._clock, self._sleep, self._next = clock, sleep, 0.0
+
+    def __call__(self) -> None:
+        wait = self._next - self._clock()
+        if wait > 0:
+            self._sleep(wait)
+        self._next = max(self._clock(), self._next) + self._between

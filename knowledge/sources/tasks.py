@@ -1,0 +1,51 @@
+"""What workers do for sources. Ids in; how far a run is stands on its row."""
+
+from uuid import UUID
+
+import structlog
+from celery import shared_task
+from django.db import transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from authz.principal import Principal
+from copilot_site.lib.errors import NotFound
+from knowledge.models import Source, Trigger
+from knowledge.sources.reading import read_source
+from knowledge.sources.schedule import SOON, next_time
+
+log = structlog.get_logger(__name__)
+QUEUE = "bulk"
+
+
+@shared_task(name="knowledge.run_source")
+def run_source(source_id: str, trigger: str, user_id: int = 0) -> None:
+    """user_id: of whoever asked for it, 0 for nobody; one who is gone meanwhile is named no more."""
+    if not Source.unscoped.filter(pk=source_id).exists():
+        return
+    try:
+        by = Principal.load(user_id) if user_id else None
+    except NotFound:
+        by = None
+    if read_source(UUID(source_id), Trigger(trigger), by=by) is None:
+        log.info("source.busy", source=source_id)
+        if trigger == Trigger.WEBHOOK:  # what it told of may have come too late for the run under way
+            Source.unscoped.filter(pk=source_id).update(next_at=timezone.now() + SOON)
+
+
+@shared_task(name="knowledge.run_due_sources")
+def run_due_sources() -> None:
+    """Send what is due. Each is planned anew before it is sent: a lost message costs one turn, and nothing is sent twice."""
+    now = timezone.now()
+    due = Source.unscoped.filter(Q(next_at__lte=now), is_active=True).order_by(F("next_at"))
+    for source in due:
+        with transaction.atomic():
+            mine = Source.unscoped.select_for_update(skip_locked=True).filter(pk=source.pk, next_at=source.next_at)
+            if mine.update(next_at=next_time(source, now)):
+                queue_run(source, Trigger.SCHEDULE)
+
+
+def queue_run(source: Source, trigger: Trigger, *, by: Principal | None = None) -> None:
+    """Have a worker read a source when the transaction commits."""
+    args = (str(source.pk), str(trigger), by.user_id if by else 0)
+    transaction.on_commit(lambda: run_source.apply_async(args=args, queue=QUEUE), robust=True)

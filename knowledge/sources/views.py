@@ -1,0 +1,199 @@
+"""Pages of the administration for sources: all of them, a new one, and one with its runs; and the address of its webhook."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, RawPostDataException
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from authz.admin_pages import admin_page, show
+from authz.governing import governed
+from authz.principal import Principal
+from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound, PermissionDenied
+from copilot_site.lib.registry import UnknownName
+from knowledge.models import KnowledgeBase, Source, SourceItem, SourceRun, Trigger
+from knowledge.services.folders import ensure_path, root_folder
+from knowledge.services.paths import names_in
+from knowledge.services.sources import (
+    delete_source,
+    get_source,
+    hooked_source,
+    make_hook_secret,
+    may_connect,
+    save_source,
+    seen_sources,
+    try_source,
+)
+from knowledge.sources.base import connectors, load
+from knowledge.sources.forms import SourceForm
+from knowledge.sources.reading import Preview, kind_of
+from knowledge.sources.tasks import queue_run
+
+RUNS_SHOWN = 20
+MOST_BODY = 1_000_000  # bytes of a webhook's call; what it says is not read
+
+
+@require_GET
+@admin_page
+def sources(request: HttpRequest, by: Principal) -> HttpResponseBase:
+    rows = list(seen_sources(by, request.user))
+    may = may_connect(request.user)
+    if not rows and not may:
+        raise NotFound(_("There is no source of documents that you look after."))
+    newest = SourceRun.objects.filter(source__in=rows).order_by("source_id", "-started_at").distinct("source_id")
+    runs = {run.source_id: run for run in newest}
+    load()
+    context = {
+        "title": _("Sources of documents"),
+        "rows": [(row, kind_of(row.kind).label, runs.get(row.pk)) for row in rows],
+        "kinds": [(name, each.label, each.about) for name in connectors.names() for each in [connectors.get(name)]]
+        if may
+        else [],
+    }
+    return show(request, "admin/sources/list.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@admin_page
+def new_source(request: HttpRequest, by: Principal, kind: str) -> HttpResponseBase:
+    if not may_connect(request.user):
+        raise NotFound(_("There is no source of documents that you look after."))
+    try:
+        connector = kind_of(kind)
+    except UnknownName:
+        raise NotFound(_("There is no such kind of source.")) from None
+    posted = request.POST if request.method == "POST" else None
+    form = SourceForm(posted, instance=Source(kind=kind), bases=governed(KnowledgeBase, by).order_by("name"))
+    found: Preview | None = None
+    if form.is_valid():
+        try:
+            if "try" in request.POST:
+                found = try_source(_person(request), form.instance, secret=form.secret)
+            else:
+                return _made(request, by, form)
+        except CopilotError as error:
+            form.add_error(None, str(error))
+    context = {
+        "title": _("New source: %(kind)s") % {"kind": connector.label},
+        "form": form,
+        "found": found,
+        "about": connector.about,
+    }
+    return show(request, "admin/sources/new.html", context, status=400 if form.errors else 200)
+
+
+def _made(request: HttpRequest, by: Principal, form: SourceForm) -> HttpResponse:
+    """The page of the new source, whose first run is on its way. Raises CopilotError; no folder is left behind then."""
+    with transaction.atomic():
+        top = root_folder(form.cleaned_data["base"])
+        form.instance.folder = ensure_path(by, top, names_in(form.cleaned_data["path"]))
+        save_source(_person(request), form.instance, secret=form.secret)
+        if form.instance.is_active:
+            queue_run(form.instance, Trigger.HAND, by=by)
+    messages.success(request, _("The source is made, and its first run is on its way."))
+    return redirect("source-of-documents", form.instance.pk)
+
+
+@require_http_methods(["GET", "POST"])
+@admin_page
+def one_source(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpResponseBase:
+    """A source with its runs. Whoever may say where it is changes it here."""
+    source = get_source(by, request.user, kept_id)
+    may = may_connect(request.user)
+    if request.method == "POST" and not may:
+        raise PermissionDenied(_("Only administrators may say where sources of documents are."))
+    form = SourceForm(request.POST if request.method == "POST" else None, instance=source) if may else None
+    found: Preview | None = None
+    if form is not None and form.is_valid():
+        try:
+            if "try" not in request.POST:
+                return _saved(request, form)
+            found = try_source(_person(request), form.instance, secret=form.secret)
+        except CopilotError as error:
+            form.add_error(None, str(error))
+    status = 400 if form is not None and form.errors else 200
+    return show(request, "admin/sources/one.html", _shown(request, kept_id, form, found), status=status)
+
+
+def _saved(request: HttpRequest, form: SourceForm) -> HttpResponse:
+    if save_source(_person(request), form.instance, secret=form.secret):
+        messages.warning(
+            request, _("The stored secret was for the old address and is forgotten: enter the one for the new address.")
+        )
+    messages.success(request, _("The source is saved."))
+    return redirect("source-of-documents", form.instance.pk)
+
+
+def _shown(request: HttpRequest, kept_id: UUID, form: SourceForm | None, found: Preview | None) -> dict[str, object]:
+    source = Source.unscoped.select_related("folder__knowledge_base").get(pk=kept_id)  # as it is stored
+    items = SourceItem.unscoped.filter(source=source)
+    return {
+        "title": source.name,
+        "source": source,
+        "kind": kind_of(source.kind).label,
+        "form": form,
+        "found": found,
+        "runs": SourceRun.objects.filter(source=source)[:RUNS_SHOWN],
+        "kept": items.filter(gone_at=None).exclude(document=None).count(),
+        "gone": items.exclude(gone_at=None).select_related("document").order_by("-gone_at")[:RUNS_SHOWN],
+        "hook_url": request.build_absolute_uri(reverse("source-hook", args=[source.pk])),
+        "has_hook": bool(source.encrypted_hook_secret),
+    }
+
+
+@require_POST
+@admin_page
+def run_now(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpResponseBase:
+    """For whoever looks after the source or its folder."""
+    source = get_source(by, request.user, kept_id)
+    queue_run(source, Trigger.HAND, by=by)
+    messages.success(request, _("The run is on its way; this page shows how far it is."))
+    return redirect("source-of-documents", source.pk)
+
+
+@require_POST
+@admin_page
+def new_hook(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpResponseBase:
+    """A secret for the webhook, shown on the page that follows and never again."""
+    source = get_source(by, request.user, kept_id)
+    secret = make_hook_secret(_person(request), source)
+    messages.warning(request, _("The secret of the webhook, shown this once: %(secret)s") % {"secret": secret})
+    return redirect("source-of-documents", source.pk)
+
+
+@require_POST
+@admin_page
+def remove_source(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpResponseBase:
+    """`withdraw`: its documents answer no more; else they stay as they are."""
+    source = get_source(by, request.user, kept_id)
+    delete_source(_person(request), source, withdraw="withdraw" in request.POST)
+    messages.success(request, _("The source “%(name)s” is deleted.") % {"name": source.name})
+    return redirect("sources-of-documents")
+
+
+@csrf_exempt  # it is signed, and no browser sends it
+@require_POST
+def hook(request: HttpRequest, kept_id: UUID) -> HttpResponse:
+    """Something changed out there: read the source soon. What the call says is not read, only whether its signature is right."""
+    if int(request.headers.get("Content-Length") or 0) > MOST_BODY:
+        raise InvalidInput(_("The call of a webhook is at most 1 MB long."))
+    names = ("X-Hub-Signature-256", "X-Gitea-Signature", "X-Copilot-Signature")
+    signatures = [request.headers.get(name, "") for name in names]
+    try:
+        body = request.body
+    except RawPostDataException:  # a form with files, which nobody signs
+        body = b""
+    source = hooked_source(kept_id, body, signatures, request.headers.get("X-Gitlab-Token", ""))
+    queue_run(source, Trigger.WEBHOOK)
+    return HttpResponse(status=202)
+
+
+def _person(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)  # whom the admin lets in
+    return request.user

@@ -1,0 +1,140 @@
+"""A web page taken apart: what it says, without navigation and what nobody sees, and where it leads."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from html import escape
+from typing import Any
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+from django.utils.translation import gettext as _
+from lxml import etree, html
+
+from copilot_site.lib.outgoing import AddressRefused, parsed_url
+from knowledge.parsers.formats.html import decoded_page
+from knowledge.parsers.hidden import without_marks
+from knowledge.parsers.visibility import take_unseen
+from knowledge.sources.base import Content, Unreadable
+
+MOST_BYTES = 5_000_000  # of HTML
+MOST_LINKS = 5_000  # of one page
+LEAST_TEXT = 25  # characters; a page with less, and with scripts, says nothing to whoever runs none
+_CHARSET = re.compile(r"charset=[\"']?([\w-]+)", re.IGNORECASE)
+_HEADINGS = "//h1|//h2|//h3|//h4|//h5|//h6"
+
+
+@dataclass(frozen=True)
+class Page:
+    """links: absolute addresses without fragments, in order. canonical: "" where the page names none. is_for_browsers: says nothing
+    without its scripts. may_keep, may_follow: what it tells robots."""
+
+    content: Content
+    links: tuple[str, ...]
+    canonical: str
+    is_for_browsers: bool
+    may_keep: bool
+    may_follow: bool
+
+
+def read_page(body: bytes, url: str, content_type: str = "") -> Page:
+    """Raises Unreadable for what is no page."""
+    if len(body) > MOST_BYTES:
+        raise Unreadable(_("The page has more than %(most)s MB of HTML.") % {"most": MOST_BYTES // 1_000_000})
+    try:
+        tree = html.document_fromstring(_text(body, content_type))
+        base = urljoin(url, next(iter(tree.xpath("string(//base/@href)").split()), ""))
+        robots = " ".join(tree.xpath("//meta[translate(@name, 'ROBTS', 'robts') = 'robots']/@content")).lower()
+        canonical = next(iter(tree.xpath("//link[translate(@rel, 'CANOIL', 'canoil') = 'canonical']/@href")), "")
+        links = tuple(dict.fromkeys(_links(tree, base)))
+        sections = tuple(_sections(tree))
+        has_scripts = bool(tree.xpath("//script"))
+        take_unseen(tree)
+        content = _content(tree, sections)
+    except (etree.LxmlError, ValueError, RecursionError) as error:
+        raise Unreadable(_("%(url)s cannot be read as a page.") % {"url": url}) from error
+    return Page(
+        content,
+        links,
+        canonical=_absolute(base, canonical) if canonical else "",
+        is_for_browsers=has_scripts and len(re.sub(r"<[^>]+>|\s+", "", content.data.decode())) < LEAST_TEXT,
+        may_keep="noindex" not in robots and "none" not in robots,
+        may_follow="nofollow" not in robots and "none" not in robots,
+    )
+
+
+def _content(tree: Any, sections: tuple[tuple[str, str], ...]) -> Content:
+    from trafilatura import extract
+    from trafilatura.metadata import extract_metadata
+
+    said = extract_metadata(tree, date_config={"original_date": False, "extensive_search": False})
+    heading = " ".join(tree.xpath("string(//h1[1])").split())
+    title = without_marks(heading or (said.title if said else "") or " ".join(tree.xpath("string(//title)").split()))
+    language = tree.get("lang") or ""
+    body = extract(
+        tree,
+        output_format="html",
+        include_formatting=True,
+        include_tables=True,
+        include_comments=False,
+        favor_recall=True,
+    )
+    inside = re.sub(r"</?(html|body)>", "", without_marks(body or ""))
+    page = f'<html lang="{escape(language)}"><head><meta charset="utf-8"><title>{escape(title)}</title></head><body>{inside}</body></html>'
+    return Content(
+        page.encode(),
+        title=title[:300],
+        author=(said.author or "" if said else "")[:200],
+        modified_at=_day(said.date if said else None),
+        sections=sections,
+    )
+
+
+def _links(tree: Any, base: str) -> Iterator[str]:
+    for href in tree.xpath("//a[not(contains(concat(' ', @rel, ' '), ' nofollow '))]/@href")[:MOST_LINKS]:
+        url = _absolute(base, href)
+        if url:
+            yield url
+
+
+def _absolute(base: str, href: str) -> str:
+    """An http(s) address without its fragment; "" for anything else."""
+    try:
+        url = urldefrag(urljoin(base, href.strip())).url
+        parsed_url(url)
+    except (ValueError, AddressRefused):
+        return ""
+    return url if urlsplit(url).path else f"{url}/"
+
+
+def _sections(tree: Any) -> Iterator[tuple[str, str]]:
+    """Each heading with the anchor on it, in it, or on the section that it opens."""
+    for heading in tree.xpath(_HEADINGS):
+        inside = heading.xpath("string((.//@id | .//a/@name)[1])")
+        around = heading.getparent().get("id", "") if heading.getparent() is not None else ""
+        is_first = heading.getprevious() is None
+        anchor = heading.get("id") or inside or (around if is_first else "")
+        text = " ".join(heading.text_content().split())
+        if anchor and text:
+            yield text, str(anchor)
+
+
+def _text(body: bytes, content_type: str) -> str:
+    declared = _CHARSET.search(content_type)
+    if declared:
+        name = "gb18030" if declared[1].lower() in {"gb2312", "gbk"} else declared[1]
+        try:
+            return body.decode(name)
+        except (UnicodeDecodeError, LookupError):
+            pass
+    text = decoded_page(body)
+    if not text.strip():
+        raise ValueError("nothing is there")
+    return text
+
+
+def _day(text: str | None) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=UTC) if text else None
+    except ValueError:
+        return None

@@ -1,0 +1,242 @@
+"""A folder of this machine: what becomes of its files here as they change, move, go and come back."""
+
+import os
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from copilot_site.lib.errors import Conflict, InvalidInput
+from knowledge.models import Document, Folder, RunState, Source, SourceRun, Trigger
+from knowledge.services.sources import save_source
+from knowledge.sources.base import Unreadable
+from knowledge.sources.reading import preview, read_source
+from knowledge.sources.runs import Overtaken, begin, keep
+from tests.factories import make_document
+from tests.integration.sources.shelf import counts, item_of, paths, read
+
+Make = Callable[..., Source]
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def source(opened: Path, make_source: Make) -> Source:
+    (opened / "guide").mkdir()
+    (opened / "guide" / "start.md").write_text("# Start\n\nBegin here.")
+    (opened / "rules.md").write_text("# Rules\n\nOne rule.")
+    return make_source("folder", path=str(opened))
+
+
+def test_a_first_run_brings_the_tree_and_a_second_one_reads_nothing(source: Source, folder: Folder) -> None:
+    first = read(source)
+    assert first.state == RunState.DONE
+    assert counts(first) == {"added": 2}
+    assert paths(folder) == {"guide/start.md": "# Start\n\nBegin here.", "rules.md": "# Rules\n\nOne rule."}
+    before = item_of(source, "rules.md").read_at
+    second = read(source)
+    assert counts(second) == {"unchanged": 2}
+    assert item_of(source, "rules.md").read_at == before
+    assert (item_of(source, "rules.md").checked_at or before) > before  # type: ignore[operator]
+
+
+def test_what_changed_is_a_new_version_of_the_same_document(source: Source, opened: Path, folder: Folder) -> None:
+    read(source)
+    before = item_of(source, "rules.md").document
+    (opened / "rules.md").write_text("# Rules\n\nTwo rules.")
+    assert counts(read(source)) == {"changed": 1, "unchanged": 1}
+    after = item_of(source, "rules.md").document
+    assert after == before
+    assert after is not None
+    assert after.versions.count() == 2
+    assert paths(folder)["rules.md"] == "# Rules\n\nTwo rules."
+
+
+def test_a_file_that_is_touched_and_says_the_same_gets_no_version(source: Source, opened: Path) -> None:
+    read(source)
+    os.utime(opened / "rules.md", (1, 1))
+    assert counts(read(source)) == {"unchanged": 2}
+
+
+def test_what_is_moved_keeps_its_document(source: Source, opened: Path, folder: Folder) -> None:
+    read(source)
+    before = item_of(source, "rules.md").document
+    (opened / "deep" / "er").mkdir(parents=True)
+    (opened / "rules.md").rename(opened / "deep" / "er" / "house-rules.md")
+    assert counts(read(source)) == {"moved": 1, "unchanged": 1}
+    assert item_of(source, "deep/er/house-rules.md").document == before
+    assert set(paths(folder)) == {"guide/start.md", "deep/er/house-rules.md"}
+    assert Document.unscoped.count() == 2
+
+
+def test_two_that_swap_their_names_keep_their_texts_apart(opened: Path, make_source: Make, folder: Folder) -> None:
+    (opened / "a").mkdir()
+    (opened / "b").mkdir()
+    (opened / "a" / "page.md").write_text("first")
+    (opened / "b" / "page.md").write_text("second")
+    source = make_source("folder", path=str(opened))
+    read(source)
+    (opened / "a").rename(opened / "c")
+    (opened / "b").rename(opened / "a")
+    (opened / "c").rename(opened / "b")
+    read(source)
+    assert paths(folder) == {"a/page.md": "second", "b/page.md": "first"}
+
+
+def test_what_is_gone_answers_until_its_grace_is_over(source: Source, opened: Path, folder: Folder) -> None:
+    source.grace_hours = 24
+    save_source(None, source)
+    read(source)
+    (opened / "rules.md").unlink()
+    assert counts(read(source)) == {"unchanged": 1}
+    assert set(paths(folder)) == {"guide/start.md", "rules.md"}
+    with time_machine.travel(timezone.now() + timedelta(hours=25)):
+        assert counts(read(source)) == {"unchanged": 1, "withdrawn": 1}
+        assert set(paths(folder)) == {"guide/start.md"}
+        assert counts(read(source)) == {"unchanged": 1}
+
+
+def test_what_comes_back_answers_again_as_the_same_document(source: Source, opened: Path, folder: Folder) -> None:
+    read(source)
+    before = item_of(source, "rules.md").document
+    (opened / "rules.md").unlink()
+    read(source)
+    (opened / "rules.md").write_text("# Rules\n\nOne rule.")
+    assert counts(read(source)) == {"added": 1, "unchanged": 1}
+    assert item_of(source, "rules.md").document == before
+    assert set(paths(folder)) == {"guide/start.md", "rules.md"}
+
+
+def test_an_empty_folder_withdraws_nothing(source: Source, opened: Path, folder: Folder) -> None:
+    read(source)
+    (opened / "rules.md").unlink()
+    (opened / "guide" / "start.md").unlink()
+    run = read(source)
+    assert run.state == RunState.FAILED
+    assert "Nothing is there any more" in run.problem
+    assert len(paths(folder)) == 2
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root enters every folder")
+def test_a_folder_that_cannot_be_entered_takes_nothing_away(source: Source, opened: Path, folder: Folder) -> None:
+    read(source)
+    (opened / "guide").chmod(0)
+    try:
+        run = read(source)
+    finally:
+        (opened / "guide").chmod(0o755)
+    assert run.state == RunState.PARTIAL
+    assert set(paths(folder)) == {"guide/start.md", "rules.md"}
+
+
+def test_what_cannot_be_read_is_told_and_tried_again_while_the_rest_is_kept(
+    source: Source, opened: Path, folder: Folder
+) -> None:
+    (opened / "empty.md").write_text("")
+    run = read(source)
+    assert (run.state, counts(run)) == (RunState.PARTIAL, {"added": 2, "failed": 1})
+    assert run.problems == [{"what": "empty.md", "why": "“empty.md” is empty."}]
+    assert set(paths(folder)) == {"guide/start.md", "rules.md"}
+    (opened / "empty.md").write_text("no more")
+    assert counts(read(source)) == {"added": 1, "unchanged": 2}
+
+
+def test_only_documents_come_and_what_is_left_out_does_not(opened: Path, make_source: Make, folder: Folder) -> None:
+    for name in ("read.md", "program.exe", ".hidden.md", "drafts/later.md", "~$lock.docx"):
+        (opened / name).parent.mkdir(exist_ok=True)
+        (opened / name).write_text("text")
+    read(make_source("folder", path=str(opened), leave_out=["drafts"]))
+    assert set(paths(folder)) == {"read.md"}
+
+
+def test_a_link_that_leads_out_is_not_followed(opened: Path, tmp_path: Path, make_source: Make, folder: Folder) -> None:
+    (tmp_path / "secret.md").write_text("secret")
+    (opened / "linked.md").symlink_to(tmp_path / "secret.md")
+    (opened / "inside.md").write_text("text")
+    run = read(make_source("folder", path=str(opened)))
+    assert set(paths(folder)) == {"inside.md"}
+    assert run.problems == [{"what": "linked.md", "why": "linked.md leads out of the folder."}]
+
+
+@pytest.mark.parametrize("way", ["/etc", "{opened}/..", "{opened}/../other", "relative"])
+def test_folders_that_the_operator_did_not_open_are_refused(opened: Path, make_source: Make, way: str) -> None:
+    (opened.parent / "other").mkdir()
+    source = make_source("folder", path=way.format(opened=opened))
+    with pytest.raises(Unreadable, match="COPILOT_SOURCE_FOLDERS"):
+        preview(source, secret="")
+
+
+def test_a_document_of_somebody_with_the_same_name_is_left_alone(source: Source, folder: Folder) -> None:
+    mine = make_document(folder, "rules.md", "mine")
+    read(source)
+    assert paths(folder) == {
+        "guide/start.md": "# Start\n\nBegin here.",
+        "rules.md": "mine",
+        "rules (2).md": "# Rules\n\nOne rule.",
+    }
+    assert item_of(source, "rules.md").document != mine
+
+
+def test_a_document_that_was_moved_here_stays_where_it_lies(
+    source: Source, opened: Path, base: object, folder: Folder
+) -> None:
+    from knowledge.services.originals import place_document
+    from tests.factories import make_folder
+
+    read(source)
+    elsewhere = make_folder(folder, "Elsewhere")
+    document = item_of(source, "rules.md").document
+    assert document is not None
+    place_document(None, document, elsewhere, "rules.md")
+    (opened / "rules.md").write_text("new")
+    assert counts(read(source)) == {"changed": 1, "unchanged": 1}
+    assert paths(folder)["Elsewhere/rules.md"] == "new"
+
+
+def test_two_runs_never_overlap(source: Source) -> None:
+    held = begin(source, Trigger.HAND)
+    assert held is not None
+    assert read_source(source.pk, Trigger.SCHEDULE) is None
+    with time_machine.travel(timezone.now() + timedelta(hours=1)):  # its worker is dead
+        assert counts(read(source)) == {"added": 2}
+    held.refresh_from_db()
+    assert held.state == RunState.FAILED
+    with pytest.raises(Overtaken):
+        keep(held)
+
+
+def test_a_run_that_was_overtaken_writes_nothing_more(
+    source: Source, folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from knowledge.sources.connectors.folder import FolderConnector
+
+    real = FolderConnector.fetch
+
+    def overtaken(self: FolderConnector, item: object) -> object:
+        SourceRun.objects.filter(source=source, state=RunState.RUNNING).update(state=RunState.FAILED)
+        return real(self, item)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(FolderConnector, "fetch", overtaken)
+    read_source(source.pk, Trigger.HAND)
+    assert paths(folder) == {}
+
+
+def test_a_try_shows_what_would_come_and_stores_nothing(source: Source, folder: Folder) -> None:
+    shown = preview(source, secret="")
+    assert (shown.count, shown.is_more, shown.problems) == (2, False, ())
+    assert set(shown.titles) == {"guide/start.md", "rules.md"}
+    assert paths(folder) == {}
+
+
+def test_one_folder_is_filled_by_one_source(source: Source, folder: Folder) -> None:
+    with pytest.raises(Conflict, match="another source"):
+        save_source(None, Source(name="second", folder=folder, kind="folder", settings=source.settings))
+
+
+@pytest.mark.parametrize("settings", [{}, {"path": 3}, {"path": "/a", "unknown": 1}])
+def test_settings_that_no_form_would_send_are_refused(folder: Folder, settings: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput):
+        save_source(None, Source(name="new", folder=folder, kind="folder", settings=settings))

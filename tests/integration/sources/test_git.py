@@ -1,0 +1,183 @@
+"""A git repository as a source: by git's own server, and on this machine."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from copilot_site.lib.errors import InvalidInput
+from knowledge.models import Folder, RunState, Source
+from knowledge.services.sources import save_source
+from knowledge.sources.base import Unreadable
+from knowledge.sources.connectors import git as connector
+from knowledge.sources.reading import preview
+from tests.git_server import commit, git, make_repository, serving
+from tests.integration.sources.shelf import counts, item_of, paths, read
+
+Make = Callable[..., Source]
+
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.skipif(shutil.which("git") is None, reason="needs git, to make repositories and to serve them"),
+]
+
+START = "# Rolling back\n\nKeep the last release.\n\n## When it fails\n\nCall the platform team.\n"
+
+
+@pytest.fixture
+def repository(opened: Path) -> Path:
+    return make_repository(
+        opened / "handbook", {"docs/rollback.md": START, "docs/deep/page.md": "# Page", "code.py": "x"}
+    )
+
+
+@pytest.fixture
+def here(settings: Any) -> None:
+    settings.OUTGOING_ALLOW = ("127.0.0.1",)
+
+
+@pytest.mark.usefixtures("here")
+def test_a_repository_is_fetched_and_then_only_what_changed(
+    repository: Path, make_source: Make, folder: Folder
+) -> None:
+    with serving(repository.parent) as (url, asked):
+        source = make_source("git", url=f"{url}/handbook/.git")
+        assert counts(read(source)) == {"added": 2}
+        assert paths(folder) == {"docs/rollback.md": START, "docs/deep/page.md": "# Page"}
+        source.refresh_from_db()
+        assert source.state["head"] == git(repository, "rev-parse", "HEAD")
+        asked.clear()
+        assert counts(read(source)) == {"unchanged": 2}
+        assert asked
+        assert "objects" not in asked
+        commit(repository, {"docs/rollback.md": "# Rolling back\n\nKeep two.\n"}, author="Emma de Vries")
+        assert counts(read(source)) == {"changed": 1, "unchanged": 1}
+        assert "objects" in asked
+        row = item_of(source, "docs/rollback.md")
+        assert (row.author, row.modified_at is not None) == ("Emma de Vries", True)
+        assert item_of(source, "docs/deep/page.md").author == "Chen Wei"
+
+
+@pytest.mark.usefixtures("here")
+def test_a_file_that_is_renamed_and_changed_keeps_its_document(
+    repository: Path, make_source: Make, folder: Folder
+) -> None:
+    with serving(repository.parent) as (url, _asked):
+        source = make_source("git", url=f"{url}/handbook/.git", below="docs")
+        read(source)
+        before = item_of(source, "rollback.md").document
+        git(repository, "mv", "docs/rollback.md", "docs/undo.md")
+        commit(repository, {"docs/undo.md": START + "\nOne more line.\n"})
+        assert counts(read(source)) == {"changed": 1, "unchanged": 1}
+        assert item_of(source, "undo.md").document == before
+        assert set(paths(folder)) == {"undo.md", "deep/page.md"}
+
+
+@pytest.mark.usefixtures("here")
+def test_an_account_is_asked_for_and_sent_to_nobody_else(repository: Path, make_source: Make, folder: Folder) -> None:
+    with serving(repository.parent, account="robot", password="tea") as (url, asked):
+        with pytest.raises(Unreadable, match="another account"):
+            preview(make_source("git", url=f"{url}/handbook/.git", username="robot"), secret="coffee")
+        assert (
+            preview(
+                Source(kind="git", settings={"url": f"{url}/handbook/.git", "username": "robot"}), secret="tea"
+            ).count
+            == 2
+        )
+        assert any("Basic" in line for line in asked)
+        with serving(repository.parent, moved_to=url) as (elsewhere, _asked_first):
+            asked.clear()
+            moved = Source(kind="git", settings={"url": f"{elsewhere}/handbook/.git", "username": "robot"})
+            with pytest.raises(InvalidInput):
+                preview(moved, secret="tea")
+            assert asked
+            assert not [line for line in asked if "Basic" in line]
+
+
+def test_addresses_inside_are_refused_unless_they_are_named(repository: Path, settings: Any) -> None:
+    settings.OUTGOING_ALLOW = ("private", "public")
+    with serving(repository.parent) as (url, asked):
+        with pytest.raises(InvalidInput, match="is not connected to"):
+            preview(Source(kind="git", settings={"url": f"{url}/handbook/.git"}), secret="")
+        assert asked == []
+
+
+def test_a_redirect_to_an_address_inside_is_refused(repository: Path, settings: Any) -> None:
+    settings.OUTGOING_ALLOW = ("127.0.0.1",)
+    refused = pytest.raises(InvalidInput, match=r"127\.0\.0\.2.* is not connected to")
+    with serving(repository.parent, moved_to="http://127.0.0.2:1") as (url, _asked), refused:
+        preview(Source(kind="git", settings={"url": f"{url}/handbook/.git"}), secret="")
+
+
+def test_a_repository_on_this_machine_is_read_where_it_is(repository: Path, make_source: Make, folder: Folder) -> None:
+    source = make_source("git", url=str(repository), page_url="https://git.example/handbook/blob/main/{path}")
+    assert counts(read(source)) == {"added": 2}
+    row = item_of(source, "docs/rollback.md")
+    assert row.url == "https://git.example/handbook/blob/main/docs/rollback.md"
+    assert row.sections == [["Rolling back", "rolling-back"], ["When it fails", "when-it-fails"]]
+
+
+def test_a_repository_that_the_operator_did_not_open_is_refused(opened: Path, tmp_path: Path) -> None:
+    other = make_repository(tmp_path / "other", {"a.md": "a"})
+    with pytest.raises(Unreadable, match="COPILOT_SOURCE_FOLDERS"):
+        preview(Source(kind="git", settings={"url": str(other)}), secret="")
+
+
+def test_what_is_no_repository_says_so(opened: Path, settings: Any) -> None:
+    settings.OUTGOING_ALLOW = ("127.0.0.1",)
+    with pytest.raises(Unreadable, match="is no git repository"):
+        preview(Source(kind="git", settings={"url": str(opened)}), secret="")
+    with serving(opened) as (url, _asked), pytest.raises(Unreadable, match="is no git repository"):
+        preview(Source(kind="git", settings={"url": f"{url}/nothing.git"}), secret="")
+
+
+def test_a_branch_is_chosen_and_one_that_is_missing_is_named(
+    repository: Path, make_source: Make, folder: Folder
+) -> None:
+    git(repository, "checkout", "-q", "-b", "next")
+    commit(repository, {"docs/next.md": "# Next"})
+    git(repository, "checkout", "-q", "main")
+    with pytest.raises(Unreadable, match="no branch “gone”"):
+        preview(Source(kind="git", settings={"url": str(repository), "branch": "gone"}), secret="")
+    read(make_source("git", url=str(repository), branch="next"))
+    assert "docs/next.md" in paths(folder)
+
+
+@pytest.mark.usefixtures("here")
+def test_a_repository_without_end_is_refused(repository: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    monkeypatch.setattr(connector, "MOST_BYTES", 100)
+    with serving(repository.parent) as (url, _asked), pytest.raises(Unreadable, match="has more than"):
+        preview(Source(kind="git", settings={"url": f"{url}/handbook/.git"}), secret="")
+
+
+@pytest.mark.usefixtures("here")
+def test_a_server_that_is_gone_fails_the_run_and_takes_nothing_away(
+    repository: Path, make_source: Make, folder: Folder
+) -> None:
+    with serving(repository.parent) as (url, _asked):
+        source = make_source("git", url=f"{url}/handbook/.git")
+        read(source)
+    run = read(source)
+    assert run.state == RunState.FAILED
+    assert "does not answer" in run.problem
+    assert len(paths(folder)) == 2
+
+
+@pytest.mark.usefixtures("here")
+def test_a_secret_is_forgotten_with_its_address(repository: Path, make_source: Make) -> None:
+    source = make_source("git", secret="tea", url="https://git.example/a.git")
+    assert "tea" not in source.encrypted_secret
+    source.settings = {**source.settings, "branch": "next"}
+    assert save_source(None, source) is False
+    assert source.encrypted_secret
+    source.settings = {**source.settings, "url": "https://git.example/b.git"}
+    assert save_source(None, source) is True
+    assert source.encrypted_secret == ""
+
+
+def test_a_secret_is_never_sent_in_the_clear_to_the_internet(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("copilot_site.lib.outgoing.look_up", lambda host, port: ["93.184.216.34"])
+    with pytest.raises(InvalidInput, match="by https alone"):
+        preview(Source(kind="git", settings={"url": "http://git.example/a.git"}), secret="tea")

@@ -1,0 +1,198 @@
+"""Rights that come along with a source: exact sets of people, before, after and when something out there is not sure."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+
+from authz.grants import give, grants_on, take_back
+from authz.permissions import Right
+from authz.principal import Principal
+from knowledge.governance.explanations import explain_rights
+from knowledge.models import Document, Folder, KnowledgeBase, RunState, Source
+from knowledge.services.folders import rename_folder
+from knowledge.services.sources import delete_source, save_source
+from tests.factories import allow, make_group, make_user
+from tests.git_server import commit, make_repository
+from tests.integration.sources.shelf import counts, item_of, read
+
+Make = Callable[..., Source]
+OPEN = 'rights:\n- below: ""\n  groups: [Engineering]\n'
+NARROW = OPEN + "- below: people/pay\n  people: [lin]\n"
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def people() -> dict[str, User]:
+    found = {name: make_user(name) for name in ("chen", "lin", "staff", "keeper")}
+    make_group("Engineering", members=[found["chen"]])
+    make_group("Everybody", members=[found["staff"]])
+    return found
+
+
+@pytest.fixture
+def source(opened: Path, make_source: Make, people: dict[str, User], base: KnowledgeBase) -> Source:
+    """Everybody may see the base, and the keeper manages it."""
+    from django.contrib.auth.models import Group
+
+    give(None, [Right.VIEW], base, to=Group.objects.get(name="Everybody"))
+    allow(people["keeper"], base, *Right)
+    (opened / "people" / "pay").mkdir(parents=True)
+    (opened / "guide.md").write_text("guide")
+    (opened / "people" / "pay" / "pay.md").write_text("pay")
+    (opened / ".rights.yaml").write_text(NARROW)
+    source = make_source("folder", path=str(opened))
+    source.takes_rights = True
+    save_source(None, source)
+    return source
+
+
+def who_sees(source: Source, path: str, people: Iterable[User]) -> set[str]:
+    document = item_of(source, path).document
+    assert document is not None
+    return {
+        user.username
+        for user in people
+        if Document.objects.visible_to(Principal.of(user)).filter(pk=document.pk).exists()
+    }
+
+
+def seen(source: Source, people: dict[str, User]) -> dict[str, set[str]]:
+    return {path: who_sees(source, path, people.values()) for path in ("guide.md", "people/pay/pay.md")}
+
+
+def test_what_is_narrow_out_there_is_narrow_here(source: Source, people: dict[str, User]) -> None:
+    assert counts(read(source)) == {"added": 2}
+    assert seen(source, people) == {"guide.md": {"chen"}, "people/pay/pay.md": {"lin"}}
+    assert counts(read(source)) == {"unchanged": 2}
+    assert seen(source, people) == {"guide.md": {"chen"}, "people/pay/pay.md": {"lin"}}
+
+
+def test_whoever_manages_above_manages_on(source: Source, people: dict[str, User], folder: Folder) -> None:
+    read(source)
+    pay = item_of(source, "people/pay/pay.md").document
+    assert pay is not None
+    for place in (folder, pay.folder):
+        held = Folder.objects.reachable_by(Principal.of(people["keeper"]), Right.MANAGE)
+        assert held.filter(pk=place.pk).exists()
+
+
+def test_a_right_that_ends_out_there_ends_here_with_the_next_run(
+    source: Source, people: dict[str, User], opened: Path
+) -> None:
+    read(source)
+    (opened / ".rights.yaml").write_text(NARROW.replace("[lin]", "[chen]"))
+    read(source)
+    assert seen(source, people) == {"guide.md": {"chen"}, "people/pay/pay.md": {"chen"}}
+    (opened / ".rights.yaml").write_text('rights:\n- below: ""\n')
+    read(source)
+    assert seen(source, people) == {"guide.md": set(), "people/pay/pay.md": set()}
+
+
+def test_a_folder_without_a_rule_of_its_own_is_as_open_as_what_it_lies_in(
+    source: Source, people: dict[str, User], opened: Path
+) -> None:
+    read(source)
+    (opened / ".rights.yaml").write_text(OPEN)
+    read(source)
+    assert seen(source, people) == {"guide.md": {"chen"}, "people/pay/pay.md": {"chen"}}
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        None, "", "rights: {", "rights:\n- below: x\n  groups: [Engineering]\n", NARROW.replace("people: [lin]", "peple: [lin]"),
+        NARROW + "- below: people/pay/\n  groups: [Engineering]\n", NARROW + "- below: ../pay\n",
+        NARROW.replace("people/pay", "people/pay/pay.md"), NARROW.replace("[lin]", "lin"),
+    ],
+)  # fmt: skip
+def test_where_the_rules_are_not_sure_nothing_is_brought_and_nobody_new_sees_anything(
+    source: Source, people: dict[str, User], opened: Path, rules: str | None
+) -> None:
+    read(source)
+    (opened / "people" / "pay" / "new.md").write_text("new")
+    if rules is None:
+        (opened / ".rights.yaml").unlink()
+    else:
+        (opened / ".rights.yaml").write_text(rules)
+    run = read(source)
+    assert (run.state, counts(run)) == (RunState.FAILED, {})
+    assert ".rights.yaml" in run.problem or "is a file" in run.problem
+    assert seen(source, people) == {"guide.md": {"chen"}, "people/pay/pay.md": {"lin"}}
+
+
+def test_names_that_nobody_has_here_let_nobody_in_and_are_told(
+    source: Source, people: dict[str, User], opened: Path
+) -> None:
+    (opened / ".rights.yaml").write_text(OPEN + "- below: people/pay\n  people: [nobody, lin]\n  groups: [Pay]\n")
+    run = read(source)
+    assert run.state == RunState.PARTIAL
+    assert sorted(each["why"] for each in run.problems) == [
+        "There is no group called “Pay” here.", "There is nobody called “nobody” here.",
+    ]  # fmt: skip
+    assert seen(source, people)["people/pay/pay.md"] == {"lin"}
+
+
+def test_why_somebody_sees_it_names_the_source(source: Source, people: dict[str, User]) -> None:
+    read(source)
+    pay = item_of(source, "people/pay/pay.md").document
+    assert pay is not None
+    rows = grants_on(pay.folder)
+    assert [(row.holder, row.right, row.given_by) for row in rows if row.right == Right.VIEW] == [
+        ("lin", Right.VIEW, "folder source")
+    ]
+    root = Principal.of(make_user(is_superuser=True))
+    said = {each.right: each for each in explain_rights(root, people["lin"], pay)}[Right.VIEW]
+    assert said.is_allowed
+    assert said.decisive is not None
+    assert said.decisive.row.by == "folder source"
+
+
+def test_what_a_person_gave_stays_when_the_source_s_ends(
+    source: Source, people: dict[str, User], opened: Path, folder: Folder
+) -> None:
+    read(source)
+    give(None, [Right.VIEW], folder, to=people["staff"])
+    (opened / ".rights.yaml").write_text(NARROW.replace("groups: [Engineering]", "people: [staff, chen]"))
+    read(source)
+    assert seen(source, people)["guide.md"] == {"staff", "chen"}
+    (opened / ".rights.yaml").write_text(NARROW.replace("groups: [Engineering]", "people: [chen]"))
+    read(source)
+    assert seen(source, people)["guide.md"] == {"staff", "chen"}
+    take_back(None, [Right.VIEW], folder, of=people["staff"])
+    assert seen(source, people)["guide.md"] == {"chen"}
+
+
+def test_a_folder_that_is_renamed_here_stays_closed(source: Source, people: dict[str, User], opened: Path) -> None:
+    read(source)
+    pay = item_of(source, "people/pay/pay.md").document
+    assert pay is not None
+    allow(people["keeper"], pay.folder, *Right)
+    rename_folder(Principal.of(people["keeper"]), folder_id=pay.folder_id, name="Salaries")
+    (opened / "people" / "pay" / "new.md").write_text("new")
+    read(source)
+    sees = {**seen(source, people), "new": who_sees(source, "people/pay/new.md", people.values())}
+    assert sees == {"guide.md": {"chen"}, "people/pay/pay.md": {"lin", "keeper"}, "new": {"lin"}}
+
+
+def test_a_source_that_is_deleted_takes_its_rights_with_it(source: Source, people: dict[str, User]) -> None:
+    read(source)
+    delete_source(make_user(is_superuser=True), source, withdraw=False)
+    seen_by = {user.username for user in people.values() if Document.objects.visible_to(Principal.of(user)).exists()}
+    assert seen_by == set()
+
+
+def test_rights_of_a_git_repository(opened: Path, make_source: Make, people: dict[str, User]) -> None:
+    repository = make_repository(
+        opened / "wiki", {"guide.md": "guide", "people/pay/pay.md": "pay", ".rights.yaml": NARROW}
+    )
+    source = make_source("git", url=str(repository))
+    source.takes_rights = True
+    save_source(None, source)
+    read(source)
+    assert seen(source, people) == {"guide.md": {"chen"}, "people/pay/pay.md": {"lin"}}
+    commit(repository, {".rights.yaml": NARROW.replace("[lin]", "[staff]")})
+    read(source)
+    assert seen(source, people) == {"guide.md": {"chen"}, "people/pay/pay.md": {"staff"}}

@@ -1,0 +1,120 @@
+"""A WebDAV folder as a source, against wsgidav."""
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cheroot import wsgi
+from wsgidav.fs_dav_provider import FilesystemProvider  # type: ignore[import-untyped]
+from wsgidav.wsgidav_app import WsgiDAVApp  # type: ignore[import-untyped]
+
+from knowledge.models import Folder, RunState, Source
+from knowledge.services.sources import save_source
+from knowledge.sources.base import Unreadable
+from knowledge.sources.reading import preview
+from tests.integration.sources.shelf import counts, item_of, paths, read
+from tests.site_server import Reply, serving_pages
+
+Make = Callable[..., Source]
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def share(tmp_path: Path) -> Path:
+    folder = tmp_path / "share"
+    (folder / "Hand book" / "重要").mkdir(parents=True)
+    (folder / "Hand book" / "a b.md").write_text("first")
+    (folder / "Hand book" / "重要" / "规则.md").write_text("规则")
+    (folder / "beside.md").write_text("beside")
+    return folder
+
+
+@pytest.fixture
+def url(share: Path, settings: Any) -> Iterator[str]:
+    """The share for robot, whose password is tea."""
+    settings.OUTGOING_ALLOW = ("127.0.0.1",)
+    users = {"*": {"robot": {"password": "tea"}}}
+    app = WsgiDAVApp(
+        {
+            "provider_mapping": {"/dav": FilesystemProvider(str(share))},
+            "simple_dc": {"user_mapping": users},
+            "http_authenticator": {"accept_basic": True, "accept_digest": False, "default_to_digest": False},
+            "verbose": 0,
+            "logging": {"enable": False},
+        }
+    )
+    server = wsgi.Server(("127.0.0.1", 0), app, numthreads=2)
+    server.prepare()
+    threading.Thread(target=server.serve, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.bind_addr[1]}/dav"
+    finally:
+        server.stop()
+
+
+@pytest.fixture
+def source(url: str, make_source: Make) -> Source:
+    return make_source("webdav", secret="tea", url=f"{url}/Hand%20book", username="robot")
+
+
+def test_a_share_is_walked_and_then_only_what_changed_is_read(source: Source, share: Path, folder: Folder) -> None:
+    assert counts(read(source)) == {"added": 2}
+    assert paths(folder) == {"a b.md": "first", "重要/规则.md": "规则"}
+    before = item_of(source, "a b.md").read_at
+    assert counts(read(source)) == {"unchanged": 2}
+    assert item_of(source, "a b.md").read_at == before
+    (share / "Hand book" / "a b.md").write_text("second text")
+    assert counts(read(source)) == {"changed": 1, "unchanged": 1}
+
+
+def test_what_is_moved_keeps_its_document_and_what_is_gone_is_withdrawn(
+    source: Source, share: Path, folder: Folder
+) -> None:
+    read(source)
+    before = item_of(source, "a b.md").document
+    (share / "Hand book" / "a b.md").rename(share / "Hand book" / "重要" / "c.md")
+    assert counts(read(source)) == {"moved": 1, "unchanged": 1}
+    assert item_of(source, "重要/c.md").document == before
+    (share / "Hand book" / "重要" / "c.md").unlink()
+    assert counts(read(source)) == {"unchanged": 1, "withdrawn": 1}
+
+
+def test_a_wrong_password_says_so_and_takes_nothing_away(source: Source, folder: Folder) -> None:
+    read(source)
+    save_source(None, source, secret="coffee")
+    run = read(source)
+    assert (run.state, counts(run)) == (RunState.FAILED, {})
+    assert "wants another sign-in (401)" in run.problem
+    assert len(paths(folder)) == 2
+
+
+def test_rights_come_along_by_a_file_of_rules(source: Source, share: Path) -> None:
+    source.takes_rights = True
+    save_source(None, source)
+    assert "There is no .rights.yaml" in read(source).problem
+    (share / "Hand book" / ".rights.yaml").write_text('rights:\n- below: ""\n  people: [nobody]\n')
+    assert counts(read(source)) == {"added": 2, "failed": 1}
+
+
+def test_what_is_no_webdav_says_so(settings: Any) -> None:
+    settings.OUTGOING_ALLOW = ("127.0.0.1",)
+    with serving_pages({"/": "hello"}) as site, pytest.raises(Unreadable, match=r"answers 501|as WebDAV does"):
+        preview(Source(kind="webdav", settings={"url": site.url}), secret="")
+
+
+def test_a_server_that_names_what_lies_elsewhere_is_not_followed(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.OUTGOING_ALLOW = ("127.0.0.1",)
+    names = ("/dav/inside.md", "/etc/passwd.md", "/dav/../up.md", "http://127.0.0.2/dav/other.md")
+    body = "".join(f"<response><href>{name}</href><propstat><prop/></propstat></response>" for name in names)
+    reply = Reply(f"<multistatus xmlns='DAV:'>{body}</multistatus>".encode(), 207)
+    from knowledge.sources.http import Answer, Client
+
+    monkeypatch.setattr(Client, "request", lambda self, method, url, **more: Answer(url, reply.status, {}, reply.body))
+    shown = preview(Source(kind="webdav", settings={"url": "http://127.0.0.1:1/dav/"}), secret="")
+    assert "inside.md" in shown.titles
+    assert not {"passwd.md", "up.md"} & set(shown.titles)
