@@ -28,6 +28,7 @@ from agent.extractive.candidates import (
 from agent.extractive.identifiers import is_row_of, letters_in, names, says_letter
 from agent.extractive.questions import Question, is_of_other_days, lacks_amount
 from agent.extractive.reader import Reading
+from knowledge.ingestion.chinese_script import simplified
 
 SIGNALS: Final = (
     "support",  # the reader's probability of what the best sentence says, among all it compared
@@ -165,4 +166,4 @@ def _terms_of(codes: Iterable[str]) -> frozenset[int]:
 
 
 def _denies(text: str) -> bool:
-    return _NEGATION.search(text) is not None
+    return _NEGATION.search(simplified(text)) is not None

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from knowledge.ingestion.chinese_script import simplified
 from knowledge.ingestion.language import language_of
 
 SHORT = 40  # characters of a question that may lean on the one before by a pronoun alone
@@ -43,20 +44,22 @@ class Leaning:
 
 def leaning_of(question: str) -> Leaning:
     text = _bare(question)
-    if _VAGUE.match(text):
+    plain = simplified(text)
+    if _VAGUE.match(plain):
         return Leaning(Lean.POINTS_BACK, text)
-    if _CORRECTS.search(text):
+    if _CORRECTS.search(plain):
         return Leaning(Lean.CORRECTS, text)
-    if named := _PART.match(text):
-        return Leaning(Lean.PART, next(group for group in named.groups() if group).strip())
-    if len(text) <= SHORT and _POINTS_BACK.search(text):
+    if named := _PART.match(plain):
+        start, end = named.span(named.lastindex or 0)
+        return Leaning(Lean.PART, text[start:end].strip())
+    if len(text) <= SHORT and _POINTS_BACK.search(plain):
         return Leaning(Lean.POINTS_BACK, text)
-    return Leaning(Lean.GOES_ON if _GOES_ON.search(text) else Lean.NONE, text)
+    return Leaning(Lean.GOES_ON if _GOES_ON.search(plain) else Lean.NONE, text)
 
 
 def is_vague(question: str) -> bool:
     """Whether nothing is said of what is asked about."""
-    return _VAGUE.match(_bare(question)) is not None
+    return _VAGUE.match(simplified(_bare(question))) is not None
 
 
 def in_one_text(question: str, earlier: str) -> str:

@@ -10,6 +10,7 @@ from agent.arithmetic.evaluate import Unworkable, evaluate, show
 from agent.rule_routing.context_dependence import is_vague
 from agent.state import Route
 from business.asking import QUESTION_LENGTH
+from knowledge.ingestion.chinese_script import simplified
 
 _SQL = re.compile(
     r"多少|几个|几次|统计|新增|上个?月|本月|上周|今年以来|列表|列出|排名|前\s*\d+|指标|总数|总额|平均|占比|同比|环比"
@@ -66,7 +67,7 @@ class Ruling:
 
 def rule(question: str, *, earlier: str = "") -> Ruling:
     """The route of a complete question. earlier: the question before it, "" for none."""
-    text = question.strip().rstrip("?？!！。. ")
+    text = simplified(question.strip().rstrip("?？!！。. "))
     if refusal := _refusal(text):
         return Ruling(Route.REFUSE, refusal)
     if is_greeting(question):
@@ -83,12 +84,12 @@ def rule(question: str, *, earlier: str = "") -> Ruling:
 def is_greeting(question: str) -> bool:
     """Whether somebody says hello or thanks, or asks what the assistant is for, and nothing else."""
     said = [part.strip() for part in re.split(r"[,，!！。.?？~～]+", question) if part.strip()]
-    return bool(said) and all(_GREETING.match(part) for part in said)
+    return bool(said) and all(_GREETING.match(simplified(part)) for part in said)
 
 
 def asks_for_data(text: str) -> bool:
     """Whether a text has one of the specification's words for numbers and lists."""
-    return bool(_SQL.search(text))
+    return bool(_SQL.search(simplified(text)))
 
 
 def _refusal(text: str) -> str:
