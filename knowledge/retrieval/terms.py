@@ -37,8 +37,8 @@ _STEMMER = Stemmer.Stemmer("english")
 def terms(text: str) -> list[str]:
     """The terms of a text in reading order, repeats kept.
 
-    Han: characters and neighbouring pairs, traditional ones as simplified; kana and hangul: pairs (a lone character stands for itself), as Lucene's
-    CJKAnalyzer does. Words: lower-case English stems. An identifier gives its parts and itself whole
+    Han: characters and neighbouring pairs, traditional ones as simplified. Kana and hangul: pairs (a lone character stands for
+    itself), as Lucene's CJKAnalyzer does. Words: lower-case English stems. An identifier gives its parts and itself whole
     (`kube-apiserver`, `maxUnavailable`, `app.kubernetes.io/name`), a version is its number (`v1.27` → `1.27`).
     """
     found: list[str] = []
