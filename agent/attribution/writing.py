@@ -76,7 +76,7 @@ class _LooksFirst(WrappedModel):
 @dataclass
 class Writer:
     """One answer in the making. dropped: sentences that were left out, by why; counts alone are kept. lost: the results of queries
-    that they were about. waiting: sentences from the first one on that the judge is to read.
+    that they were about. waiting: sentences from the first one on that the judge is to read. abstains: the model says that nothing answers.
     """
 
     run: Run
@@ -90,7 +90,7 @@ class Writer:
     lost: dict[int, Finding] = field(default_factory=dict)
     waiting: list[_Checked] = field(default_factory=list)
     _numbers: dict[int, int] = field(default_factory=dict)
-    _abstains: bool = False
+    abstains: bool = False
 
     def __post_init__(self) -> None:
         self.evidence = self._chosen()
@@ -116,7 +116,7 @@ class Writer:
             for statement in sentences.take(delta.text):
                 if events := await self._taken(statement):
                     yield events
-            if self._abstains or len(self.kept) + len(self.waiting) >= MOST_SENTENCES:
+            if self.abstains or len(self.kept) + len(self.waiting) >= MOST_SENTENCES:
                 return
         is_cut = finish in CUT
         for statement in sentences.rest(is_cut=is_cut):
@@ -162,7 +162,7 @@ class Writer:
     async def _taken(self, statement: CitedStatement) -> Together:
         """The events of a sentence that can leave now; one that is open, or comes after an open one, waits."""
         if NO_ANSWER in statement.text:
-            self._abstains = not self.kept and not self.waiting
+            self.abstains = not self.kept and not self.waiting
             return ()
         checked = await worked(self._compared, statement)
         if self.waiting or (checked.is_open and self.run.judge is not None):

@@ -22,6 +22,7 @@ from agent.extractive.passages import Passage
 from agent.extractive.questions import Question, analyse, is_of_other_days, lacks_amount
 from agent.extractive.reader import Reading, are_covered, read
 from agent.grounding.answerability import AbstainReason, Verdict
+from agent.grounding.opposites import is_of_other_kind
 from agent.providers.extractive import cited, passages_of
 from authz.principal import Principal
 from knowledge.dictionary.cedict import DictionaryMissing
@@ -105,11 +106,14 @@ def judge_across(reading: Reading, bridge: TermBridge) -> Verdict:
     score = float(1 / (1 + np.exp(-(bias + signals(reading, bridge) @ np.array(weights)))))
     if score < THRESHOLD or not is_said(reading.question, reading.best, bridge):
         return Verdict(False, AbstainReason.UNCONFIRMED, score)
-    if reading.best.measures[MEASURES.index("lacks_kind")] or lacks_amount(
-        reading.question, reading.best.sentence.text
+    sentence = reading.best.sentence.text
+    if (
+        reading.best.measures[MEASURES.index("lacks_kind")]
+        or lacks_amount(reading.question, sentence)
+        or is_of_other_kind(reading.question.text, sentence)
     ):
         return Verdict(False, AbstainReason.OTHER_NAMES, score)
-    if is_of_other_days(reading.question, reading.best.sentence.text):
+    if is_of_other_days(reading.question, sentence):
         return Verdict(False, AbstainReason.OTHER_DAYS, score)
     return Verdict(True, None, score)
 

@@ -28,6 +28,7 @@ from agent.extractive.candidates import (
 from agent.extractive.identifiers import is_row_of, letters_in, names, says_letter
 from agent.extractive.questions import Question, is_of_other_days, lacks_amount
 from agent.extractive.reader import Reading
+from agent.grounding.opposites import is_of_other_kind
 from knowledge.ingestion.chinese_script import simplified
 
 SIGNALS: Final = (
@@ -38,6 +39,7 @@ SIGNALS: Final = (
     "lacks_kind",  # the question expects a kind of answer (a number, a date, a person), and the sentence holds none
     "negation_unsaid",  # the question denies and the sentence does not
 )
+RELEVANT = 0.5  # probability by a cross-encoder, which decides in the model's place where there is one, from which it is an answer
 SAYS_ALL = (
     0.8  # share of what is asked that a table row about the code asked for says with its header and headings; by hand
 )
@@ -97,12 +99,14 @@ def judge(reading: Reading) -> Verdict:
     """Whether the reading confirms an answer; the thresholds are the points of the curves chosen in ADR 0006."""
     if reading.best is None:
         return Verdict(False, AbstainReason.NO_EVIDENCE, 0.0)
-    values = signals(reading)
     model = MODELS["zh" if reading.question.is_chinese else "other"]
-    score = model.probability(values)
+    relevance = reading.passages[reading.best.passage].relevance
+    score, threshold = model.probability(signals(reading)), model.threshold
+    if relevance is not None:
+        score, threshold = relevance, RELEVANT
     if _is_row_asked_for(reading, reading.best):
         return Verdict(True, None, score)
-    doubt = _beside(reading, reading.best) or (AbstainReason.UNCONFIRMED if score < model.threshold else None)
+    doubt = _beside(reading, reading.best) or (AbstainReason.UNCONFIRMED if score < threshold else None)
     return Verdict(doubt is None, doubt, score)
 
 
@@ -125,6 +129,7 @@ def _beside(reading: Reading, best: Candidate) -> AbstainReason | None:
         or (question.codes and not names(place, question.codes))
         or not all(says_letter(place, letter) for letter in letters_in(question.text))
         or lacks_amount(question, best.sentence.text)
+        or is_of_other_kind(question.text, best.sentence.text)
     ):
         return AbstainReason.OTHER_NAMES
     return AbstainReason.OTHER_DAYS if is_of_other_days(question, best.sentence.text) else None

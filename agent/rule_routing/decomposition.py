@@ -16,7 +16,7 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _HALF = re.compile(
-    r"[,，;；?？。]\s*(?:并且|而且|以及|同时|另外|还有|and|then)?\s*|\s+and\s+(?=(?:how|what|which|who|when|where|list)\b)",
+    r"(?:,(?!\d)|[，;；?？。])\s*(?:并且|而且|以及|同时|另外|还有|and|then)?\s*|\s+and\s+(?=(?:how|what|which|who|when|where|list)\b)",
     re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(

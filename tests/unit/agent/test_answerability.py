@@ -94,3 +94,10 @@ def test_no_signal_of_evidence_lowers_the_verdict_and_none_against_it_raises_it(
     against = {"gap_in_sentence", "lacks_kind", "negation_unsaid"}
     assert all(weight <= 0 if name in against else weight >= 0 for name, weight in weights.items())
     assert 0 < MODELS[script].threshold < 1
+
+
+@pytest.mark.usefixtures("credulous")
+def test_the_other_kind_of_what_is_asked_about_is_no_answer(embedder: Embedder) -> None:
+    auditors = Passage("a", "The internal auditor is Sofia Jansen.", title="Auditors", dense=0.88, lexical=1.0)
+    assert doubt_of("Who is the internal auditor?", auditors, embedder) is None
+    assert doubt_of("Who is the external auditor?", auditors, embedder) is AbstainReason.OTHER_NAMES
