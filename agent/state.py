@@ -297,7 +297,8 @@ class Run:
     question: as it was asked; `state.input.normalized_query` is what is worked on. model: None means extractive. judge: the model
     that reads sentences which facts do not settle.
     model_gave_up: it failed or may not be paid any more, and is not asked again. is_follow_up: the conversation has earlier
-    questions. title: of a conversation, as the model would call it. expression: what to calculate. asks_about: what a follow-up
+    questions. title: of a conversation, as the model would call it. expression: what to calculate. read_as: without slips of the finger.
+    asks_about: what a follow-up
     names of its own, where documents are asked it together with the question before. history: earlier turns, the
     oldest first. workings: results of calculations.
     notices: sentences for the person about what was done differently from what
@@ -324,6 +325,7 @@ class Run:
     title: str = ""
     expression: str = ""
     asks_about: str = ""
+    read_as: str = ""
     spent: Spent = field(default_factory=Spent)
     history: list[Turn] = field(default_factory=list)
     prompts: dict[str, str] = field(default_factory=dict)

@@ -202,7 +202,7 @@ class Writer:
         if not is_checked and (self.run.profile.is_strict or not each.numbers):
             return self._left_out(each, each.why)
         self.strengths.append(JUDGED if is_said else STRENGTHS[each.verdict])
-        return self._kept(CitedSentence(each.statement.text, each.numbers, is_checked))
+        return self._kept(CitedSentence(each.statement.text, each.numbers, is_checked, each.statement.gap))
 
     def _left_out(self, each: _Checked, why: str) -> Together:
         self.dropped.append(why)
@@ -220,8 +220,9 @@ class Writer:
         for number in fresh:
             self._cite(number, stands.text)
         numbers = tuple(self._numbers[number] for number in stands.citations)
-        sentence = CitedSentence(stands.text, numbers, stands.is_checked)
-        gap = " " if self.kept else ""
+        gap = stands.gap if self.kept else stands.gap.lstrip("\n")
+        sentence = CitedSentence(stands.text, numbers, stands.is_checked, gap)
+        gap = gap or (" " if self.kept else "")
         self.kept.append(sentence)
         self.run.answer = self._so_far()  # what is stored if somebody stops the run here
         mark = {} if sentence.is_checked else {"is_checked": False}

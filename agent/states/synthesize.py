@@ -102,7 +102,7 @@ async def _quoted(run: Run, result: Finding | None, confirmed: Confirming) -> As
         run.found = await worked(search, run.principal, run.asked_of_documents, scope=run.scope, top_k=TOP_K)
     embedder = await sync_to_async(sentence_embedder)()
     is_whole = not run.is_follow_up and run.subtask("knowledge_search") is None
-    question = run.question if is_whole else run.asked_of_documents
+    question = run.read_as or (run.question if is_whole else run.asked_of_documents)
     while True:
         run.is_held_back, run.stop_reason = False, StopReason.OK
         await sync_to_async(keep_visible)(run)
@@ -189,7 +189,9 @@ def _is_about(run: Run, answer: CitedAnswer) -> bool:
 
 def _looked_across(run: Run, question: str, embedder: Embedder) -> CrossLingualFallback | None:
     """What the documents of the other language answer; then the run stands on them."""
-    second = look_across(run.principal, question, embedder, query=run.asked_of_documents, scope=run.scope, top_k=TOP_K)
+    second = look_across(
+        run.principal, question, embedder, query=run.read_as or run.asked_of_documents, scope=run.scope, top_k=TOP_K
+    )
     if second is not None:
         run.found = second.found
         run.add(found_hit(hit) for hit in second.found.hits)

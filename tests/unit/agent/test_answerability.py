@@ -101,3 +101,14 @@ def test_the_other_kind_of_what_is_asked_about_is_no_answer(embedder: Embedder) 
     auditors = Passage("a", "The internal auditor is Sofia Jansen.", title="Auditors", dense=0.88, lexical=1.0)
     assert doubt_of("Who is the internal auditor?", auditors, embedder) is None
     assert doubt_of("Who is the external auditor?", auditors, embedder) is AbstainReason.OTHER_NAMES
+
+
+def test_a_cross_encoder_decides_in_the_place_of_the_fitted_model(embedder: Embedder) -> None:
+    question = "Which languages does the travel desk speak?"
+    for relevance, is_answer in ((0.9, True), (0.1, False)):
+        verdict = judge(read(question, [replace(TRAVEL, relevance=relevance)], embedder))
+        assert (verdict.ok, verdict.score) == (is_answer, relevance)
+    named = judge(
+        read("Which languages does the travel desk in Warsaw speak?", [replace(TRAVEL, relevance=0.9)], embedder)
+    )
+    assert named.doubt is AbstainReason.OTHER_NAMES
