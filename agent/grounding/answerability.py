@@ -8,11 +8,11 @@ What a question names must be said besides: another place, year or product is ne
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,13 +74,19 @@ class Model:
         return float(1 / (1 + np.exp(-np.clip(self.bias + values @ np.array(self.weights), -50, 50))))
 
 
+def _read(kept: Mapping[str, Any], signals: Sequence[str]) -> Model:
+    return Model(kept["bias"], tuple(kept["weights"][name] for name in signals), kept["threshold"])
+
+
+def model_in(file: Path, signals: Sequence[str]) -> Model:
+    """The model that a script of `tests/benchmarks` wrote, its weights in the order of the signals."""
+    return _read(json.loads(file.read_text(encoding="utf-8")), signals)
+
+
 def _models() -> dict[str, Model]:
     """As `tests/benchmarks/fit_abstention.py` wrote them, by script of the question."""
     kept = json.loads(Path(__file__).with_name("models.json").read_text(encoding="utf-8"))
-    return {
-        script: Model(one["bias"], tuple(one["weights"][name] for name in SIGNALS), one["threshold"])
-        for script, one in kept.items()
-    }
+    return {script: _read(one, SIGNALS) for script, one in kept.items()}
 
 
 MODELS: Final = _models()
