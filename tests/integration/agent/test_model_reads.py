@@ -5,7 +5,7 @@ import pytest
 from agent.events import StopReason
 from tests.integration.agent.conversations import LEAVE, Judged, asked, make_library, make_reader, stored, words
 from tests.integration.agent.modelled import DONE, SEARCH, judges, modelled, reads, routes, sent
-from tests.modelserver import says
+from tests.modelserver import Step, says
 
 pytestmark = pytest.mark.django_db
 WRONG = says("They have 99 days [1].")
@@ -23,7 +23,7 @@ def test_the_sentence_that_holds_the_words_is_quoted_as_the_answer() -> None:
 
 
 @pytest.mark.parametrize("said", [reads(1, "99 days of annual leave"), reads(7, "30 days"), reads(), says("no JSON")])
-def test_words_that_stand_nowhere_confirm_nothing(said: object, judged: Judged) -> None:
+def test_words_that_stand_nowhere_confirm_nothing(said: Step, judged: Judged) -> None:
     judged(confirms=True, near=True)
     base, _manual, _secret = make_library()
     more = [said] * 2 if said.deltas[0].get("content") == "no JSON" else [said]  # asked once more for JSON
