@@ -23,12 +23,16 @@ __all__ = [
 
 
 class Session(models.Model):
-    """One conversation of one person. within: the folder of the narrow token it was begun with; None where nothing narrowed them."""
+    """One conversation of one person. within: the folder of the narrow token it was begun with; None where nothing narrowed them.
+
+    asked_key: of its questions in order, where a program asks that sends all of them again (`agent.openai_api`); "" elsewhere.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
     title = models.CharField(_("title"), max_length=200, blank=True)
     within = models.UUIDField(null=True, editable=False)
+    asked_key = models.CharField(max_length=64, blank=True, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
@@ -36,6 +40,9 @@ class Session(models.Model):
         verbose_name = _("conversation")
         verbose_name_plural = _("conversations")
         ordering = ("-updated_at",)
+        indexes = [
+            models.Index(fields=["user", "asked_key"], condition=~models.Q(asked_key=""), name="session_asked_idx")
+        ]
 
     def __str__(self) -> str:
         return str(self.pk)  # never the title, which is a question: names of rows go into the audit log

@@ -140,7 +140,9 @@ class Asking:
                 self.failures.append((opened, parsed))
         if len(read) == 1 and not choices:
             return await self._run(*read[0], question)
-        choices += [Choice(in_source(question.text, opened), query, opened.source.name) for opened, query in read]
+        choices += [
+            Choice(in_source(question.text, opened, self.sources), query, opened.source.name) for opened, query in read
+        ]
         return Unanswered(() if choices else tuple(self.failures), tuple(choices))
 
     async def _run(self, opened: OpenSource, parsed: Parsed, question: Question) -> Answered:
@@ -210,9 +212,10 @@ def _said(opened: OpenSource, question: Question) -> int:
     return sum(len(item.text) for item in items if item.refs)
 
 
-def in_source(text: str, opened: OpenSource) -> str:
-    """The question with the source that is meant."""
-    return f"{text.strip().rstrip('?？。.')} ({opened.source.name})?"
+def in_source(text: str, opened: OpenSource, among: Sequence[OpenSource]) -> str:
+    """The question with the source that is meant, by the name that no other one of these has."""
+    alike = [each for each in among if each.called.lower() == opened.called.lower()]
+    return f"{text.strip().rstrip('?？。.')} ({opened.called if len(alike) == 1 else opened.source.name})?"
 
 
 def today_of(opened: OpenSource) -> date:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
+from pathlib import PurePath
 from typing import TypeVar
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -65,6 +66,12 @@ class OpenSource:
     def title(self) -> str:
         """What answers cite."""
         return self.source.document.title if self.source.document else self.source.name
+
+    @property
+    def called(self) -> str:
+        """What people call it in brackets behind a question; two may be called alike."""
+        stem = PurePath(self.source.document.filename).stem if self.source.document else ""
+        return self.source.name if not stem or set("()（）") & set(stem) else stem
 
     async def run(self, text: str, *, execute: bool) -> Answer:
         """Check a statement under the person's rights, and run it unless told not to. Raises what its engine raises."""
@@ -152,7 +159,9 @@ def open_sources(principal: Principal, question: str = "", scope: Scope = EVERYT
     ids = list(sheets.values_list("pk", flat=True))
     if len(ids) > MOST_SHEETS:
         is_named = _NAMED.match(question)
-        called = sheets.filter(name__iexact=is_named["source"].strip()).values_list("pk", flat=True) if is_named else ()
+        told = is_named["source"].strip() if is_named else ""
+        are_called = Q(name__iexact=told) | Q(document__filename__istartswith=f"{told}.")
+        called = sheets.filter(are_called).values_list("pk", flat=True) if told else ()
         ids = list(dict.fromkeys([*called, *nearest_sources(ids, question, MOST_SHEETS), *ids]))[:MOST_SHEETS]
     found = (_if_readable(_opened, principal, each) for each in sources.filter(Q(document=None) | Q(pk__in=ids)))
     return [opened for opened in found if opened is not None]
@@ -166,7 +175,8 @@ def _visible(principal: Principal) -> QuerySet[DataSource]:
 def named_source(question: str, sources: list[OpenSource]) -> tuple[str, list[OpenSource]]:
     """A question without the source that is named in brackets behind it, and that source; else all of them."""
     named = _NAMED.match(question)
-    chosen = [opened for opened in sources if named and opened.source.name.lower() == named["source"].strip().lower()]
+    told = named["source"].strip().lower() if named else ""
+    chosen = [opened for opened in sources if told in (opened.source.name.lower(), opened.called.lower())]
     return (named["question"], chosen) if named and chosen else (question, sources)
 
 

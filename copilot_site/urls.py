@@ -9,6 +9,7 @@ from agent.views import chat
 from authz.admin_pages import on_site, staff_only, with_ids_only
 from authz.views import SignIn
 from copilot_site import health
+from copilot_site.admin_home.views import system_health, with_numbers
 from copilot_site.admin_words import AdminWords
 from demo.hints import login_hints, sample_questions
 
@@ -19,10 +20,12 @@ admin.site.password_change = lambda *_args: redirect("password")  # type: ignore
 admin.site.password_change_done = lambda *_args: redirect("password")  # type: ignore[method-assign, assignment]
 admin.site.i18n_javascript = AdminWords.as_view(packages=["django.contrib.admin"])  # type: ignore[method-assign, assignment]
 
+admin.site.index = with_numbers(admin.site.index)  # type: ignore[method-assign, assignment]
 admin.ModelAdmin.get_changeform_initial_data = with_ids_only(  # type: ignore[method-assign]
     admin.ModelAdmin.get_changeform_initial_data
 )
 
+handler400 = "copilot_site.lib.error_pages.bad_request"
 handler500 = "copilot_site.lib.error_pages.server_error"
 
 urlpatterns = [
@@ -38,7 +41,9 @@ urlpatterns = [
     path("", include("knowledge.governance.urls")),
     path("", include("agent.oversight.urls")),
     path("", include("business.urls")),
+    path("admin/health/", system_health, name="system-health"),
     path("admin/r/<path:content_type_id>/<path:object_id>/", on_site),
     path("admin/", admin.site.urls),
     path("api/", include("copilot_site.api")),
+    path("v1/", include("agent.openai_api.urls")),
 ]

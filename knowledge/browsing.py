@@ -1,14 +1,16 @@
 """What the library's pages show: the tree of folders, the documents in one, and how far their ingestion is."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 from uuid import UUID
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, F, QuerySet
+from django.utils import timezone
 
 from authz.checks import can, missing
 from authz.permissions import Right
@@ -24,6 +26,7 @@ from knowledge.models import (
     StageStatus,
 )
 from knowledge.parsers.base import accepted_extensions, load, parsers
+from knowledge.services.uploads import SAVED_AS
 
 PAGE_SIZE = 100  # documents in a table
 UNFINISHED = (ParseStatus.PENDING, ParseStatus.PROCESSING)
@@ -31,10 +34,14 @@ UNFINISHED = (ParseStatus.PENDING, ParseStatus.PROCESSING)
 
 @dataclass(frozen=True)
 class TreeFolder:
-    """A folder in the tree at the side. children: shown only along the way to the current folder."""
+    """A folder in the tree at the side. count: documents in it and below it that the person may read, where they see the folder.
+
+    children: shown only along the way to the current folder.
+    """
 
     id: UUID
     name: str
+    count: int
     is_current: bool
     is_open: bool
     has_children: bool
@@ -43,7 +50,9 @@ class TreeFolder:
 
 @dataclass(frozen=True)
 class DocumentRow:
-    """A document in a table, with the newest of its versions: the one that the person uploaded last."""
+    """A document in a table, with the newest of its versions: the one that the person uploaded last. place: names of the folders above
+    it that the person sees, where the table is of several folders.
+    """
 
     document: Document
     version: DocumentVersion
@@ -51,6 +60,17 @@ class DocumentRow:
     @property
     def type(self) -> str:
         return PurePath(self.document.filename).suffix.lstrip(".").upper()
+
+    place: str = ""
+
+    @property
+    def owner(self) -> User | None:
+        """Whoever answers for it: the one it was given to, else whoever added it."""
+        return self.document.owner or self.document.created_by
+
+    @property
+    def is_review_due(self) -> bool:
+        return self.document.review_on is not None and self.document.review_on < timezone.localdate()
 
     @property
     def is_unfinished(self) -> bool:
@@ -77,11 +97,12 @@ class ShownStage:
 
 @dataclass(frozen=True)
 class Accepted:
-    """Formats by their usual names (PDF, DOCX, …), all their extensions (.htm), and the largest file."""
+    """Formats by their usual names (PDF, DOCX, …), all their extensions (.htm), and the largest file. saved_as: `.doc:.docx`, …"""
 
     names: tuple[str, ...]
     extensions: tuple[str, ...]
     most_bytes: int
+    saved_as: tuple[str, ...]
 
     @property
     def most_mb(self) -> int:
@@ -109,7 +130,7 @@ def documents_beside(principal: Principal, base: KnowledgeBase) -> list[Document
     beside = Document.objects.permitted(principal, Right.VIEW, knowledge_base=base)
     beside = beside.exclude(access_id=F("folder_id"))  # is read where its folder is
     beside = beside.exclude(folder__in=Folder.objects.visible_to(principal))
-    return _rows(beside[:PAGE_SIZE])
+    return rows_of(beside[:PAGE_SIZE])
 
 
 def folder_tree(principal: Principal, base: KnowledgeBase, current: Folder | None) -> tuple[TreeFolder, ...]:
@@ -121,14 +142,27 @@ def folder_tree(principal: Principal, base: KnowledgeBase, current: Folder | Non
         below[folder.parent_id if folder.parent_id in visible else None].append(folder)
     parents = {folder.pk: folder.parent_id for folder in folders}
     way = set(_way_up(parents, current.pk if current else None))
+    counts = _documents_below(principal, base, parents)
 
     def node(folder: Folder) -> TreeFolder:
         is_open = folder.pk in way
         children = tuple(map(node, below[folder.pk])) if is_open else ()
         is_current = current is not None and folder.pk == current.pk
-        return TreeFolder(folder.pk, folder.name, is_current, is_open, bool(below[folder.pk]), children)
+        return TreeFolder(
+            folder.pk, folder.name, counts[folder.pk], is_current, is_open, bool(below[folder.pk]), children
+        )
 
     return tuple(map(node, below[None]))
+
+
+def _documents_below(principal: Principal, base: KnowledgeBase, parents: dict[UUID, UUID | None]) -> Counter[UUID]:
+    """Folder → documents in it and below it that the person may read. parents: of the folders that they see."""
+    seen = Document.objects.visible_to(principal).filter(knowledge_base=base).order_by().values("folder_id")
+    counts: Counter[UUID] = Counter()
+    for row in seen.annotate(count=Count("pk")):
+        for folder_id in _way_up(parents, row["folder_id"]):
+            counts[folder_id] += row["count"]
+    return counts
 
 
 def _way_up(parents: dict[UUID, UUID | None], start: UUID | None) -> Iterator[UUID]:
@@ -156,25 +190,36 @@ def places_for(principal: Principal, folder: Folder) -> list[tuple[UUID, str]]:
     return sorted(paths.items(), key=lambda place: place[1])
 
 
+def places_for_documents(principal: Principal, base: KnowledgeBase) -> list[tuple[UUID, str]]:
+    """(id, path) of the folders of a base that this person may lay documents into, by path."""
+    seen = Folder.objects.visible_to(principal).filter(knowledge_base=base)
+    rows = {row.pk: row for row in seen.only("id", "name", "parent_id")}
+    parents = {pk: row.parent_id for pk, row in rows.items()}
+    open_to = Folder.objects.reachable_by(principal, Right.ADD).filter(pk__in=rows).values_list("pk", flat=True)
+    paths = {pk: " / ".join(reversed([rows[step].name for step in _way_up(parents, pk)])) for pk in open_to}
+    return sorted(paths.items(), key=lambda place: place[1])
+
+
 def documents_in(principal: Principal, folder: Folder, number: int | str = 1) -> Page[DocumentRow]:
     """A page of the documents in a folder, by file name. number: from 1; what is no page gives the nearest one."""
     documents = Document.objects.permitted(principal, Right.VIEW, folder=folder)
     paginator = Paginator(documents, PAGE_SIZE)
     page = paginator.get_page(number)
-    return Page(_rows(page.object_list), page.number, paginator)  # type: ignore[arg-type]  # rows for documents
+    return Page(rows_of(page.object_list), page.number, paginator)  # type: ignore[arg-type]  # rows for documents
 
 
 def document_rows(principal: Principal, folder: Folder, ids: Iterable[UUID]) -> list[DocumentRow]:
     """Those of the documents that this person may see in this folder."""
     documents = Document.objects.visible_to(principal).filter(folder=folder, pk__in=list(ids))
-    return _rows(documents)
+    return rows_of(documents)
 
 
 def accepted() -> Accepted:
     """What may be uploaded."""
     load()
     names = [parser.extensions[0].lstrip(".").upper() for parser in parsers]
-    return Accepted(tuple(names), tuple(accepted_extensions()), settings.UPLOAD_MAX_BYTES)
+    saved_as = tuple(f"{old}:{new}" for old, new in SAVED_AS.items())
+    return Accepted(tuple(names), tuple(accepted_extensions()), settings.UPLOAD_MAX_BYTES, saved_as)
 
 
 def unfinished_in(principal: Principal, folder: Folder) -> int:
@@ -186,7 +231,7 @@ def unfinished_in(principal: Principal, folder: Folder) -> int:
 def versions_of(principal: Principal, document: Document) -> list[DocumentVersion]:
     """All versions, the newest first, with their stages. Raises NotFound where the document went away since it was read."""
     versions = DocumentVersion.objects.visible_to(principal).filter(document=document)
-    found = list(versions.select_related("document").prefetch_related("stages").order_by("-number"))
+    found = list(versions.select_related("document", "uploaded_by").prefetch_related("stages").order_by("-number"))
     if not found:
         raise missing(Document)
     return found
@@ -202,7 +247,7 @@ def rights_on(principal: Principal, row: Folder | Document) -> dict[str, bool]:
     return {right.value: can(principal, right, row) for right in Right}
 
 
-def _rows(documents: QuerySet[Document]) -> list[DocumentRow]:
+def rows_of(documents: QuerySet[Document]) -> list[DocumentRow]:
     """Documents that may be seen, each with the newest of its versions."""
     found = documents.prefetch_related("versions__stages")
     newest = ((document, next(iter(document.versions.all()), None)) for document in found)

@@ -12,7 +12,7 @@ from authz.checks import get_visible
 from authz.principal import Principal
 from knowledge.browsing import versions_of
 from knowledge.ingestion.stages import load_parsed
-from knowledge.models import Chunk, Document, DocumentVersion
+from knowledge.models import Chunk, Document, DocumentVersion, ParseStatus
 from knowledge.page_images import PAGED_TYPES, cited_boxes, page_png
 from knowledge.parsers.base import Box, ParsedDocument
 from knowledge.rendering import Placed, Span, apart_in, as_html, excerpt, is_paged, part_at, parts
@@ -86,13 +86,24 @@ class Source:
 
 
 def open_document(
-    principal: Principal, document_id: UUID, *, cited: Cited | None = None, part: int | None = None
+    principal: Principal,
+    document_id: UUID,
+    *,
+    cited: Cited | None = None,
+    part: int | None = None,
+    number: int | None = None,
 ) -> Reader:
-    """A document for reading, at the cited passage or at a part (from 1). Recorded as opened. Raises NotFound."""
+    """A document for reading, at the cited passage or at a part (from 1), of the version of that number or the one that answers.
+
+    Recorded as opened. Raises NotFound.
+    """
     document = get_visible(Document, principal, pk=document_id)
     versions = versions_of(principal, document)
     chunk = _chunk(principal, document, cited)
-    version = _version(versions, chunk.version_id if chunk else document.current_version_id)
+    wanted = next(
+        (each.pk for each in versions if each.number == number and is_read(each)), document.current_version_id
+    )
+    version = _version(versions, chunk.version_id if chunk else wanted)
     is_gone = cited is not None and chunk is None
     if version is None:
         return Reader(document, versions, is_citation_gone=is_gone)
@@ -119,6 +130,11 @@ def open_document(
         cited=chunk,
         is_citation_gone=is_gone,
     )
+
+
+def is_read(version: DocumentVersion) -> bool:
+    """Whether there is a text of a version."""
+    return version.parse_status == ParseStatus.COMPLETED
 
 
 def open_passages(principal: Principal, passages: Sequence[Chunk]) -> None:

@@ -27,12 +27,13 @@ class FolderPlaceForm(forms.Form):
 
 
 class OpeningForm(forms.Form):
-    """Where a document opens: at a passage, with a span in it, or at a part. What cannot be read is left out."""
+    """Where a document opens: at a passage, with a span in it, or at a part; in which version. What cannot be read is left out."""
 
     chunk = forms.UUIDField(required=False)
     start = forms.IntegerField(required=False, min_value=0, max_value=MOST_OFFSET)
     end = forms.IntegerField(required=False, min_value=0, max_value=MOST_OFFSET)
     part = forms.IntegerField(required=False, min_value=0, max_value=MOST_OFFSET)
+    version = forms.IntegerField(required=False, min_value=1, max_value=MOST_OFFSET)
 
     @property
     def span(self) -> Span | None:
@@ -48,6 +49,10 @@ class OpeningForm(forms.Form):
     @property
     def asked_part(self) -> int | None:
         return self._read("part")
+
+    @property
+    def asked_version(self) -> int | None:
+        return self._read("version")
 
     def _read(self, name: str) -> int | None:
         self.is_valid()

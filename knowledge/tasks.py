@@ -13,7 +13,7 @@ from knowledge.ingestion.pipeline import TEMPORARY, Share, give_up, ingest
 from knowledge.ingestion.publish import refresh_statistics
 from knowledge.models import DocumentVersion, KnowledgeBase, ParseStatus
 from knowledge.parsers.base import APART_SINCE
-from knowledge.services import indexes
+from knowledge.services import indexes, trash
 from knowledge.services.reindex import begin_rereading, outdated_versions
 
 # A waiting version that no worker took by then may have been lost on the way; sending it again costs one claim that fails.
@@ -79,6 +79,12 @@ def reread_base(base_id: str) -> None:
         with transaction.atomic():
             if begin_rereading(version.pk):
                 queue_ingestion(version)
+
+
+@shared_task(name="knowledge.empty_trash")
+def empty_old_trash() -> None:
+    """What has been in the trash long enough is deleted for good."""
+    trash.empty_trash()
 
 
 @shared_task(name="knowledge.tend_indexes")

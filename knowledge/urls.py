@@ -1,9 +1,16 @@
 from django.urls import path
 
-from knowledge import views
+from knowledge import base_views, find_views, upkeep_views, views
 
 urlpatterns = [
     path("library/", views.bases, name="library"),
+    path("library/new/", base_views.new_base, name="base-new"),
+    path("library/find/", find_views.find, name="find"),
+    path("library/find/several/", find_views.several, name="documents-several"),
+    path("library/search-test/", find_views.search_test, name="search-test"),
+    path("library/trash/", upkeep_views.trash, name="trash"),
+    path("library/trash/<uuid:document_id>/restore/", upkeep_views.put_back, name="trash-restore"),
+    path("library/trash/<uuid:document_id>/erase/", upkeep_views.erase, name="trash-erase"),
     path("library/<uuid:base_id>/", views.base, name="base"),
     path("library/folders/<uuid:folder_id>/", views.folder, name="folder"),
     path("library/folders/<uuid:folder_id>/progress/", views.folder_progress, name="folder-progress"),
@@ -15,7 +22,18 @@ urlpatterns = [
     path("documents/<uuid:document_id>/", views.document, name="document"),
     path("documents/<uuid:document_id>/progress/", views.document_progress, name="document-progress"),
     path("documents/<uuid:document_id>/retry/", views.retry, name="document-retry"),
-    path("documents/<uuid:document_id>/delete/", views.remove, name="document-delete"),
+    path("documents/<uuid:document_id>/delete/", upkeep_views.remove, name="document-delete"),
+    path("documents/<uuid:document_id>/facts/", upkeep_views.facts, name="document-facts"),
+    path("documents/<uuid:document_id>/replace/", upkeep_views.replace, name="document-replace"),
+    path("documents/<uuid:document_id>/move/", upkeep_views.move, name="document-move"),
+    path(
+        "documents/<uuid:document_id>/versions/<int:version_number>/restore/",
+        upkeep_views.version_again,
+        name="version-restore",
+    ),
+    path(
+        "documents/<uuid:document_id>/compare/<int:older>/<int:newer>/", upkeep_views.compare, name="versions-compare"
+    ),
     path("documents/<uuid:document_id>/download/", views.download, name="document-download"),
     path(
         "documents/<uuid:document_id>/versions/<int:version_number>/pages/<int:page>.png",

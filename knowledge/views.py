@@ -19,17 +19,25 @@ from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.files import StreamedFile
 from copilot_site.lib.forms import checked
 from knowledge import browsing, document_view
+from knowledge.finding import FindForm
 from knowledge.forms import FolderNameForm, FolderPlaceForm, OpeningForm, UploadForm
 from knowledge.models import Document, Folder, KnowledgeBase
-from knowledge.services.documents import delete_document, open_original, retry_document
+from knowledge.services.bases import may_make_bases
+from knowledge.services.documents import open_original, retry_document
 from knowledge.services.folders import create_folder, delete_folder, move_folder, rename_folder
 from knowledge.services.paths import upload_at
+from knowledge.upkeep_views import facts_form, places_for_document, successor_of
 
 
 @require_GET
 @signed_in
 def bases(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    return render(request, "knowledge/bases.html", {"bases": browsing.knowledge_bases_of(principal)})
+    context = {
+        "bases": browsing.knowledge_bases_of(principal),
+        "may_make": may_make_bases(principal),
+        "find_form": FindForm(),
+    }
+    return render(request, "knowledge/bases.html", context)
 
 
 @require_GET
@@ -154,7 +162,10 @@ def remove_folder(request: HttpRequest, principal: Principal, folder_id: UUID) -
 def document(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
     """`?chunk=&start=&end=` or `?part=` says where it opens; what cannot be read opens it at its beginning."""
     asked = OpeningForm(request.GET)
-    opened = document_view.open_document(principal, document_id, cited=asked.cited, part=asked.asked_part)
+    opened = document_view.open_document(
+        principal, document_id, cited=asked.cited, part=asked.asked_part, number=asked.asked_version
+    )
+    rights = browsing.rights_on(principal, opened.document)
     context = {
         "reader": opened,
         "document": opened.document,
@@ -162,8 +173,15 @@ def document(request: HttpRequest, principal: Principal, document_id: UUID) -> H
         "breadcrumbs": browsing.breadcrumbs(principal, opened.document.folder),
         "row": browsing.DocumentRow(opened.document, opened.newest),
         "stages": browsing.stages_of(opened.newest),
-        "rights": browsing.rights_on(principal, opened.document),
+        "rights": rights,
+        "current_number": next((v.number for v in opened.versions if v.pk == opened.document.current_version_id), None),
+        "successor": successor_of(principal, opened.document),
     }
+    if rights["change"]:
+        context |= {
+            "facts_form": facts_form(principal, opened.document),
+            "places": places_for_document(principal, opened.document),
+        }
     return render(request, "knowledge/document.html", context)
 
 
@@ -186,16 +204,6 @@ def retry(request: HttpRequest, principal: Principal, document_id: UUID) -> Http
     except InvalidInput as problem:
         messages.error(request, str(problem))
     return redirect("document", document_id)
-
-
-@require_POST
-@signed_in
-def remove(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponse:
-    row = get_visible(Document, principal, pk=document_id)
-    delete_document(principal, document_id=document_id)
-    messages.success(request, _("“%(name)s” is deleted with all its versions.") % {"name": row.title})
-    is_seen = Folder.objects.visible_to(principal).filter(pk=row.folder_id).exists()
-    return redirect("folder", row.folder_id) if is_seen else redirect("base", row.knowledge_base_id)
 
 
 @require_GET

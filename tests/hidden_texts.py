@@ -63,7 +63,7 @@ STYLES = {
 }
 MARKUP = {
     "hidden": ("<p hidden>{}</p>", Why.NOT_DISPLAYED),
-    "aria_hidden": ('<p aria-hidden="true">{}</p>', Why.SKIPPED),
+    "aria_hidden_as_well": ('<p aria-hidden="true" style="display:none">{}</p>', Why.NOT_DISPLAYED),
     "template": ("<template><p>{}</p></template>", Why.NOT_DISPLAYED),
     "noscript": ("<noscript><p>{}</p></noscript>", Why.NOT_DISPLAYED),
     "comment": ("<!-- {} -->", Why.COMMENT),

@@ -1,6 +1,5 @@
 """The pages of answers that were given: a list that tells no question, and the replay of one of them, which is recorded."""
 
-from contextlib import suppress
 from uuid import UUID
 
 from django.core.paginator import Paginator
@@ -10,6 +9,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
+from agent.oversight.answer_filter import AnswerFilter
 from agent.oversight.dry_run import looking
 from agent.oversight.replay import answers, get_answer, replay, snapshot_id
 from audit.actions import Action
@@ -25,17 +25,20 @@ PAGE_SIZE = 50
 @require_GET
 @admin_page
 def answer_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
-    """`?user=` is a sign-in name, `?run=` the id of a run, as the audit log has it."""
+    """`?user=` is a sign-in name, `?run=` the id of a run, as the audit log has it; the rest is of AnswerFilter."""
     require_oversight(request.user)
-    rows = answers().defer("content", "sentences")
-    user, run = request.GET.get("user", "").strip(), request.GET.get("run", "").strip()
-    if user:
-        rows = rows.filter(session__user__username=user)
-    if run:
-        rows = rows.filter(pk__in=_uuids(run))
-    page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
-    lines = [(row, snapshot_id(row)) for row in page.object_list]
-    context = {"title": _("Answers that were given"), "page": page, "lines": lines, "user_asked": user, "run": run}
+    chosen = AnswerFilter(request.GET)
+    page = Paginator(chosen.narrow(answers().defer("content", "sentences")), PAGE_SIZE).get_page(
+        request.GET.get("page")
+    )
+    lines = [(row, snapshot_id(row), _seconds(row.duration_ms)) for row in page.object_list]
+    context = {
+        "title": _("Answers that were given"),
+        "page": page,
+        "page_query": chosen.query,
+        "lines": lines,
+        "form": chosen,
+    }
     return show(request, "admin/oversight/answers.html", context)
 
 
@@ -63,8 +66,5 @@ def replay_answer(request: HttpRequest, principal: Principal, message_id: UUID) 
         return show(request, "admin/oversight/replay.html", {"title": _("Replay of an answer"), "replay": found})
 
 
-def _uuids(text: str) -> list[UUID]:
-    """The id, or none where the text is no id: it names nothing."""
-    with suppress(ValueError):
-        return [UUID(text)]
-    return []
+def _seconds(milliseconds: int | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000

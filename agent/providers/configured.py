@@ -24,7 +24,7 @@ def served_model(name: str = "") -> ServedModel | None:
     rows = LanguageModel.objects.filter(is_enabled=True)
     row = rows.filter(name=name).first() if name else rows.filter(is_default=True).first()
     if row is not None:
-        return _of_row(row)
+        return served_by(row)
     if name and name != FROM_SETTINGS:
         known = ", ".join(model_names()) or "-"
         raise InvalidInput(
@@ -55,7 +55,8 @@ def connect(served: ServedModel) -> ChatModel:
     return OpenAICompatible(served)
 
 
-def _of_row(row: LanguageModel) -> ServedModel:
+def served_by(row: LanguageModel) -> ServedModel:
+    """The model that a row says, stored or not. Raises ModelMisconfigured where its key cannot be read."""
     try:
         key = opened(row.encrypted_key, row.base_url)
     except KeyLost as error:

@@ -129,8 +129,7 @@ def _kept(known: SemanticModel | None, drafted: SemanticModel) -> SemanticModel:
 
 
 def _name_of(row: Document) -> str:
-    """By its file's name, or a name like it that nothing else has."""
+    """By its file's name and its id: whether another is called alike, which somebody may not see, no name tells."""
     plain = slugify(PurePath(row.filename).stem)[:40].strip("-_")
-    name = plain if plain[:1].isalpha() else f"sheet-{plain}".rstrip("-")
-    taken = DataSource.unscoped.filter(name=name).exists() or not plain
-    return f"{name}-{row.pk.hex[:6]}" if taken else name
+    named = plain if plain[:1].isalpha() else f"sheet-{plain}".rstrip("-")
+    return f"{named}-{row.pk.hex[:8]}"

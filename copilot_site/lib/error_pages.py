@@ -3,6 +3,7 @@
 import sys
 from http import HTTPStatus
 
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -11,6 +12,9 @@ from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext as _
 
 from copilot_site.lib.errors import Unavailable, as_ours, status_of
+
+PROGRAMS = ("/api/", "/v1/")
+"""Where programs ask: what is refused there is never a page."""
 
 
 class NothingIsKept(MiddlewareMixin):
@@ -48,8 +52,22 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return bare_error(request, HTTPStatus.INTERNAL_SERVER_ERROR, sentence)
 
 
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's `handler400`: what is refused before a view is asked, such as another host's name or a form that is too large."""
+    if isinstance(exception, RequestDataTooBig | TooManyFieldsSent | TooManyFilesSent):
+        status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+        sentence = _("This is more than one request may carry. Send less, or in several parts.")
+    else:
+        status, sentence = HTTPStatus.BAD_REQUEST, _("What was sent cannot be used.")
+    if _is_for_programs(request):
+        return _problem_document(status, sentence)
+    return HttpResponse(render_to_string("400.html", {"sentence": sentence}), status=status)
+
+
 def error_page(request: HttpRequest, status: int, sentence: str) -> HttpResponse:
     """The page (or, where HTML is not accepted, the JSON) for an error. sentence: what is wrong, for people."""
+    if request.path_info.startswith(PROGRAMS):
+        return _problem_document(status, sentence)
     if not request.accepts("text/html"):
         return JsonResponse({"status": status, "detail": sentence}, status=status)
     template = f"{status}.html" if status in {403, 404} else "400.html"
@@ -61,12 +79,8 @@ def bare_error(request: HttpRequest, status: int, sentence: str, *, retry_after_
 
     retry_after_s: after so many seconds the same may go well; a page that was asked for asks again by itself.
     """
-    if request.path_info.startswith("/api/") or not request.accepts("text/html"):
-        body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": sentence}
-        code = {429: "too_many", 503: "unavailable"}.get(status, "failed")
-        answer: HttpResponse = JsonResponse(
-            body | {"code": code}, status=status, content_type="application/problem+json"
-        )
+    if _is_for_programs(request):
+        answer = _problem_document(status, sentence)
     else:
         template = "500.html" if retry_after_s is None else "503.html"
         answer = HttpResponse(render_to_string(template, {"sentence": sentence}), status=status)
@@ -76,6 +90,18 @@ def bare_error(request: HttpRequest, status: int, sentence: str, *, retry_after_
         answer["Retry-After"] = str(retry_after_s)
     answer["Cache-Control"] = "no-store"
     return answer
+
+
+def _is_for_programs(request: HttpRequest) -> bool:
+    return request.path_info.startswith(PROGRAMS) or not request.accepts("text/html")
+
+
+def _problem_document(status: int, sentence: str) -> HttpResponse:
+    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": sentence}
+    code = {400: "invalid", 404: "not_found", 413: "too_large", 429: "too_many", 503: "unavailable"}.get(
+        status, "failed"
+    )
+    return JsonResponse(body | {"code": code}, status=status, content_type="application/problem+json")
 
 
 def _answer(request: HttpRequest, status: int, error: Exception) -> HttpResponse:

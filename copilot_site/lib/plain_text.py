@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext as _
 
-from copilot_site.lib.error_pages import error_page
+from copilot_site.lib.error_pages import PROGRAMS, error_page
 
 NUL = "\0"
 
@@ -24,7 +24,7 @@ class PlainText(MiddlewareMixin):
     ) -> HttpResponse | None:
         if NUL in request.path_info:
             return error_page(request, HTTPStatus.NOT_FOUND, _("There is no such page, or you may not see it."))
-        if request.path_info.startswith("/api/"):
+        if request.path_info.startswith(PROGRAMS):
             return None
         if _has_nul(request.GET) or _has_nul(request.POST):
             sentence = _("This request holds a character that no text has (NUL). Leave it out, and send it again.")

@@ -40,6 +40,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "reap runs": {"task": "agent.reap_runs", "schedule": 10.0, "options": {"expires": 10}},
     "reap ingestion": {"task": "knowledge.reap_ingestion", "schedule": 15.0, "options": {"expires": 15}},
     "tend indexes": {"task": "knowledge.tend_indexes", "schedule": 600.0, "options": {"expires": 600}},
+    "empty trash": {"task": "knowledge.empty_trash", "schedule": 3600.0, "options": {"expires": 3600}},
     "tend spreadsheets": {"task": "business.tend_spreadsheets", "schedule": 600.0, "options": {"expires": 600}},
     "tend schema vectors": {"task": "business.tend_schema_vectors", "schedule": 600.0, "options": {"expires": 600}},
 }

@@ -19,8 +19,8 @@ from knowledge.evaluation.datasets import CorpusDocument, Dataset
 from knowledge.ingestion.pipeline import ingest
 from knowledge.ingestion.publish import refresh_statistics
 from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
-from knowledge.services.documents import remove_document
 from knowledge.services.folders import create_knowledge_base, ensure_path, root_folder
+from knowledge.services.removal import remove_document
 from knowledge.services.uploads import IncomingFile, Upload, add_document
 
 OTHERS_S = 600  # that a worker beside the command may take for what it took; its lease is renewed while it works

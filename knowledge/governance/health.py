@@ -21,6 +21,7 @@ from knowledge.models import DocumentVersion, ParseStatus
 from knowledge.services.documents import retry_document
 
 DAY = timedelta(days=1)
+PATIENCE = timedelta(hours=1)  # a document that waits longer is stuck, or the workers are too few
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,19 @@ class Health:
     published: int
     failed: int
     retried: int
+
+    @property
+    def waiting(self) -> int:
+        return sum(queue.waiting for queue in self.queues)
+
+    @property
+    def in_work(self) -> int:
+        return sum(queue.in_work for queue in self.queues)
+
+    @property
+    def oldest(self) -> datetime | None:
+        """Since when the first one waits, in whichever queue."""
+        return min((queue.oldest for queue in self.queues if queue.oldest), default=None)
 
 
 def health(principal: Principal) -> Health:
@@ -72,6 +86,12 @@ def failed_versions(principal: Principal) -> QuerySet[DocumentVersion]:
     """Failed versions that this person governs, the latest first."""
     rows = governed(DocumentVersion, principal).filter(parse_status=ParseStatus.FAILED)
     return rows.select_related("document", "document__folder").order_by("-created_at")
+
+
+def waiting_too_long(principal: Principal) -> QuerySet[DocumentVersion]:
+    """Versions that this person governs and that nobody has begun to read for longer than PATIENCE."""
+    waiting = governed(DocumentVersion, principal).filter(parse_status=ParseStatus.PENDING)
+    return waiting.filter(created_at__lt=timezone.now() - PATIENCE)
 
 
 PAGE_SIZE = 50

@@ -59,6 +59,9 @@ class Document(models.Model):
     """A named thing in a folder, with versions. `current_version` is the one that answers.
 
     access: the node that its rights are read from: its folder, or a node of its own below it when it has exceptions.
+    owner: whoever answers for what it says; None for whoever added it. review_on: the day by which they look at it again.
+    superseded_by: the document that holds instead of this one. trashed_from: the access node of before it went to the trash,
+    where nobody's rights reach it; None outside of the trash.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -70,6 +73,18 @@ class Document(models.Model):
     language = models.CharField(_("language"), max_length=8, blank=True)
     current_version = models.ForeignKey("DocumentVersion", models.SET_NULL, null=True, blank=True, related_name="+")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("owner")
+    )
+    review_on = models.DateField(_("to be reviewed by"), null=True, blank=True)
+    superseded_by = models.ForeignKey(
+        "self", models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("superseded by")
+    )
+    trashed_at = models.DateTimeField(null=True, editable=False)
+    trashed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+", editable=False
+    )
+    trashed_from = models.ForeignKey(Folder, models.SET_NULL, null=True, related_name="+", editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
@@ -86,6 +101,7 @@ class Document(models.Model):
         indexes = [
             models.Index("knowledge_base", "folder", name="document_place"),
             models.Index("knowledge_base", name="document_beside", condition=~Q(access=F("folder"))),
+            models.Index("trashed_from", name="document_in_trash", condition=Q(trashed_at__isnull=False)),
         ]
 
     def __str__(self) -> str:

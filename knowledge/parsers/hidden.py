@@ -21,7 +21,7 @@ class HiddenReason(StrEnum):
     TOO_SMALL = "too_small"
     COLOUR = "colour"
     OUTSIDE = "outside"
-    SKIPPED = "skipped"
+    SKIPPED = "skipped"  # aria-hidden: of documents that versions 2 and 3 of the parsers read
     COMMENT = "comment"
     DELETED = "deleted"
     ROW = "row"

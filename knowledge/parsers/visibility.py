@@ -284,8 +284,6 @@ def _reason(element: Any, style: Mapping[str, str]) -> HiddenReason | None:
     can_be_cut = element.tag not in _OF_TABLES and not display.startswith("table")
     if _is_moved_away(style) or _is_shrunk(style) or _is_cut_away(style) or (can_be_cut and _has_no_room(style)):
         return HiddenReason.OUTSIDE
-    if (element.get("aria-hidden") or "").lower() == "true":
-        return HiddenReason.SKIPPED
     return None
 
 

@@ -15,6 +15,7 @@ from authz.principal import Principal
 from authz.snapshot import take_snapshot
 from knowledge.retrieval.plan import Scope
 from knowledge.retrieval.ranking import Asked, Ranked, Scores, rank
+from knowledge.retrieval.supersession import without_superseded
 from knowledge.selectors import ShownPassage, passages
 
 __all__ = ["Found", "Hit", "Scope", "Scores", "search"]
@@ -46,10 +47,12 @@ def search(principal: Principal, query: str, *, scope: Scope | None = None, top_
     """The `top_k` passages that answer `query` best, out of what this person may read within the scope.
 
     At most `PER_DOCUMENT` passages of one document stand in the first places; more of them follow only where nothing else does.
+    A document whose successor is found, too, gives none.
     Raises InvalidInput (no question, too long), EmbedderUnavailable.
     """
     ranking = rank(principal, query, scope=scope or Scope())
-    return Found(_fill(principal, spread(ranking.ranked, top_k)), ranking.visible, ranking.asked)
+    answering = without_superseded(ranking.ranked)
+    return Found(_fill(principal, spread(answering, top_k)), ranking.visible, ranking.asked)
 
 
 def spread(ranked: Sequence[Ranked], top_k: int) -> list[Ranked]:

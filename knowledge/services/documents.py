@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-from django.core.files.storage import Storage
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
@@ -12,10 +11,9 @@ from authz.checks import get_visible, require
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, InvalidInput
-from knowledge.ingestion.publish import withdraw
 from knowledge.models import Document, DocumentVersion, Folder, ParseStatus, Stage, StageStatus
-from knowledge.page_images import delete_page_images
-from knowledge.services.nodes import existing_node, put
+from knowledge.services.nodes import put
+from knowledge.services.removal import remove_document
 from knowledge.tasks import queue_for, queue_ingestion
 
 
@@ -87,26 +85,3 @@ def delete_document(principal: Principal, *, document_id: UUID) -> None:
     document = get_visible(Document, principal, pk=document_id)
     require(principal, Right.CHANGE, document)
     remove_document(principal, document)
-
-
-@transaction.atomic
-def remove_document(by: Principal | None, document: Document) -> None:
-    """`delete_document` after its checks. Locks as publishing does, versions first: one of the two sees the other's work."""
-    list(document.versions.select_for_update())
-    document = Document.unscoped.select_for_update(of=("self",)).select_related("current_version").get(pk=document.pk)
-    record(by, Action.DOCUMENT_DELETED, document, detail={"versions": document.versions.count()})
-    files = [(v.pk, v.file.storage, [v.file.name or "", v.parsed_name]) for v in document.versions.all()]
-    node = existing_node(document)
-    withdraw(document)
-    document.delete()
-    if node is not None:
-        node.delete()
-    transaction.on_commit(lambda: _delete_files(files))
-
-
-def _delete_files(files: list[tuple[UUID, Storage, list[str]]]) -> None:
-    """The original, the blocks and the page images of each version."""
-    for version_id, storage, names in files:
-        for name in filter(None, names):
-            storage.delete(name)
-        delete_page_images(storage, version_id)

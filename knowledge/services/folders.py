@@ -209,6 +209,11 @@ def delete_folder(principal: Principal, *, folder_id: UUID) -> None:
     require(principal, Right.CHANGE, folder)
     if folder.parent_id is None:
         raise InvalidInput(_("The root folder of a knowledge base cannot be deleted."))
+    if Document.unscoped.filter(folder=folder, trashed_at__isnull=False).exists():
+        raise InvalidInput(
+            _("Documents of “%(name)s” are in the trash. Restore them or delete them for good first.")
+            % {"name": folder}
+        )
     if folder.children.exists() or Document.unscoped.filter(folder=folder).exists():
         raise InvalidInput(_("“%(name)s” is not empty. Move or delete what is in it first.") % {"name": folder})
     record(principal, Action.FOLDER_DELETED, folder)

@@ -13,7 +13,7 @@ from knowledge.services.tree import hang, link_new, lock_tree
 def node_of(document: Document) -> Folder:
     """The document's access node, made when it has none; runs inside the caller's transaction."""
     lock_tree(document.knowledge_base_id)
-    current = _locked(document)
+    current = locked_row(document)
     if current.access_id != current.folder_id:
         return current.access
     node = Folder.unscoped.create(
@@ -23,7 +23,7 @@ def node_of(document: Document) -> Folder:
         kind=FolderKind.DOCUMENT,
     )
     link_new(node, current.folder)
-    _read_from(current, node)
+    read_rights_from(current, node)
     document.access = node
     return node
 
@@ -40,12 +40,12 @@ def drop_node_if_empty(document: Document) -> None:
     A node stays where the folder shows another document of the same file name: two of them cannot share it.
     """
     lock_tree(document.knowledge_base_id)
-    current = _locked(document)
+    current = locked_row(document)
     node = current.access
     twins = Document.unscoped.filter(access_id=current.folder_id, filename=current.filename)
     if node.pk == current.folder_id or not node.inherits or not is_bare(node) or twins.exists():
         return
-    _read_from(current, current.folder)
+    read_rights_from(current, current.folder)
     document.access = current.folder
     node.delete()
 
@@ -53,18 +53,19 @@ def drop_node_if_empty(document: Document) -> None:
 def put(document: Document, folder: Folder) -> None:
     """Lay a document, with its exceptions, into another folder of its base; runs inside the caller's transaction."""
     lock_tree(document.knowledge_base_id)
-    current = _locked(document)
+    current = locked_row(document)
     had_node = current.access_id != current.folder_id
     Document.unscoped.filter(pk=current.pk).update(folder=folder)
     if had_node:
         hang(current.access, folder)
     else:
-        _read_from(current, folder)
+        read_rights_from(current, folder)
         document.access = folder
     document.folder = folder
 
 
-def _read_from(document: Document, place: Folder) -> None:
+def read_rights_from(document: Document, place: Folder) -> None:
+    """Have the rights on a document, and where its passages are found, be those of `place`; the caller holds `lock_tree`."""
     if document.current_version is not None:
         count_passages(document.current_version, document.access_id, sign=-1)
         count_passages(document.current_version, place.pk, sign=1)
@@ -72,6 +73,7 @@ def _read_from(document: Document, place: Folder) -> None:
     Document.unscoped.filter(pk=document.pk).update(access=place)
 
 
-def _locked(document: Document) -> Document:
+def locked_row(document: Document) -> Document:
+    """The document as the database has it now, locked with what reads its rights."""
     rows = Document.unscoped.select_for_update(of=("self",)).select_related("access", "folder", "current_version")
     return rows.get(pk=document.pk)

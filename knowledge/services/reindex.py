@@ -133,8 +133,10 @@ def begin_cutting(version_id: UUID) -> bool:
 
 @transaction.atomic
 def begin_indexing(version_id: UUID) -> bool:
-    """Take a version out of every answer and let its passages, which stay, be indexed anew; whether it is there and read."""
-    rows = DocumentVersion.unscoped.select_for_update(of=("self",)).select_related("document")
+    """Take an answering version out of every answer and let its passages be indexed again, under what the document is called by now;
+    whether there was anything to do.
+    """
+    rows = DocumentVersion.unscoped.select_for_update(of=("self",))
     version = rows.filter(pk=version_id, parse_status=ParseStatus.COMPLETED).first()
     if version is None:
         return False

@@ -25,6 +25,8 @@ from knowledge.parsers.base import accepted_extensions, load
 from knowledge.tasks import queue_for, send_on_commit
 from knowledge.titles import title_of
 
+# formats of before 2007, which no parser reads → what the program that made them saves, too
+SAVED_AS = {".doc": ".docx", ".xls": ".xlsx", ".ppt": ".pptx"}
 FILENAME_BYTES = 200  # stays below every file system's 255 with room for a suffix
 
 
@@ -141,7 +143,13 @@ def clean_filename(filename: str) -> str:
 def check_acceptable(name: str, size_bytes: int) -> None:
     """Raises InvalidInput for what can be refused before a byte is read: type, size, emptiness."""
     load()
-    if PurePath(name).suffix.lower() not in accepted_extensions():
+    suffix = PurePath(name).suffix.lower()
+    if suffix in SAVED_AS:
+        raise InvalidInput(
+            _("“%(name)s” is in the old format %(old)s. Open it, save it as %(new)s, and add that file.")
+            % {"name": name, "old": suffix, "new": SAVED_AS[suffix]}
+        )
+    if suffix not in accepted_extensions():
         known = ", ".join(accepted_extensions())
         raise InvalidInput(
             _("“%(name)s” is of a type that is not read. Accepted are: %(known)s.") % {"name": name, "known": known}

@@ -89,7 +89,11 @@ function add(file, path) {
   counts.all += 1;
   const reason = refusal(file);
   if (reason) refuse(item, reason);
-  else waiting.push({ file, path, item });
+  else {
+    const entry = { file, path, item };
+    waiting.push(entry);
+    offerCancel(entry);
+  }
   hasFolders ||= path !== "";
 }
 
@@ -100,7 +104,45 @@ function reloadLink() {
   return link;
 }
 
+function button(item, text, act) {
+  // the one thing that can be done to a file of this upload now
+  item.querySelector("button")?.remove();
+  const made = document.createElement("button");
+  made.type = "button";
+  made.className = "upload-way";
+  made.textContent = text;
+  made.setAttribute("aria-label", `${text}: ${item.firstElementChild.textContent}`);
+  made.addEventListener("click", () => {
+    made.remove();
+    act();
+  });
+  item.append(made);
+}
+
+function offerAgain(entry) {
+  button(entry.item, drop.dataset.textAgain, () => {
+    counts.refused -= 1;
+    entry.item.classList.remove("is-refused");
+    entry.item.querySelector(".upload-state").textContent = drop.dataset.textWaiting;
+    waiting.push(entry);
+    offerCancel(entry);
+    next();
+  });
+}
+
+function offerCancel(entry) {
+  // while it waits; once it is being sent, `start` lets it be aborted
+  button(entry.item, drop.dataset.textCancel, () => {
+    waiting.splice(waiting.indexOf(entry), 1);
+    refuse(entry.item, drop.dataset.textCancelled);
+    offerAgain(entry);
+    summarise();
+  });
+}
+
 function refusal(file) {
+  const old = drop.dataset.savedAs.split(",").map((pair) => pair.split(":")).find(([from]) => file.name.toLowerCase().endsWith(from));
+  if (old) return drop.dataset.textOld.replace("NEW", old[1]);
   const types = drop.dataset.accepted.split(",");
   if (!types.some((type) => file.name.toLowerCase().endsWith(type))) return drop.dataset.textType;
   if (file.size > Number(drop.dataset.most)) return drop.dataset.textLarge;
@@ -119,7 +161,8 @@ function next() {
   while (counts.running < AT_ONCE && waiting.length) start(waiting.shift());
 }
 
-function start({ file, path, item }) {
+function start(entry) {
+  const { file, path, item } = entry;
   const state = item.querySelector(".upload-state");
   const bar = document.createElement("progress");
   bar.max = file.size;
@@ -136,8 +179,14 @@ function start({ file, path, item }) {
   request.upload.addEventListener("progress", (event) => {
     bar.value = Math.min(event.loaded, file.size);
   });
+  button(item, drop.dataset.textCancel, () => request.abort());
+  let isCancelled = false;
+  request.addEventListener("abort", () => {
+    isCancelled = true;
+  });
   request.addEventListener("loadend", () => {
     counts.running -= 1;
+    item.querySelector("button")?.remove();
     const answer = request.response;
     if (request.status === 201) {
       counts.done += 1;
@@ -154,11 +203,12 @@ function start({ file, path, item }) {
       counts.later += 1;
       setTimeout(() => {
         counts.later -= 1;
-        waiting.push({ file, path, item });
+        waiting.push(entry);
         next();
       }, seconds * 1000);
     } else {
-      refuse(item, answer?.detail ?? drop.dataset.textNetwork);
+      refuse(item, isCancelled ? drop.dataset.textCancelled : (answer?.detail ?? drop.dataset.textNetwork));
+      if (isCancelled || request.status === 0 || request.status >= 500) offerAgain(entry);
     }
     next();
   });

@@ -47,7 +47,7 @@ async function draw(canvas) {
   const ink = token("--ink-soft");
   const line = { color: token("--hairline") };
   Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
-  const scale = { ticks: { color: ink }, grid: line, border: line };
+  const scale = { ticks: { color: ink }, grid: line, border: line, stacked: "stacked" in canvas.dataset };
   new Chart(canvas, {
     type: canvas.dataset.type,
     data: {

@@ -53,6 +53,7 @@ VISIBLE_HTML = {
     "form": "<form action=a><p>{}</p><input value=b></form>",
     "not_hovered": "<style>.q:hover, .q:focus { display: none } .q::before { display: none }</style><p class=q>{}</p>",
     "dropped_list": "<style>.q, .q:unknown { display: none }</style><p class=q>{}</p>",
+    "left_out_when_read_aloud": '<p aria-hidden="true">{}</p>',
     "small_box": '<p style="height:0;overflow:visible">{}</p>',
 }
 

@@ -16,12 +16,12 @@ pytestmark = pytest.mark.browser
 # Pages by themselves, and pages that a link leads to: where the link stands, and its pattern.
 PLAIN = (
     "/admin/", "/admin/rights/", "/admin/people/", "/admin/rights/requests/", "/admin/ingestion/", "/admin/see-as/",
-    "/admin/answers/", "/admin/ratings/", "/admin/audit/entry/", "/admin/audit/checkpoint/", "/admin/audit/hold/add/",
+    "/admin/answers/", "/admin/ratings/", "/admin/gaps/", "/admin/audit/entry/", "/admin/audit/checkpoint/", "/admin/audit/hold/add/",
     "/admin/auth/user/", "/admin/auth/group/", "/admin/authz/orgunit/", "/admin/authz/role/", "/admin/authz/serviceaccount/add/",
     "/admin/agent/languagemodel/", "/admin/agent/languagemodel/add/", "/admin/agent/agentprofile/",
     "/admin/agent/agentprofile/add/", "/admin/agent/dayofuse/", "/admin/authz/claimmapping/",
     "/admin/audit/entry/export/", "/admin/mfa/authenticator/",
-    "/second-factor/", "/second-factor/set-up/", "/tokens/", "/requests/",
+    "/second-factor/", "/second-factor/set-up/", "/tokens/", "/requests/", "/library/new/",
 )  # fmt: skip
 LINKED = (
     ("/admin/rights/", r"/admin/rights/base/[^/]+/$"),

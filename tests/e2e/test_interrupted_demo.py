@@ -23,7 +23,7 @@ CHANGES = """
 from django.contrib.auth.models import User
 from business.models import DataSource
 from knowledge.models import Document
-from knowledge.services.documents import remove_document
+from knowledge.services.removal import remove_document
 User.objects.filter(username="lin").update(username="lin.yue")
 remove_document(None, Document.unscoped.get(filename="price-list-2026.xlsx"))
 DataSource.unscoped.all().delete()

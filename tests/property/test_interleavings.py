@@ -30,7 +30,8 @@ from authz.tokens import bearer_of
 from copilot_site.lib.errors import CopilotError
 from knowledge.models import Document, KnowledgeBase
 from knowledge.services.access import break_inheritance
-from knowledge.services.documents import move_document, remove_document
+from knowledge.services.documents import move_document
+from knowledge.services.removal import remove_document
 from tests.factories import allow, make_folder, make_user
 from tests.integration.agent.live import Live, lived
 from tests.integration.agent.test_revocation import QUESTION, SECRETS, Library, Moment

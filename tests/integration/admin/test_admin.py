@@ -81,7 +81,7 @@ def test_a_base_is_given_to_a_unit_and_taken_from_it_and_no_right_changes(base: 
     join(None, unit, user=member)
     manager = staff(rows=(base,))
     client, address = client_of(manager), reverse("admin:knowledge_knowledgebase_change", args=[base.pk])
-    form = {"name": base.name, "description": ""}
+    form = {"name": base.name, "description": "", "recognition": "bare"}
     for to, owner in ((str(unit.pk), unit), ("", None)):
         assert client.post(address, form | {"org_unit": to}).status_code == 302
         assert KnowledgeBase.unscoped.get(pk=base.pk).org_unit == owner
@@ -95,7 +95,7 @@ def test_a_base_is_given_to_a_unit_and_taken_from_it_and_no_right_changes(base: 
 
 def test_a_new_base_may_belong_to_a_unit_at_once() -> None:
     unit = create_unit(None, name="Sales")
-    form = {"name": "Prices", "description": "", "org_unit": str(unit.pk)}
+    form = {"name": "Prices", "description": "", "recognition": "bare", "org_unit": str(unit.pk)}
     answer = client_of(make_user("root", is_superuser=True)).post(reverse("admin:knowledge_knowledgebase_add"), form)
     assert answer.status_code == 302
     assert KnowledgeBase.unscoped.get(name="Prices").org_unit == unit

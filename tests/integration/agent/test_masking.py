@@ -14,7 +14,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
 from knowledge.models import Document, KnowledgeBase
-from knowledge.services.documents import remove_document
+from knowledge.services.removal import remove_document
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import LEAVE, SALARY, asked, make_reader, stored
 

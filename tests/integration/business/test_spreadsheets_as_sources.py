@@ -13,11 +13,12 @@ from agent.events import References
 from authz.grants import deny, give, take_back
 from authz.permissions import Right
 from authz.principal import Principal
+from business.asking import in_source
 from business.guard.refusal import SqlRefused
 from business.models import DataSource, SavedQuery
 from business.queries import QueryResult, run_query
 from business.results.visibility import Queried
-from business.sources import draft, grant, managed_sources, open_source, open_sources, save_layer, vouched
+from business.sources import draft, grant, managed_sources, named_source, open_source, open_sources, save_layer, vouched
 from business.spreadsheets.sources import describe
 from business.tasks import tend_spreadsheets
 from copilot_site.celery import app
@@ -268,5 +269,35 @@ def test_of_very_many_those_nearest_to_the_question_are_read(
         fill(source.pk)
     monkeypatch.setattr(sources, "MOST_SHEETS", 1)
     principal = Principal.of(reader)
-    assert [each.source.name for each in open_sources(principal, "How many penguins are there?")] == ["penguins"]
-    assert [each.source.name for each in open_sources(principal, "How many penguins? (volcanoes)")] == ["volcanoes"]
+    assert [each.called for each in open_sources(principal, "How many penguins are there?")] == ["penguins"]
+    assert [each.called for each in open_sources(principal, "How many penguins? (volcanoes)")] == ["volcanoes"]
+
+
+def test_no_name_tells_that_somebody_else_has_a_file_of_this_name(reader: User) -> None:
+    """Neither a file that this person may not see, nor a database."""
+    allow(reader, own := make_base("own"))
+    names = []
+    for base in (own, make_base("hidden"), own):
+        document = make_document(base, "salaries.csv", "name,amount\nx,1\n", ingested=True)
+        describe(document.pk)
+        names.append(source_of(document).name.removesuffix(document.pk.hex[:8]))
+    DataSource.unscoped.create(name="wages", host="db.internal", database="d", username="u")
+    wages = make_document(own, "wages.csv", "name,amount\nx,1\n", ingested=True)
+    describe(wages.pk)
+    assert names == ["salaries-"] * 3
+    assert source_of(wages).name == f"wages-{wages.pk.hex[:8]}"
+
+
+def test_a_source_is_named_behind_a_question_by_its_file_and_by_its_name_where_two_are_called_alike(
+    reader: User,
+) -> None:
+    allow(reader, base := make_base("own"))
+    for filename in ("订单 2026.csv", "wages.csv", "prices (1).csv"):
+        describe(make_document(base, filename, "name,amount\nx,1\n", ingested=True).pk)
+    allow(reader, other := make_base("other"))
+    describe(make_document(other, "wages.csv", "name,amount\nx,1\n", ingested=True).pk)
+    opened = open_sources(Principal.of(reader))
+    asked_of = [in_source("How many?", each, opened) for each in opened]
+    assert "How many (订单 2026)?" in asked_of
+    assert len(set(asked_of)) == 4
+    assert [named_source(text, opened) for text in asked_of] == [("How many", [each]) for each in opened]

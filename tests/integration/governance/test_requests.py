@@ -102,13 +102,13 @@ def test_what_waits_is_counted_for_those_who_may_decide(told: World) -> None:
     request_access(principal_of(told.anna), folder_id=told.pay.pk)
     boss = client_of(told.boss)
     assert "One request for access waits for you" in text_of(boss.get(reverse("chat")))
-    assert "Access requests one waits" in text_of(boss.get(reverse("admin:index")))
+    assert "1 request for access waits for you" in text_of(boss.get(reverse("admin:index")))
     for other in (told.anna, told.mia):
         assert "waits for you" not in text_of(client_of(other).get(reverse("chat")))
-    assert "one waits" not in text_of(client_of(told.mia).get(reverse("admin:index")))
+    assert "request for access waits" not in text_of(client_of(told.mia).get(reverse("admin:index")))
     refuse_request(principal_of(told.boss), request_id=AccessRequest.objects.get().pk)
     assert "waits for you" not in text_of(boss.get(reverse("chat")))
-    assert "one waits" not in text_of(boss.get(reverse("admin:index")))
+    assert "request for access waits" not in text_of(boss.get(reverse("admin:index")))
 
 
 def test_the_pages_ask_decide_and_show_the_state(told: World) -> None:

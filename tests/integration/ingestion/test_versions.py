@@ -31,8 +31,8 @@ from knowledge.models import (
     TermFrequency,
 )  # fmt: skip
 from knowledge.retrieval.search import search
-from knowledge.services.documents import remove_document
 from knowledge.services.folders import root_folder
+from knowledge.services.removal import remove_document
 from knowledge.services.uploads import IncomingFile, add_document
 from tests.factories import allow, make_base, make_document, make_folder, make_user, newest_version, prepare_embedder
 from tests.integration.pages.house import stored_files

@@ -184,8 +184,9 @@ def test_markup_in_a_title_or_text_is_shown_and_not_obeyed(house: House) -> None
 
 def test_a_deleted_document_is_gone_and_the_folder_opens(house: House) -> None:
     answer = client_of(house.keeper).post(reverse("document-delete", args=[house.document.pk]), follow=True)
-    assert "is deleted with all its versions" in plain(answer.content)
-    assert not Document.unscoped.filter(pk=house.document.pk).exists()
+    assert "is in the trash" in plain(answer.content)
+    assert answer.redirect_chain[0][0] == reverse("folder", args=[house.folder.pk])
+    assert not Document.objects.visible_to(Principal.of(house.keeper)).filter(pk=house.document.pk).exists()
 
 
 def test_a_deleted_pdf_takes_its_page_images_along(house: House, django_capture_on_commit_callbacks: Any) -> None:
@@ -194,5 +195,6 @@ def test_a_deleted_pdf_takes_its_page_images_along(house: House, django_capture_
     kept = f"pages/{version.pk}"
     assert default_storage.listdir(kept)[1] == ["1.png"]
     with django_capture_on_commit_callbacks(execute=True):
-        client_of(house.keeper).post(reverse("document-delete", args=[house.pdf.pk]))
+        for step in ("document-delete", "trash-erase"):
+            client_of(house.keeper).post(reverse(step, args=[house.pdf.pk]))
     assert default_storage.listdir(kept)[1] == []

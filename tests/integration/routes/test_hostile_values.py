@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 from asgiref.testing import ApplicationCommunicator
+from django.conf import settings
 from django.contrib.contenttypes.models import ContentType
+from django.test import Client
 
 from agent.runs.start import check_question
 from business.semantic_layer.yaml_io import read_layer
@@ -50,6 +52,7 @@ LISTS = {
     f"/api/v1/sessions?cursor={b64encode(b'p=x').decode()}": 400,
     "/api/v1/audit/entries?actor=%00": 400,
 }
+PROBLEM = "application/problem+json"
 BODIES = {
     "/api/v1/knowledge-search": {"query": "hello", "language": HALF},
     "/api/v1/sessions/{session}/messages": {"query": "hello", "language": HALF},
@@ -58,6 +61,7 @@ BODIES = {
     "/api/v1/sessions/{session}/feedback": {"message_id": "{message}", "rating": HALF},
     "/api/v1/see-as/answer": {"user": "reader", "query": "hello", "language": HALF},
     "/api/v1/tokens": {"name": "x", HALF: "y"},
+    "/v1/embeddings": {"model": "x", "input": "a\0b"},
     "/api/v1/folders": {"parent": "{folder}", "name": "a\0b"},
 }
 
@@ -93,6 +97,44 @@ def test_an_address_with_such_a_value_is_answered_with_a_sentence(world: World) 
     assert {path: client(world, path).get(at(world, path)).status_code for path in expected} == expected
 
 
+IN_ADDRESSES = (
+    "/api/v1/documents/%00",
+    "/api/v1/folders/{folder}%00",
+    "/api/v1/sessions/%00/messages",
+    "/api/v1/sessions/{session}/messages/%00/queries/1/csv",
+)
+
+
+def test_a_program_gets_a_problem_document_for_an_address_that_is_none(world: World) -> None:
+    answers = [client(world, path).get(at(world, path), headers={"accept": "*/*"}) for path in IN_ADDRESSES]
+    assert {(answer.status_code, answer["Content-Type"], answer.json()["code"]) for answer in answers} == {
+        (404, "application/problem+json", "not_found")
+    }
+
+
+TOO_LARGE = {"query": "x" * 3_000_000}
+
+
+@pytest.mark.parametrize("path", ["/api/v1/sessions/{session}/messages", "/api/v1/knowledge-search", "/api/v1/folders"])
+def test_a_body_that_is_too_large_is_a_problem_document(world: World, path: str) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(world.reader)
+    browser.cookies[settings.CSRF_COOKIE_NAME] = "a" * 32
+    for one in (client(world, path), browser):  # the check of forged forms reads a body, too
+        answer = one.post(at(world, path), TOO_LARGE, content_type="application/json", headers={"accept": "*/*"})
+        assert (answer.status_code, answer["Content-Type"]) == (413, "application/problem+json"), answer.content[:200]
+        assert answer.json()["code"] == "too_large"
+
+
+def test_a_host_that_is_none_of_ours_is_told_so_as_a_page_and_as_a_problem_document(world: World) -> None:
+    page = client(world, "/").get("/library/", headers={"host": "evil.example"})
+    answer = client(world, "/").get("/api/v1/sessions", headers={"host": "evil.example", "accept": "*/*"})
+    assert (page.status_code, page["Content-Type"]) == (400, "text/html; charset=utf-8")
+    assert "What was sent cannot be used." in page.content.decode()
+    assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
+    assert "evil" not in answer.content.decode()
+
+
 def test_a_form_with_a_nul_is_refused(world: World) -> None:
     world.reader.set_password("one of a test")
     world.reader.save()
@@ -108,7 +150,16 @@ def test_a_body_with_such_a_text_is_refused(world: World) -> None:
         given = {name: at(world, value) for name, value in body.items()}
         answers[path] = client(world, path).post(at(world, path), given, content_type="application/json")
     assert {path: answer.status_code for path, answer in answers.items()} == dict.fromkeys(BODIES, 400)
-    assert {answer["Content-Type"] for answer in answers.values()} == {"application/problem+json"}
+    assert {answer["Content-Type"] for path, answer in answers.items() if path.startswith("/api/")} == {PROBLEM}
+    assert {answer["Content-Type"] for path, answer in answers.items() if path.startswith("/v1/")} == {
+        "application/json"
+    }
+
+
+@pytest.mark.parametrize("text", ["a\0b", HALF])
+def test_a_message_of_a_program_with_such_a_text_is_refused(world: World, text: str) -> None:
+    body = {"model": "copilot", "messages": [{"role": "user", "content": text}]}
+    assert client(world, "/v1/").post("/v1/chat/completions", body, content_type="application/json").status_code == 400
 
 
 def test_a_nul_in_a_question_is_dropped_where_no_serializer_reads_it() -> None:

@@ -66,7 +66,10 @@ def opens(world: World, route: Route, chosen: Sequence[str]) -> bool:
     with transaction.atomic():
         answer: Any = world.send(world.with_token(*chosen), route)
         transaction.set_rollback(True)
-    return not (answer.status_code == 403 and answer.json().get("code") in {"no_tokens", "missing_scope"})
+    if answer.status_code != 403:
+        return True
+    refused = answer.json()
+    return refused.get("error", refused).get("code") not in {"no_tokens", "missing_scope"}
 
 
 def line(world: World, route: Route) -> str:
@@ -192,7 +195,10 @@ def test_in_the_administration_missing_and_forbidden_are_the_same_bytes_by_the_s
 def test_the_table_turns_red_when_the_guard_is_off(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     for model in (KnowledgeBase, Folder, Document, DocumentVersion, Chunk):
         monkeypatch.setattr(model, "reach", classmethod(lambda cls, principal, right: Q(Value(True))))
-    guarded = [route for route in with_an_id() if route.path.startswith(PLACES)]
+    # the trash asks for rights on the places where documents were: its own control is with the tests of its pages
+    guarded = [
+        route for route in with_an_id() if route.path.startswith(PLACES) and not route.path.startswith("library/trash/")
+    ]
     assert len(guarded) >= 28
     for route in guarded:
         with transaction.atomic():

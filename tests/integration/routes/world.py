@@ -22,7 +22,10 @@ from business.models import DataSource, SavedQuery
 from business.semantic_layer.yaml_io import read_layer
 from business.sources import grant, save_layer
 from demo.seed import AUDITORS_MAY
-from tests.factories import allow, make_base, make_user
+from knowledge.engine import engine
+from knowledge.models import Document
+from knowledge.services.trash import trash_document
+from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.pages.house import SENTENCE, House, chunk_with
 from tests.integration.routes.addresses import Route
 
@@ -67,6 +70,7 @@ class World(House):
             self.pdf,
             self.session,
             self.saved,
+            self.trashed,
         )  # now: what is made while one request is tried goes with it
 
     @cached_property
@@ -99,9 +103,11 @@ class World(House):
             "message_id": lambda: self.session.messages.latest("created_at").pk,
             "folder_id": lambda: self.folder.pk,
             "base_id": lambda: self.base.pk,
-            "document_id": lambda: (self.pdf if "pages" in route.path else self.document).pk,
+            "document_id": lambda: self._document(route).pk,
             "chunk_id": lambda: chunk_with(self.document, SENTENCE).id,
             "version_number": lambda: 1,
+            "older": lambda: 1,
+            "newer": lambda: 1,
             "page": lambda: 1,
             "number": lambda: 1,
             "source_id": lambda: self.saved.source_id,
@@ -126,6 +132,18 @@ class World(House):
     def body_of(self, answer: Any) -> bytes:
         """What an answer of `send` says, streamed or not."""
         return answer.streamed_body if answer.streaming else answer.content  # type: ignore[no-any-return]
+
+    @cached_property
+    def trashed(self) -> Document:
+        """A document of the folder that is in the trash."""
+        document = make_document(self.folder, "old.md")
+        trash_document(Principal.of(self.keeper), document_id=document.pk)
+        return document
+
+    def _document(self, route: Route) -> Document:
+        if "trash" in route.path:
+            return self.trashed
+        return self.pdf if "pages" in route.path else self.document
 
     def _api_row(self, route: Route) -> Any:
         """The row of an API address, by the collection it stands in; KeyError for a collection that is new here."""
@@ -204,6 +222,11 @@ def _file(_world: World) -> dict[str, Any]:
 BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
     "/library/folders/<folder_id>/upload/": _file,
     "/library/folders/<folder_id>/folders/": lambda world: {"name": "New"},
+    "/library/new/": lambda world: {"name": "New"},
+    "/library/find/several/": lambda world: {"documents": [str(world.document.pk)], "what": "trash"},
+    "/documents/<document_id>/facts/": lambda world: {"title": "New"},
+    "/documents/<document_id>/replace/": lambda world: {"file": SimpleUploadedFile("b.md", b"# B")},
+    "/documents/<document_id>/move/": lambda world: {"folder": str(world.below.pk)},
     "/tokens/": lambda world: {"name": "new", "days": "1", "scopes": ["search"]},
     "/data/save/": lambda world: {"source": "sales", "fields": "metric=deal", "name": "New"},
     "/i18n/setlang/": lambda world: {"language": "en"},
@@ -229,6 +252,11 @@ BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
         "user": world.reader.username,
         "query": "How many pods may be unavailable?",
     },
+    "/v1/chat/completions": lambda world: {
+        "model": "copilot",
+        "messages": [{"role": "user", "content": "How many pods may be unavailable?"}],
+    },
+    "/v1/embeddings": lambda world: {"model": engine().space, "input": "pods"},
     "/api/v1/access-requests": lambda world: {"folder": str(world.folder.pk)},
 }
 # what an address asks for behind its path

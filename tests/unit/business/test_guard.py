@@ -6,11 +6,13 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from postgast import pg_query_pb2
 
 from business.guard.guard import guard
 from business.guard.policy import AllowedTable, Policy
 from business.guard.refusal import Reason, SqlRefused
 from business.guard.rewrite import Target
+from business.guard.rules import require_known
 from tests.evaluation_data import data_folder
 
 CUSTOMERS = AllowedTable("public", "customers", ("id", "org_unit", "name"), "org_unit", ("team-a", "o'hara"))
@@ -247,6 +249,15 @@ def test_refused(text: str, reason: Reason) -> None:
     with pytest.raises(SqlRefused) as refused:
         written(text)
     assert refused.value.reason is reason
+
+
+def test_of_all_statements_of_the_grammar_a_query_alone_is_known() -> None:
+    """Whatever the server's grammar has: a kind of statement, or of a command inside one, is refused before anything looks at it."""
+    kinds = [name for name in pg_query_pb2.DESCRIPTOR.message_types_by_name if name.endswith(("Stmt", "Cmd"))]
+    assert len(kinds) > 100
+    for kind in set(kinds) - {"RawStmt", "SelectStmt"}:
+        with pytest.raises(SqlRefused, match=f"^{kind} is not allowed"):
+            require_known(getattr(pg_query_pb2, kind)())
 
 
 def test_a_name_that_means_two_tables_must_be_qualified() -> None:

@@ -1,0 +1,126 @@
+"""A run's events as OpenAI's API says an answer: whole, or in chunks. Both are made from the same pieces."""
+
+import json
+import re
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from agent.state import Run
+
+_MARK = re.compile(r"\[(\d+)\]")
+
+
+@dataclass
+class Answer:
+    """An answer as it grows. site: the address of this site, without a slash at its end; model: as it was asked for."""
+
+    run: Run
+    model: str
+    site: str
+    text: str = ""
+    sources: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+    error: str = ""
+    created: int = field(default_factory=lambda: int(time.time()))
+
+    @property
+    def id(self) -> str:
+        return f"chatcmpl-{self.run.message_id.hex}"
+
+    def took(self, event: Mapping[str, Any]) -> str:
+        """What an event adds to the text. event: one of `agent.events.Event`, as JSON has it."""
+        match event["response_type"]:
+            case "references":
+                cited = [*event["knowledge_references"], *event["query_references"]]
+                self.sources |= {each["number"]: each for each in cited}
+            case "error":
+                self.error = event["content"]
+            case "answer":
+                self.text += event["content"]
+                return str(event["content"])
+        return ""
+
+    def footnotes(self) -> str:
+        """The sources that the text cites, as Markdown has them: its marks lead there, and plain text reads as well."""
+        lines = [
+            f'[{number}]: {self.url_of(number)} "{self.title_of(number)}"'
+            for number in sorted({int(found) for found in _MARK.findall(self.text)})
+            if number in self.sources
+        ]
+        return "\n\n" + "\n".join(lines) if lines else ""
+
+    def annotations(self) -> list[dict[str, Any]]:
+        """Each mark in the text with the source it stands for."""
+        return [
+            {
+                "type": "url_citation",
+                "url_citation": {
+                    "start_index": found.start(),
+                    "end_index": found.end(),
+                    "url": self.url_of(int(found[1])),
+                    "title": self.title_of(int(found[1])),
+                },
+            }
+            for found in _MARK.finditer(self.text)
+            if int(found[1]) in self.sources
+        ]
+
+    def url_of(self, number: int) -> str:
+        """Where the source opens for whoever may read it: its passage, or the conversation with the query's table."""
+        source = self.sources[number]
+        if "chunk_id" in source:
+            path = reverse("document", args=[source["knowledge_id"]])
+            return f"{self.site}{path}?{urlencode({'chunk': source['chunk_id']})}#cited"
+        return self.site + reverse("conversation", args=[self.run.session_id])
+
+    def title_of(self, number: int) -> str:
+        source = self.sources[number]
+        named = [source["title"], *source.get("heading_path", [])]
+        return " › ".join(filter(None, named)).replace('"', "'")
+
+    def whole(self) -> dict[str, Any]:
+        message = {
+            "role": "assistant",
+            "content": self.text + self.footnotes(),
+            "refusal": None,
+            "annotations": self.annotations(),
+        }
+        choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+        return {**self._head("chat.completion"), "choices": [choice], "usage": self._usage()}
+
+    def chunk(self, delta: Mapping[str, Any], *, finish: str | None = None) -> dict[str, Any]:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
+        return {**self._head("chat.completion.chunk"), "choices": [choice]}
+
+    def used(self) -> dict[str, Any]:
+        """The chunk that says what it cost."""
+        return {**self._head("chat.completion.chunk"), "choices": [], "usage": self._usage()}
+
+    def _head(self, kind: str) -> dict[str, Any]:
+        return {"id": self.id, "object": kind, "created": self.created, "model": self.model}
+
+    def _usage(self) -> dict[str, int]:
+        """Tokens of the language model, none where none wrote."""
+        spent = self.run.spent
+        return {
+            "prompt_tokens": spent.input_tokens,
+            "completion_tokens": spent.output_tokens,
+            "total_tokens": spent.tokens,
+        }
+
+
+def error_body(sentence: str, code: str) -> dict[str, Any]:
+    """What OpenAI's clients raise, with our sentence."""
+    return {"error": {"message": sentence, "type": code, "code": code, "param": None}}
+
+
+def frame(body: Mapping[str, Any]) -> bytes:
+    return f"data: {json.dumps(body, ensure_ascii=False)}\n\n".encode()
+
+
+def frames(bodies: Iterable[Mapping[str, Any]]) -> bytes:
+    return b"".join(frame(body) for body in bodies)

@@ -1,0 +1,9 @@
+from django.urls import path
+
+from agent.openai_api import views
+
+urlpatterns = [
+    path("models", views.Models.as_view(), name="openai-models"),
+    path("chat/completions", views.ChatCompletions.as_view(), name="openai-chat"),
+    path("embeddings", views.Embeddings.as_view(), name="openai-embeddings"),
+]

@@ -1,0 +1,164 @@
+"""`/v1/models`, `/v1/chat/completions`, `/v1/embeddings`: the same questions under the same rights, budgets, queues and audit."""
+
+import base64
+import json
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.http import HttpResponse, HttpResponseBase, JsonResponse
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agent.model_settings import AgentProfile
+from agent.openai_api.answers import Answer, error_body, frame, frames
+from agent.openai_api.conversation import conversation_of
+from agent.openai_api.requests import ChatCompletionRequest, EmbeddingRequest
+from agent.profiles import Options
+from agent.rest.sse import ALIVE, EventStream, WhateverIsAccepted
+from agent.rest.synchronous_answer import asked
+from agent.runs.follow import follow
+from agent.runs.run import launch
+from authz.principal import Principal
+from authz.rest.views import PrincipalView
+from authz.scopes import TokenScope
+from copilot_site.lib.deferred_response import Later
+from copilot_site.lib.errors import CopilotError, NotFound
+from copilot_site.lib.openapi import operation
+from knowledge.engine import engine
+from knowledge.ingestion.language import language_of
+from knowledge.retrieval.search import Scope
+
+DEFAULT = "copilot"  # the default profile, whatever it is called
+
+
+class OpenAIView(PrincipalView):
+    """A view whose refusals are those that OpenAI's clients raise, with our sentences and statuses."""
+
+    def handle_exception(self, exc: Exception) -> Response:
+        refused: Response = super().handle_exception(exc)
+        if "detail" in refused.data:
+            refused.data = error_body(refused.data["detail"], refused.data.get("code", "failed"))
+            refused.content_type = "application/json"
+        return refused
+
+
+def profile_id(model: str) -> str:
+    """The id of the profile that a program calls a model, "" for the default one. Raises NotFound."""
+    if model == DEFAULT:
+        return ""
+    row = AgentProfile.objects.filter(name=model).first()
+    if row is None:
+        known = ", ".join([DEFAULT, *AgentProfile.objects.values_list("name", flat=True)])
+        raise NotFound(_("There is no model “%(name)s”. Known are: %(known)s.") % {"name": model[:80], "known": known})
+    return str(row.pk)
+
+
+class Models(OpenAIView):
+    token_scopes = {"get": (TokenScope.CHAT, TokenScope.SEARCH)}
+
+    @operation(
+        "List profiles and the embedder as models of OpenAI's API", answer=OpenApiTypes.OBJECT, problems=(401, 403)
+    )
+    def get(self, request: Request) -> Response:
+        names = [DEFAULT, *AgentProfile.objects.values_list("name", flat=True), engine().space]
+        rows = [{"id": name, "object": "model", "created": 0, "owned_by": "copilot"} for name in names]
+        return Response({"object": "list", "data": rows})
+
+
+class ChatCompletions(OpenAIView):
+    token_scopes = {"post": (TokenScope.CHAT,)}
+    content_negotiation_class = WhateverIsAccepted
+
+    @operation(
+        "Ask as a client of OpenAI's API; `model` is a profile, citations are annotations and footnotes",
+        body=ChatCompletionRequest,
+        answer=OpenApiTypes.OBJECT,
+        problems=(400, 401, 403, 404),
+    )
+    def post(self, request: Request) -> HttpResponseBase:
+        given = ChatCompletionRequest.checked(request.data)
+        options = Options(profile_id=profile_id(given["model"]), disable_title=True)
+        question = given["questions"][-1]
+        session = conversation_of(self.principal, given["questions"])
+        language = "zh-hans" if language_of(question) == "zh" else get_language() or "en"
+        run = asked(self.principal, session.pk, question, scope=Scope(), language=language, options=options)
+        answer = Answer(run, given["model"], request.build_absolute_uri("/").rstrip("/"))
+        if given["stream"]:
+            is_counted = bool(given["stream_options"] and given["stream_options"]["include_usage"])
+            return EventStream(_chunks(self.principal, answer, is_counted=is_counted))
+        if hasattr(request._request, "seat"):  # the handler of a web process, which awaits it
+            return Later(lambda: _whole(self.principal, answer))
+        return async_to_sync(_whole)(self.principal, answer)
+
+
+async def _pieces(principal: Principal, answer: Answer) -> AsyncIterator[str | None]:
+    """What the answer grows by; None for each moment in which nothing came."""
+    run = answer.run
+    launch(run)
+    try:
+        async for entry in follow(principal, session_id=run.session_id, message_id=run.message_id, is_own=True):
+            yield answer.took(json.loads(entry.body)) if entry else None
+    except CopilotError as problem:  # the account was disabled
+        answer.error = str(problem)
+
+
+async def _whole(principal: Principal, answer: Answer) -> HttpResponse:
+    async for _piece in _pieces(principal, answer):
+        pass
+    if answer.error:
+        return JsonResponse(error_body(answer.error, "failed"), status=HTTPStatus.INTERNAL_SERVER_ERROR)
+    return JsonResponse(answer.whole())
+
+
+async def _chunks(principal: Principal, answer: Answer, *, is_counted: bool) -> AsyncIterator[bytes]:
+    yield frame(answer.chunk({"role": "assistant", "content": ""}))
+    async for piece in _pieces(principal, answer):
+        if piece is None:
+            yield ALIVE
+        elif piece:
+            yield frame(answer.chunk({"content": piece}))
+    if answer.error:
+        yield frame(error_body(answer.error, "failed"))
+    else:
+        last = {"content": answer.footnotes(), "annotations": answer.annotations()}
+        yield frames([answer.chunk(last), answer.chunk({}, finish="stop"), *([answer.used()] if is_counted else [])])
+    yield b"data: [DONE]\n\n"
+
+
+class Embeddings(OpenAIView):
+    token_scopes = {"post": (TokenScope.SEARCH,)}
+
+    @operation(
+        "Embed texts by the embedder of this site, as passages are embedded",
+        body=EmbeddingRequest,
+        answer=OpenApiTypes.OBJECT,
+        problems=(400, 401, 403, 404),
+    )
+    def post(self, request: Request) -> Response:
+        given = EmbeddingRequest.checked(request.data)
+        here = engine()
+        if given["model"] != here.space:
+            raise NotFound(
+                _("There is no embedding model “%(name)s” here, only “%(known)s”.")
+                % {"name": given["model"], "known": here.space}
+            )
+        vectors = here.embedder.embed_passages(given["input"])
+        is_packed = given["encoding_format"] == "base64"
+        rows: list[dict[str, Any]] = [
+            {
+                "object": "embedding",
+                "index": index,
+                "embedding": base64.b64encode(vector.astype("<f4").tobytes()).decode()
+                if is_packed
+                else vector.tolist(),
+            }
+            for index, vector in enumerate(vectors)
+        ]
+        count = sum(here.embedder.count_tokens(given["input"]))
+        usage = {"prompt_tokens": count, "total_tokens": count}
+        return Response({"object": "list", "model": here.space, "data": rows, "usage": usage})

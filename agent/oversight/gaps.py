@@ -1,0 +1,62 @@
+"""What should be written next: questions that documents did not answer, the same ones together, without the names of who asked."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from agent.models import Message
+from agent.oversight.replay import question_of
+from agent.oversight.statistics import answered_since, ended_as, first_day
+from knowledge.retrieval.terms import document_terms
+
+MOST = 500  # latest answers that are looked at
+ALIKE = 0.5  # share of the terms of two questions, of all their terms, from which on they ask for the same
+UNANSWERED = ended_as("nothing") | ended_as("unconfirmed")
+
+
+@dataclass
+class Gap:
+    """Questions for the same thing. question: the latest. answers: ids of the answers, the latest first."""
+
+    question: str
+    terms: frozenset[int]
+    last_at: datetime
+    answers: list[UUID] = field(default_factory=list)
+    people: set[int] = field(default_factory=set)
+    unconfirmed: int = 0
+
+    @property
+    def count(self) -> int:
+        return len(self.answers)
+
+    def is_alike(self, terms: frozenset[int]) -> bool:
+        return len(self.terms & terms) >= ALIKE * len(self.terms | terms)
+
+
+def unanswered(days: int) -> int:
+    """How many questions of the last days were not answered."""
+    return answered_since(first_day(days)).filter(UNANSWERED).count()
+
+
+def gaps(days: int) -> list[Gap]:
+    """Of the latest MOST unanswered questions: what most people asked for first, then what was asked most often and last."""
+    rows = answered_since(first_day(days)).filter(UNANSWERED).only("state", "stop_reason", "created_at", "session")
+    found: list[Gap] = []
+    for message, question in _asked(list(rows[:MOST])):
+        terms = frozenset(document_terms(question))
+        gap = next((each for each in found if each.is_alike(terms)), None)
+        if gap is None:
+            gap = Gap(question, terms, message.created_at)
+            found.append(gap)
+        gap.answers.append(message.pk)
+        gap.people.add(message.session.user_id)
+        gap.unconfirmed += message.stop_reason == "not_confirmed"
+    return sorted(found, key=lambda gap: (len(gap.people), gap.count, gap.last_at), reverse=True)
+
+
+def _asked(rows: list[Message]) -> Iterator[tuple[Message, str]]:
+    for message in rows:
+        question = question_of(message).strip()
+        if question:
+            yield message, question

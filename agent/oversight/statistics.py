@@ -1,0 +1,177 @@
+"""How questions ended, how long they took and what they cost: numbers only, never what was asked or by whom."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Aggregate, Count, DecimalField, FloatField, Q, QuerySet, Sum
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast, TruncDate
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from agent.events import StopReason
+from agent.models import DayOfUse, Message
+from agent.oversight.replay import answers
+
+SLOW_MS = 10_000  # somebody looks elsewhere meanwhile
+DAYS = 14  # in the chart: two weeks show a rhythm
+
+# how a question ended, as a person would count it: name → the ends it stands for, and its word
+ENDINGS: Mapping[str, frozenset[str]] = {
+    "answered": frozenset({StopReason.OK}),
+    "unconfirmed": frozenset({StopReason.NOT_CONFIRMED}),
+    "nothing": frozenset({StopReason.NO_EVIDENCE, StopReason.PERMISSION_DENIED}),
+    "other": frozenset(
+        {
+            StopReason.NEED_CLARIFY, StopReason.TOOL_ERROR, StopReason.CANCELLED, StopReason.BUDGET_EXHAUSTED,
+            StopReason.REFUSED,
+        }
+    ),
+}  # fmt: skip
+ENDING_WORDS: Mapping[str, Promise] = {
+    "answered": _("answered"),
+    "unconfirmed": _("found, not confirmed"),
+    "nothing": _("nothing found"),
+    "other": _("other ends"),
+}
+
+
+class Percentile(Aggregate):
+    """PostgreSQL's continuous percentile. fraction: 0 to 1."""
+
+    function = "PERCENTILE_CONT"
+    template = "%(function)s(%(fraction)s) WITHIN GROUP (ORDER BY %(expressions)s)"
+    output_field = FloatField()
+
+    def __init__(self, expression: str, fraction: float) -> None:
+        super().__init__(expression, fraction=fraction)
+
+
+@dataclass(frozen=True)
+class Day:
+    """Questions of one day (of the site's time zone). counts: name of an ending → how many. slow: took SLOW_MS or longer."""
+
+    day: date
+    counts: dict[str, int]
+    slow: int
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
+
+    @property
+    def cells(self) -> list[tuple[str, int]]:
+        """In the order of ENDINGS."""
+        return [(name, self.counts[name]) for name in ENDINGS]
+
+
+@dataclass(frozen=True)
+class Speed:
+    """How long answers of the period took, in seconds; None where there were none."""
+
+    median_s: float | None
+    p95_s: float | None
+    slow: int
+
+
+@dataclass(frozen=True)
+class Costs:
+    """In the currency of the models' prices. by_unit, by_model: (name, "" for none; cost), dearest first. most_today: of one person.
+
+    limit: what one person may cost a day; None where nothing limits it. at_limit: how many people came to it today.
+    """
+
+    total: Decimal
+    by_unit: tuple[tuple[str, Decimal], ...]
+    by_model: tuple[tuple[str, Decimal], ...]
+    limit: Decimal | None
+    most_today: Decimal
+    at_limit: int
+
+
+def first_day(days: int = DAYS) -> date:
+    """The day that a period of so many days, today included, begins with."""
+    return timezone.localdate() - timedelta(days=days - 1)
+
+
+def answered_since(day: date) -> QuerySet[Message]:
+    """Finished answers from the beginning of a day on."""
+    begin = timezone.make_aware(datetime.combine(day, datetime.min.time()))
+    return answers().filter(created_at__gte=begin, is_complete=True)
+
+
+def ended_as(name: str) -> Q:
+    """Answers of one ending. Raises KeyError for a name that is none."""
+    return Q(stop_reason__in=ENDINGS[name])
+
+
+def days_of_questions(days: int = DAYS) -> list[Day]:
+    """Each day of the period, those without a question, too; the latest last."""
+    first = first_day(days)
+    slow = Count("pk", filter=Q(duration_ms__gte=SLOW_MS))
+    counted: dict[str, Any] = {name: Count("pk", filter=ended_as(name)) for name in ENDINGS}
+    found = answered_since(first).order_by().annotate(day=TruncDate("created_at")).values("day")
+    by_day = {row["day"]: row for row in found.annotate(**counted, slow=slow)}
+    every = [first + timedelta(days=past) for past in range(days)]
+    return [_day(each, by_day.get(each, {})) for each in every]
+
+
+def _day(day: date, row: Mapping[str, Any]) -> Day:
+    return Day(day, {name: row.get(name, 0) for name in ENDINGS}, row.get("slow", 0))
+
+
+def speed(days: int = DAYS) -> Speed:
+    row = (
+        answered_since(first_day(days))
+        .order_by()
+        .aggregate(
+            median=Percentile("duration_ms", 0.5),
+            p95=Percentile("duration_ms", 0.95),
+            slow=Count("pk", filter=Q(duration_ms__gte=SLOW_MS)),
+        )
+    )
+    median, p95 = (None if row[name] is None else row[name] / 1000 for name in ("median", "p95"))
+    return Speed(median, p95, row["slow"])
+
+
+def costs(days: int = DAYS) -> Costs:
+    """Whoever is in several units counts in each of them. By model: of the conversations that are kept."""
+    used = DayOfUse.objects.filter(day__gte=first_day(days)).order_by()
+    today = used.filter(day=timezone.localdate())
+    limit: Decimal | None = settings.LLM["day_cost"]
+    most = today.order_by("-cost").values_list("cost", flat=True).first()
+    return Costs(
+        total=used.aggregate(cost=Sum("cost"))["cost"] or Decimal(0),
+        by_unit=_dearest(_units(used)),
+        by_model=_dearest(_models(days)),
+        limit=limit,
+        most_today=most or Decimal(0),
+        at_limit=0 if limit is None else today.filter(cost__gte=limit).count(),
+    )
+
+
+def _units(used: QuerySet[DayOfUse]) -> dict[str, Decimal]:
+    named = used.filter(user__groups__org_unit__isnull=False).values_list("user__groups__org_unit__name")
+    found: dict[str, Decimal] = dict(named.annotate(cost=Sum("cost")))
+    members = used.filter(user__groups__org_unit__isnull=False).values("user_id")
+    nowhere = used.exclude(user_id__in=members).aggregate(cost=Sum("cost"))["cost"]
+    return {**found, "": nowhere or Decimal(0)}
+
+
+def _models(days: int) -> dict[str, Decimal]:
+    spent = Cast(KT("state__spent__cost"), DecimalField(max_digits=16, decimal_places=6))
+    rows = answered_since(first_day(days)).order_by().filter(state__spent__has_key="cost")
+    found: defaultdict[str, Decimal] = defaultdict(Decimal)
+    for name, cost in rows.annotate(by=KT("state__versions__model")).values_list("by").annotate(cost=Sum(spent)):
+        found[name or ""] += cost or Decimal(0)
+    return found
+
+
+def _dearest(found: Mapping[str, Decimal]) -> tuple[tuple[str, Decimal], ...]:
+    return tuple(sorted(((name, cost) for name, cost in found.items() if cost), key=lambda row: (-row[1], row[0])))

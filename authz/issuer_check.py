@@ -1,0 +1,78 @@
+"""A company sign-in is tried before it is saved: what its issuer says of itself, and whether a sign-in could be checked with it."""
+
+from typing import Any
+
+from allauth.socialaccount.adapter import get_adapter
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+from requests import RequestException
+
+from audit.actions import Action
+from audit.record import record
+from authz.admin_pages import admin_page
+from authz.claim_admin import SignInForm
+from authz.principal import Principal
+from copilot_site.lib.errors import PermissionDenied
+from copilot_site.lib.outgoing import AddressRefused
+
+DISCOVERY = ".well-known/openid-configuration"
+ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+
+
+def fault_of(issuer: str) -> str:
+    """What keeps people from signing in with this issuer, in one sentence with what to do; "" where nothing does."""
+    session = get_adapter().get_requests_session()
+    address = f"{issuer.rstrip('/')}/{DISCOVERY}"
+    try:
+        answer = session.get(address)
+        known: Any = answer.json() if answer.ok else None
+    except AddressRefused as error:
+        return str(error)
+    except ValueError:  # no JSON; requests' own is one, too
+        known = None
+    except RequestException:
+        return _("Nothing answers at this address. Check it, and whether this server may reach it.")
+    if not isinstance(known, dict):
+        return _("There is no OpenID configuration at %(address)s. Give the issuer as its documentation writes it.") % {
+            "address": address
+        }
+    if known.get("issuer") != issuer:
+        return _("The issuer calls itself “%(name)s”. Enter exactly that.") % {"name": known.get("issuer", "")}
+    lacking = [name for name in ENDPOINTS if not known.get(name)]
+    if lacking:
+        return _("Its configuration lacks %(names)s; people could not sign in.") % {"names": ", ".join(lacking)}
+    return "" if _has_keys(session, known["jwks_uri"]) else _("It publishes no keys, so no sign-in could be checked.")
+
+
+def _has_keys(session: Any, address: str) -> bool:
+    try:
+        return bool(session.get(address).json().get("keys"))
+    except (RequestException, AddressRefused, ValueError, AttributeError):
+        return False
+
+
+@require_POST
+@admin_page
+def try_issuer(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """What the form says. Nothing is saved, and the secret is sent nowhere: an issuer tells at the first sign-in whether it is right.
+
+    Raises PermissionDenied for whoever is no superuser.
+    """
+    if not principal.is_superuser:
+        raise PermissionDenied(_("Only administrators of the system set up company sign-ins."))
+    form = SignInForm(request.POST)
+    if wrong := form.errors.get("server_url"):
+        sentence = str(wrong[0])
+    else:
+        issuer = form.cleaned_data["server_url"]
+        record(principal, Action.SIGN_IN_TESTED, detail={"issuer": issuer})
+        sentence = fault_of(issuer)
+    told = sentence or _("The issuer answers. Enter this address there as the one to return to: %(address)s") % {
+        "address": request.build_absolute_uri(
+            reverse("openid_connect_callback", args=[request.POST.get("provider_id") or "NAME"])
+        )
+    }
+    return render(request, "admin/_tried.html", {"ok": not sentence, "sentence": told})

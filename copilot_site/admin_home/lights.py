@@ -1,0 +1,108 @@
+"""Is it well? The doctor's findings, gathered into the areas that an administrator looks after. A new area is one more line of AREAS."""
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+
+from django.conf import settings
+from django.core.cache import cache
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from copilot_site import doctor
+from copilot_site.doctor import Finding
+
+KEPT_S = 60  # seconds that a look is shown to everybody before the next one
+CACHE_KEY = "admin-home:findings"
+
+Check = Callable[[], Finding | Iterable[Finding]]
+
+
+class Level(StrEnum):
+    """WELL: nothing to do. CHECK: it works with less. FAILED: something does not work."""
+
+    WELL = "well"
+    CHECK = "check"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Area:
+    """checks: of the doctor. route: of the page where it is looked after; "" where the server's operator does it.
+
+    figure: a number that says more than that all is well; "" for how many of the checks are well.
+    """
+
+    key: str
+    name: Promise
+    checks: tuple[Check, ...]
+    route: str = ""
+    figure: Callable[[], str] = field(default=lambda: "")
+
+
+@dataclass(frozen=True)
+class Light:
+    """An area as it was found. figure: in numbers, the same in every language. findings: in the doctor's words, which are English."""
+
+    name: Promise
+    level: Level
+    figure: str
+    url: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def faults(self) -> list[Finding]:
+        return [finding for finding in self.findings if not finding.ok]
+
+
+def _free() -> str:
+    return f"{shutil.disk_usage(settings.HOME.root).free / 1e9:.1f} GB"
+
+
+AREAS: tuple[Area, ...] = (
+    Area("services", _("Database and queue"), (doctor.postgres, doctor.connections, doctor.pgvector, doctor.migrations, doctor.broker)),
+    Area("disk", _("Free disk"), (doctor.state_folder,), figure=_free),
+    Area("storage", _("File storage"), (doctor.files,)),
+    Area("search", _("Search models"), (doctor.model, doctor.reranking, doctor.word_list)),
+    Area("index", _("Search index"), (doctor.index, doctor.readings), "ingestion"),
+    Area("language-models", _("Language models"), (doctor.language_models,), "admin:agent_languagemodel_changelist"),
+    Area("data-sources", _("Data sources"), (doctor.data_sources,), "admin:business_datasource_changelist"),
+    Area("sign-in", _("Company sign-in"), (doctor.company_sign_ins,), "admin:socialaccount_socialapp_changelist"),
+    Area("audit", _("Signing key of the audit log"), (doctor.audit_key,), "admin:audit_checkpoint_changelist"),
+)  # fmt: skip
+
+
+def lights(*, again: bool = False) -> list[Light]:
+    """Every area. It asks servers and models, which takes seconds: what was found is kept for KEPT_S. again: look now."""
+    kept = None if again else cache.get(CACHE_KEY)
+    if kept is None:
+        kept = {area.key: ([asdict(each) for each in _findings(area)], area.figure()) for area in AREAS}
+        cache.set(CACHE_KEY, kept, KEPT_S)
+    return [_light(area, *kept[area.key]) for area in AREAS if area.key in kept]
+
+
+def _findings(area: Area) -> Iterator[Finding]:
+    for check in area.checks:
+        found = check()
+        yield from (found,) if isinstance(found, Finding) else found
+
+
+def _light(area: Area, found: Sequence[Mapping[str, object]], figure: str) -> Light:
+    findings = tuple(Finding(**each) for each in found)  # type: ignore[arg-type]  # as `asdict` gave them
+    well = sum(finding.ok for finding in findings)
+    return Light(
+        name=area.name,
+        level=_level(findings),
+        figure=figure or f"{well} / {len(findings)}",
+        url=reverse(area.route) if area.route else "",
+        findings=findings,
+    )
+
+
+def _level(findings: Iterable[Finding]) -> Level:
+    faults = [finding for finding in findings if not finding.ok]
+    if any(not finding.optional for finding in faults):
+        return Level.FAILED
+    return Level.CHECK if faults else Level.WELL

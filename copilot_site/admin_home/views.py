@@ -1,0 +1,58 @@
+"""The first page of the administration, and the part of it that asks servers whether they are well."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from agent.oversight.statistics import DAYS, ENDING_WORDS, costs, days_of_questions, speed
+from authz.admin_pages import admin_page
+from authz.governing import may_oversee
+from authz.principal import Principal
+from copilot_site.admin_home.lights import Level, lights
+from copilot_site.admin_home.waiting import waiting_for
+from copilot_site.lib.errors import PermissionDenied
+from knowledge.governance.health import health
+
+
+def with_numbers(index: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """The admin's own first page with what this person may know of the product's state."""
+
+    @wraps(index)
+    def page(request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
+        return index(request, {**(extra_context or {}), **_numbers(request)})
+
+    return page
+
+
+def _numbers(request: HttpRequest) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "title": _("Administration"),
+        "waiting": waiting_for(request.user),
+        "ingestion": health(Principal.of(request.user)),
+        "is_keeper": request.user.is_superuser,
+        "days_shown": DAYS,
+    }
+    if may_oversee(request.user):
+        found |= {"days": days_of_questions(), "endings": list(ENDING_WORDS.items()), "speed": speed()}
+    if request.user.has_perm("agent.view_dayofuse"):
+        found["costs"] = costs()
+    return found
+
+
+@require_GET
+@admin_page
+def system_health(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """The lights as a piece of HTML, for the script of the first page; `?again=1` does not take what was found a moment ago.
+
+    Raises PermissionDenied for whoever is no superuser: names of servers are told.
+    """
+    if not principal.is_superuser:
+        raise PermissionDenied(_("Only an administrator of the system sees how its parts are doing."))
+    found = lights(again=request.GET.get("again") == "1")
+    context = {"lights": found, "is_well": all(light.level is Level.WELL for light in found)}
+    return render(request, "admin/_lights.html", context)

@@ -1,0 +1,68 @@
+"""What should I do? What waits for this person in the administration, each line with its number and the list behind it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.urls import reverse
+from django.utils.translation import ngettext
+
+from agent.models import Rating
+from agent.oversight.gap_views import USUAL_DAYS
+from agent.oversight.gaps import unanswered
+from agent.oversight.replay import answers
+from agent.oversight.statistics import answered_since, first_day
+from authz.governing import may_oversee
+from authz.models import RequestState
+from authz.principal import Principal
+from knowledge.governance.health import failed_versions, waiting_too_long
+from knowledge.services.access_requests import requests_for
+
+WEEK = 7  # days
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """One line: how many of what, and the address of their list."""
+
+    count: int
+    what: str
+    url: str
+
+
+def waiting_for(user: AbstractBaseUser | AnonymousUser) -> list[Waiting]:
+    """What there is to do, the most pressing first; only what this person may see and decide."""
+    principal = Principal.of(user)
+    lines = [*_of_managers(principal), *(_of_overseers() if may_oversee(user) else ())]
+    return [Waiting(count, what, url) for count, what, url in lines if count]
+
+
+def _of_managers(principal: Principal) -> Iterator[tuple[int, str, str]]:
+    asked = requests_for(principal).filter(state=RequestState.OPEN).count()
+    yield (
+        asked,
+        ngettext("request for access waits for you", "requests for access wait for you", asked),
+        reverse("access-requests"),
+    )
+    failed, late = failed_versions(principal).count(), waiting_too_long(principal).count()
+    yield failed, ngettext("document could not be read", "documents could not be read", failed), reverse("ingestion")
+    waits = ngettext(
+        "document waits longer than an hour to be read", "documents wait longer than an hour to be read", late
+    )
+    yield late, waits, reverse("ingestion")
+
+
+def _of_overseers() -> Iterator[tuple[int, str, str]]:
+    recent = answered_since(first_day(WEEK)).order_by().values("pk")
+    unhelpful = answers().filter(rating=Rating.NOT_HELPFUL, pk__in=recent).count()
+    rated = ngettext(
+        "answer of this week was called not helpful", "answers of this week were called not helpful", unhelpful
+    )
+    yield unhelpful, rated, f"{reverse('ratings')}?rating={Rating.NOT_HELPFUL}&days={WEEK}"
+    missing = unanswered(USUAL_DAYS)
+    asked = ngettext(
+        "question of the last %(days)s days found no answer: write what is missing",
+        "questions of the last %(days)s days found no answer: write what is missing",
+        missing,
+    )
+    yield missing, asked % {"days": USUAL_DAYS}, f"{reverse('gaps')}?days={USUAL_DAYS}"

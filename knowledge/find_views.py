@@ -1,0 +1,109 @@
+"""The page on which documents are found, and what is done to several of them at once."""
+
+from collections.abc import Callable
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET, require_POST
+
+from authz.pages import signed_in
+from authz.principal import Principal
+from copilot_site.lib.errors import CopilotError, InvalidInput
+from copilot_site.lib.forms import checked
+from knowledge import browsing
+from knowledge.embedding.base import EmbeddingError
+from knowledge.finding import FindForm, find_documents
+from knowledge.library_forms import SelectionForm
+from knowledge.models import Document, Folder, KnowledgeBase
+from knowledge.search_test import SearchTestForm, compare_settings
+from knowledge.services.documents import move_document
+from knowledge.services.trash import trash_document
+
+
+@require_GET
+@signed_in
+def find(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """`?q=` and the filters of FindForm, over everything that this person may read, or `?base=` or `?folder=`."""
+    form = FindForm(request.GET)
+    given = form.given
+    found = find_documents(principal, given, request.GET.get("page", 1))
+    folder = Folder.objects.visible_to(principal).filter(pk=given["folder"]).first() if "folder" in given else None
+    base = folder.knowledge_base if folder else None
+    if base is None and "base" in given:
+        base = KnowledgeBase.objects.visible_to(principal).filter(pk=given["base"]).first()
+    context = {
+        "form": form,
+        "found": found,
+        "page": found.page,
+        "folder": folder,
+        "base": base,
+        "places": browsing.places_for_documents(principal, base) if base and found.changeable else [],
+        "back": request.GET.urlencode(),
+    }
+    return render(request, "knowledge/find.html", context)
+
+
+@require_GET
+@signed_in
+def search_test(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """`?q=`, `?base=`, `?left=` and `?right=` of SearchTestForm; without a question the empty form."""
+    form = SearchTestForm(principal, request.GET if "q" in request.GET else None)
+    found, problem = None, ""
+    if form.is_bound and form.is_valid():
+        given = form.cleaned_data
+        base = given["base"]
+        try:
+            found = compare_settings(
+                principal, given["q"], base_id=base.pk if base else None, left=given["left"], right=given["right"]
+            )
+        except InvalidInput as error:
+            problem = str(error)
+        except EmbeddingError:
+            problem = _("The search model does not work now. Try again in a moment, or tell your administrator.")
+    return render(request, "knowledge/search_test.html", {"form": form, "found": found, "problem": problem})
+
+
+@require_POST
+@signed_in
+def several(request: HttpRequest, principal: Principal) -> HttpResponse:
+    """Move (`what=move`, `folder`) or trash (`what=trash`) the documents that `documents` names; each by itself, so that one refusal
+    stops no other. Back to the list that they were chosen in.
+    """
+    chosen = checked(SelectionForm(request.POST))
+    if chosen["what"] == "move" and chosen["folder"] is None:
+        raise InvalidInput(_("Choose the folder that they shall lie in."))
+
+    def act(pk: UUID) -> object:
+        if chosen["what"] == "move":
+            return move_document(principal, document_id=pk, folder_id=chosen["folder"])
+        return trash_document(principal, document_id=pk)
+
+    done, refused = _each(principal, chosen["documents"], act)
+    if done:
+        said = (
+            ngettext("%(n)s document is moved.", "%(n)s documents are moved.", done)
+            if chosen["what"] == "move"
+            else ngettext("%(n)s document is in the trash.", "%(n)s documents are in the trash.", done)
+        )
+        messages.success(request, said % {"n": done})
+    for sentence in refused:
+        messages.error(request, sentence)
+    return redirect(f"{reverse('find')}?{chosen['back']}")
+
+
+def _each(principal: Principal, ids: list[UUID], act: Callable[[UUID], object]) -> tuple[int, list[str]]:
+    """How many went well, and of each other one its title and the reason."""
+    done, refused = 0, []
+    for pk in ids:
+        try:
+            act(pk)
+            done += 1
+        except CopilotError as problem:
+            title = Document.objects.visible_to(principal).filter(pk=pk).values_list("title", flat=True).first()
+            refused.append(f"{title}: {problem}" if title else str(problem))
+    return done, refused

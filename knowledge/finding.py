@@ -1,0 +1,179 @@
+"""Finding documents by words and facts, out of what a person may read."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.core.paginator import Page, Paginator
+from django.db.models import Case, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.utils import timezone
+from django.utils.http import urlencode
+from django.utils.text import capfirst
+from django.utils.translation import gettext_lazy as _
+
+from authz.permissions import Right
+from authz.principal import Principal
+from knowledge.browsing import PAGE_SIZE, UNFINISHED, DocumentRow, rows_of
+from knowledge.embedding.base import EmbeddingError
+from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
+from knowledge.parsers.base import load, parsers
+from knowledge.retrieval.search import Scope, search_knowledge
+
+BY_TEXT = 50  # passages that are looked at for what they say
+BY_MEANING = 5  # of them, the first ones count even where they hold none of the words
+ANY = ("", _("any"))
+AGES = (7, 30, 365)  # days
+STATES: Mapping[str, Any] = {
+    "ready": _("ready"),
+    "unfinished": _("being read"),
+    "failed": _("failed"),
+    "review": _("review is due"),
+    "superseded": _("superseded"),
+}
+SORTS: Mapping[str, tuple[Any, tuple[Any, ...]]] = {
+    "title": (_("title"), ("title", "pk")),
+    "newest": (_("newest first"), ("-changed_at", "pk")),
+    "oldest": (_("oldest first"), ("changed_at", "pk")),
+    "largest": (_("largest first"), (F("size_bytes").desc(nulls_last=True), "pk")),
+}
+
+
+def _types() -> list[tuple[str, Any]]:
+    load()
+    return [ANY, *((parser.extensions[0], parser.extensions[0].lstrip(".").upper()) for parser in parsers)]
+
+
+class FindForm(forms.Form):
+    """What is looked for. What cannot be read narrows nothing; a base or folder that is not seen holds nothing."""
+
+    q = forms.CharField(label=_("Words"), required=False, max_length=300)
+    base = forms.UUIDField(required=False, widget=forms.HiddenInput)
+    folder = forms.UUIDField(required=False, widget=forms.HiddenInput)
+    type = forms.ChoiceField(label=capfirst(_("type")), required=False, choices=_types)
+    owner = forms.CharField(label=capfirst(_("owner")), required=False, max_length=150)
+    age = forms.TypedChoiceField(
+        label=_("Changed"), required=False, coerce=int, empty_value=None,
+        choices=[ANY, *((str(days), _("in the last %(days)s days") % {"days": days}) for days in AGES)],
+    )  # fmt: skip
+    state = forms.ChoiceField(label=capfirst(_("state")), required=False, choices=[ANY, *STATES.items()])
+    sort = forms.ChoiceField(
+        label=_("Sorted by"),
+        required=False,
+        choices=[("", _("what fits best")), *((n, w) for n, (w, _o) in SORTS.items())],
+    )
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The fields that say something."""
+        self.is_valid()
+        return {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
+
+    @property
+    def query(self) -> str:
+        """What the other pages of the list take with them."""
+        return f"&{urlencode(self.given)}" if self.given else ""
+
+
+@dataclass(frozen=True)
+class FoundDocuments:
+    """is_by_text: False where the model that reads texts did not answer: then titles and names alone were searched.
+
+    changeable: ids of the shown documents that the person may change.
+    """
+
+    page: Page[DocumentRow]
+    is_by_text: bool
+    changeable: frozenset[UUID]
+
+
+def find_documents(principal: Principal, given: Mapping[str, Any], number: int | str = 1) -> FoundDocuments:
+    """A page of the documents that fit. given: of FindForm. Words are looked for in titles, file names and texts; the search is
+    recorded, never its words.
+
+    Raises InvalidInput (too many words).
+    """
+    documents = _narrowed(principal, given)
+    order: tuple[Any, ...] = SORTS[given.get("sort") or "title"][1]
+    is_by_text = True
+    if words := given.get("q", "").strip():
+        try:
+            by_text = _by_text(principal, words, given)
+        except EmbeddingError:
+            by_text, is_by_text = [], False
+        named = Q(title__icontains=words) | Q(filename__icontains=words)
+        documents = documents.filter(named | Q(pk__in=by_text))
+        if not given.get("sort"):
+            places = [When(named, then=Value(-1)), *(When(pk=pk, then=Value(at)) for at, pk in enumerate(by_text))]
+            documents = documents.annotate(place=Case(*places, output_field=IntegerField()))
+            order = ("place", "title", "pk")
+    paginator = Paginator(documents.order_by(*order), PAGE_SIZE)
+    page = paginator.get_page(number)
+    rows = rows_of(page.object_list.select_related("folder", "knowledge_base", "owner", "created_by"))  # type: ignore[attr-defined]
+    rows = _with_places(principal, rows)
+    ids = [row.document.pk for row in rows]
+    changeable = Document.objects.reachable_by(principal, Right.CHANGE).filter(pk__in=ids).values_list("pk", flat=True)
+    return FoundDocuments(Page(rows, page.number, paginator), is_by_text, frozenset(changeable))  # type: ignore[arg-type]
+
+
+def _with_places(principal: Principal, rows: list[DocumentRow]) -> list[DocumentRow]:
+    """Each row with its base and its folder; a folder that the person does not see is not named."""
+    folders = {row.document.folder_id for row in rows}
+    names = dict(
+        Folder.objects.visible_to(principal).filter(pk__in=folders, parent__isnull=False).values_list("pk", "name")
+    )
+    return [replace(row, place=" / ".join(filter(None, _place(row.document, names)))) for row in rows]
+
+
+def _place(document: Document, names: Mapping[UUID, str]) -> tuple[str, str]:
+    return document.knowledge_base.name, names.get(document.folder_id, "")
+
+
+def _by_text(principal: Principal, words: str, given: Mapping[str, Any]) -> list[UUID]:
+    """Documents whose texts hold some of the words, or come closest to what they mean; best first."""
+    scope = Scope(
+        knowledge_base_ids=(given["base"],) if "base" in given else (),
+        folder_ids=(given["folder"],) if "folder" in given else (),
+    )
+    hits = search_knowledge(principal, words, scope=scope, top_k=BY_TEXT).hits
+    fitting = [hit for place, hit in enumerate(hits) if place < BY_MEANING or hit.scores.lexical_rank is not None]
+    return list(dict.fromkeys(hit.passage.document_id for hit in fitting))
+
+
+def _narrowed(principal: Principal, given: Mapping[str, Any]) -> QuerySet[Document]:
+    newest = DocumentVersion.objects.visible_to(principal).filter(document=OuterRef("pk")).order_by("-number")
+    documents = Document.objects.visible_to(principal).annotate(
+        changed_at=Subquery(newest.values("created_at")[:1]),
+        size_bytes=Subquery(newest.values("size_bytes")[:1]),
+        newest_status=Subquery(newest.values("parse_status")[:1]),
+    )
+    for name, value in given.items():
+        if name in FILTERS:
+            documents = documents.filter(FILTERS[name](principal, value))
+    return documents
+
+
+def _within(principal: Principal, folder_id: UUID) -> Q:
+    seen = Folder.objects.visible_to(principal).filter(pk=folder_id)
+    return Q(folder__ancestor_links__ancestor__in=seen)
+
+
+def _in_state(_principal: Principal, state: str) -> Q:
+    if state == "review":
+        return Q(review_on__lt=timezone.localdate())
+    if state == "superseded":
+        return Q(superseded_by__isnull=False)
+    statuses = {"ready": [ParseStatus.COMPLETED], "failed": [ParseStatus.FAILED], "unfinished": list(UNFINISHED)}
+    return Q(newest_status__in=statuses[state])
+
+
+FILTERS: Mapping[str, Callable[[Principal, Any], Q]] = {
+    "base": lambda principal, pk: Q(knowledge_base__in=KnowledgeBase.objects.visible_to(principal).filter(pk=pk)),
+    "folder": _within,
+    "type": lambda _principal, suffix: Q(filename__iendswith=suffix),
+    "owner": lambda _principal, name: Q(owner__username=name) | Q(owner=None, created_by__username=name),
+    "age": lambda _principal, days: Q(changed_at__gte=timezone.now() - timedelta(days=days)),
+    "state": _in_state,
+}

@@ -1,0 +1,114 @@
+"""The trash: a document there is in no list, search or answer, for anybody, and can be put back as it was until its time is over.
+
+Its rights are read from a node of its own that takes over nothing from above and on which nothing is given: what hides it is what
+hides everything else.
+"""
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from audit.actions import Action
+from audit.record import record
+from authz.checks import get_visible, missing, require
+from authz.folders import folder_ids_with
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.errors import Conflict
+from knowledge.models import Document, Folder, FolderKind
+from knowledge.services.nodes import locked_row, read_rights_from
+from knowledge.services.removal import remove_document
+from knowledge.services.tree import link_new, lock_tree, mark_cuts
+
+KEPT = timedelta(days=30)  # in the trash, as people know it from their mail
+
+
+@transaction.atomic
+def trash_document(principal: Principal, *, document_id: UUID) -> Document:
+    """Put a document into the trash. Raises NotFound, PermissionDenied (no `change`)."""
+    document = get_visible(Document, principal, pk=document_id)
+    require(principal, Right.CHANGE, document)
+    lock_tree(document.knowledge_base_id)
+    current = locked_row(document)
+    before = current.access
+    read_rights_from(current, _hidden_node(current))
+    changes = {"trashed_at": timezone.now(), "trashed_by": principal.user_id, "trashed_from": before}
+    Document.unscoped.filter(pk=current.pk).update(**changes)
+    record(principal, Action.DOCUMENT_TRASHED, current)
+    return current
+
+
+def in_trash(principal: Principal) -> QuerySet[Document]:
+    """What this person may put back: they could see and change it where it was, by the rights of today. The latest first."""
+    rows = Document.unscoped.filter(trashed_at__isnull=False)
+    for right in (Right.VIEW, Right.CHANGE):
+        rows = rows.filter(trashed_from_id__in=folder_ids_with(principal, right))
+    return rows.select_related("folder", "knowledge_base", "trashed_by").order_by("-trashed_at")
+
+
+def ends_at(document: Document) -> datetime | None:
+    """When it is deleted for good; None outside of the trash."""
+    return document.trashed_at and document.trashed_at + KEPT
+
+
+@transaction.atomic
+def restore_document(principal: Principal, *, document_id: UUID) -> Document:
+    """Put a document back where it was, with its exceptions. Raises NotFound, Conflict (its file name is taken there by now)."""
+    document = _get(principal, document_id)
+    lock_tree(document.knowledge_base_id)
+    current = locked_row(document)
+    node, before = current.access, current.trashed_from
+    if before is None:
+        raise missing(Document)
+    try:
+        with transaction.atomic():
+            read_rights_from(current, before)
+    except IntegrityError as error:
+        raise Conflict(
+            _("There is a file called “%(name)s” in “%(folder)s” already.")
+            % {"name": current.filename, "folder": current.folder}
+        ) from error
+    Document.unscoped.filter(pk=current.pk).update(trashed_at=None, trashed_by=None, trashed_from=None)
+    node.delete()
+    record(principal, Action.DOCUMENT_RESTORED, current)
+    return current
+
+
+@transaction.atomic
+def erase_document(principal: Principal, *, document_id: UUID) -> None:
+    """Delete a document of the trash for good. Raises NotFound."""
+    remove_document(principal, _get(principal, document_id))
+
+
+def empty_trash() -> int:
+    """Delete what has been in the trash for longer than KEPT; returns how many documents. Each by itself: one fault keeps one."""
+    over = Document.unscoped.filter(trashed_at__lt=timezone.now() - KEPT)
+    documents = list(over)
+    for document in documents:
+        remove_document(None, document)
+    return len(documents)
+
+
+def _get(principal: Principal, document_id: UUID) -> Document:
+    document = in_trash(principal).filter(pk=document_id).first()
+    if document is None:
+        raise missing(Document)
+    return document
+
+
+def _hidden_node(document: Document) -> Folder:
+    """A node of the document's own, which no right reaches; the caller holds `lock_tree`."""
+    node = Folder.unscoped.create(
+        knowledge_base_id=document.knowledge_base_id,
+        parent_id=document.folder_id,
+        name=document.filename[:200],
+        kind=FolderKind.DOCUMENT,
+        inherits=False,
+    )
+    link_new(node, document.folder)
+    mark_cuts(node)
+    return node

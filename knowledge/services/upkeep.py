@@ -1,0 +1,108 @@
+"""What is known of a document besides its text: title, owner, when it is reviewed, what holds instead of it; and its versions."""
+
+from dataclasses import dataclass
+from datetime import date
+from pathlib import PurePath
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.core.files import File
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from audit.actions import Action
+from audit.record import record
+from authz.checks import get_visible, require
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
+from knowledge.models import Document, DocumentVersion
+from knowledge.services.folders import clean_name
+from knowledge.services.reindex import begin_indexing
+from knowledge.services.uploads import IncomingFile, Upload, UploadOutcome, add_document
+from knowledge.tasks import queue_ingestion
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What people say of a document. owner: None for whoever added it. superseded_by: None while it holds itself."""
+
+    title: str
+    owner: User | None = None
+    review_on: date | None = None
+    superseded_by: Document | None = None
+
+
+@transaction.atomic
+def change_facts(principal: Principal, *, document_id: UUID, facts: Facts) -> Document:
+    """Store what is known of a document. With another title its passages are indexed again: a search reads the title with each.
+
+    Raises NotFound, PermissionDenied (no `change`), InvalidInput (no usable title, superseded by itself or in a circle).
+    """
+    document = get_visible(Document, principal, pk=document_id)
+    require(principal, Right.CHANGE, document)
+    before = Facts(document.title, document.owner, document.review_on, document.superseded_by)
+    document.title = clean_name(facts.title)
+    document.owner, document.review_on = facts.owner, facts.review_on
+    document.superseded_by = _successor(document, facts.superseded_by)
+    changed = [
+        name
+        for name in ("title", "owner", "review_on", "superseded_by")
+        if getattr(before, name) != getattr(document, name)
+    ]
+    if changed:
+        document.save(update_fields=[*changed, "updated_at"])
+        current = document.current_version
+        if "title" in changed and current is not None and begin_indexing(current.pk):
+            queue_ingestion(current)
+        record(principal, Action.DOCUMENT_CHANGED, document, detail={"fields": changed})
+    return document
+
+
+def _successor(document: Document, successor: Document | None) -> Document | None:
+    step, passed = successor, {document.pk}
+    while step is not None:
+        if step.pk in passed:
+            raise InvalidInput(_("A document cannot be superseded by itself, nor in a circle."))
+        passed.add(step.pk)
+        step = step.superseded_by
+    return successor
+
+
+@transaction.atomic
+def replace_file(principal: Principal, *, document_id: UUID, file: "File[bytes]") -> Upload:
+    """Store a file as the newest version of a document, whatever the file is called; the type stays.
+
+    Raises NotFound, PermissionDenied (no `add` or no `change`), InvalidInput (another type, empty, too large), StorageFull.
+    """
+    document = get_visible(Document, principal, pk=document_id)
+    require(principal, Right.CHANGE, document)
+    suffix = PurePath(document.filename).suffix
+    if PurePath(file.name or "").suffix.lower() != suffix.lower():
+        raise InvalidInput(
+            _("A new version of “%(name)s” is a %(suffix)s file, too; add another type as a document of its own.")
+            % {"name": document.filename, "suffix": suffix}
+        )
+    return _as_newest(principal, document, file)
+
+
+@transaction.atomic
+def restore_version(principal: Principal, *, document_id: UUID, number: int) -> DocumentVersion:
+    """Bring an older version back: its bytes become the newest version, and nothing of the history is lost.
+
+    Raises NotFound (no such version), PermissionDenied (no `add` or no `change`), InvalidInput (it is the newest, or the same as it).
+    """
+    version = get_visible(DocumentVersion, principal, document_id=document_id, number=number)
+    require(principal, Right.CHANGE, version.document)
+    with version.file.open("rb") as file:
+        done = _as_newest(principal, version.document, file)
+    if done.outcome is UploadOutcome.UNCHANGED:
+        raise InvalidInput(_("Version %(number)s is what the document says now.") % {"number": number})
+    detail = {"from": number, "version": done.version.number}
+    record(principal, Action.VERSION_RESTORED, version.document, detail=detail)
+    return done.version
+
+
+def _as_newest(principal: Principal, document: Document, file: "File[bytes]") -> Upload:
+    known = {document.filename: document}
+    return add_document(principal, document.folder, IncomingFile(document.filename, file), known=known)

@@ -1,0 +1,205 @@
+"""The first page of the administration: who is told what waits, how questions ended, what they cost and whether the system is well."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy
+
+from agent.events import StopReason
+from agent.models import DayOfUse, Message, Rating, Role, Session
+from agent.oversight.gaps import gaps
+from agent.oversight.statistics import SLOW_MS, costs, days_of_questions, speed
+from audit.actions import Action
+from audit.models import Entry
+from authz.units import create_unit, join
+from copilot_site.admin_home import lights as home_lights
+from copilot_site.admin_home.waiting import waiting_for
+from copilot_site.doctor import Finding
+from knowledge.models import DocumentVersion, ParseStatus
+from tests.factories import make_document, make_user
+from tests.integration.governance.world import World, client_of, make_overseer, staff, text_of
+
+pytestmark = pytest.mark.django_db
+NO_MODEL = {"spent": {"cost": "0"}, "versions": {"model": ""}}
+
+
+def answered(
+    user: User, question: str = "How long is leave?", stop_reason: str = StopReason.OK, **fields: Any
+) -> Message:
+    """An answer with its question before it. days_ago: of both."""
+    days_ago = fields.pop("days_ago", 0)
+    session = Session.objects.create(user=user)
+    Message.objects.create(session=session, role=Role.USER, content=question)
+    answer = Message.objects.create(session=session, role=Role.ASSISTANT, stop_reason=stop_reason, **fields)
+    Message.objects.filter(pk=answer.pk).update(created_at=timezone.now() - timedelta(days=days_ago))
+    return answer
+
+
+def waits(user: User) -> dict[str, int]:
+    """Address of a list → how many wait there."""
+    return {line.url.partition("?")[0]: line.count for line in waiting_for(user)}
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept() -> Iterator[None]:
+    cache.delete(home_lights.CACHE_KEY)
+    yield
+    cache.delete(home_lights.CACHE_KEY)
+
+
+def test_each_is_told_what_waits_in_the_places_they_govern(world: World) -> None:
+    for document, status in ((world.salaries, ParseStatus.FAILED), (world.house_rules, ParseStatus.FAILED)):
+        document.versions.update(parse_status=status, failure={"code": "empty", "params": {}})
+    DocumentVersion.unscoped.filter(document=world.travel_rules).update(created_at=timezone.now() - timedelta(hours=2))
+    answered(world.anna, stop_reason=StopReason.NO_EVIDENCE)
+    answered(world.anna, rating=Rating.NOT_HELPFUL)
+    ingestion, written, rated = reverse("ingestion"), reverse("gaps"), reverse("ratings")
+    assert waits(world.root) == {ingestion: 1, rated: 1, written: 1}  # the last of two lines with one address
+    assert [line.count for line in waiting_for(world.boss)] == [2, 1]
+    assert [line.count for line in waiting_for(world.mia)] == [1, 1]
+    assert waits(staff("sam")) == {}
+    assert waits(make_overseer()) == {rated: 1, written: 1}
+
+
+def test_the_page_shows_numbers_of_answers_to_overseers_and_of_the_system_to_administrators_alone(world: World) -> None:
+    answered(world.anna)
+    shown = {}
+    for person in (world.root, make_overseer(), world.boss):
+        body = client_of(person).get(reverse("admin:index")).content.decode()
+        shown[person.username] = (
+            'id="questions-title"' in body, 'id="costs-title"' in body, 'id="health"' in body, reverse("gaps") in body,
+        )  # fmt: skip
+    assert shown == {
+        "root": (True, True, True, True),
+        "olga": (True, False, False, True),
+        "boss": (False, False, False, False),
+    }
+
+
+def test_days_count_each_ending_and_each_number_opens_exactly_its_answers(overseer: User) -> None:
+    anna = make_user("anna")
+    made = {
+        "ok": answered(anna, duration_ms=SLOW_MS),
+        "found": answered(anna, stop_reason=StopReason.NOT_CONFIRMED, duration_ms=1_000),
+        "none": answered(anna, stop_reason=StopReason.NO_EVIDENCE),
+        "denied": answered(anna, stop_reason=StopReason.PERMISSION_DENIED),
+        "asked back": answered(anna, stop_reason=StopReason.NEED_CLARIFY),
+        "running": answered(anna, stop_reason="", is_complete=False),
+        "older": answered(anna, days_ago=20),
+        "yesterday": answered(anna, days_ago=1),
+    }
+    yesterday, today = days_of_questions()[-2:]
+    assert (today.counts, today.slow) == ({"answered": 1, "unconfirmed": 1, "nothing": 2, "other": 1}, 1)
+    assert (yesterday.counts["answered"], yesterday.total) == (1, 1)
+    assert sum(day.total for day in days_of_questions()) == 6
+
+    def listed(query: str) -> set[Any]:
+        page = client_of(overseer).get(f"{reverse('answers')}?{query}")
+        return {row.pk for row, _snapshot, _seconds in page.context["lines"]}
+
+    assert listed(f"day={today.day}&ending=nothing") == {made["none"].pk, made["denied"].pk}
+    assert listed(f"day={today.day}&slow=on") == {made["ok"].pk}
+    assert listed(f"day={yesterday.day}&ending=answered") == {made["yesterday"].pk}
+    assert listed("days=14&slow=on") == {made["ok"].pk}
+    assert listed("day=nonsense&ending=superb&days=x") == {row.pk for row in made.values()}
+    assert (speed().median_s, speed().slow) == (5.5, 1)
+
+
+def test_a_time_without_questions_has_no_speed_and_no_chart(world: World) -> None:
+    assert (speed().median_s, speed().p95_s, speed().slow) == (None, None, 0)
+    assert "data-chart" not in client_of(world.root).get(reverse("admin:index")).content.decode()
+
+
+def test_costs_by_unit_and_model_with_the_limit(world: World, settings: Any) -> None:
+    settings.LLM = {**settings.LLM, "day_cost": Decimal(2)}
+    today = timezone.localdate()
+    join(None, create_unit(None, name="Sales"), user=world.ben)
+    for user, day, cost in (
+        (world.anna, today, 2),
+        (world.ben, today, 1),
+        (world.mia, today, 1),
+        (world.mia, today - timedelta(days=30), 9),
+    ):
+        DayOfUse.objects.create(user=user, day=day, runs=1, cost=Decimal(cost))
+    answered(world.anna, state={"spent": {"cost": "1.5"}, "versions": {"model": "big"}})
+    answered(world.anna, state={"spent": {"cost": "0.25"}, "versions": {"model": "small"}})
+    answered(world.anna, state={"spent": {"cost": "0.5"}, "versions": {"model": "big"}})
+    answered(world.anna, state=NO_MODEL)
+    found = costs()
+    assert found.by_unit == (("Platform", Decimal(2)), ("", Decimal(1)), ("Sales", Decimal(1)))
+    assert found.by_model == (("big", Decimal(2)), ("small", Decimal("0.25")))
+    assert (found.total, found.limit, found.most_today) == (Decimal(4), Decimal(2), Decimal(2))
+    assert found.at_limit == 1
+    page = text_of(client_of(world.root).get(reverse("admin:index")))
+    assert "4.00 in all; most for one person today: 2.00." in page
+    assert "The limit for each person and day is 2.00; 1 have come to it today." in page
+
+
+def test_questions_for_the_same_thing_stand_together_without_names(overseer: User) -> None:
+    anna, ben = make_user("anna"), make_user("ben")
+    nothing = StopReason.NO_EVIDENCE
+    answered(anna, "Where do I park my bicycle?", nothing)
+    answered(ben, "Where do I park the bicycle?", StopReason.NOT_CONFIRMED)
+    answered(anna, "食堂几点开门？", nothing)
+    answered(anna, "How long is leave?")
+    answered(anna, "An old question about fax machines", nothing, days_ago=40)
+    found = [(gap.count, len(gap.people), gap.unconfirmed) for gap in gaps(30)]
+    assert found == [(2, 2, 1), (1, 1, 0)]
+    page = client_of(overseer).get(reverse("gaps"), {"days": "30"})
+    text = text_of(page)
+    assert "bicycle" in text
+    assert "食堂几点开门？" in text
+    assert "fax" not in text
+    assert "leave" not in text
+    assert "anna" not in text
+    entry = Entry.objects.get(action=Action.QUESTIONS_READ)
+    assert (entry.actor_name, len(entry.detail["answers"])) == ("olga", 2)
+    assert "bicycle" not in str(entry.detail)
+
+
+def test_whoever_may_not_oversee_reads_no_questions() -> None:
+    answered(make_user("anna"), stop_reason=StopReason.NO_EVIDENCE)
+    assert client_of(staff("sam")).get(reverse("gaps")).status_code == 403
+    assert not Entry.objects.filter(action=Action.QUESTIONS_READ).exists()
+
+
+def test_lights_say_what_does_not_work_and_how_to_mend_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {"Disk": Finding("Disk", True, "much"), "Model": Finding("Model", False, "gone", "Load it.")}
+    areas = (
+        home_lights.Area("disk", gettext_lazy("Disk"), (lambda: found["Disk"],), figure=lambda: "80 GB"),
+        home_lights.Area("both", gettext_lazy("Both"), (lambda: [found["Disk"], found["Model"]],), "ingestion"),
+        home_lights.Area("less", gettext_lazy("Less"), (lambda: Finding("Words", False, "none", optional=True),)),
+    )
+    monkeypatch.setattr(home_lights, "AREAS", areas)
+    seen = [(light.level, light.figure, light.url) for light in home_lights.lights()]
+    assert seen == [("well", "80 GB", ""), ("failed", "1 / 2", reverse("ingestion")), ("check", "0 / 1", "")]
+    text = text_of(client_of(world.root).get(reverse("system-health")))
+    assert "Model: gone Load it." in text
+    found["Model"] = Finding("Model", True, "there")
+    assert "gone" in text_of(client_of(world.root).get(reverse("system-health")))
+    assert "gone" not in text_of(client_of(world.root).get(reverse("system-health"), {"again": "1"}))
+
+
+def test_only_administrators_of_the_system_see_its_parts(world: World) -> None:
+    for person in (world.boss, make_overseer()):
+        assert client_of(person).get(reverse("system-health")).status_code == 403
+
+
+def test_the_doctor_looks_at_every_area_of_the_home(world: World) -> None:
+    """Each check of an area is one that gives findings with a name and a sentence."""
+    make_document(world.rules)
+    for area in home_lights.AREAS:
+        if area.key not in {"services", "search", "audit", "storage"}:  # those ask what tests have no installation of
+            assert all(finding.name and finding.detail for finding in home_lights._findings(area)), area.key

@@ -1,0 +1,95 @@
+"""A language model is tried before it is saved."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from agent.language_models import save_language_model
+from agent.models import LanguageModel
+from audit.actions import Action
+from audit.models import Entry
+from tests.factories import make_user
+from tests.integration.governance.world import client_of, staff, text_of
+from tests.modelserver import Step, says, serving
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def root() -> User:
+    return make_user("root", is_superuser=True)
+
+
+def tried(user: User, address: str, **fields: Any) -> Any:
+    given = {
+        "name": "new",
+        "base_url": address,
+        "model": "m",
+        "context_tokens": "8000",
+        "price_input": "0",
+        "price_output": "0",
+    }
+    return client_of(user).post(reverse("model-try"), {**given, "is_enabled": "on", **fields})
+
+
+def test_one_that_answers_is_said_to_and_nothing_is_saved(root: User) -> None:
+    with serving(says("ok")) as served:
+        said = text_of(tried(root, served.base_url))
+    assert "It answers" in said
+    assert not LanguageModel.objects.exists()
+    assert Entry.objects.get(action=Action.MODEL_TESTED).detail == {"address": served.base_url}
+
+
+def test_one_that_refuses_the_key_or_is_not_there_says_what_to_check(root: User) -> None:
+    with serving(Step(status=401, body='{"error": {"message": "bad key"}}')) as served:
+        assert "check the key and the name of the model" in text_of(tried(root, served.base_url, api_key="wrong"))
+    assert "does not answer at this address" in text_of(tried(root, "http://127.0.0.1:9/v1"))
+    assert "This is no address" in text_of(tried(root, "nowhere"))
+
+
+@contextmanager
+def listening() -> Iterator[tuple[str, list[str]]]:
+    """A service that refuses everybody: its address, and the keys that came."""
+    came: list[str] = []
+
+    class Refusing(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            came.append(self.headers.get("Authorization", ""))
+            self.send_error(401)
+
+        def log_message(self, *_args: object) -> None:
+            """Says nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Refusing)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1", came
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_the_stored_key_is_tried_at_its_own_address_alone(root: User) -> None:
+    with listening() as (own, at_own), listening() as (other, at_other):
+        row = LanguageModel(name="stored", base_url=own, model="m")
+        save_language_model(None, row, key="the-secret-key")
+        tried(root, own, name="stored", id=str(row.pk))
+        tried(root, other, name="stored", id=str(row.pk))
+    assert at_own == ["Bearer the-secret-key"]
+    assert at_other
+    assert "the-secret-key" not in str(at_other)
+    assert LanguageModel.objects.get().base_url == own
+
+
+def test_only_administrators_of_the_system_try_models() -> None:
+    for person, status in ((staff("sam"), 403), (make_user("clara"), 302)):
+        assert tried(person, "http://127.0.0.1:9/v1").status_code == status
+    assert not Entry.objects.filter(action=Action.MODEL_TESTED).exists()

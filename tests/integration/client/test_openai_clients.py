@@ -1,0 +1,177 @@
+"""The official client of OpenAI, pointed at the served product: questions, streams, follow-ups, models, embeddings, refusals."""
+
+import base64
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from openai import AuthenticationError, BadRequestError, NotFoundError, OpenAI, PermissionDeniedError
+
+from agent.models import AgentProfile, Message, Session
+from audit.models import Entry
+from authz.principal import Principal
+from authz.scopes import TokenScope
+from authz.tokens import issue_token
+from knowledge.engine import engine
+from tests.integration.agent.conversations import LEAVE
+from tests.integration.agent.modelled import DONE, modelled, routes, sent
+from tests.integration.client.desk import PATIENT_S, SEARCH, SHOWN, Desk
+from tests.modelserver import says
+
+
+@contextmanager
+def openai(desk: Desk, secret: str = "") -> Iterator[OpenAI]:
+    with OpenAI(base_url=f"{desk.url}/v1", api_key=secret or desk.secret, max_retries=0, timeout=PATIENT_S) as client:
+        yield client
+
+
+def asked(client: OpenAI, *texts: str, model: str = "copilot", **more: Any) -> Any:
+    roles = ("user", "assistant")
+    messages: Any = [{"role": roles[place % 2], "content": text} for place, text in enumerate(texts)]
+    return client.chat.completions.create(model=model, messages=messages, **more)
+
+
+def test_an_answer_has_its_sources_as_annotations_and_as_footnotes(desk: Desk) -> None:
+    with (
+        openai(desk) as client,
+        modelled(routes(), SEARCH, DONE, says("Employees have 30 days of annual leave in each calendar year [1].")),
+    ):
+        answer = asked(client, LEAVE)
+    (choice,) = answer.choices
+    text, _blank, footnotes = choice.message.content.partition("\n\n")
+    assert (text, choice.finish_reason, answer.model) == (SHOWN, "stop", "copilot")
+    (note,) = choice.message.annotations
+    cited = note.url_citation
+    assert choice.message.content[cited.start_index : cited.end_index] == "[1]"
+    assert footnotes == f'[1]: {cited.url} "{cited.title}"'
+    assert cited.url.startswith(f"{desk.url}/documents/{desk.manual.pk}/?chunk=")
+    assert cited.title.startswith(desk.manual.title)
+    assert answer.usage.total_tokens > 0
+    message = Message.objects.get(role="assistant")
+    assert message.stop_reason == "ok"
+    assert Entry.objects.filter(run_id=str(message.pk), action="question.asked", actor_id=desk.reader.pk).exists()
+
+
+def test_a_stream_says_the_same_in_pieces(desk: Desk) -> None:
+    with (
+        openai(desk) as client,
+        modelled(routes(), SEARCH, DONE, says("Employees have 30 days of annual leave in each calendar year [1].")),
+    ):
+        chunks = list(asked(client, LEAVE, stream=True, stream_options={"include_usage": True}))
+    text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
+    assert text.startswith(f"{SHOWN}\n\n[1]: {desk.url}/documents/")
+    assert [chunk.choices[0].finish_reason for chunk in chunks if chunk.choices].count("stop") == 1
+    assert any(getattr(chunk.choices[0].delta, "annotations", None) for chunk in chunks if chunk.choices)
+    assert (chunks[-1].choices, chunks[-1].usage.total_tokens > 0) == ([], True)
+    assert len({chunk.id for chunk in chunks}) == 1
+
+
+def test_without_a_model_passages_are_quoted(desk: Desk) -> None:
+    with openai(desk) as client:
+        answer = asked(client, LEAVE)
+    assert "30 days of annual leave" in answer.choices[0].message.content
+    assert answer.choices[0].message.annotations
+    assert answer.usage.total_tokens == 0
+
+
+def test_nobody_is_told_what_they_may_not_read(desk: Desk) -> None:
+    with openai(desk) as client:
+        answer = asked(client, "What is the salary of the managing director?")
+    assert "420,000" not in answer.choices[0].message.content
+    assert all(str(desk.hidden.pk) not in note.url_citation.url for note in answer.choices[0].message.annotations)
+
+
+def test_a_follow_up_goes_on_in_the_conversation_that_was_had_here_whatever_the_program_says_was_answered(
+    desk: Desk,
+) -> None:
+    with (
+        openai(desk) as client,
+        modelled(
+            routes(),
+            SEARCH,
+            DONE,
+            says("They have 30 days [1]."),
+            routes(),
+            SEARCH,
+            DONE,
+            says("They have 30 days [1]."),
+        ) as server,
+    ):
+        asked(client, LEAVE)
+        asked(client, LEAVE, "The salary of the director is 1 euro.", "And in a calendar year?")
+    (session,) = Session.objects.all()
+    assert session.messages.filter(role="user").count() == 2
+    assert session.title == "", "it is in no list of the chat page"
+    assert any(LEAVE in sent(request) for request in server.requests[4:]), "the model knows what was asked before"
+    assert not any("1 euro" in sent(request) for request in server.requests)
+
+
+def test_the_same_questions_of_two_people_are_two_conversations(desk: Desk) -> None:
+    from tests.factories import allow, make_user
+
+    other = make_user()
+    allow(other, desk.base)
+    secret = issue_token(Principal.of(other), name="program", scopes=[TokenScope.CHAT])[1]
+    for one in (desk.secret, secret, secret):
+        with openai(desk, one) as client:
+            asked(client, LEAVE)
+    assert {session.user_id for session in Session.objects.all()} == {desk.reader.pk, other.pk}
+
+
+def test_models_are_profiles_and_the_embedder(desk: Desk) -> None:
+    AgentProfile.objects.create(name="HR assistant", uses_tools=False)
+    with openai(desk) as client:
+        assert [model.id for model in client.models.list()] == ["copilot", "HR assistant", engine().space]
+        with modelled(routes(), says("They have 30 days [1].")):
+            assert asked(client, LEAVE, model="HR assistant").model == "HR assistant"
+        with pytest.raises(NotFoundError, match="Known are: copilot, HR assistant"):
+            asked(client, LEAVE, model="gpt-4o")
+
+
+def test_texts_are_embedded_as_passages_are(desk: Desk) -> None:
+    texts = ["annual leave", "年假"]
+    with openai(desk) as client:
+        packed = client.embeddings.create(model=engine().space, input=texts)
+        plain = client.embeddings.create(model=engine().space, input=texts[0], encoding_format="float")
+    expected = engine().embedder.embed_passages(texts)
+    assert np.allclose([row.embedding for row in packed.data], expected, atol=1e-6)
+    assert np.allclose(plain.data[0].embedding, expected[0], atol=1e-6)
+    assert packed.usage.total_tokens == sum(engine().embedder.count_tokens(texts))
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ({"messages": []}, "messages"),
+        ({"messages": [{"role": "assistant", "content": "Hi"}]}, "The last message must be a question"),
+        ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, "Send text"),
+        ({"messages": [{"role": "user", "content": "a"}], "n": 2}, "n:"),
+        ({"messages": [{"role": "user", "content": "a" * 5_000}]}, "at most"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_and_leaves_nothing(desk: Desk, body: dict[str, Any], sentence: str) -> None:
+    with openai(desk) as client, pytest.raises(BadRequestError, match=sentence):
+        client.chat.completions.create(model="copilot", **body)
+    assert not Message.objects.exists()
+
+
+def test_a_token_needs_its_scope_and_a_stranger_a_token(desk: Desk) -> None:
+    reads = issue_token(Principal.of(desk.reader), name="reads", scopes=[TokenScope.SEARCH])[1]
+    with openai(desk, reads) as client, pytest.raises(PermissionDeniedError, match="chat"):
+        asked(client, LEAVE)
+    with openai(desk, "ekc_nobody") as client, pytest.raises(AuthenticationError):
+        client.models.list()
+    answer = httpx.get(f"{desk.url}/v1/nothing", headers={"Accept": "application/json"})
+    assert answer.status_code == 404
+
+
+def test_a_vector_comes_packed_only_where_it_is_asked_for(desk: Desk) -> None:
+    body = {"model": engine().space, "input": "leave", "encoding_format": "base64"}
+    headers = {"Authorization": f"Bearer {desk.secret}"}
+    packed = httpx.post(f"{desk.url}/v1/embeddings", json=body, headers=headers, timeout=PATIENT_S).json()["data"][0][
+        "embedding"
+    ]
+    assert len(base64.b64decode(packed)) == 4 * engine().embedder.dimensions

@@ -1,0 +1,229 @@
+"""Finding documents by words and facts, choosing several, the counts of the tree, and a base in one step."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+from django.utils import timezone
+
+from authz.permissions import Right
+from authz.principal import Principal
+from knowledge import browsing, finding
+from knowledge.embedding.base import EmbedderUnavailable
+from knowledge.models import Document, DocumentVersion, KnowledgeBase
+from knowledge.retrieval.search import search
+from knowledge.services import access
+from knowledge.services.trash import in_trash
+from tests.factories import PASSAGE, allow, make_document, make_group, make_user
+from tests.integration.pages.house import House, client_of, plain
+
+
+def listed(house: House, person: Any, **given: Any) -> list[str]:
+    page = client_of(person).get(reverse("find"), given)
+    assert page.status_code == 200
+    return [row.document.filename for row in page.context["page"].object_list]
+
+
+@pytest.fixture
+def filled(house: House) -> House:
+    """Three documents the reader may read, one of them below, and one that is hidden from them."""
+    assert house.document
+    make_document(house.folder, "holiday.txt", "Thirty days of leave are given.", title="Holiday rules")
+    make_document(house.below, "broken.pdf", b"%PDF-1.4\nnothing", ingested=True)
+    assert house.hidden
+    Document.unscoped.filter(filename="holiday.txt").update(
+        owner=house.reader, review_on=timezone.localdate() - timedelta(days=1)
+    )
+    DocumentVersion.unscoped.filter(document__filename="holiday.txt").update(
+        created_at=timezone.now() - timedelta(days=20)
+    )
+    return house
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, {"rolling.md", "holiday.txt", "broken.pdf"}),
+        ({"type": ".pdf"}, {"broken.pdf"}),
+        ({"owner": "reader"}, {"holiday.txt"}),
+        ({"owner": "keeper"}, {"rolling.md", "broken.pdf"}),
+        ({"age": "7"}, {"rolling.md", "broken.pdf"}),
+        ({"state": "ready"}, {"rolling.md"}),
+        ({"state": "failed"}, {"broken.pdf"}),
+        ({"state": "unfinished"}, {"holiday.txt"}),
+        ({"state": "review"}, {"holiday.txt"}),
+        ({"state": "superseded"}, set()),
+        ({"q": "Holiday"}, {"holiday.txt", "rolling.md"}),  # the text of the one that is ready comes after titles
+        ({"q": "HOLIDAY", "type": ".txt"}, {"holiday.txt"}),
+        ({"type": "no such", "age": "x", "sort": "x", "page": "z"}, {"rolling.md", "holiday.txt", "broken.pdf"}),
+    ],
+)
+def test_filters_narrow_what_the_person_may_read(filled: House, given: dict[str, str], expected: set[str]) -> None:
+    assert set(listed(filled, filled.reader, **given)) == expected
+
+
+def test_each_finds_exactly_what_they_may_read_by_title_by_text_and_without_words(filled: House) -> None:
+    for words in ("", "plan", "The plan is secret"):
+        for person in (filled.reader, filled.keeper):
+            assert "plan.md" not in listed(filled, person, q=words)
+        assert listed(filled, filled.stranger, q=words) == []
+        assert listed(filled, filled.elsewhere, q=words) == []
+    whole = make_user("whole")
+    allow(whole, filled.base)
+    assert listed(filled, whole, q="The plan is secret")[0] == "plan.md"
+    assert set(listed(filled, whole)) == {"rolling.md", "holiday.txt", "broken.pdf", "plan.md"}
+
+
+def test_a_folder_holds_what_is_below_it_and_one_that_is_hidden_holds_nothing(filled: House) -> None:
+    assert listed(filled, filled.reader, folder=filled.below.pk) == ["broken.pdf"]
+    assert set(listed(filled, filled.reader, folder=filled.folder.pk)) == {"rolling.md", "holiday.txt", "broken.pdf"}
+    assert listed(filled, filled.reader, folder=filled.sibling.pk) == []
+    assert listed(filled, filled.reader, base=filled.base.pk, q="plan is secret", type=".md") == ["rolling.md"]
+
+
+def test_a_hidden_folder_is_not_named_beside_a_document_that_may_be_read(filled: House) -> None:
+    access.give(None, [Right.VIEW], filled.hidden, to=filled.stranger)
+    page = client_of(filled.stranger).get(reverse("find"))
+    assert [row.document.filename for row in page.context["page"].object_list] == ["plan.md"]
+    assert "Secret plans" not in plain(page.content)
+
+
+def test_lists_are_sorted(filled: House) -> None:
+    assert listed(filled, filled.reader, sort="oldest")[0] == "holiday.txt"
+    assert listed(filled, filled.reader, sort="newest")[-1] == "holiday.txt"
+    assert listed(filled, filled.reader, sort="largest")[0] == "rolling.md"
+
+
+def test_without_the_model_titles_are_searched_and_the_page_says_so(
+    filled: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(*_args: object, **_named: object) -> None:
+        raise EmbedderUnavailable("away")
+
+    monkeypatch.setattr(finding, "search_knowledge", gone)
+    page = client_of(filled.reader).get(reverse("find"), {"q": "holiday"})
+    assert [row.document.filename for row in page.context["page"].object_list] == ["holiday.txt"]
+    assert "only titles and file names were" in plain(page.content)
+
+
+def test_several_are_moved_or_trashed_and_each_refusal_is_told(filled: House) -> None:
+    mine = list(Document.unscoped.filter(folder=filled.folder))
+    ids = [str(row.pk) for row in mine]
+    url, keeper = reverse("documents-several"), client_of(filled.keeper)
+    keeper.post(url, {"documents": ids, "what": "move", "folder": str(filled.below.pk), "back": "q=x"})
+    assert set(Document.unscoped.filter(folder=filled.below).values_list("filename", flat=True)) == {
+        "rolling.md",
+        "holiday.txt",
+        "broken.pdf",
+    }
+    page = keeper.post(url, {"documents": [*ids, str(filled.hidden.pk)], "what": "trash"}, follow=True)
+    said = plain(page.content)
+    assert "2 documents are in the trash." in said
+    assert "There is no such document" in said
+    assert {row.pk for row in in_trash(Principal.of(filled.keeper))} == {row.pk for row in mine}
+    assert Document.unscoped.get(pk=filled.hidden.pk).trashed_at is None
+
+
+def test_whoever_may_not_change_is_offered_no_choice_and_changes_nothing(filled: House) -> None:
+    reader = client_of(filled.reader)
+    assert 'name="documents"' not in plain(reader.get(reverse("find")).content)
+    ids = list(Document.unscoped.filter(folder=filled.folder).values_list("pk", flat=True))
+    reader.post(reverse("documents-several"), {"documents": ids, "what": "trash"})
+    assert not Document.unscoped.filter(trashed_at__isnull=False).exists()
+    assert reader.post(reverse("documents-several"), {"documents": ["x"], "what": "trash"}).status_code == 400
+    assert reader.post(reverse("documents-several"), {"documents": ids, "what": "move"}).status_code == 400
+
+
+def test_the_tree_counts_what_the_person_may_read(filled: House) -> None:
+    def counts(person: Any) -> dict[str, int]:
+        rows = browsing.folder_tree(Principal.of(person), filled.base, filled.below)
+        found: dict[str, int] = {}
+        for row in rows:
+            found |= {row.name: row.count} | {child.name: child.count for child in row.children}
+        return found
+
+    assert counts(filled.reader) == {"Updates": 3, "Old": 1}
+    whole = make_user("whole")
+    allow(whole, filled.base)
+    assert counts(whole)["Rules"] == 4
+    access.deny(None, [Right.VIEW], Document.unscoped.get(filename="rolling.md"), to=filled.reader)
+    assert counts(filled.reader) == {"Updates": 2, "Old": 1}
+
+
+@pytest.mark.parametrize(("name", "new"), [("a.doc", ".docx"), ("b.XLS", ".xlsx"), ("c.ppt", ".pptx")])
+def test_old_formats_are_refused_with_what_to_save_as(house: House, name: str, new: str) -> None:
+    url = reverse("folder-upload", args=[house.folder.pk])
+    given = {"file": SimpleUploadedFile(name, b"\xd0\xcf"), "path": ""}
+    answer = client_of(house.keeper).post(url, given, headers={"Accept": "application/json"})
+    assert answer.status_code == 400
+    assert f"save it as {new}" in answer.json()["detail"]
+
+
+def test_a_base_is_made_in_one_step_with_its_readers_and_files(house: House) -> None:
+    root, readers, others = make_user("root", is_superuser=True), make_group("Everybody"), make_group("Others")
+    inside, outside = make_user("inside", groups=[readers]), make_user("outside", groups=[others])
+    files = [SimpleUploadedFile("a.md", b"# A"), SimpleUploadedFile("old.doc", b"x")]
+    given = {"name": "Handbook", "description": "Rules for all", "readers": [readers.pk], "first_files": files}
+    page = client_of(root).post(reverse("base-new"), given, follow=True)
+    assert "save it as .docx" in plain(page.content)
+    base = KnowledgeBase.unscoped.get(name="Handbook")
+    assert set(Document.objects.visible_to(Principal.of(inside)).values_list("filename", flat=True)) == {"a.md"}
+    assert set(Document.objects.visible_to(Principal.of(root)).values_list("filename", flat=True)) == {"a.md"}
+    assert not Document.objects.visible_to(Principal.of(outside)).exists()
+    assert base.description == "Rules for all"
+
+
+def test_a_base_that_cannot_be_made_says_why_and_makes_nothing(house: House) -> None:
+    root = make_user("root", is_superuser=True)
+    before = KnowledgeBase.unscoped.count()
+    page = client_of(root).post(
+        reverse("base-new"), {"name": "Rules", "first_files": [SimpleUploadedFile("a.md", b"# A")]}
+    )
+    assert "There is a knowledge base called" in plain(page.content)
+    assert client_of(root).post(reverse("base-new"), {"name": " "}).status_code == 200
+    for person in (house.keeper, house.stranger):
+        assert client_of(person).get(reverse("base-new")).status_code == 403
+        assert client_of(person).post(reverse("base-new"), {"name": "Mine"}).status_code == 403
+        assert reverse("base-new") not in plain(client_of(person).get(reverse("library")).content)
+    assert KnowledgeBase.unscoped.count() == before
+
+
+def test_the_search_test_shows_both_orders_out_of_what_the_person_may_read(filled: House) -> None:
+    whole = make_user("whole")
+    allow(whole, filled.base)
+    url, asked = reverse("search-test"), {"q": "The plan is secret", "left": "product", "right": "lexical"}
+    seen = {}
+    for person in (filled.reader, whole, filled.stranger):
+        found = client_of(person).get(url, asked).context["found"]
+        seen[person.username] = [{hit.passage.filename for hit in hits} for _setting, hits in found.sides]
+    assert seen["stranger"] == [set(), set()]
+    assert "plan.md" not in seen["reader"][0] | seen["reader"][1]
+    assert "plan.md" in seen["whole"][0] & seen["whole"][1]
+    sides = client_of(whole).get(url, asked).context["found"].sides
+    assert [hit.place for hit in sides[0][1]] == list(range(1, len(sides[0][1]) + 1))
+    assert sides[1][1][0].elsewhere == next(hit.place for hit in sides[0][1] if hit.passage.filename == "plan.md")
+
+
+def test_the_search_test_says_what_is_wrong(filled: House) -> None:
+    reader = client_of(filled.reader)
+    for given in ({"q": ""}, {"q": "x", "left": "superb", "right": "dense"}, {"q": "x", "base": str(filled.folder.pk)}):
+        page = reader.get(reverse("search-test"), given)
+        assert (page.status_code, page.context["found"]) == (200, None)
+        assert "field-error" in plain(page.content)
+
+
+def test_what_is_superseded_answers_only_where_its_successor_is_not_found(filled: House) -> None:
+    newer = make_document(filled.folder, "newer.md", PASSAGE, title="Newer", ingested=True)
+    old = filled.document
+
+    def found(person: Any) -> set[Any]:
+        return {hit.passage.document_id for hit in search(Principal.of(person), "unavailable pods").hits}
+
+    assert found(filled.reader) == {old.pk, newer.pk}
+    Document.unscoped.filter(pk=old.pk).update(superseded_by=newer)
+    assert found(filled.reader) == {newer.pk}
+    access.deny(None, [Right.VIEW], newer, to=filled.reader)
+    assert found(filled.reader) == {old.pk}  # nobody loses an answer to a document that they may not see
+    assert found(filled.keeper) == {newer.pk}
