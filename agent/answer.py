@@ -1,6 +1,6 @@
 """An answer whose every sentence names the passages it stands on."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -9,11 +9,15 @@ from business.results.shown_query import QueryShown
 
 @dataclass(frozen=True)
 class CitedSentence:
-    """citations: numbers from 1, as the marks `[1]` in the shown text. is_checked: False where nobody could compare it with them."""
+    """citations: numbers from 1, as the marks `[1]` in the shown text. is_checked: False where nobody could compare it with them.
+
+    gap: what stands between it and the sentence before, where a paragraph or an item of a list begins; "" for the answer's separator.
+    """
 
     text: str
     citations: tuple[int, ...]
     is_checked: bool = True
+    gap: str = ""
 
     @property
     def marked(self) -> str:
@@ -83,4 +87,10 @@ class CitedAnswer:
     @property
     def text(self) -> str:
         """The answer with its marks, as it is streamed and stored."""
-        return self.separator.join(sentence.marked for sentence in self.sentences)
+        return laid_out((each.gap or self.separator, each.marked) for each in self.sentences)
+
+
+def laid_out(sentences: Iterable[tuple[str, str]]) -> str:
+    """Sentences, each with the gap before it, as one text; the first one begins no line."""
+    text = "".join(f"{gap or ' '}{said}" for gap, said in sentences)
+    return text.lstrip("\n ")

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
+from agent.answer import laid_out
 from agent.events import StopReason
 from agent.extractive.excerpts import Excerpt, excerpt_of, rows_in
 from agent.models import Citation, Message, QueryCitation, Role, Session
@@ -88,7 +89,7 @@ class ShownSentence:
     """A sentence of an answer. Masked: it stood on a passage that this person may not see any more, so it says nothing.
 
     is_row: it is a row of a table that is shown as one.
-    is_checked: False where it was not checked against its source.
+    is_checked: False where it was not checked against its source. gap: as in `agent.answer.CitedSentence`.
     """
 
     text: str
@@ -96,6 +97,7 @@ class ShownSentence:
     is_masked: bool = False
     is_row: bool = False
     is_checked: bool = True
+    gap: str = ""
 
 
 @dataclass(frozen=True)
@@ -272,7 +274,7 @@ def _show(
     content = row.content
     if sentences and row.role == Role.ASSISTANT:
         separator = "\n" if row.stop_reason == StopReason.NOT_CONFIRMED else " "
-        content = separator.join(sentence.text for sentence in sentences if not sentence.is_masked)
+        content = laid_out((each.gap or separator, each.text) for each in sentences if not each.is_masked)
     return ShownMessage(
         id=row.pk,
         session_id=row.session_id,
@@ -339,5 +341,6 @@ def _citation(row: Citation, passage: ShownPassage, *, quoted: bool) -> ShownCit
 def _sentence(entry: Mapping[str, Any], seen: set[int], rows: Collection[str]) -> ShownSentence:
     text, citations = entry["text"], tuple(entry["citations"])
     if set(citations) <= seen:
-        return ShownSentence(text, citations, is_row=text in rows, is_checked=entry.get("is_checked", True))
+        checked, gap = entry.get("is_checked", True), entry.get("gap", "")
+        return ShownSentence(text, citations, is_row=text in rows, is_checked=checked, gap=gap)
     return ShownSentence("", (), is_masked=True)

@@ -42,7 +42,7 @@ from knowledge.embedding.model_files import checked_model
 from knowledge.engine import engine, reranker
 from knowledge.retrieval.rerank.base import RerankerUnavailable
 from knowledge.retrieval.rerank.cross_encoder import CrossEncoderReranker
-from knowledge.services.reindex import count_lacking, outdated_versions
+from knowledge.services.reindex import count_lacking, outdated_versions, versions_in_old_terms
 
 LEAST_FREE_BYTES = 2 * 10**9  # the model, the wheel caches and some thousand documents
 LEAST_POSTGRES = 150_000
@@ -260,11 +260,15 @@ def word_list() -> Finding:
 def index() -> Finding:
     """Every published document is in the embedding space that the settings name."""
     try:
-        lacking = count_lacking()
+        lacking, old = count_lacking(), len(versions_in_old_terms())
     except DatabaseError as error:
         return Finding("Index", False, str(error).strip().splitlines()[0], "Mend what is named above first.")
     said = f"{lacking} published documents are not in the current embedding space" if lacking else "complete"
-    return Finding("Index", not lacking, said, "Run `manage.py reindex`; until then a search does not find them.")
+    mend = "Run `manage.py reindex`; until then a search does not find them."
+    if old and not lacking:
+        said = f"{old} published documents are indexed as an older release read traditional characters"
+        mend = "Run `manage.py reindex`; until then a search finds them less well."
+    return Finding("Index", not lacking and not old, said, mend)
 
 
 def readings() -> Finding:

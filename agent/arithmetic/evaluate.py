@@ -15,6 +15,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal,
 from typing import Final
 
 from agent.arithmetic.units import CHINESE, NAMES, TEMPERATURES, Quantity, quantity, temperature
+from knowledge.ingestion.chinese_script import simplified
 
 LENGTH, NODES, EXPONENT, CPU_S = 500, 200, 1_000, 0.1
 PRECISION = Context(prec=34, Emax=999, Emin=-999)
@@ -83,7 +84,7 @@ _MEASURED = re.compile(rf"(\d[\d.]*|\))\s*({_UNIT_NAMES})(?![A-Za-z0-9_])")
 
 
 def _plain(text: str) -> str:
-    plain = unicodedata.normalize("NFKC", text).translate(_SIGNS)
+    plain = simplified(unicodedata.normalize("NFKC", text)).translate(_SIGNS)
     before = None
     while before != plain:
         before, plain = plain, _ASKED.sub("", plain).strip()

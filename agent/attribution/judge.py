@@ -40,26 +40,28 @@ async def judged(
     system: the prompt. Raises ModelError.
     """
     said = {number: bounded(each.says, PASSAGE_CHARACTERS) for number, each in evidence.items()}
-    blocks = [_block("evidence", number, text) for number, text in said.items()]
-    blocks += [_block("sentence", number, text) for number, text in sentences.items()]
+    blocks = [block("evidence", number, text) for number, text in said.items()]
+    blocks += [block("sentence", number, text) for number, text in sentences.items()]
     content = "\n".join([*blocks, "", f"The question was: {escaped(question)}"])
     messages = [{"role": "system", "content": system}, {"role": "user", "content": content}]
     answer = await complete(model, messages, Judgements)
-    together = _folded("\n".join(said.values()))
+    together = "\n".join(said.values())
     return {
         each.sentence: each.verdict == "supported"
         for each in answer.judgements
-        if each.sentence in sentences and (each.verdict != "supported" or _is_quoted(each.quote, together))
+        if each.sentence in sentences and (each.verdict != "supported" or is_quoted(each.quote, together))
     }
 
 
-def _block(name: str, number: int, text: str) -> str:
+def block(name: str, number: int, text: str) -> str:
+    """A numbered text, fenced and escaped."""
     return f'<{name} number="{number}">\n{escaped(text)}\n</{name}>'
 
 
-def _is_quoted(quote: str, text: str) -> bool:
+def is_quoted(quote: str, text: str) -> bool:
+    """Whether a quotation stands in a text, but for case, width, white space and the marks around it."""
     plain = _folded(html.unescape(quote)).strip(" .…\"“”'")
-    return len(plain) >= LEAST_QUOTED and plain in text
+    return len(plain) >= LEAST_QUOTED and plain in _folded(text)
 
 
 def _folded(text: str) -> str:

@@ -10,8 +10,10 @@ from agent.extractive.sentences import split
 _MARK = re.compile(r"[\[【]\s*\^?(\d{1,3}(?:\s*[,，、;]\s*\^?\d{1,3})*)\s*[\]】]")
 _MARK_AFTER = re.compile(r"([.。!！?？;；]+)[ \t]*((?:[\[【]\s*\^?\d{1,3}(?:\s*[,，、]\s*\d{1,3})*\s*[\]】])+)")
 _IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
-_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)|\[([^\]]+)\]\[[^\]]*\]")
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)|\[(?!\^?\d{1,3}\])([^\]]+)\]\[[^\]]*\]")  # two marks are no link
 _DEFINITION = re.compile(r"^\s*\[[^\]]+\]:\s*\S+.*$", re.MULTILINE)
+_FENCE = "```"
+_BULLET = re.compile(r"(?:^|\n)[ \t]*[-*+•·●▪◦○■□–][ \t]+$")
 _TAG = re.compile(r"</?[A-Za-z!][^>\n]{0,300}>?")
 _MARKUP = re.compile(r"\*\*|__|^#{1,6}\s+", re.MULTILINE)
 _WHOLE = re.compile(r"[.。!！?？;；][\s\"'”’」』)）]*$")
@@ -20,10 +22,11 @@ ENDS = re.compile(r"[.。!！?？;；\n]")
 
 @dataclass(frozen=True)
 class CitedStatement:
-    """A sentence as the model wrote it. numbers: of the evidence it cites, in order."""
+    """A sentence as the model wrote it. numbers: of the evidence it cites, in order. gap: as in `CitedSentence`."""
 
     text: str
     numbers: tuple[int, ...]
+    gap: str = ""
 
 
 class Sentences:
@@ -41,8 +44,11 @@ class Sentences:
         found = split(text)
         if len(found) < 2 or text[found[-1].start :].startswith(("[", "【")):  # marks may belong to the sentence before
             return
-        self._buffer = text[found[-1].start :]
-        yield from cited_statements(text[: found[-1].start])
+        end = found[-2].end  # what sets the last one off, white space or a bullet, stays with it
+        if text.count(_FENCE, 0, end) % 2:
+            return  # lines of code are told by the fence before them
+        self._buffer = text[end:]
+        yield from cited_statements(text[:end])
 
     def rest(self, *, is_cut: bool = False) -> Iterator[CitedStatement]:
         """What is left at the end. is_cut: somebody else ended it, so that a sentence that has no end is left out."""
@@ -54,15 +60,27 @@ class Sentences:
 
 def cited_statements(text: str) -> Iterator[CitedStatement]:
     """The sentences of a text; those that only have marks are left out."""
-    text = _MARK_AFTER.sub(r"\2\1", text)
-    for sentence in split(plain(text)):
+    text = plain(_MARK_AFTER.sub(r"\2\1", text))
+    end = 0
+    for sentence in split(text):
+        gap = _gap(text[end : sentence.start], sentence.kind)
+        end = sentence.end
         numbers = tuple(
             dict.fromkeys(int(number) for mark in _MARK.findall(sentence.text) for number in re.findall(r"\d+", mark))
         )
         words = " ".join(_MARK.sub("", sentence.text).split())
         words = re.sub(r"\s+([.。,，;；!！?？])", r"\1", words)
         if re.search(r"\w", words):
-            yield CitedStatement(words, numbers)
+            yield CitedStatement(words, numbers, gap)
+
+
+def _gap(between: str, kind: str) -> str:
+    """How a sentence is set off from the one before: a paragraph, an item or a line of its own; "" where it only goes on."""
+    if _BULLET.search(between) or (kind == "row" and "\n" in between):
+        return "\n- "
+    if kind in {"item", "code"} and "\n" in between:
+        return "\n"
+    return "\n\n" if between.count("\n") > 1 else "\n" if "\n" in between else ""
 
 
 def plain(text: str) -> str:

@@ -76,7 +76,7 @@ class _LooksFirst(WrappedModel):
 @dataclass
 class Writer:
     """One answer in the making. dropped: sentences that were left out, by why; counts alone are kept. lost: the results of queries
-    that they were about. waiting: sentences from the first one on that the judge is to read.
+    that they were about. waiting: sentences from the first one on that the judge is to read. abstains: the model says that nothing answers.
     """
 
     run: Run
@@ -90,7 +90,7 @@ class Writer:
     lost: dict[int, Finding] = field(default_factory=dict)
     waiting: list[_Checked] = field(default_factory=list)
     _numbers: dict[int, int] = field(default_factory=dict)
-    _abstains: bool = False
+    abstains: bool = False
 
     def __post_init__(self) -> None:
         self.evidence = self._chosen()
@@ -116,7 +116,7 @@ class Writer:
             for statement in sentences.take(delta.text):
                 if events := await self._taken(statement):
                     yield events
-            if self._abstains or len(self.kept) + len(self.waiting) >= MOST_SENTENCES:
+            if self.abstains or len(self.kept) + len(self.waiting) >= MOST_SENTENCES:
                 return
         is_cut = finish in CUT
         for statement in sentences.rest(is_cut=is_cut):
@@ -162,7 +162,7 @@ class Writer:
     async def _taken(self, statement: CitedStatement) -> Together:
         """The events of a sentence that can leave now; one that is open, or comes after an open one, waits."""
         if NO_ANSWER in statement.text:
-            self._abstains = not self.kept and not self.waiting
+            self.abstains = not self.kept and not self.waiting
             return ()
         checked = await worked(self._compared, statement)
         if self.waiting or (checked.is_open and self.run.judge is not None):
@@ -202,7 +202,7 @@ class Writer:
         if not is_checked and (self.run.profile.is_strict or not each.numbers):
             return self._left_out(each, each.why)
         self.strengths.append(JUDGED if is_said else STRENGTHS[each.verdict])
-        return self._kept(CitedSentence(each.statement.text, each.numbers, is_checked))
+        return self._kept(CitedSentence(each.statement.text, each.numbers, is_checked, each.statement.gap))
 
     def _left_out(self, each: _Checked, why: str) -> Together:
         self.dropped.append(why)
@@ -220,8 +220,9 @@ class Writer:
         for number in fresh:
             self._cite(number, stands.text)
         numbers = tuple(self._numbers[number] for number in stands.citations)
-        sentence = CitedSentence(stands.text, numbers, stands.is_checked)
-        gap = " " if self.kept else ""
+        gap = stands.gap if self.kept else stands.gap.lstrip("\n")
+        sentence = CitedSentence(stands.text, numbers, stands.is_checked, gap)
+        gap = gap or (" " if self.kept else "")
         self.kept.append(sentence)
         self.run.answer = self._so_far()  # what is stored if somebody stops the run here
         mark = {} if sentence.is_checked else {"is_checked": False}

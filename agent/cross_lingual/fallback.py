@@ -8,6 +8,7 @@ languages (docs/adr/0006-abstention.md). Sentences in the question's own languag
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -21,7 +22,8 @@ from agent.extractive.identifiers import spelt_names
 from agent.extractive.passages import Passage
 from agent.extractive.questions import Question, analyse, is_of_other_days, lacks_amount
 from agent.extractive.reader import Reading, are_covered, read
-from agent.grounding.answerability import AbstainReason, Verdict
+from agent.grounding.answerability import AbstainReason, Verdict, model_in
+from agent.grounding.opposites import is_of_other_kind
 from agent.providers.extractive import cited, passages_of
 from authz.principal import Principal
 from knowledge.dictionary.cedict import DictionaryMissing
@@ -41,12 +43,11 @@ SIGNALS: Final = (
     "in_passage",  # … in its passage
     "givens",  # share of the question's names and numbers that the sentence repeats
 )
-# Log-odds: the bias, then one weight a signal. Fitted on xquad_en_zh by `python -m tests.benchmarks.fit_across`.
-WEIGHTS: Final = (-7.483, 1.700, 8.003, -9.780, 1.792, 0.520, 1.795, 0.601)
+MODEL: Final = model_in(Path(__file__).with_name("model.json"), SIGNALS)
+"""Fitted on xquad_en_zh by `tests.benchmarks.fit_across`; at its threshold 3 % of the hidden questions pass, and 37 % of the open ones."""
 MOST_WORDS = (
     100  # of a question: each is looked for in each sentence, and a text with more of them asks for no one fact
 )
-THRESHOLD = 0.8  # where 3 % of the hidden questions pass, cross-validated, and 37 % of the open ones
 LEAST_IN_CONTEXT = 0.5  # share of the question's words that the context says; this and what follows by hand
 LEAST_OF_MATTER = 0.35  # … of those that are no names and numbers
 FEWEST_WORDS = 2  # of the matter: one word alone (“Is it allowed?”) is said by any page
@@ -101,15 +102,17 @@ def judge_across(reading: Reading, bridge: TermBridge) -> Verdict:
     """Whether the reading confirms an answer; never where no late interaction has judged the passages, for it was fitted with it."""
     if reading.best is None or not are_covered(reading.passages):
         return Verdict(False, AbstainReason.NO_EVIDENCE, 0.0)
-    bias, *weights = WEIGHTS
-    score = float(1 / (1 + np.exp(-(bias + signals(reading, bridge) @ np.array(weights)))))
-    if score < THRESHOLD or not is_said(reading.question, reading.best, bridge):
+    score = MODEL.probability(signals(reading, bridge))
+    if score < MODEL.threshold or not is_said(reading.question, reading.best, bridge):
         return Verdict(False, AbstainReason.UNCONFIRMED, score)
-    if reading.best.measures[MEASURES.index("lacks_kind")] or lacks_amount(
-        reading.question, reading.best.sentence.text
+    sentence = reading.best.sentence.text
+    if (
+        reading.best.measures[MEASURES.index("lacks_kind")]
+        or lacks_amount(reading.question, sentence)
+        or is_of_other_kind(reading.question.text, sentence)
     ):
         return Verdict(False, AbstainReason.OTHER_NAMES, score)
-    if is_of_other_days(reading.question, reading.best.sentence.text):
+    if is_of_other_days(reading.question, sentence):
         return Verdict(False, AbstainReason.OTHER_DAYS, score)
     return Verdict(True, None, score)
 

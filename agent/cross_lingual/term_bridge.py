@@ -12,6 +12,7 @@ from functools import lru_cache
 from agent.extractive.candidates import term_ids
 from agent.extractive.questions import Question, asks_only
 from knowledge.dictionary.words import Dictionary, Rendering, inner_words, rarity
+from knowledge.ingestion.chinese_script import simplified
 from knowledge.retrieval.terms import is_han, terms
 
 SAID = 0.6  # share of a rendering's rarity from which a text that holds it says the word; by hand
@@ -70,7 +71,7 @@ class TermBridge:
 
     def said(self, text: str) -> set[str]:
         """The words of the question that a text of the other language says."""
-        here = frozenset(terms(text))
+        here, text = frozenset(terms(text)), simplified(text)
         found = {word for word in self.weights if word in here or (is_han(word) and word in text)}
         return found | (self._said_in_english(here) if self._is_chinese else self._said_in_chinese(text))
 

@@ -17,6 +17,7 @@ from agent.extractive.boilerplate import says_something
 from agent.extractive.passages import Passage
 from agent.extractive.questions import AnswerKind, Question, asks_only, has_answer_of
 from agent.extractive.sentences import Sentence, split
+from knowledge.ingestion.chinese_script import simplified
 from knowledge.retrieval.terms import term_id, terms
 
 Vector = NDArray[np.float32]
@@ -182,7 +183,7 @@ def said_givens(question: Question, text: str) -> float:
     """Share of the question's names and numbers that the text repeats; 0.5 where the question has none."""
     if not question.givens:
         return 0.5
-    lower = text.lower()
+    lower = simplified(text).lower()
     return sum(given in lower for given in question.givens) / len(question.givens)
 
 

@@ -14,6 +14,7 @@ from agent.extractive.identifiers import names
 from agent.extractive.passages import Passage, Quote
 from agent.extractive.questions import Question, asks_for_all, asks_for_steps
 from agent.extractive.sentences import Sentence, split, unwrapped
+from knowledge.ingestion.chinese_script import simplified
 from knowledge.retrieval.terms import is_han
 
 MOST_PARTS = 8  # items or rows up to which a list or a table is given whole
@@ -167,7 +168,7 @@ def _names_some(shares: TermShares, part: Sequence[Sentence]) -> bool:
 
 def _are_tiers(part: Sequence[Sentence]) -> bool:
     """Whether rows are steps of one scale (up to 650, above that): which one holds is only seen beside the others."""
-    return part[0].kind == "row" and sum(_TIER.search(each.text) is not None for each in part) > 1
+    return part[0].kind == "row" and sum(_TIER.search(simplified(each.text)) is not None for each in part) > 1
 
 
 def _of_prose(question: Question, shares: TermShares, place: _Place) -> Sequence[Sentence]:
@@ -180,8 +181,8 @@ def _of_prose(question: Question, shares: TermShares, place: _Place) -> Sequence
     last = at
     follows = paragraph[at + 1 : at + 2]
     if follows and (
-        _ONLY_SAYS_SO.fullmatch(place.sentence.text)
-        or (asks_for_steps(question) and _REFERS_BACK.match(follows[0].text))
+        _ONLY_SAYS_SO.fullmatch(simplified(place.sentence.text))
+        or (asks_for_steps(question) and _REFERS_BACK.match(simplified(follows[0].text)))
     ):
         last += 1
     after = place.sentences[place.at + 1 : place.at + 2]
@@ -195,10 +196,10 @@ def _referred_to(question: Question, shares: TermShares, sentences: Sequence[Sen
     asked and the last one leaves out, or how something is done.
     """
     *earlier, own = sentences
-    if not earlier or not _REFERS_BACK.match(own.text):
+    if not earlier or not _REFERS_BACK.match(simplified(own.text)):
         return []
     near = earlier[-MOST_BEFORE:]
-    named = next((each for each in reversed(near) if not _REFERS_BACK.match(each.text)), near[0])
+    named = next((each for each in reversed(near) if not _REFERS_BACK.match(simplified(each.text))), near[0])
     said = term_ids(own.text)
     adds = covered(shares, said | term_ids(named.text)) > covered(shares, said)
     return [named] if adds or asks_for_steps(question) else []

@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from agent.extractive.amounts import MONTHS, amount_asked, gives
 from agent.extractive.identifiers import identifiers_in
+from knowledge.ingestion.chinese_script import simplified
 
 
 class AnswerKind(StrEnum):
@@ -28,7 +29,7 @@ class AnswerKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question and what follows from its wording."""
+    """A question and what follows from its wording. text: in simplified characters, as all that is compared."""
 
     text: str
     kind: AnswerKind
@@ -172,7 +173,8 @@ _OPENING = re.compile(
 
 
 def analyse(text: str) -> Question:
-    """Read a question of either language."""
+    """Read a question of either language and script."""
+    text = simplified(text)
     kind = next((kind for kind, pattern in _RULES if pattern.search(text)), AnswerKind.ANY)
     return Question(text, kind, _givens(text), _HAN.search(text) is not None, codes=identifiers_in(text))
 
@@ -182,6 +184,7 @@ def has_answer_of(question: Question, sentence: str) -> bool:
     pattern = _EVIDENCE.get(question.kind)
     if pattern is None:
         return True
+    sentence = simplified(sentence)
     for given in question.givens:
         sentence = re.sub(re.escape(given), " ", sentence, flags=re.IGNORECASE)
     if question.kind is AnswerKind.TIME and _ASKS_OF_THE_PAST.search(question.text):
@@ -191,7 +194,7 @@ def has_answer_of(question: Question, sentence: str) -> bool:
 
 def lacks_amount(question: Question, sentence: str) -> bool:
     """Whether a question asks for an amount of one kind, and a sentence gives none."""
-    return not gives(amount_asked(question.text), sentence)
+    return not gives(amount_asked(question.text), simplified(sentence))
 
 
 def asks_for_steps(question: Question) -> bool:

@@ -8,11 +8,11 @@ What a question names must be said besides: another place, year or product is ne
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,8 @@ from agent.extractive.candidates import (
 from agent.extractive.identifiers import is_row_of, letters_in, names, says_letter
 from agent.extractive.questions import Question, is_of_other_days, lacks_amount
 from agent.extractive.reader import Reading
+from agent.grounding.opposites import is_of_other_kind
+from knowledge.ingestion.chinese_script import simplified
 
 SIGNALS: Final = (
     "support",  # the reader's probability of what the best sentence says, among all it compared
@@ -37,6 +39,7 @@ SIGNALS: Final = (
     "lacks_kind",  # the question expects a kind of answer (a number, a date, a person), and the sentence holds none
     "negation_unsaid",  # the question denies and the sentence does not
 )
+RELEVANT = 0.5  # probability by a cross-encoder, which decides in the model's place where there is one, from which it is an answer
 SAYS_ALL = (
     0.8  # share of what is asked that a table row about the code asked for says with its header and headings; by hand
 )
@@ -71,13 +74,19 @@ class Model:
         return float(1 / (1 + np.exp(-np.clip(self.bias + values @ np.array(self.weights), -50, 50))))
 
 
+def _read(kept: Mapping[str, Any], signals: Sequence[str]) -> Model:
+    return Model(kept["bias"], tuple(kept["weights"][name] for name in signals), kept["threshold"])
+
+
+def model_in(file: Path, signals: Sequence[str]) -> Model:
+    """The model that a script of `tests/benchmarks` wrote, its weights in the order of the signals."""
+    return _read(json.loads(file.read_text(encoding="utf-8")), signals)
+
+
 def _models() -> dict[str, Model]:
     """As `tests/benchmarks/fit_abstention.py` wrote them, by script of the question."""
     kept = json.loads(Path(__file__).with_name("models.json").read_text(encoding="utf-8"))
-    return {
-        script: Model(one["bias"], tuple(one["weights"][name] for name in SIGNALS), one["threshold"])
-        for script, one in kept.items()
-    }
+    return {script: _read(one, SIGNALS) for script, one in kept.items()}
 
 
 MODELS: Final = _models()
@@ -96,12 +105,14 @@ def judge(reading: Reading) -> Verdict:
     """Whether the reading confirms an answer; the thresholds are the points of the curves chosen in ADR 0006."""
     if reading.best is None:
         return Verdict(False, AbstainReason.NO_EVIDENCE, 0.0)
-    values = signals(reading)
     model = MODELS["zh" if reading.question.is_chinese else "other"]
-    score = model.probability(values)
+    relevance = reading.passages[reading.best.passage].relevance
+    score, threshold = model.probability(signals(reading)), model.threshold
+    if relevance is not None:
+        score, threshold = relevance, RELEVANT
     if _is_row_asked_for(reading, reading.best):
         return Verdict(True, None, score)
-    doubt = _beside(reading, reading.best) or (AbstainReason.UNCONFIRMED if score < model.threshold else None)
+    doubt = _beside(reading, reading.best) or (AbstainReason.UNCONFIRMED if score < threshold else None)
     return Verdict(doubt is None, doubt, score)
 
 
@@ -124,6 +135,7 @@ def _beside(reading: Reading, best: Candidate) -> AbstainReason | None:
         or (question.codes and not names(place, question.codes))
         or not all(says_letter(place, letter) for letter in letters_in(question.text))
         or lacks_amount(question, best.sentence.text)
+        or is_of_other_kind(question.text, best.sentence.text)
     ):
         return AbstainReason.OTHER_NAMES
     return AbstainReason.OTHER_DAYS if is_of_other_days(question, best.sentence.text) else None
@@ -165,4 +177,4 @@ def _terms_of(codes: Iterable[str]) -> frozenset[int]:
 
 
 def _denies(text: str) -> bool:
-    return _NEGATION.search(text) is not None
+    return _NEGATION.search(simplified(text)) is not None

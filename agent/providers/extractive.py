@@ -72,6 +72,7 @@ def _passage(hit: Hit, shortfall: float, shortfall_near: float) -> Passage:
         dense=hit.scores.dense,
         lexical=hit.scores.lexical,
         coverage=hit.scores.rerank if settings.RERANKER == "maxsim" else None,
+        relevance=hit.scores.rerank if settings.RERANKER == "cross_encoder" else None,
         shortfall=shortfall,
         shortfall_near=shortfall_near,
     )

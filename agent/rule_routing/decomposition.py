@@ -4,6 +4,7 @@
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from agent.rule_routing.intents import asks_for_data
@@ -12,6 +13,10 @@ _SENTENCE = re.compile(r"[?？。！!；;]\s*|\.\s+")
 _CLAUSE = re.compile(
     r"[,，]\s*(?:并且|而且|以及|同时|另外|and|then)?\s*(?=(?:这些|其中|目前|现在|它们|how many|how much|list|count)\S*)"
     r"|\s+and\s+(?=how many|how much|list |count )",
+    re.IGNORECASE,
+)
+_HALF = re.compile(
+    r"(?:,(?!\d)|[，;；?？。])\s*(?:并且|而且|以及|同时|另外|还有|and|then)?\s*|\s+and\s+(?=(?:how|what|which|who|when|where|list)\b)",
     re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(
@@ -42,6 +47,19 @@ def steps_of(question: str) -> Steps | None:
     if first == 0:
         return None
     return Steps(_whole(parts[:first], question), _whole(parts[first:], question))
+
+
+def halves_of(question: str, is_data: Callable[[str], bool]) -> Steps | None:
+    """The two halves of a question of which the data read one and not the other, whichever comes first; None for every other."""
+    parts = _parts(question, _HALF)
+    if len(parts) != 2:
+        return None
+    read = [is_data(part) for part in parts]
+    if read.count(True) != 1:
+        return None
+    place = read.index(True)
+    steps = Steps(_whole([parts[1 - place]], question), _whole([parts[place]], question))
+    return None if steps.points_back else steps
 
 
 def _parts(text: str, between: re.Pattern[str]) -> list[str]:

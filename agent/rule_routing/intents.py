@@ -7,9 +7,11 @@ import re
 from dataclasses import dataclass
 
 from agent.arithmetic.evaluate import Unworkable, evaluate, show
-from agent.rule_routing.context_dependence import is_vague
+from agent.arithmetic.word_problems import expression_of
+from agent.rule_routing.context_dependence import is_open
 from agent.state import Route
 from business.asking import QUESTION_LENGTH
+from knowledge.ingestion.chinese_script import simplified
 
 _SQL = re.compile(
     r"多少|几个|几次|统计|新增|上个?月|本月|上周|今年以来|列表|列出|排名|前\s*\d+|指标|总数|总额|平均|占比|同比|环比"
@@ -33,8 +35,21 @@ _AROUND = re.compile(
     r"|\b(?:documents?|files?|folders?) (?:that )?I (?:may|can|must|am) ?not (?:allowed to )?(?:see|read|access|open)\b",
     re.IGNORECASE,
 )
+_AGAINST_RULES = re.compile(
+    r"^\s*(?:please\s+)?(?:ignore|forget|disregard|override|drop)\s+(?:(?:all|any|of|your|the|these|previous|earlier)\s+){0,3}"
+    r"(?:rules?|instructions?|restrictions?|limits?|guidelines|prompts?)\b"
+    r"|^\s*(?:请|你)?(?:忽略|无视|忘掉|忘记|不要管|别管|抛开)(?:你|掉|所有|全部|之前|以上|的|这些|任何){0,4}(?:权限|规则|限制|指令|指示|要求|设定|提示)",
+    re.IGNORECASE,
+)
+_FORGES = re.compile(
+    r"^\s*(?:please\s+|(?:can|could|would) you\s+)?(?:help me\s+)?(?:to\s+)?(?:forge|fake|falsify|fabricate|backdate)\b"
+    r"|^\s*(?:请|帮我|替我|给我|麻烦)*(?:帮我|替我|给我)?(?:伪造|造假|编造|仿造|冒充|篡改|做一?[张份个]假)",
+    re.IGNORECASE,
+)
 _CHANGES = re.compile(
     r"^\s*(?:请|帮我|麻烦)?(?:删除|清空|修改|更新|插入)(?:所有|全部|这个|那个)?(?:用户|员工|订单|数据|记录|表|数据库|文档)"
+    r"|^\s*(?:请|帮我|麻烦)*(?:把|将).{1,40}?(?:改成|改为|设成|设为|设置[成为]|标记[成为]|更新[成为]|调[成到]|删除|删掉|取消|作废)"
+    r"|^\s*(?:please\s+)?(?:set|change|mark|update|switch|raise|lower|increase|reduce|rename)\s+.{3,80}?\s(?:to|as)\s+\S+(?:\s\S+)?\s*$"
     r"|^\s*(?:please\s+)?(?:drop|truncate|delete|wipe)\s+(?:all\s+|the\s+)?(?:users?|employees?|orders?|tables?|data(?:base)?|records?)\b",
     re.IGNORECASE,
 )
@@ -45,7 +60,13 @@ _GREETING = re.compile(
     r"^(?:hello|hi|hey|hello there|good (?:morning|afternoon|evening)|how are you|thanks|thank you|thanks a lot|who are you|what are you"
     r"|what can (?:you do|i ask(?: you)?)|what do you do|how (?:can|do) you help(?: me)?"
     r"|你好|您好|大家好|嗨|早上好|下午好|晚上好|谢谢|谢谢[你您]|多谢|感谢|你是谁|你是什么|[你您]能(?:做|干|帮我做)(?:什么|啥)|[你您]会(?:做)?(?:什么|啥)"
-    r"|[你您]有(?:什么|哪些)功能|(?:我)?(?:可以|能)问[你您]?(?:什么|啥|些什么))[啊呀吗呢啦]?$",
+    r"|[你您]有(?:什么|哪些)功能|(?:我)?(?:可以|能)问[你您]?(?:什么|啥|些什么)|能(?:做|干)(?:什么|啥)"
+    r"|ok(?:ay)?|got it|i see|understood|great|perfect|nice|cool|all ?right|sorry|never mind|no problem|(?:good)?bye"
+    r"|see you(?: later)?"
+    r"|(?:are you|is this) (?:a |an )?(?:human(?: being)?|robot|bot|ai|real(?: person)?|person|machine|computer|there)"
+    r"|what(?:'s| is) your name|tell me (?:a joke|about yourself)|nice to meet you"
+    r"|好的?|知道了|明白了?|了解了?|收到|懂了|没事了?|行|可以了|再见|拜拜|辛苦了?|不客气|早|在吗|抱歉|对不起|厉害|太好了|不错"
+    r"|[你您]是(?:不是)?(?:真人|人类?|机器人|ai|人工智能)|[你您]叫(?:什么(?:名字)?|啥)|(?:给我)?(?:讲|说)个笑话|介绍一下[你您]?自己)[啊呀吗呢啦吧]?$",
     re.IGNORECASE,
 )
 GREETING = "greeting"  # the intent of words that ask for nothing that documents or data say
@@ -66,15 +87,15 @@ class Ruling:
 
 def rule(question: str, *, earlier: str = "") -> Ruling:
     """The route of a complete question. earlier: the question before it, "" for none."""
-    text = question.strip().rstrip("?？!！。. ")
+    text = simplified(question.strip().rstrip("?？!！。. "))
     if refusal := _refusal(text):
         return Ruling(Route.REFUSE, refusal)
     if is_greeting(question):
         return Ruling(Route.CLARIFY, GREETING)
-    if is_vague(question) and not earlier:
+    if not earlier and is_open(question):
         return Ruling(Route.CLARIFY, "unclear")
-    if is_arithmetic(question):
-        return Ruling(Route.CALC, "calculate", expression=question)
+    if expression := question if is_arithmetic(question) else expression_of(text):
+        return Ruling(Route.CALC, "calculate", expression=expression)
     if _SQL.search(text) and len(text) <= QUESTION_LENGTH:
         return Ruling(Route.HYBRID if _DOC.search(text) else Route.SQL, "ask_number")
     return Ruling(Route.DOC, "ask_documents" if _DOC.search(text) else UNSAID)
@@ -83,18 +104,20 @@ def rule(question: str, *, earlier: str = "") -> Ruling:
 def is_greeting(question: str) -> bool:
     """Whether somebody says hello or thanks, or asks what the assistant is for, and nothing else."""
     said = [part.strip() for part in re.split(r"[,，!！。.?？~～]+", question) if part.strip()]
-    return bool(said) and all(_GREETING.match(part) for part in said)
+    return bool(said) and all(_GREETING.match(simplified(part)) for part in said)
 
 
 def asks_for_data(text: str) -> bool:
     """Whether a text has one of the specification's words for numbers and lists."""
-    return bool(_SQL.search(text))
+    return bool(_SQL.search(simplified(text)))
 
 
 def _refusal(text: str) -> str:
     """What is asked for that nobody is given; "" for everything else. A question about the rules of it is none."""
-    if _AROUND.search(text):
+    if _AROUND.search(text) or _AGAINST_RULES.search(text):
         return "asks_to_get_around_rights"
+    if _FORGES.search(text):
+        return "asks_to_forge"
     if _QUESTION_ABOUT.search(text):
         return ""
     if _SECRETS.search(text):

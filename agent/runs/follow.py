@@ -14,7 +14,7 @@ from uuid import UUID
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from agent.answer import CitedSentence
+from agent.answer import CitedSentence, laid_out
 from agent.events import (
     AgentQuery,
     Answer,
@@ -198,14 +198,18 @@ def _told(shown: ShownMessage) -> list[Event]:
 
 def _answered(shown: ShownMessage, data: dict[str, Any]) -> Iterator[Answer]:
     """The answer as one event, or, where sentences have a mark, as one for each run of them that has it or has it not."""
-    sentences = [CitedSentence(s.text, s.citations, s.is_checked) for s in shown.sentences if not s.is_masked]
+    sentences = [CitedSentence(s.text, s.citations, s.is_checked, s.gap) for s in shown.sentences if not s.is_masked]
     runs = [(is_checked, list(each)) for is_checked, each in groupby(sentences, key=lambda each: each.is_checked)]
     if not shown.sentences or not runs:
         yield Answer(content="" if shown.sentences else shown.content, done=True, data=data)
     for place, (is_checked, each) in enumerate(runs):
-        text = " ".join(sentence.marked for sentence in each)
+        text = laid_out((sentence.gap, sentence.marked) for sentence in each)
         facts = data if is_checked else {**data, "is_checked": False}
-        yield Answer(content=f"{' ' if place else ''}{text}", done=place == len(runs) - 1, data=facts)
+        yield Answer(
+            content=f"{(each[0].gap.rstrip('- ') or ' ') if place else ''}{text}",
+            done=place == len(runs) - 1,
+            data=facts,
+        )
 
 
 def _end(shown: ShownMessage) -> Event:

@@ -1,8 +1,9 @@
 """The loop in which the model chooses tools: decide, call, look, until it has enough or a limit is reached."""
 
+import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -101,8 +102,8 @@ class _Loop:
         self.turns.append(Turn(role="assistant", content=reply.text, tool_calls=[call.as_message() for call in calls]))
         yield ToolCall(tool_calls=[_shown_call(call) for call in calls], done=True)
         known = len(run.findings)
-        for call in calls:
-            yield await self._called(call)
+        async for result in self._called(calls):
+            yield result
         run.spent.fruitless = 0 if len(run.findings) > known else run.spent.fruitless + 1
 
     def _told_apart(self, call: CompleteCall) -> CompleteCall:
@@ -112,25 +113,44 @@ class _Loop:
         self.ids.add(call.id)
         return call
 
-    async def _called(self, call: CompleteCall) -> ToolResult:
-        """Run one call, or say why it is not run."""
-        run, began = self.run, time.monotonic()
-        signature = _signature(call)
+    async def _called(self, calls: Sequence[CompleteCall]) -> AsyncIterator[ToolResult]:
+        """The results of the calls of one turn in their order. They run at the same time: none was written with another's result."""
+        began = time.monotonic()
+        refused = {call.id: self._refused(call) for call in calls}
+        ctx = ToolContext.of(self.run, model=self.run.model)
+        running = {
+            call.id: asyncio.create_task(call_tool(call.name, call.arguments, allowed=self.allowed, ctx=ctx))
+            for call in calls
+            if not refused[call.id]
+        }
+        try:
+            for call in calls:
+                if why := refused[call.id]:
+                    self.turns.append(Turn(role="tool", content=why, tool_call_id=call.id))
+                    yield _result(call, call.name, why, {"display_type": "error", "error": why}, success=False, ms=0)
+                else:
+                    yield self._kept(call, await running[call.id], ms=_since(began))
+        finally:
+            for task in running.values():
+                task.cancel()
+
+    def _refused(self, call: CompleteCall) -> str:
+        """Why a call is not run; "" where it is, and then it counts as made."""
+        run, signature = self.run, _signature(call)
         if signature in run.spent.calls_made or run.spent.tool_calls >= run.profile.budget.tool_calls:
             repeated = signature in run.spent.calls_made
             limit_reached(run, Limit.REPEATED if repeated else Limit.TOOL_CALLS)
             self.is_over = True
-            sentence = "You asked exactly this before." if repeated else "No more calls are allowed in this run."
-            self.turns.append(Turn(role="tool", content=sentence, tool_call_id=call.id))
-            return _result(call, call.name, sentence, {"display_type": "error", "error": sentence}, success=False, ms=0)
+            return "You asked exactly this before." if repeated else "No more calls are allowed in this run."
         run.spent.calls_made.add(signature)
         run.spent.tool_calls += 1
-        ctx = ToolContext.of(run, model=run.model)
-        called = await call_tool(call.name, call.arguments, allowed=self.allowed, ctx=ctx)
-        keep(run, called, ms=_since(began))
+        return ""
+
+    def _kept(self, call: CompleteCall, called: Called, *, ms: int) -> ToolResult:
+        keep(self.run, called, ms=ms)
         self.turns.append(Turn(role="tool", content=called.result.output, tool_call_id=call.id))
         data, success = dict(called.result.data), called.result.success
-        return _result(call, called.name, called.result.output, data, success=success, ms=_since(began))
+        return _result(call, called.name, called.result.output, data, success=success, ms=ms)
 
     def _fitting(self) -> list[dict[str, Any]]:
         """The conversation as it is sent: when it is too long, old results are replaced by a marker, the oldest first."""

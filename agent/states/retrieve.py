@@ -1,7 +1,11 @@
 from collections.abc import AsyncIterator
 
+from django.utils.translation import override
+
+from agent import texts
 from agent.events import Event
 from agent.evidence import found_hit
+from agent.extractive.spelling import respelt
 from agent.runs.threads import worked
 from agent.state import Goto, RagSummary, Run, State
 from agent.tools.knowledge_search import TOP_K
@@ -16,6 +20,11 @@ async def retrieve(run: Run) -> AsyncIterator[Event | Goto]:
     """
     query = run.asked_of_documents
     run.found = await worked(search, run.principal, query, scope=run.scope, top_k=TOP_K)
+    run.read_as = respelt(query, [hit.passage.embedded_text for hit in run.found.hits])
+    if run.read_as:
+        run.found = await worked(search, run.principal, run.read_as, scope=run.scope, top_k=TOP_K)
+        with override(run.language):
+            run.tell(str(texts.READ_AS) % {"question": run.read_as})
     findings = [found_hit(hit) for hit in run.found.hits]
     run.add(findings)
     ids = [finding.item.evidence_id for finding in findings]

@@ -18,7 +18,7 @@ from agent.providers.base import ModelError, ModelUnreadable
 from agent.providers.structured import ask_for
 from agent.revocation import require_visible
 from agent.rule_routing.context_dependence import Lean, in_one_text, is_vague, leaning_of
-from agent.rule_routing.decomposition import Steps, steps_of
+from agent.rule_routing.decomposition import Steps, halves_of, steps_of
 from agent.rule_routing.intents import GOES_ON, UNCLEAR, UNSAID, Ruling, is_greeting, rule
 from agent.state import Goto, MeantQuery, Plan, Route, Run, State, Subtask
 from agent.states.query import TOOL as QUERY
@@ -196,18 +196,26 @@ def _way(run: Run, steps: Steps | None) -> State:
         return fixed[kind]
     asks_data = kind in (Route.SQL, Route.HYBRID) or plan.intent == UNSAID
     has_data = asks_data and _has_business_data(run)
-    if steps and has_data and kind is not Route.DOC:
+    if kind is Route.DOC:
+        steps = None
+    if has_data and steps is None and not run.model:
+        steps = halves_of(run.state.input.normalized_query, lambda half: is_read(run.principal, half, _spoken(run)))
+    if steps and has_data:
         plan.route, plan.subtasks = Route.HYBRID, _subtasks(steps)
     if run.model and not run.model_gave_up and run.profile.uses_tools:
         return State.ACT
     if plan.subtasks or not has_data:
         return State.RETRIEVE
     if kind is Route.DOC:
-        question = run.state.input.normalized_query
-        if plan.intent == GOES_ON or not is_read(run.principal, question, language_of(question) or run.language):
+        if plan.intent == GOES_ON or not is_read(run.principal, run.state.input.normalized_query, _spoken(run)):
             return State.RETRIEVE
         plan.route = Route.SQL
     return State.QUERY
+
+
+def _spoken(run: Run) -> str:
+    """The language of the question."""
+    return language_of(run.state.input.normalized_query) or run.language
 
 
 def _subtasks(steps: Steps) -> list[Subtask]:

@@ -1,6 +1,6 @@
 """Write the answer from the evidence alone: by the model, sentence by checked sentence, or out of the documents' own ones."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from asgiref.sync import sync_to_async
 from django.utils.translation import override
@@ -13,10 +13,12 @@ from agent.cross_lingual.fallback import CrossLingualFallback, look_across
 from agent.events import Answer, Event, References, StopReason
 from agent.evidence import cited_query, found_hit, query_reference, reference, result_told
 from agent.extractive.candidates import covered, of_the_matter, term_ids
-from agent.notices import broken_off, model_failed
+from agent.grounding.reading_model import read_by
+from agent.notices import broken_off, judge_failed, model_failed
+from agent.prompting import prompt
 from agent.providers import extractive
 from agent.providers.base import ModelError
-from agent.revocation import cut_answer, keep_visible
+from agent.revocation import cut_answer, keep_visible, require_visible
 from agent.runs.threads import worked
 from agent.state import Draft, Finding, Goto, Run, State
 from agent.states.refuse import askable
@@ -24,9 +26,13 @@ from agent.tools.knowledge_search import TOP_K
 from agent.workflow import Together, add_trace
 from knowledge.embedding.base import Embedder
 from knowledge.engine import sentence_embedder
+from knowledge.ingestion.language import language_of
 from knowledge.retrieval.search import search
 from knowledge.retrieval.term_weights import matter_weights
 
+Confirming = Callable[[Run, str, Embedder], Awaitable[tuple[CitedAnswer | None, float]]]
+"""The sentences that answer, and how sure that is; None where none is believed."""
+SAID_BY_MODEL = 0.9  # for ordering answers alone; by hand
 NAMED = 0.5  # share of what a follow-up asks about that an answer says
 
 
@@ -40,15 +46,17 @@ async def synthesize(run: Run) -> AsyncIterator[Event | Together | Goto]:
         if run.answer:
             yield Goto(State.DONE)
             return
-        if not run.model_gave_up:  # what it wrote does not stand, what was found may come near
-            async for item in _quoted(run, None, confirms=False):
+        if (
+            not run.model_gave_up
+        ):  # what it wrote does not stand: it may say which words answer, else what was found comes near
+            async for item in _quoted(run, None, _nothing if writer.abstains else _read_by_model):
                 yield item
             return
     for notice in run.fresh_notices():
         yield notice
     results = [finding for finding in run.findings.values() if finding.passage is None]
     result = results[0] if results else None
-    async for item in _told(run, result) if result and run.found is None else _quoted(run, result):
+    async for item in _told(run, result) if result and run.found is None else _quoted(run, result, _confirmed):
         yield item
 
 
@@ -85,20 +93,20 @@ async def _told(run: Run, finding: Finding) -> AsyncIterator[Event | Goto]:
     yield Goto(State.DONE)
 
 
-async def _quoted(run: Run, result: Finding | None, *, confirms: bool = True) -> AsyncIterator[Event | Goto]:
-    """Sentences of the documents themselves, and after them the result of a query that was asked besides; where they confirm no
-    answer, or are not to (`confirms`), the passages that come closest. Where a right ends before the first of them leaves, they are
+async def _quoted(run: Run, result: Finding | None, confirmed: Confirming) -> AsyncIterator[Event | Goto]:
+    """Sentences of the documents themselves, and after them the result of a query that was asked besides; where none is confirmed,
+    the passages that come closest. Where a right ends before the first of them leaves, they are
     chosen again from the rest; where it ends later, those that stood on it are left out.
     """
     if run.found is None:  # a model read documents without searching
         run.found = await worked(search, run.principal, run.asked_of_documents, scope=run.scope, top_k=TOP_K)
     embedder = await sync_to_async(sentence_embedder)()
     is_whole = not run.is_follow_up and run.subtask("knowledge_search") is None
-    question = run.question if is_whole else run.asked_of_documents
+    question = run.read_as or (run.question if is_whole else run.asked_of_documents)
     while True:
         run.is_held_back, run.stop_reason = False, StopReason.OK
         await sync_to_async(keep_visible)(run)
-        answer, confidence = await _confirmed(run, question, embedder) if confirms else (None, 0.0)
+        answer, confidence = await confirmed(run, question, embedder)
         if result is not None:
             answer = _with_result(run, answer, result)
         if answer is None:
@@ -128,6 +136,27 @@ async def _confirmed(run: Run, question: str, embedder: Embedder) -> tuple[Cited
         answer, confidence = second.answer, round(second.verdict.score, 4)
         add_trace(run, State.SYNTHESIZE, action="quote_across", out={"confidence": confidence, "doubt": None})
     return (answer, confidence) if answer is not None and _is_about(run, answer) else (None, 0.0)
+
+
+async def _read_by_model(run: Run, question: str, _embedder: Embedder) -> tuple[CitedAnswer | None, float]:
+    """The sentences that hold the words which the model says answer; None where it names none, or fails."""
+    assert run.found is not None
+    reader = run.judge or run.model
+    assert reader is not None
+    await sync_to_async(require_visible)(run)
+    system = run.use(prompt("read", language_of(question) or run.language))
+    try:
+        quotes = await read_by(reader, system, question, extractive.passages_of(run.found))
+    except ModelError as error:
+        judge_failed(run, error)
+        return None, 0.0
+    confidence = SAID_BY_MODEL if quotes else 0.0
+    add_trace(run, State.SYNTHESIZE, action="quote_by_model", out={"confidence": confidence, "doubt": None})
+    return (extractive.cited(quotes, run.found) if quotes else None), confidence
+
+
+async def _nothing(_run: Run, _question: str, _embedder: Embedder) -> tuple[CitedAnswer | None, float]:
+    return None, 0.0
 
 
 def _closest(run: Run, question: str, embedder: Embedder) -> CitedAnswer | None:
@@ -160,7 +189,9 @@ def _is_about(run: Run, answer: CitedAnswer) -> bool:
 
 def _looked_across(run: Run, question: str, embedder: Embedder) -> CrossLingualFallback | None:
     """What the documents of the other language answer; then the run stands on them."""
-    second = look_across(run.principal, question, embedder, query=run.asked_of_documents, scope=run.scope, top_k=TOP_K)
+    second = look_across(
+        run.principal, question, embedder, query=run.read_as or run.asked_of_documents, scope=run.scope, top_k=TOP_K
+    )
     if second is not None:
         run.found = second.found
         run.add(found_hit(hit) for hit in second.found.hits)

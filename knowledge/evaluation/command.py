@@ -25,7 +25,9 @@ class EvaluationCommand(BaseCommand):
         parser.add_argument(
             "--as", dest="username", required=True, help="who asks; is given the right to view the corpus"
         )
-        parser.add_argument("--corpus", type=Path, help="another corpus file, such as a masked one")
+        parser.add_argument(
+            "--corpus", type=Path, help="another corpus file, such as a masked one; relative to the folder"
+        )
         parser.add_argument(
             "--all-languages",
             dest="languages",
@@ -42,6 +44,7 @@ class EvaluationCommand(BaseCommand):
         except DatasetError as error:
             raise CommandError(str(error)) from error
         with one_sentence():
+            self.prepare(options)
             reader = Principal.named(username)
             name = f"evaluation {dataset.name}" + (f" {corpus.stem}" if corpus else "")
             loaded = load_corpus(
@@ -54,6 +57,9 @@ class EvaluationCommand(BaseCommand):
         self.print_report(report)
         if options["report"]:
             options["report"].write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    def prepare(self, options: dict[str, Any]) -> None:
+        """Look, before a corpus is taken in, whether all is there that the measure needs. Raises InvalidInput."""
 
     def measure(
         self, dataset: Dataset, corpus: LoadedCorpus, reader: Principal, options: dict[str, Any]

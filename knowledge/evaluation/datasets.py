@@ -55,11 +55,11 @@ class Dataset:
 def load_dataset(folder: Path, *, split: str = "dev", corpus: Path | None = None) -> Dataset:
     """Read an evaluation set.
 
-    corpus: another corpus file than the folder's `corpus.jsonl`, such as one with headings masked.
+    corpus: another corpus file than the folder's `corpus.jsonl`, such as one with headings masked; relative to the folder.
     Raises DatasetError with file and line for a missing file, a bad line, an id used twice, or a judgement about an
     unknown query or document.
     """
-    corpus_file = corpus or folder / "corpus.jsonl"
+    corpus_file = folder / (corpus or "corpus.jsonl")
     queries_file = folder / f"queries.{split}.jsonl"
     documents: dict[str, CorpusDocument] = {}
     for where, record in _records(corpus_file):

@@ -5,6 +5,7 @@ Nothing of ours is in its tokens: words in lower case without their endings, Chi
 
 import re
 from collections.abc import Iterator
+from importlib.util import find_spec
 from itertools import pairwise
 
 import numpy as np
@@ -23,15 +24,20 @@ _RUN = re.compile(r"(?P<han>[\u3400-\u9fff]+)|(?P<word>[^\W_\u3400-\u9fff]+)")
 _STEMMER = Stemmer.Stemmer("english")
 
 
+def require_peer() -> None:
+    """Raises InvalidInput where bm25s is not installed; it is part of the development requirements."""
+    if find_spec("bm25s") is None:
+        raise InvalidInput("bm25s is not installed; pip install -r requirements/dev.txt brings it.")
+
+
 class LexicalPeer:
     """The passages of a corpus in an index of bm25s, with its own constants (k1 1.5, b 0.75)."""
 
     def __init__(self, corpus: LoadedCorpus, reader: Principal) -> None:
-        """Raises InvalidInput where bm25s is not installed; it is part of the development requirements."""
-        try:
-            import bm25s
-        except ImportError as error:
-            raise InvalidInput("bm25s is not installed; pip install -r requirements/dev.txt brings it.") from error
+        """Raises InvalidInput as `require_peer`."""
+        require_peer()
+        import bm25s
+
         rows = Chunk.objects.visible_to(reader).filter(
             knowledge_base=corpus.base, version_id=F("document__current_version_id")
         )

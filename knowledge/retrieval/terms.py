@@ -16,6 +16,7 @@ from operator import add
 
 import Stemmer
 
+from knowledge.ingestion.chinese_script import simplified
 from knowledge.ingestion.normalise import normalise
 
 K1 = 1.2  # saturation of repeated terms; the default of Lucene, source as for `lexical_weights`
@@ -36,12 +37,12 @@ _STEMMER = Stemmer.Stemmer("english")
 def terms(text: str) -> list[str]:
     """The terms of a text in reading order, repeats kept.
 
-    Han: characters and neighbouring pairs; kana and hangul: pairs (a lone character stands for itself), as Lucene's
-    CJKAnalyzer does. Words: lower-case English stems. An identifier gives its parts and itself whole
+    Han: characters and neighbouring pairs, traditional ones as simplified. Kana and hangul: pairs (a lone character stands for
+    itself), as Lucene's CJKAnalyzer does. Words: lower-case English stems. An identifier gives its parts and itself whole
     (`kube-apiserver`, `maxUnavailable`, `app.kubernetes.io/name`), a version is its number (`v1.27` → `1.27`).
     """
     found: list[str] = []
-    for run in _RUN.finditer(normalise(text)):
+    for run in _RUN.finditer(simplified(normalise(text))):
         found += _cjk_terms(run[0]) if run.lastgroup == "cjk" else _word_terms(run[0])
     return found
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from audit.actions import Action
 from audit.record import record
 from knowledge.engine import engine
+from knowledge.ingestion.chinese_script import traditional_characters
 from knowledge.ingestion.indexing import batches, index_rows, passages_to_index, write_placed
 from knowledge.ingestion.publish import withdraw
 from knowledge.ingestion.stages import cut
@@ -27,6 +28,8 @@ from knowledge.models import (
     StageStatus,
 )
 from knowledge.parsers.base import APART_SINCE, PARSER_VERSION
+from knowledge.retrieval.terms import document_terms, term_id
+from knowledge.selectors import passage_text
 
 
 def published_versions() -> Sequence[DocumentVersion]:
@@ -51,6 +54,26 @@ def reindex_version(version: DocumentVersion) -> int:
         with transaction.atomic():
             write_placed(version.document, rows)
     return len(missing)
+
+
+def versions_in_old_terms() -> list[UUID]:
+    """The published versions that an older release indexed, for which traditional and simplified characters were other words."""
+    apart = [term_id(character) for character in sorted(traditional_characters())]
+    rows = ChunkIndex.unscoped.filter(live=True, term_ids__overlap=apart).values_list(
+        "version_id", "chunk_id", "term_ids"
+    )
+    found: dict[UUID, None] = {}
+    for version_id, chunk_id, ids in rows.order_by("version_id").iterator():
+        if version_id not in found and not _are_terms_of(chunk_id, ids):  # two terms may share a number
+            found[version_id] = None
+    return list(found)
+
+
+def _are_terms_of(chunk_id: UUID, ids: Sequence[int]) -> bool:
+    chunk = Chunk.unscoped.select_related("document").filter(id=chunk_id).first()
+    return chunk is None or set(ids) == set(
+        document_terms(passage_text(chunk.document.title, chunk.heading_path, chunk.text))
+    )
 
 
 def outdated_versions(base: KnowledgeBase | None = None) -> QuerySet[DocumentVersion]:

@@ -3,10 +3,11 @@
     python manage.py shell -c "from tests.benchmarks.fit_across import main; main('../shared/data/xquad_en_zh', 'USER')"
 
 Every question of the set is asked of the documents of the other language alone, once by one who may read what answers it (open) and once
-by one who may not (hidden). Every printed share is cross-validated over five folds of articles; last of all stand the WEIGHTS of
-agent/cross_lingual/fallback.py. Takes minutes.
+by one who may not (hidden). Every printed share is cross-validated over five folds of articles; `main(…, writes=True)` makes
+agent/cross_lingual/model.json anew. Takes minutes.
 """
 
+import json
 import random
 import sys
 from collections.abc import Iterator, Sequence
@@ -79,11 +80,17 @@ def report(found: Sequence[Case], scores: Array) -> None:
         )
 
 
-def main(folder: str, username: str) -> None:
+def main(folder: str, username: str, *, writes: bool = False) -> None:
     dataset = load_dataset(Path(folder), split="dev")
     reader = Principal.named(username)
     corpus = load_corpus(dataset, reader, name=f"evaluation {dataset.name}", progress=iter)
     found = list(cases(dataset, corpus, reader))
     report(found, held_out(found, fallback.SIGNALS))
-    weights = fit(found, fallback.SIGNALS)
-    sys.stdout.write(f"WEIGHTS: Final = ({', '.join(f'{value:.3f}' for value in weights)})\n")
+    if writes:
+        bias, *weights = (round(float(value), 3) for value in fit(found, fallback.SIGNALS))
+        model = {
+            "bias": bias,
+            "weights": dict(zip(fallback.SIGNALS, weights, strict=True)),
+            "threshold": fallback.MODEL.threshold,
+        }
+        Path(fallback.__file__).with_name("model.json").write_text(json.dumps(model, indent=1) + "\n", encoding="utf-8")

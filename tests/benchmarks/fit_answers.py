@@ -1,11 +1,12 @@
 """Fit the weights of the extractive reader on the dev halves and say how it does on questions it was not fitted on.
 
-    COPILOT_DATA=../shared/data python -m tests.benchmarks.fit_answers
+    COPILOT_DATA=../shared/data python -m tests.benchmarks.fit_answers [--write]
 
 Prints the share of questions whose answer (1, 2, 3 sentences) holds a gold answer in a sentence of the passage it is in,
-cross-validated over five folds of articles, and the text of agent/extractive/weights.py.
+cross-validated over five folds of articles; with --write, agent/extractive/weights.json is made anew.
 """
 
+import json
 import random
 import sys
 from collections.abc import Sequence
@@ -107,7 +108,7 @@ def cross_validated(cases: Sequence[Case], measures: Sequence[int]) -> dict[str,
     return {name: [round(float(100 * share), 1) for share in np.mean(rows, axis=0)] for name, rows in right.items()}
 
 
-def main() -> None:
+def main(*, writes: bool) -> None:
     embedder = MemoEmbedder()
     collections = [Collection(name, embedder) for name in SETS]
     everything = set(range(len(MEASURES)))
@@ -120,16 +121,18 @@ def main() -> None:
     embedder.save()
     sys.stdout.write(f"# without coverage     {cross_validated(cases, sorted(everything - coverage))}\n")
     sys.stdout.write(f"# with all measures    {cross_validated(cases, sorted(everything))}\n")
-    for name, weights in (
-        ("LEXICAL_WEIGHTS", weights_in_use.LEXICAL_WEIGHTS),
-        ("SENTENCE_WEIGHTS_WITHOUT_COVERAGE", fit(cases, sorted(everything - coverage))),
-        ("SENTENCE_WEIGHTS", fit(cases, sorted(everything))),
-    ):
-        lines = "".join(
-            f"        {value:.2f},  # {measure}\n" for measure, value in zip(MEASURES, weights, strict=True)
-        )
-        sys.stdout.write(f"{name} = np.array(\n    [\n{lines}    ]\n)\n")
+    fitted = {
+        "by_words": weights_in_use.LEXICAL_WEIGHTS,
+        "without_coverage": fit(cases, sorted(everything - coverage)),
+        "with_coverage": fit(cases, sorted(everything)),
+    }
+    if writes:
+        named = {
+            name: {measure: round(float(value), 2) for measure, value in zip(MEASURES, weights, strict=True)}
+            for name, weights in fitted.items()
+        }
+        weights_in_use.FILE.write_text(json.dumps(named, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(writes="--write" in sys.argv)

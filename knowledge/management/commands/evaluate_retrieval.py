@@ -8,6 +8,7 @@ from authz.principal import Principal
 from knowledge.evaluation.command import EvaluationCommand
 from knowledge.evaluation.corpus import LoadedCorpus
 from knowledge.evaluation.datasets import Dataset
+from knowledge.evaluation.peer import require_peer
 from knowledge.evaluation.runs import Languages, evaluate_retrieval
 
 
@@ -26,6 +27,10 @@ class Command(EvaluationCommand):
         parser.add_argument(
             "--peer", action="store_true", help="rank the same passages with bm25s, too, beside the lexical stage"
         )
+
+    def prepare(self, options: dict[str, Any]) -> None:
+        if options["peer"]:
+            require_peer()
 
     def measure(
         self, dataset: Dataset, corpus: LoadedCorpus, reader: Principal, options: dict[str, Any]

@@ -1,13 +1,22 @@
-"""`manage.py reindex`: index what answers now in the embedding space that the settings name; with `--chunks`, cut it anew first."""
+"""`manage.py reindex`: index what answers now in the embedding space that the settings name, and anew what an older
+release read otherwise; with `--chunks`, cut it anew first."""
 
+from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from copilot_site.lib.progress import progress
 from knowledge.embedding.base import EmbeddingError
 from knowledge.ingestion.pipeline import TEMPORARY, ingest
-from knowledge.services.reindex import begin_cutting, published_versions, reindex_version
+from knowledge.services.reindex import (
+    begin_cutting,
+    begin_indexing,
+    published_versions,
+    reindex_version,
+    versions_in_old_terms,
+)
 
 
 class Command(BaseCommand):
@@ -26,7 +35,11 @@ class Command(BaseCommand):
     def handle(self, *, chunks: bool, **options: Any) -> None:
         if chunks:
             bar = progress(published_versions(), desc="cut", unit="document")
-            self.stdout.write(f"{sum(self._cut(version.pk) for version in bar)} documents cut anew.")
+            self.stdout.write(f"{sum(self._anew(begin_cutting, version.pk) for version in bar)} documents cut anew.")
+        old = versions_in_old_terms()
+        if old:
+            anew = [self._anew(begin_indexing, pk) for pk in progress(old, desc="index anew", unit="document")]
+            self.stdout.write(f"{sum(anew)} documents indexed anew.")
         versions = published_versions()
         try:
             rows = sum(reindex_version(version) for version in progress(versions, desc="index", unit="document"))
@@ -34,8 +47,8 @@ class Command(BaseCommand):
             raise CommandError(f"{error} What is indexed stays; repeat this when it is mended.") from error
         self.stdout.write(f"{len(versions)} documents, {rows} passages indexed.")
 
-    def _cut(self, version_id: Any) -> bool:
-        if not begin_cutting(version_id):
+    def _anew(self, begin: Callable[[UUID], bool], version_id: UUID) -> bool:
+        if not begin(version_id):
             return False
         try:
             ingest(version_id)

@@ -16,8 +16,13 @@ BATCH_TEXTS = 16
 CHARACTERS = 16_384  # of one text; cross-encoders read 512 tokens, a few 8,192
 
 
+def _as_it_is(logits: Any) -> Any:
+    """What a model says before its own activation, which some have and some have not."""
+    return logits
+
+
 class CrossEncoderReranker:
-    """Scores are the model's own, comparable for one question only.
+    """Scores are the model's own as probabilities, 0 … 1: that the text answers the query.
 
     model: name or path, for example BAAI/bge-reranker-v2-m3. Loaded on first use; that raises RerankerUnavailable when
     the library (extra `models`) or the model is not there. depth: 20 pairs of 300 tokens take a base model on a CPU
@@ -47,7 +52,10 @@ class CrossEncoderReranker:
         with self._lock:
             if self._loaded is None:
                 self._loaded = self._load()
-            scores = self._loaded.predict(pairs, batch_size=BATCH_TEXTS, show_progress_bar=False)
+            logits = self._loaded.predict(
+                pairs, batch_size=BATCH_TEXTS, show_progress_bar=False, activation_fn=_as_it_is
+            )
+        scores = 1 / (1 + np.exp(-np.clip(np.asarray(logits, np.float32), -50, 50)))
         return np.asarray(scores, np.float32).reshape(len(texts))
 
     def _load(self) -> Any:

@@ -28,7 +28,7 @@ from tests.integration.agent.conversations import (
     stored,
     words,
 )
-from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, judges, modelled, of, roles, routes, sent
+from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, judges, modelled, of, reads, roles, routes, sent
 from tests.modelserver import calls, says
 
 pytestmark = pytest.mark.django_db
@@ -86,7 +86,8 @@ def test_when_nothing_is_supported_the_run_abstains(written: str, judged: Judged
     """And shows what was read, where that comes near; never what was not supported."""
     judged(confirms=True, near=near)
     base, _manual, _secret = make_library()
-    with modelled(routes(), SEARCH, DONE, says(written), *[judges()] * (written in UNSAID)):
+    is_read = written != "NO_ANSWER"  # who says that nothing answers is not asked again
+    with modelled(routes(), SEARCH, DONE, says(written), *[judges()] * (written in UNSAID), *[reads()] * is_read):
         events = asked(make_reader(base), LEAVE)
     row = stored(events)
     assert "cannot confirm" in words(events)
@@ -126,6 +127,7 @@ def test_what_the_person_may_not_read_is_not_sent_to_the_model() -> None:
         DONE,
         says("The salary is 420,000 euros [1]."),
         judges(),
+        reads(1, "420,000 euros"),
     )
     with modelled(*steps) as server:
         events = asked(make_reader(base), SALARY)

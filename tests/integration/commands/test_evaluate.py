@@ -90,12 +90,19 @@ def test_across_languages_the_other_language_is_searched_and_judged(folder: Path
     assert found["stages"]["reranked"]["all"]["ndcg_at_10"] == 1
 
 
+def test_the_peer_is_looked_for_before_a_corpus_is_taken_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("knowledge.evaluation.peer.find_spec", lambda name: None)
+    with pytest.raises(CommandError, match="bm25s is not installed"):
+        report("evaluate_retrieval", folder, "--peer")
+    assert not KnowledgeBase.unscoped.exists()
+
+
 def test_a_repetition_reads_nothing_again_and_another_corpus_has_a_base_of_its_own(folder: Path) -> None:
     report("evaluate_retrieval", folder)
     report("evaluate_retrieval", folder)
     assert [base.name for base in KnowledgeBase.unscoped.all()] == ["evaluation tiny"]
     (folder / "corpus.masked.jsonl").write_text((folder / "corpus.jsonl").read_text())
-    report("evaluate_retrieval", folder, "--corpus", str(folder / "corpus.masked.jsonl"))
+    report("evaluate_retrieval", folder, "--corpus", "corpus.masked.jsonl")
     assert KnowledgeBase.unscoped.count() == 2
 
 

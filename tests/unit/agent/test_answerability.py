@@ -94,3 +94,21 @@ def test_no_signal_of_evidence_lowers_the_verdict_and_none_against_it_raises_it(
     against = {"gap_in_sentence", "lacks_kind", "negation_unsaid"}
     assert all(weight <= 0 if name in against else weight >= 0 for name, weight in weights.items())
     assert 0 < MODELS[script].threshold < 1
+
+
+@pytest.mark.usefixtures("credulous")
+def test_the_other_kind_of_what_is_asked_about_is_no_answer(embedder: Embedder) -> None:
+    auditors = Passage("a", "The internal auditor is Sofia Jansen.", title="Auditors", dense=0.88, lexical=1.0)
+    assert doubt_of("Who is the internal auditor?", auditors, embedder) is None
+    assert doubt_of("Who is the external auditor?", auditors, embedder) is AbstainReason.OTHER_NAMES
+
+
+def test_a_cross_encoder_decides_in_the_place_of_the_fitted_model(embedder: Embedder) -> None:
+    question = "Which languages does the travel desk speak?"
+    for relevance, is_answer in ((0.9, True), (0.1, False)):
+        verdict = judge(read(question, [replace(TRAVEL, relevance=relevance)], embedder))
+        assert (verdict.ok, verdict.score) == (is_answer, relevance)
+    named = judge(
+        read("Which languages does the travel desk in Warsaw speak?", [replace(TRAVEL, relevance=0.9)], embedder)
+    )
+    assert named.doubt is AbstainReason.OTHER_NAMES

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.rule_routing.decomposition import Steps, steps_of
+from agent.rule_routing.decomposition import Steps, halves_of, steps_of
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,19 @@ def test_a_question_of_two_steps(question: str, documents: str, data: str, point
 )
 def test_a_question_of_one_step(question: str) -> None:
     assert steps_of(question) is None
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_half_that_the_data_read_is_asked_of_them_wherever_it_stands(is_first: bool) -> None:
+    parts = ["who approves a discount", "how many orders were cancelled"]
+    question = " and ".join(reversed(parts) if is_first else parts) + "?"
+    assert halves_of(question, lambda part: "orders" in part) == Steps(f"{parts[0]}?", f"{parts[1]}?")
+
+
+def test_a_number_with_a_comma_is_one_part() -> None:
+    assert halves_of("Which projects have a budget below 100,000?", lambda part: "projects" in part) is None
+
+
+@pytest.mark.parametrize("read", [set(), {"谁审批折扣", "今年有几张订单取消"}])
+def test_halves_that_are_of_one_kind_are_one_question(read: set[str]) -> None:
+    assert halves_of("谁审批折扣，今年有几张订单取消？", read.__contains__) is None

@@ -18,6 +18,8 @@ from agent.extractive.questions import AnswerKind, analyse, has_answer_of
         ("大沙东站在哪里？", AnswerKind.PLACE),
         ("Why did it fail?", AnswerKind.REASON),
         ("为什么次磷酸受到严格管制？", AnswerKind.REASON),
+        ("新進員工的試用期是幾個月？", AnswerKind.NUMBER),
+        ("公司的總經理是誰？", AnswerKind.PERSON),
         ("虹彩吸蜜鹦鹉又叫什么？", AnswerKind.NAME),
         ("rolling update strategy", AnswerKind.ANY),
         ("", AnswerKind.ANY),

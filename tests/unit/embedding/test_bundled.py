@@ -101,3 +101,11 @@ def test_same_word_is_nearest_to_itself(embedder: BundledEmbedder) -> None:
     nearest = (query @ passage.T).argmax(axis=1)
     ids, own = token_ids(embedder, ["年假\n报销\n密码"])[0], token_ids(embedder, ["报销"])[0]
     assert [ids[place] for place in nearest] == own
+
+
+def test_both_scripts_of_chinese_have_one_vector(embedder: BundledEmbedder) -> None:
+    simplified, traditional = "请假规定：试用期为三个月。", "請假規定：試用期為三個月。"
+    assert np.array_equal(embedder.embed_query(simplified), embedder.embed_query(traditional))
+    first, second = embedder.passage_tokens([simplified, traditional])
+    assert np.array_equal(first, second)
+    assert embedder.count_tokens([simplified]) == embedder.count_tokens([traditional])

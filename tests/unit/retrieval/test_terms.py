@@ -22,6 +22,7 @@ QUESTIONS = ["年假有几天？", "restart failing pod", "what does kube-apiser
     ("text", "expected"),
     [
         ("年假", ["年", "年假", "假"]),
+        ("臺灣產品", ["台", "台湾", "湾", "湾产", "产", "产品", "品"]),
         ("ＡＰＩ ⼯作", ["api", "工", "工作", "作"]),
         ("running Pods", ["run", "pod"]),
         ("maxUnavailable", ["maxunavail", "max", "unavail"]),

@@ -1,0 +1,48 @@
+"""Slips of the finger in English words of a question: “paretnal leave” finds what “parental leave” finds.
+
+Nothing but ordinary English and the passages that the person was given decides: the index would know words of what is hidden.
+"""
+
+import re
+import string
+from collections.abc import Iterable
+from functools import cache
+
+import wordfreq
+
+from agent.extractive.candidates import term_ids
+
+SHORTEST = 5  # letters of a word: shorter ones are near to too many others
+_WORD = re.compile(r"(?<![\w@./-])[a-z]{5,}(?![\w@/-]|\.\w)")  # what begins with a capital is a name
+
+
+def respelt(question: str, passages: Iterable[str]) -> str:
+    """The question with each word that is no English one, and that no passage says, as the commonest word one slip away; "" where
+    nothing changes. Names stay.
+    """
+    said = frozenset[int]().union(*map(term_ids, passages))
+
+    def mended(found: re.Match[str]) -> str:
+        word = found[0]
+        if word in _rates() or term_ids(word) <= said:
+            return word
+        return max(_slips(word), key=lambda each: (_rates()[each], each), default=word)
+
+    mended_question = _WORD.sub(mended, question)
+    return mended_question if mended_question != question else ""
+
+
+def _slips(word: str) -> set[str]:
+    """The English words from which one letter left out, added, changed or swapped with its neighbour makes this one."""
+    cuts = [(word[:place], word[place:]) for place in range(len(word) + 1)]
+    letters = string.ascii_lowercase
+    near = {head + tail[1:] for head, tail in cuts if tail}
+    near |= {head + tail[1] + tail[0] + tail[2:] for head, tail in cuts if len(tail) > 1}
+    near |= {head + letter + tail[1:] for head, tail in cuts if tail for letter in letters}
+    near |= {head + letter + tail for head, tail in cuts for letter in letters}
+    return {each for each in near if len(each) >= SHORTEST and each in _rates()}
+
+
+@cache
+def _rates() -> dict[str, float]:
+    return wordfreq.get_frequency_dict("en", "small")  # read once; wordfreq keeps it

@@ -1,0 +1,54 @@
+"""A language model reads in the verdict's place: does one of these passages answer, and which words do? One structured call.
+
+As with the judge of sentences, it is shown passages fenced and without what talks to whoever answers, and its word counts only as far as
+the words it names stand in the passage that it names.
+"""
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel
+
+from agent.attribution.check import Evidence
+from agent.attribution.judge import block, is_quoted
+from agent.extractive.passages import Passage, Quote
+from agent.extractive.sentences import split
+from agent.providers.base import ChatModel
+from agent.providers.structured import complete
+from agent.tools.output import PASSAGE_CHARACTERS, bounded, escaped
+
+MOST = 5  # passages that it is shown: those that a person would be shown
+
+
+class Reading(BaseModel):
+    """passage: its number in the call, 0 where none answers. quote: the words that do, letter by letter."""
+
+    passage: int = 0
+    quote: str = ""
+
+
+async def read_by(model: ChatModel, system: str, question: str, passages: Sequence[Passage]) -> tuple[Quote, ...]:
+    """The sentences that hold the words the model names; none where it names no passage, or words that do not stand there.
+
+    system: the prompt. passages: best first. Raises ModelError.
+    """
+    shown = [bounded(Evidence(passage.text).says, PASSAGE_CHARACTERS) for passage in passages[:MOST]]
+    if not shown:
+        return ()
+    blocks = [block("evidence", number, text) for number, text in enumerate(shown, 1)]
+    content = "\n".join([*blocks, "", f"The question is: {escaped(question)}"])
+    answer = await complete(
+        model, [{"role": "system", "content": system}, {"role": "user", "content": content}], Reading
+    )
+    place = answer.passage - 1
+    if not 0 <= place < len(shown) or not is_quoted(answer.quote, shown[place]):
+        return ()
+    return _sentences_of(answer.quote, place, passages[place])
+
+
+def _sentences_of(quote: str, place: int, passage: Passage) -> tuple[Quote, ...]:
+    """The first sentence that holds the words; where they reach over several, all of those that stand in them."""
+    sentences = [each for each in split(passage.text) if each.kind != "heading"]
+    raw = {each.start: passage.text[each.start : each.end] for each in sentences}
+    whole = [each for each in sentences if is_quoted(quote, raw[each.start]) or is_quoted(quote, each.text)][:1]
+    chosen = whole or [each for each in sentences if is_quoted(each.text, quote)]
+    return tuple(Quote(each.text, place, each.start, each.end, 0.0, 1.0) for each in chosen)

