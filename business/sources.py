@@ -66,6 +66,16 @@ class OpenSource:
         """What answers cite."""
         return self.source.document.title if self.source.document else self.source.name
 
+    @property
+    def called(self) -> str:
+        """What people call it in brackets behind a question."""
+        return self.source.name if re.search("[()（）]", self.title) else self.title
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether somebody keeps it and says what its tables mean: a database, and no spreadsheet."""
+        return self.source.document_id is None
+
     async def run(self, text: str, *, execute: bool) -> Answer:
         """Check a statement under the person's rights, and run it unless told not to. Raises what its engine raises."""
         if isinstance(self.access, DialectAccess):
@@ -152,7 +162,8 @@ def open_sources(principal: Principal, question: str = "", scope: Scope = EVERYT
     ids = list(sheets.values_list("pk", flat=True))
     if len(ids) > MOST_SHEETS:
         is_named = _NAMED.match(question)
-        called = sheets.filter(name__iexact=is_named["source"].strip()).values_list("pk", flat=True) if is_named else ()
+        name = is_named["source"].strip() if is_named else ""
+        called = sheets.filter(Q(name__iexact=name) | Q(document__title__iexact=name)).values_list("pk", flat=True)
         ids = list(dict.fromkeys([*called, *nearest_sources(ids, question, MOST_SHEETS), *ids]))[:MOST_SHEETS]
     found = (_if_readable(_opened, principal, each) for each in sources.filter(Q(document=None) | Q(pk__in=ids)))
     return [opened for opened in found if opened is not None]
@@ -166,7 +177,8 @@ def _visible(principal: Principal) -> QuerySet[DataSource]:
 def named_source(question: str, sources: list[OpenSource]) -> tuple[str, list[OpenSource]]:
     """A question without the source that is named in brackets behind it, and that source; else all of them."""
     named = _NAMED.match(question)
-    chosen = [opened for opened in sources if named and opened.source.name.lower() == named["source"].strip().lower()]
+    name = named["source"].strip().lower() if named else ""
+    chosen = [opened for opened in sources if name in (opened.source.name.lower(), opened.title.lower())]
     return (named["question"], chosen) if named and chosen else (question, sources)
 
 

@@ -15,7 +15,7 @@ LANGUAGES = ("en", "zh")
 
 @dataclass(frozen=True)
 class Words:
-    """roles: by the units of a phrase, the roles it may have, in the file's order."""
+    """roles: by the units of a phrase, the roles it may have, in the file's order; of `currency:EUR` also what stands before the colon."""
 
     roles: dict[tuple[str, ...], tuple[str, ...]]
     times: dict[str, Any]
@@ -38,8 +38,9 @@ def words_of(language: str) -> Words:
     for entry in data["phrases"]:
         for phrase in entry["say"]:
             key = key_of(str(phrase))
-            if key and entry["role"] not in roles.get(key, ()):
-                roles[key] = (*roles.get(key, ()), entry["role"])
+            if key:
+                own = (entry["role"].partition(":")[0], entry["role"])
+                roles[key] = tuple(dict.fromkeys((*roles.get(key, ()), *own)))
     for grain, forms in data["times"]["grains"].items():
         for kind in ("each", "noun"):
             for phrase in forms[kind]:
@@ -54,6 +55,13 @@ def words_of(language: str) -> Words:
         frozenset(key_of(phrase) for phrase in changes["begins"]),
         frozenset(key_of(phrase) for phrase in changes["refers"]),
     )
+
+
+@cache
+def currencies() -> frozenset[str]:
+    """The codes of the currencies that have a word."""
+    said = (entry["role"].partition(":") for language in LANGUAGES for entry in entries(language))
+    return frozenset(code for role, _colon, code in said if role == "currency" and code)
 
 
 @cache
