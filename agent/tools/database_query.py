@@ -152,14 +152,12 @@ def _not_readable(found: Unanswered, *, may_write: bool) -> NotReadable:
         told.append(f"{opened.source.name} cannot answer this: {failed.why}")
         if may_write:
             told.append(f"Tables for `sql`: {_schema(opened.layer)}")
-    understood = [(opened, failed.partial) for opened, failed in found.reasons if failed.partial is not None]
-    forms = [ExploreForm(source=opened.source.name, query=query) for opened, query in understood] or [
-        ExploreForm(source=opened.source.name) for opened, _failed in found.reasons
-    ]
+    forms = [ExploreForm(source=opened.source.name, query=failed.partial) for opened, failed in found.reasons]
+    best = next((form for form in forms if form.query is not None), next(iter(forms), None))
+    why = list(dict.fromkeys(failed.why for _opened, failed in found.reasons))
     return NotReadable(
         " ".join(told) or "No source can answer this.",
-        reasons=[failed.why for _opened, failed in found.reasons],
-        explore=next(iter(forms), None),
+        explore=best.model_copy(update={"why": why}) if best is not None else None,
     )
 
 

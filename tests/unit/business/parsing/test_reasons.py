@@ -2,9 +2,12 @@
 
 import pytest
 
+from business.logical_query.catalog import Catalog
 from business.logical_query.query import LogicalQuery
-from business.parsing.base import Context, Unparseable
+from business.parsing.base import Clarification, Context, Unparseable
+from business.parsing.reader.lexicon import Lexicon
 from business.parsing.reader.parser import parse
+from business.semantic_layer.yaml_io import read_layer
 from tests.unit.business.parsing.test_words import LEXICON, TODAY
 
 
@@ -46,3 +49,32 @@ def test_a_sign_before_a_number_is_read_behind_it() -> None:
         for question in ("products with a list price above ¥5k", "products with a list price above 5k yuan")
     }
     assert len(said) == 1
+
+
+SHEET = """
+name: sheet
+semantic_models:
+- name: customers
+  schema: main
+  table: t
+  label: {en: customers, zh: 客户}
+  org_unit: {shared_with: everyone}
+  dimensions:
+  - {name: product, type: categorical, expr: product, label: {en: product, zh: 产品}, values: [{value: A1}, {value: B2}]}
+  - {name: city, type: categorical, expr: city, label: {en: city, zh: 城市}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "is_read"),
+    [
+        ("客户和产品有多少？", False),
+        ("How many customers and products are there?", False),
+        ("客户有多少？", True),
+        ("按城市和产品统计客户数", True),
+    ],
+)
+def test_of_two_things_that_are_asked_for_none_is_dropped(question: str, is_read: bool) -> None:
+    lexicon = Lexicon.of(Catalog.of(read_layer(SHEET)))
+    parsed = parse(question, lexicon, Context("zh", TODAY))
+    assert isinstance(parsed, LogicalQuery | Clarification) == is_read, parsed
