@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any, Literal
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -118,10 +119,16 @@ def _verdict(turn: Turn, shown: ShownMessage, gold: Sequence[Sequence[Sequence[A
     if shown.stop_reason != StopReason.OK:
         return "right" if turn.nothing else "declined"
     told = turn.answer is not None and not shown.queries and share_said(turn.answer, shown.content) >= SAID
-    return "right" if told or is_counted(shown, gold) else "wrong"
+    cell = [[(turn.answer,)]] if turn.answer is not None else []  # a document may be a spreadsheet that was asked
+    return "right" if told or is_counted(shown, [*gold, *cell]) else "wrong"
 
 
 def is_counted(shown: ShownMessage, gold: Sequence[Sequence[Sequence[Any]]]) -> bool:
-    """Whether a result of the answer holds the rows of one of the gold results."""
+    """Whether a result of the answer holds the rows of one of the gold results; percentages have two decimals."""
     tables = [query.result.table.rows for query in shown.queries if query.result]
-    return any(contains(*comparable(rows, expected)) for rows in tables for expected in gold)
+    golds = [*gold, *(_rounded(expected) for expected in gold)]
+    return any(contains(*comparable(rows, expected)) for rows in tables for expected in golds)
+
+
+def _rounded(rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    return [[round(value, 2) if isinstance(value, Decimal | float) else value for value in row] for row in rows]

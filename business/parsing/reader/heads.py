@@ -243,7 +243,9 @@ class _Head(HeadParts):
         if models:
             model = slots.ref(models[0]).name
             slots.use(models[0])
-        elif slots.dimensions or slots.free("dimension") or slots.said("list", "what", "exists", "count", "much"):
+        elif slots.dimensions:
+            raise Unread("a breakdown of what")
+        elif slots.free("dimension") or slots.said("list", "what", "exists", "count", "much"):
             model = self._owner()
         else:
             raise Unread("values alone ask nothing")

@@ -71,10 +71,13 @@ semantic_models:
         ("客户和产品有多少？", False),
         ("How many customers and products are there?", False),
         ("客户有多少？", True),
+        ("按城市分", False),
+        ("by city", False),
+        ("customers by city", True),
         ("按城市和产品统计客户数", True),
     ],
 )
-def test_of_two_things_that_are_asked_for_none_is_dropped(question: str, is_read: bool) -> None:
+def test_what_is_asked_for_is_one_thing_that_is_said(question: str, is_read: bool) -> None:
     lexicon = Lexicon.of(Catalog.of(read_layer(SHEET)))
     parsed = parse(question, lexicon, Context("zh", TODAY))
     assert isinstance(parsed, LogicalQuery | Clarification) == is_read, parsed
