@@ -46,6 +46,7 @@ def words_of(language: str) -> Words:
             for phrase in forms[kind]:
                 role = f"{'each_' if kind == 'each' else ''}grain:{grain}"
                 roles[key_of(phrase)] = (role, *roles.get(key_of(phrase), ()))
+    roles |= {key_of(phrase): ("state",) for phrase in data["states"]}
     changes = data["changes"]
     return Words(
         roles,

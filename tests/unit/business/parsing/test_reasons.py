@@ -73,6 +73,7 @@ semantic_models:
         ("客户有多少？", True),
         ("按城市分", False),
         ("by city", False),
+        ("Which customers are on hold?", False),
         ("customers by city", True),
         ("按城市和产品统计客户数", True),
     ],
