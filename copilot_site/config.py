@@ -16,7 +16,7 @@ from dotenv import dotenv_values
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from copilot_site.connection_budget import POOL
+from copilot_site.lib.connection_budget import POOL
 from copilot_site.lib.outgoing import entries_of
 
 BASE_DIR = Path(__file__).resolve().parent.parent

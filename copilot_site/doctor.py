@@ -31,9 +31,9 @@ from audit.keys import KeyUnusable, public_key, signing_key, trusted_keys
 from authz.client_secrets import sign_ins_without_secret
 from business.source_checks import all_sources, faults_with
 from copilot_site.config import BASE_DIR, load_config
-from copilot_site.connection_budget import OTHERS, POOL, needed
 from copilot_site.embedded import services
 from copilot_site.embedded.process import ServiceFailed
+from copilot_site.lib.connection_budget import OTHERS, POOL, needed
 from copilot_site.lib.errors import CopilotError
 from knowledge.dictionary.cedict import DictionaryMissing
 from knowledge.dictionary.words import dictionary

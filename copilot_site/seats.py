@@ -4,7 +4,7 @@ from typing import Final
 
 from django.conf import settings
 
-from copilot_site.connection_budget import EXPORTS, PAGES, TRANSFERS
+from copilot_site.lib.connection_budget import EXPORTS, PAGES, TRANSFERS
 from copilot_site.lib.fair_queue import FairQueue
 from copilot_site.lib.seats import Share
 

@@ -45,10 +45,10 @@ class WithRights(GuardedModelAdmin[M]):
 @admin.register(KnowledgeBase)
 class KnowledgeBaseAdmin(WithRights[KnowledgeBase]):
     kind = "base"
-    list_display = ("name", "description", "org_unit", "is_hidden_text_indexed", "rights", "created_at")
+    list_display = ("name", "description", "org_unit", "is_hidden_text_indexed", "recognition", "rights", "created_at")
     list_select_related = ("org_unit",)
     search_fields = ("name",)
-    fields = ("name", "description", "org_unit", "is_hidden_text_indexed")
+    fields = ("name", "description", "org_unit", "is_hidden_text_indexed", "recognition")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.is_superuser
@@ -60,13 +60,17 @@ class KnowledgeBaseAdmin(WithRights[KnowledgeBase]):
         by = Principal.of(request.user)
         if not change:
             made = create_knowledge_base(
-                by, name=obj.name, description=obj.description, is_hidden_text_indexed=obj.is_hidden_text_indexed
+                by,
+                name=obj.name,
+                description=obj.description,
+                is_hidden_text_indexed=obj.is_hidden_text_indexed,
+                recognition=obj.recognition,
             )
             obj.pk = made.pk
             obj._state.adding = False
-        elif {"name", "description", "is_hidden_text_indexed"} & set(form.changed_data):
+        elif {"name", "description", "is_hidden_text_indexed", "recognition"} & set(form.changed_data):
             change_knowledge_base(by, obj)
-            if "is_hidden_text_indexed" in form.changed_data:
+            if {"is_hidden_text_indexed", "recognition"} & set(form.changed_data):
                 self._say_what_is_read_again(request, obj)
         if "org_unit" in form.changed_data:
             transfer(by, obj, to=obj.org_unit)

@@ -13,7 +13,7 @@ from authz.principal import Principal
 from knowledge.browsing import versions_of
 from knowledge.ingestion.stages import load_parsed
 from knowledge.models import Chunk, Document, DocumentVersion
-from knowledge.page_images import cited_boxes, page_png
+from knowledge.page_images import PAGED_TYPES, cited_boxes, page_png
 from knowledge.parsers.base import Box, ParsedDocument
 from knowledge.rendering import Placed, Span, apart_in, as_html, excerpt, is_paged, part_at, parts
 
@@ -45,7 +45,8 @@ class Reader:
     """A document page. `shown` is the version whose text this is, None when no version could be read yet.
 
     part, part_count: from 1; of a PDF they are its pages. passages: those that begin in this part.
-    unseen, unseen_count: what people do not see of this part in the original, kept apart.
+    unseen, unseen_count: what people do not see of this part in the original, kept apart. is_recognised: whether some of it was read
+    from a picture.
     """
 
     document: Document
@@ -56,6 +57,7 @@ class Reader:
     body: str = ""
     unseen: str = ""
     unseen_count: int = 0
+    is_recognised: bool = False
     image: PageImage | None = None
     passages: Sequence[Chunk] = ()
     cited: Chunk | None = None
@@ -111,6 +113,7 @@ def open_document(
         body=as_html(blocks, span, anchor="" if has_image else "cited"),
         unseen=as_html([Placed(block, 0) for block in unseen], heading_from=3),
         unseen_count=len(unseen),
+        is_recognised=any(block.block.is_recognised for block in blocks),
         image=PageImage(version, index + 1, cited_boxes(blocks, span)) if has_image else None,
         passages=_passages(principal, version, blocks),
         cited=chunk,
@@ -157,9 +160,9 @@ def open_page(principal: Principal, document_id: UUID, version_number: int, page
 
 
 def page_version(principal: Principal, document_id: UUID, version_number: int) -> DocumentVersion:
-    """A version of a PDF. Raises NotFound."""
+    """A version of a PDF or a picture. Raises NotFound."""
     return get_visible(
-        DocumentVersion, principal, document_id=document_id, number=version_number, mime_type="application/pdf"
+        DocumentVersion, principal, document_id=document_id, number=version_number, mime_type__in=PAGED_TYPES
     )
 
 

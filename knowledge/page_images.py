@@ -1,4 +1,4 @@
-"""Pages of a PDF as images, and where on them a span of the text stands."""
+"""Pages of PDFs and pictures as images, and where on them a span of the text stands."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -11,9 +11,13 @@ from django.utils.translation import gettext as _
 from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.ingestion.stages import local_copy
 from knowledge.models import DocumentVersion
+from knowledge.models.documents import pages_folder
 from knowledge.parsers.base import Box, UnreadableFile
 from knowledge.parsers.sandbox import page_in_child
 from knowledge.rendering import Placed, Span
+
+PAGED_TYPES = ("application/pdf", "image/png", "image/jpeg", "image/tiff", "image/webp")
+"""The types of files whose pages are shown as images."""
 
 
 def page_png(version: DocumentVersion, number: int) -> bytes:
@@ -21,13 +25,13 @@ def page_png(version: DocumentVersion, number: int) -> bytes:
 
     number: from 1. Raises NotFound where there is no such page, InvalidInput where it cannot be drawn.
     """
-    storage, name = version.file.storage, f"{_folder(version.pk)}/{number}.png"
+    storage, name = version.file.storage, version.page_name(f"{number}.png")
     if storage.exists(name):
         with storage.open(name) as kept:
             return bytes(kept.read())
     try:
         with local_copy(version) as path:
-            png = page_in_child(path, page=number)
+            png = page_in_child(path, filename=version.document.filename, page=number)
     except UnreadableFile as problem:
         raise InvalidInput(_("This page cannot be shown as an image; its text is beside it.")) from problem
     if png is None:
@@ -37,15 +41,11 @@ def page_png(version: DocumentVersion, number: int) -> bytes:
 
 
 def delete_page_images(storage: Storage, version_id: UUID) -> None:
-    """Every image of a version, if there are any."""
-    folder = _folder(version_id)
+    """Every image of a version and what was read from its pictures, if there are any."""
+    folder = pages_folder(version_id)
     with suppress(FileNotFoundError):
         for name in storage.listdir(folder)[1]:
             storage.delete(f"{folder}/{name}")
-
-
-def _folder(version_id: UUID) -> str:
-    return f"pages/{version_id}"
 
 
 def cited_boxes(blocks: Sequence[Placed], cited: Span | None) -> list[Box]:

@@ -18,8 +18,9 @@ from knowledge.services.reindex import begin_rereading, outdated_versions
 
 # A waiting version that no worker took by then may have been lost on the way; sending it again costs one claim that fails.
 OVERDUE = {"interactive": timedelta(minutes=1), "bulk": timedelta(minutes=20)}
-# Of one upload, that others may have to wait for: some seconds of reading, some fifteen of embedding. The rest waits with the imports.
-SHARE = Share(size_bytes=5_000_000, passages=500)
+# Of one upload, that others may have to wait for: some seconds of reading, ten for two pictures, some fifteen of embedding. The rest
+# waits with the imports.
+SHARE = Share(size_bytes=5_000_000, pictures=2, passages=500)
 
 MOST_AHEAD = 10  # versions of one person that others may have to wait for
 

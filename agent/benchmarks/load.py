@@ -15,6 +15,7 @@ from uuid import UUID, uuid4
 
 import numpy as np
 import psutil
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connection
 
@@ -27,7 +28,6 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.scopes import TokenScope
 from authz.tokens import issue_token
-from copilot_site.config import BASE_DIR
 from copilot_site.lib.benchmarks import Report, Row
 from copilot_site.lib.errors import CopilotError
 from knowledge.benchmarks.processor_time import system_cpu_s
@@ -218,12 +218,12 @@ def _web_process(*, is_fair: bool) -> Iterator[tuple[str, psutil.Process]]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    words = [sys.executable, "-m", "uvicorn", "copilot_site.asgi:application", "--app-dir", str(BASE_DIR)]
+    words = [sys.executable, "-m", "uvicorn", "copilot_site.asgi:application", "--app-dir", str(settings.BASE_DIR)]
     words += ["--port", str(port), "--no-access-log", "--lifespan", "off", "--log-level", "warning"]
     if not is_fair:
         words = [sys.executable, "-c", RUN, "agent.benchmarks.unfair_web", str(port)]
     env = os.environ | {"DATABASE_URL": address, "COPILOT_LOG_LEVEL": "WARNING"}
-    with subprocess.Popen(words, env=env, cwd=BASE_DIR) as process:
+    with subprocess.Popen(words, env=env, cwd=settings.BASE_DIR) as process:
         try:
             _wait_for(f"http://127.0.0.1:{port}/readyz", process)
             yield f"http://127.0.0.1:{port}", psutil.Process(process.pid)

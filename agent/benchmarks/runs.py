@@ -14,15 +14,15 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from django.conf import settings
 from django.db import connection
 
 from agent.benchmarks.questions import questions_about
 from agent.model_settings import LanguageModel
 from agent.models import Session
 from authz.principal import Principal
-from copilot_site.config import BASE_DIR
-from copilot_site.connection_budget import POOL
 from copilot_site.lib.benchmarks import Report, Row
+from copilot_site.lib.connection_budget import POOL
 from copilot_site.lib.errors import CopilotError
 from knowledge.selectors import base_named
 
@@ -157,7 +157,9 @@ def _scripted_model(first_s: float, pause_s: float) -> Iterator[dict[str, str]]:
     first_s, pause_s: before an answer's first delta, and before each.
     """
     words = [sys.executable, "-c", RUN, "agent.benchmarks.model_server", str(first_s), str(pause_s)]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=BASE_DIR) as process:
+    with subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=settings.BASE_DIR
+    ) as process:
         assert process.stdout is not None
         assert process.stdin is not None
         url = process.stdout.readline().strip()
@@ -179,7 +181,7 @@ def _measured(task: Mapping[str, Any]) -> dict[str, Any]:
         capture_output=True,
         text=True,
         env=os.environ | UNBOUNDED | {"COPILOT_DB_POOL": str(POOL), "DATABASE_URL": address},
-        cwd=BASE_DIR,
+        cwd=settings.BASE_DIR,
         check=False,
     )
     if done.returncode:

@@ -26,7 +26,7 @@ from django.db import close_old_connections
 P = ParamSpec("P")
 R = TypeVar("R")
 MOST_S = 3.0  # that a run's work waits for others to be taken; two hundred are taken in that time
-THREADS = 2  # in each of four lanes, with a connection each (copilot_site.connection_budget.RUNS)
+THREADS = 2  # in each of four lanes, with a connection each (copilot_site.lib.connection_budget.RUNS)
 
 
 class _Releasing(ThreadPoolExecutor):

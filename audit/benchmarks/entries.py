@@ -8,6 +8,7 @@ from argparse import ArgumentParser
 from collections.abc import Mapping
 from typing import IO, Any, cast
 
+from django.conf import settings
 from django.db import connection
 
 from audit.benchmarks import writer
@@ -15,7 +16,6 @@ from audit.benchmarks.writer import PLAIN
 from audit.db_owner import as_owner
 from audit.models import Head, Link
 from audit.verification import verify
-from copilot_site.config import BASE_DIR
 from copilot_site.lib.benchmarks import Report, Row
 
 
@@ -75,7 +75,7 @@ def _speed(kind: str, processes: int, share: int, seconds: float) -> float:
     words = [sys.executable, writer.__file__, kind, str(share), str(seconds)]
     found = connection.settings_dict
     address = f"postgresql://{found['USER']}:{found['PASSWORD']}@{found['HOST']}:{found['PORT']}/{found['NAME']}"
-    environment = os.environ | {"DATABASE_URL": address, "PYTHONPATH": str(BASE_DIR)}
+    environment = os.environ | {"DATABASE_URL": address, "PYTHONPATH": str(settings.BASE_DIR)}
     started = [
         subprocess.Popen(words, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for _ in range(processes)

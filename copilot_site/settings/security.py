@@ -1,9 +1,11 @@
 """Keys, hosts, cookies, headers, and what addresses entered in the admin may lead to."""
 
 from copilot_site.settings.base import HOME, config
+from copilot_site.startup_checks import is_exposed
 
 SECRET_KEY = config.secret_key.get_secret_value() if config.secret_key else HOME.secret("secret_key")
 DEBUG = config.debug
+IS_EXPOSED = is_exposed(config)  # others than this machine reach the site
 ALLOWED_HOSTS = [host.strip() for host in config.allowed_hosts.split(",") if host.strip()]
 SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = config.https
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]  # asked over plain HTTP from inside

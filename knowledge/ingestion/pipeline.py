@@ -34,12 +34,18 @@ class Step(NamedTuple):
 
 
 class Progress:
-    """How far a stage is, written to its row where the page reads it, while the lease is held."""
+    """How far a stage is, written to its row where the page reads it, while the lease is held.
 
-    def __init__(self, version: DocumentVersion, stage: StageName) -> None:
+    share: of a version that people wait for; a stage that turns out to have more pictures to read ends with _MoreThanItsShare.
+    """
+
+    def __init__(self, version: DocumentVersion, stage: StageName, share: "Share | None" = None) -> None:
         self.mine = Stage.objects.filter(version=version, name=stage, version__lease=version.lease)
+        self.most = share.pictures if share and stage is StageName.PARSE else None
 
     def __call__(self, done: int, total: int) -> None:
+        if self.most is not None and total > self.most:
+            raise _MoreThanItsShare
         self.mine.update(items_done=done, items_total=total)
 
 
@@ -58,6 +64,7 @@ class Share(NamedTuple):
     """How much of one version is done at once while others wait behind it."""
 
     size_bytes: int
+    pictures: int
     passages: int
 
 
@@ -68,7 +75,7 @@ class _MoreThanItsShare(Exception):
 def ingest(version_id: UUID, *, share: Share | None = None) -> bool:
     """Bring one version as far as it goes; quietly nowhere when it is not ours to work on.
 
-    share: of a version that people wait for. What is larger, or turns out to have more passages, is handed over to the queue of
+    share: of a version that people wait for. What is larger, or turns out to have more pictures or passages, is handed over to the queue of
     imports, to go on there from the stage it has reached; True says so.
 
     What is wrong with the file ends as `failed` with its reason, and so does a mistake of ours. A temporary error gives the lease
@@ -141,7 +148,7 @@ def _run(version: DocumentVersion, share: Share | None) -> None:
     with fenced(version):
         _move_on(version, None, steps[0] if steps else None)
     for step, following in zip_longest(steps, steps[1:]):
-        written = step.run(version, Progress(version, step.name))
+        written = step.run(version, Progress(version, step.name, share))
         with fenced(version):
             written.write()
             _move_on(version, step, following, items=written.items)

@@ -23,15 +23,16 @@ from knowledge.ingestion.chunking import ChunkDraft, chunk_document
 from knowledge.ingestion.indexing import batches, index_rows, passages_to_index, write_placed
 from knowledge.ingestion.language import language_of
 from knowledge.ingestion.lease import fenced
+from knowledge.ingestion.recognition import wanted, with_pictures
 from knowledge.ingestion.rows import IndexRow
-from knowledge.models import Chunk, Document, DocumentVersion
+from knowledge.models import Chunk, Document, DocumentVersion, Recognition
 from knowledge.parsers.base import PARSER_VERSION, ParsedDocument, Rejected
 from knowledge.parsers.detect import parser_for_name
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.sandbox import parse_in_child
 
 Report = Callable[[int, int], None]
-"""Told how many passages are done, of how many."""
+"""Told how many passages (or pictures) are done, of how many."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +44,17 @@ class Written:
 
 
 def parse(version: DocumentVersion, report: Report) -> Written:
-    """Read the original in a child process and keep its blocks beside it. Raises Rejected, ParseFailed."""
+    """Read the original and its pictures in child processes and keep the blocks beside it. Raises Rejected, ParseFailed."""
     with local_copy(version) as path:
         limits = ParseLimits(file_bytes=settings.UPLOAD_MAX_BYTES)
-        parsed = parse_in_child(path, filename=version.document.filename, limits=limits)
+        read = parse_in_child(path, filename=version.document.filename, limits=limits)
+        parsed = with_pictures(version, path, read, report)
     if version.document.knowledge_base.is_hidden_text_indexed:
         parsed = parsed.with_hidden()
     if not any(block.text.strip() for block in parsed.blocks):
-        raise Rejected(_why_no_text(parsed))
+        raise Rejected(_why_no_text(version, parsed))
+    pictures = wanted(read, version.document.knowledge_base.recognition)
+    bare = sum(picture.is_bare for picture in read.pictures)
 
     def write() -> None:
         save_parsed(version, parsed)
@@ -60,15 +64,20 @@ def parse(version: DocumentVersion, report: Report) -> Written:
             parser_version=PARSER_VERSION,
             hidden_apart=len(parsed.apart),
             hidden_indexed=parsed.hidden_count,
+            bare_pictures=bare,
+            scanned_pages=len(read.pictures) - bare,
+            recognised=len(pictures),
         )
         describe(version.document, parsed)
 
     return Written(1, write)
 
 
-def _why_no_text(parsed: ParsedDocument) -> str:
+def _why_no_text(version: DocumentVersion, parsed: ParsedDocument) -> str:
     if parsed.apart:
         return "only_hidden_text"
+    if parsed.pictures and version.document.knowledge_base.recognition != Recognition.OFF:
+        return "no_text_in_pictures"
     return "no_text_in_pages" if parsed.page_count else "no_text"
 
 

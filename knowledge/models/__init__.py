@@ -1,4 +1,4 @@
-from knowledge.models.bases import KnowledgeBase
+from knowledge.models.bases import KnowledgeBase, Recognition
 from knowledge.models.chunks import Chunk, ChunkIndex, ChunkTokens, EmbeddingSpace, TermFrequency
 from knowledge.models.documents import Document, DocumentVersion, ParseStatus, Stage, StageName, StageStatus
 from knowledge.models.folders import Folder, FolderKind, FolderLink
@@ -15,6 +15,7 @@ __all__ = [
     "FolderLink",
     "KnowledgeBase",
     "ParseStatus",
+    "Recognition",
     "Stage",
     "StageName",
     "StageStatus",

@@ -10,6 +10,14 @@ from authz.permissions import Right, extra_permissions
 from authz.principal import Principal
 
 
+class Recognition(models.TextChoices):
+    """Which pictures are read (OCR). A page of a PDF is one when pictures cover most of it, or when its text says nothing."""
+
+    OFF = "off", _("none")
+    BARE = "bare", _("only where there is no text")
+    ALL = "all", _("all, also pages that have text")
+
+
 class KnowledgeBase(models.Model):
     """A body of documents with one folder tree. Seen by whoever may see it, or anything in it.
 
@@ -30,6 +38,13 @@ class KnowledgeBase(models.Model):
             "Text that people do not see in the original is searched, quoted and given to a language model like the rest. "
             "Leave this off unless the authors of all documents are trusted."
         ),
+    )
+    recognition = models.CharField(
+        _("text in pictures"),
+        max_length=4,
+        choices=Recognition.choices,
+        default=Recognition.BARE,
+        help_text=_("Scanned pages, photos and pictures in documents are read on this server, some seconds each."),
     )
     average_terms = models.FloatField(default=250.0, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)

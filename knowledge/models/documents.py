@@ -50,6 +50,11 @@ def stored_name(version: "DocumentVersion", filename: str) -> str:
     return f"originals/{version.document.knowledge_base_id}/{version.pk}"
 
 
+def pages_folder(version_id: uuid.UUID) -> str:
+    """Where in the storage lies what is made from a version's pages: their images, what was read from them."""
+    return f"pages/{version_id}"
+
+
 class Document(models.Model):
     """A named thing in a folder, with versions. `current_version` is the one that answers.
 
@@ -101,6 +106,8 @@ class DocumentVersion(models.Model):
 
     parser_version: which PARSER_VERSION read it, 0 before there were any. hidden_apart, hidden_indexed: how many blocks that people
     do not see were kept apart, and how many answer because the base wanted it.
+    bare_pictures, scanned_pages: how many pictures a base reads that reads where there is no text, and how many more one that reads
+    all; recognised: how many were read.
     The lease says which worker holds the version: whoever writes names its `lease` and is refused when another one took over.
     """
 
@@ -115,6 +122,9 @@ class DocumentVersion(models.Model):
     parser_version = models.PositiveSmallIntegerField(default=0, editable=False)
     hidden_apart = models.PositiveIntegerField(default=0, editable=False)
     hidden_indexed = models.PositiveIntegerField(default=0, editable=False)
+    bare_pictures = models.PositiveIntegerField(default=0, editable=False)
+    scanned_pages = models.PositiveIntegerField(default=0, editable=False)
+    recognised = models.PositiveIntegerField(default=0, editable=False)
     parse_status = models.CharField(
         _("status"), max_length=12, choices=ParseStatus.choices, default=ParseStatus.PENDING, db_index=True
     )
@@ -155,6 +165,10 @@ class DocumentVersion(models.Model):
     def parsed_name(self) -> str:
         """Where the parsed blocks lie in the storage."""
         return f"parsed/{self.document.knowledge_base_id}/{self.pk}.json"
+
+    def page_name(self, name: str) -> str:
+        """Where in the storage something of this name lies that is made from a page."""
+        return f"{pages_folder(self.pk)}/{name}"
 
 
 class Stage(models.Model):

@@ -32,7 +32,7 @@ class Block:
         a list has a marker on every item, nested items indented; code stands between fences of backticks.
     level: of a heading, 1 to 6; None otherwise. page: from 1, for formats that have pages or slides.
     boxes: where the block's lines stand on the page, for highlighting; empty where the format has no pages.
-    hidden: why people do not see it in the original; None when they do.
+    hidden: why people do not see it in the original; None when they do. is_recognised: whether it was read from a picture.
     """
 
     kind: BlockKind
@@ -41,6 +41,22 @@ class Block:
     page: int | None = None
     boxes: tuple[Box, ...] = ()
     hidden: HiddenReason | None = None
+    is_recognised: bool = False
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that may show text, to be read by `knowledge.ingestion.recognition`.
+
+    at: how many blocks stand before it; `ParsedDocument.of` counts them. page: the page that it fills, whose blocks its text takes the
+    place of, or the slide it stands on. name: of the part of the file that holds it; "" where it is the page itself.
+    is_bare: whether its page says nothing that can be read otherwise; every picture inside a text is.
+    """
+
+    at: int
+    page: int | None = None
+    name: str = ""
+    is_bare: bool = True
 
 
 @dataclass(frozen=True)
@@ -56,12 +72,14 @@ class ParsedDocument:
     """A document as text with structure. No blocks means no text was found (a scan, an empty sheet).
 
     blocks: what is split, indexed, quoted and given to a model. apart: what people do not see, for the document's page alone.
+    pictures: in the order of the file.
     title: as the document itself states it, None when it does not. language: as declared by the document (BCP 47).
     """
 
     title: str | None = None
     blocks: tuple[Block, ...] = ()
     apart: tuple[Apart, ...] = ()
+    pictures: tuple[Picture, ...] = ()
     page_count: int | None = None
     language: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
@@ -71,16 +89,40 @@ class ParsedDocument:
         return SEPARATOR.join(block.text for block in self.blocks)
 
     @classmethod
-    def of(cls, blocks: Iterable[Block], **more: Any) -> "ParsedDocument":
-        """A document of blocks in reading order, those apart that people do not see."""
+    def of(cls, blocks: Iterable[Block | Picture], **more: Any) -> "ParsedDocument":
+        """A document of blocks and pictures in reading order, those blocks apart that people do not see."""
         seen: list[Block] = []
         apart: list[Apart] = []
+        pictures: list[Picture] = []
         for each in blocks:
-            if each.hidden:
+            if isinstance(each, Picture):
+                pictures.append(replace(each, at=len(seen)))
+            elif each.hidden:
                 apart.append(Apart(each, len(seen)))
             else:
                 seen.append(each)
-        return cls(blocks=tuple(seen), apart=tuple(apart), **more)
+        return cls(blocks=tuple(seen), apart=tuple(apart), pictures=tuple(pictures), **more)
+
+    def with_recognised(self, found: Mapping[Picture, Sequence[Block]]) -> "ParsedDocument":
+        """The same document with what was read from pictures: in the place of their page, or where they stand. The others stay."""
+        replaced = {picture.page for picture in found if not picture.name}
+        blocks: list[Block] = []
+        places: list[int] = []  # how many of the new blocks stand before each of the old ones, and at the end
+        pictures = iter([*sorted(found, key=lambda each: each.at), None])
+        following = next(pictures)
+        for count, each in enumerate([*self.blocks, None]):
+            while following and following.at == count:
+                blocks += found[following]
+                following = next(pictures)
+            places.append(len(blocks))
+            if each and each.page not in replaced:
+                blocks.append(each)
+        apart = tuple(replace(each, at=places[each.at]) for each in self.apart)
+        left = tuple(replace(each, at=places[each.at]) for each in self.pictures if each not in found)
+        title = self.title or next(
+            (each.text for each in blocks[:5] if each.kind == "heading" and each.page == 1), None
+        )
+        return replace(self, title=title, blocks=tuple(blocks), apart=apart, pictures=left)
 
     def with_hidden(self) -> "ParsedDocument":
         """The same document with everything in it answering, for a base that wants that."""
@@ -93,7 +135,7 @@ class ParsedDocument:
                 following = next(apart)
             if each:
                 blocks.append(each)
-        return replace(self, blocks=tuple(blocks), apart=())
+        return replace(self, blocks=tuple(blocks), apart=(), pictures=())
 
     @property
     def hidden_count(self) -> int:
@@ -107,7 +149,8 @@ class ParsedDocument:
     def from_json(cls, value: dict[str, Any]) -> "ParsedDocument":
         blocks = tuple(_block_from(block) for block in value["blocks"])
         apart = tuple(Apart(_block_from(each["block"]), each["at"]) for each in value.get("apart", ()))
-        return cls(**{**value, "blocks": blocks, "apart": apart})
+        pictures = tuple(Picture(**each) for each in value.get("pictures", ()))
+        return cls(**{**value, "blocks": blocks, "apart": apart, "pictures": pictures})
 
 
 def _block_from(value: dict[str, Any]) -> Block:
@@ -187,15 +230,19 @@ def hidden_block(text: str, reason: HiddenReason, *, page: int | None = None) ->
     return block("paragraph", "\n".join(line for line in lines if line), page=page, hidden=reason)
 
 
-def with_pieces(blocks: Iterable[Block], hidden: Hidden) -> list[Block]:
-    """Blocks without marks, each followed by what was hidden where a mark stood; pieces without a mark come first."""
-    kept: list[Block] = []
+def with_pieces(blocks: Iterable[Block], hidden: Hidden) -> list[Block | Picture]:
+    """Blocks without marks, each followed by what was hidden or shown as a picture at a mark; pieces without a mark come first."""
+    kept: list[Block | Picture] = []
     pieces = dict(enumerate(hidden.pieces))
     for each in blocks:
         numbers = marks_in(each.text)
         if numbers:
             kept += block(each.kind, without_marks(each.text), level=each.level, page=each.page, boxes=each.boxes)
-            kept += [found for n in numbers if n in pieces for found in hidden_block(*pieces.pop(n), page=each.page)]
+            kept += [found for n in numbers if n in pieces for found in _piece(*pieces.pop(n), page=each.page)]
         else:
             kept.append(each)
-    return [found for piece in pieces.values() for found in hidden_block(*piece)] + kept
+    return [found for piece in pieces.values() for found in _piece(*piece)] + kept
+
+
+def _piece(text: str, reason: HiddenReason | None, *, page: int | None = None) -> Sequence[Block | Picture]:
+    return [Picture(0, page, text)] if reason is None else hidden_block(text, reason, page=page)

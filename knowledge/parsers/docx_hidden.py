@@ -145,6 +145,11 @@ def take_unseen(tree: Any, styles: Styles) -> Hidden:
     return hidden
 
 
+def is_seen(run: Any, styles: Styles) -> bool:
+    """Whether a run that shows a picture is shown: it is neither deleted, moved away nor formatted as hidden."""
+    return not (_is_moved_away(run) or _reason(run, styles) in (HiddenReason.DELETED, HiddenReason.NOT_DISPLAYED))
+
+
 def _words(run: Any) -> Iterator[str]:
     for child in run.iterchildren():
         if child.tag in (f"{_WORD}t", f"{_WORD}delText"):

@@ -4,6 +4,7 @@ Tracked insertions, content controls, fields, smart tags, readings beside charac
 """
 
 import re
+from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ from zipfile import ZIP_STORED, ZipFile
 
 from lxml import etree
 
-from knowledge.parsers.docx_hidden import Styles, may_hide, take_unseen
+from knowledge.parsers.docx_hidden import Styles, is_seen, may_hide, take_unseen
 from knowledge.parsers.hidden import Hidden
+from knowledge.parsers.ooxml_pictures import blips, name_of, targets_in
 
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -23,7 +25,7 @@ _KNOWN_NAMES = (
     "urn:schemas-microsoft-com:",
 )
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
-_MAIN, _STYLES = "word/document.xml", "word/styles.xml"
+_MAIN, _STYLES, _RELATIONS = "word/document.xml", "word/styles.xml", "word/_rels/document.xml.rels"
 _WRAPPERS = (
     "ins",
     "moveTo",
@@ -37,7 +39,7 @@ _SEEN_TO = re.compile(rf":(?:oMath|ruby|sdt|txbxContent|AlternateContent|{'|'.jo
 
 
 def readable(path: Path) -> tuple[BytesIO, Hidden]:
-    """The file, with text that would be passed over in runs of its own and without what nobody sees.
+    """The file, with text that would be passed over in runs of its own, with marks for pictures, and without what nobody sees.
 
     The file itself where there is neither.
     """
@@ -45,11 +47,14 @@ def readable(path: Path) -> tuple[BytesIO, Hidden]:
         names = archive.namelist()
         main = archive.read(_MAIN) if _MAIN in names else b""
         styles = archive.read(_STYLES) if _STYLES in names else b""
-        if not (_SEEN_TO.search(main) or may_hide(main) or (main and may_hide(styles))):
+        targets = targets_in(archive.read(_RELATIONS) if _RELATIONS in names else b"") if b":blip" in main else {}
+        if not (targets or _SEEN_TO.search(main) or may_hide(main) or (main and may_hide(styles))):
             return BytesIO(path.read_bytes()), Hidden()
         tree = _tree(main)
         _choose(tree)
-        hidden = take_unseen(tree, Styles(_tree(styles) if styles else None))
+        looks = Styles(_tree(styles) if styles else None)
+        hidden = take_unseen(tree, looks)
+        _mark_pictures(tree, targets, hidden, looks)
         if not hidden.pieces and not _SEEN_TO.search(main):
             return BytesIO(path.read_bytes()), hidden
         _unwrap(tree)
@@ -62,6 +67,17 @@ def readable(path: Path) -> tuple[BytesIO, Hidden]:
                 written.writestr(name, etree.tostring(tree) if name == _MAIN else archive.read(name))
     copy.seek(0)
     return copy, hidden
+
+
+def _mark_pictures(tree: Any, targets: Mapping[str, str], hidden: Hidden, styles: Styles) -> None:
+    """Leave a mark after each run that shows a picture and is seen."""
+    for blip in list(blips(tree)):
+        name = name_of(blip, targets, "word")
+        run = next(blip.iterancestors(f"{_WORD}r"), None)
+        if name and run is not None and is_seen(run, styles):
+            marked = etree.Element(f"{_WORD}r")
+            marked.append(_text(hidden.picture(name)))
+            run.addnext(marked)
 
 
 def _tree(part: bytes) -> Any:

@@ -79,10 +79,10 @@ def _luminance(colour: Colour) -> float:
 class Hidden:
     """What a parser took out of one file, in the order of the file.
 
-    pieces: texts with their reasons; the number in a mark is an index into them.
+    pieces: texts with their reasons, and without one the names of pictures; the number in a mark is an index into them.
     """
 
-    pieces: list[tuple[str, HiddenReason]] = field(default_factory=list)
+    pieces: list[tuple[str, HiddenReason | None]] = field(default_factory=list)
     _seen_since: bool = True
 
     @staticmethod
@@ -104,6 +104,12 @@ class Hidden:
             return ""
         self.pieces.append((text, reason))
         self._seen_since = False
+        return f"{_OPEN}{len(self.pieces) - 1}{_CLOSE}"
+
+    def picture(self, name: str) -> str:
+        """Keep the name of a picture, which is seen; returns the mark to leave."""
+        self.pieces.append((name, None))
+        self.seen()
         return f"{_OPEN}{len(self.pieces) - 1}{_CLOSE}"
 
     def seen(self) -> None:

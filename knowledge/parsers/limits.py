@@ -1,6 +1,6 @@
 """How much one file may cost. Every number that keeps a hostile file from taking a worker down is here."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 MIB = 1024 * 1024
 
@@ -24,9 +24,15 @@ class ParseLimits:
     ratio_from_bytes: int = 1 * MIB
     text_bytes: int = 32 * MIB  # of MD, TXT, CSV and HTML files
     html_depth: int = 200  # of nested elements, where recursive readers still have stack left
+    pixels: int = 100_000_000  # of one picture: an A3 page at 600 dpi; unpacked it takes four bytes each
     text_characters: int = 20_000_000  # of the parsed text
     memory_bytes: int = 768 * MIB  # address space a parse may take beyond what the warm server already holds
     cpu_s: int = 90
     wall_s: float = 120.0
     written_bytes: int = 16 * MIB  # of any file the parser writes
     result_bytes: int = 128 * MIB  # of the answer on the pipe
+
+
+def of_recognition(limits: ParseLimits) -> ParseLimits:
+    """Of reading one picture: the models work in up to 800 MB, for five to thirty seconds of one core."""
+    return replace(limits, memory_bytes=1536 * MIB, cpu_s=120, wall_s=300.0)

@@ -80,7 +80,10 @@ class Table:
 
 @dataclass
 class Page:
-    """One page: size in points, runs of characters in file order, ruled tables. number: from 1. unseen: runs that nobody sees."""
+    """One page: size in points, runs of characters in file order, ruled tables. number: from 1. unseen: runs that nobody sees.
+
+    is_scan: whether pictures cover most of it. is_bare: whether it shows something, and says nothing that can be read.
+    """
 
     number: int
     width: float
@@ -88,6 +91,8 @@ class Page:
     segments: list[Segment]
     tables: list[Table]
     unseen: list[Segment] = field(default_factory=list)
+    is_scan: bool = False
+    is_bare: bool = False
 
 
 @dataclass

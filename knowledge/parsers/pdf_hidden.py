@@ -79,7 +79,7 @@ class Visibility:
         self._collect(_objects_of_page(page), _SAME)
         width, height = page.get_size()
         covered = sum((r - l) * (t - b) for l, b, r, t in (area.bounds for area in self._areas if area.is_picture))  # noqa: E741
-        self._is_scan = covered >= _LEAST_SCAN * width * height
+        self.is_scan = covered >= _LEAST_SCAN * width * height
         self._width, self._height = width, height
         self._last: tuple[int | None, _Text | None] = (-1, None)
 
@@ -114,7 +114,7 @@ class Visibility:
             is_filled = any(area.order > drawn.order and area.holds(*place) for area in self._areas)
             return _Text(None if is_filled else HiddenReason.INVISIBLE, drawn, text)
         if mode == _INVISIBLE:
-            over_scan = self._is_scan and any(area.is_picture and area.holds(*place) for area in self._areas)
+            over_scan = self.is_scan and any(area.is_picture and area.holds(*place) for area in self._areas)
             return _Text(None if over_scan else HiddenReason.INVISIBLE, drawn, text)
         colours = []
         if mode not in _STROKED:

@@ -21,6 +21,7 @@ REASONS = {
     "far_cell": gettext_noop(
         "The sheet “%(sheet)s” spans %(rows)s rows and %(columns)s columns; delete the far cells and upload it again."
     ),
+    "too_many_pixels": gettext_noop("A picture has %(size)s million pixels; at most %(limit)s million are accepted."),
     "zip_entries": gettext_noop("The file holds %(count)s parts; at most %(limit)s are accepted."),
     "zip_size": gettext_noop("The file unpacks to %(size)s MB; at most %(limit)s MB are accepted."),
     "zip_ratio": gettext_noop("A part of the file is packed %(ratio)s times; honest documents stay below %(limit)s."),
@@ -37,6 +38,7 @@ REASONS = {
     "crashed": gettext_noop("The reader stopped on this file (%(detail)s)."),
     "no_text": gettext_noop("No text found in the file."),
     "no_text_in_pages": gettext_noop("No text found: scanned pages, OCR is off."),
+    "no_text_in_pictures": gettext_noop("No text found, nor in the pictures of its pages."),
     "only_hidden_text": gettext_noop("All text of the file is hidden: a reader who opens it sees none."),
     "unexpected": gettext_noop("Something failed on our side (%(error)s); the log has the details. The file is kept."),
     "gave_up": gettext_noop("Gave up after %(count)s attempts (%(error)s). Try again, or ask your administrator."),

@@ -1,9 +1,9 @@
 """Parsing away from the worker: in a forked child of a warm server, under limits, killed with its group on time-out.
 
-A worker process keeps at most two servers, started when first needed: one for light formats (about 50 MB) and one
-that has imported the slow libraries (about 260 MB, ends after a minute without work). They are ordinary subprocesses on
-pipes, so a Celery pool process, which may not use multiprocessing, can have them; they end when stdin closes, that
-is with the worker.
+A worker process keeps at most three servers, started when first needed: one for light formats (about 50 MB), one for
+those whose libraries are slow (about 150 MB), and one that reads pictures (about 200 MB); the last two end after a
+minute without work. They are ordinary subprocesses on pipes, so a Celery pool process, which may not use
+multiprocessing, can have them; they end when stdin closes, that is with the worker.
 """
 
 import atexit
@@ -13,15 +13,18 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from enum import Enum
 from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 from time import monotonic
 from typing import IO, Any
 
-from knowledge.parsers.base import ParsedDocument, ParseFailed, Parser, Rejected, load, parsers
+from knowledge.parsers.base import ParsedDocument, ParseFailed, Parser, Picture, Rejected, load, parsers
 from knowledge.parsers.detect import parser_for_name
-from knowledge.parsers.limits import MIB, ParseLimits
+from knowledge.parsers.limits import MIB, ParseLimits, of_recognition
+from knowledge.parsers.recognised import RecognisedPage
 
 _START_S = 60.0  # a server that imports its libraries on a busy machine
 _GRACE_S = 10.0  # the server kills a slow child itself; this much later it is taken for dead
@@ -41,23 +44,41 @@ def parse_in_child(path: Path, *, filename: str, limits: ParseLimits | None = No
     FileNotFoundError when there is nothing at `path`.
     One file is parsed at a time in each calling process and kind of format; a dead server is replaced at the next file.
     """
-    return ParsedDocument.from_json(_ask(path, filename, limits or ParseLimits())["document"])
+    kind = _Kind.SLOW if _parser_of(filename).is_heavy else _Kind.LIGHT
+    return ParsedDocument.from_json(_ask(kind, path, filename, limits or ParseLimits())["document"])
 
 
-def page_in_child(path: Path, *, page: int, limits: ParseLimits | None = None) -> bytes | None:
-    """A page of the PDF at `path` as PNG, made in a child process; None where there is no such page. page: from 1.
+def page_in_child(path: Path, *, filename: str, page: int, limits: ParseLimits | None = None) -> bytes | None:
+    """A page of the PDF or picture at `path` as PNG, made in a child process; None where there is no such page. page: from 1.
 
     Raises ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
     """
-    png: str | None = _ask(path, "page.pdf", limits or ParseLimits(), page=page)["png"]
+    png: str | None = _ask(_Kind.LIGHT, path, filename, limits or ParseLimits(), page=page)["png"]
     return None if png is None else base64.b64decode(png)
 
 
-def _ask(path: Path, filename: str, limits: ParseLimits, **more: int) -> dict[str, Any]:
-    """What the child made of the file. Raises Rejected or ParseFailed, with its reason."""
+def recognised_in_child(
+    path: Path, *, filename: str, picture: Picture, limits: ParseLimits | None = None
+) -> RecognisedPage:
+    """What one picture of the file at `path` says, read in a child process: some four seconds for a page.
+
+    Raises Rejected, ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
+    """
+    limits = limits or of_recognition(ParseLimits())
+    answer = _ask(_Kind.RECOGNITION, path, filename, limits, picture=asdict(picture))
+    return RecognisedPage.from_json(answer["recognised"])
+
+
+def _parser_of(filename: str) -> Parser:
     load()
+    return parser_for_name(filename)
+
+
+def _ask(kind: "_Kind", path: Path, filename: str, limits: ParseLimits, **more: Any) -> dict[str, Any]:
+    """What the child made of the file. Raises Rejected or ParseFailed, with its reason."""
+    _parser_of(filename)
     request = {"path": str(path.resolve(strict=True)), "filename": filename, "limits": asdict(limits), **more}
-    answer = _servers.of(parser_for_name(filename)).ask(request, limits)
+    answer = _servers.of(kind).ask(request, limits)
     if "error" not in answer:
         return answer
     error = Rejected if answer["error"] == "rejected" else ParseFailed
@@ -164,24 +185,37 @@ def _read(pipe: IO[bytes] | None, size: int, deadline: float) -> bytes:
     return bytes(data)
 
 
+class _Kind(Enum):
+    """What a server is for."""
+
+    LIGHT = "light"
+    SLOW = "slow"
+    RECOGNITION = "recognition"
+
+    def modules(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Those that register its parsers, and those to import before the first fork."""
+        if self is _Kind.RECOGNITION:
+            return sorted({type(each).__module__ for each in parsers}), ("knowledge.parsers.recognition",)
+        same = [each for each in parsers if each.is_heavy == (self is _Kind.SLOW)]
+        preload = dict.fromkeys(module for each in same for module in each.preload)
+        return sorted({type(each).__module__ for each in same}), tuple(preload)
+
+
 class _Servers:
-    """The servers of this process, by what they preload; a forked process begins with none."""
+    """The servers of this process; a forked process begins with none."""
 
     def __init__(self) -> None:
-        self._servers: dict[bool, _Server] = {}
-        self._inherited: dict[bool, _Server] = {}  # kept, because a Popen that is thrown away complains
+        self._servers: dict[_Kind, _Server] = {}
+        self._inherited: dict[_Kind, _Server] = {}  # kept, because a Popen that is thrown away complains
         self._lock = threading.Lock()
         os.register_at_fork(after_in_child=self._forget)
 
-    def of(self, parser: Parser) -> _Server:
-        is_heavy = parser.is_heavy
+    def of(self, kind: _Kind) -> _Server:
         with self._lock:
-            if is_heavy not in self._servers:
-                same = [each for each in parsers if each.is_heavy == is_heavy]
-                modules = sorted({type(each).__module__ for each in same})
-                preload = dict.fromkeys(module for each in same for module in each.preload)
-                self._servers[is_heavy] = _Server(tuple(modules), tuple(preload), ends_when_idle=is_heavy)
-            return self._servers[is_heavy]
+            if kind not in self._servers:
+                modules, preload = kind.modules()
+                self._servers[kind] = _Server(tuple(modules), tuple(preload), ends_when_idle=kind is not _Kind.LIGHT)
+            return self._servers[kind]
 
     def stop(self) -> None:
         with self._lock:

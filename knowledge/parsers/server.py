@@ -2,7 +2,8 @@
 
 Run as `python -m knowledge.parsers.server MODULES PRELOAD [--end-when-idle]`. Protocol: a JSON object and a newline on
 stdin; on stdout eight bytes of length (big endian) and a JSON object: {"document": …}, {"png": base64 | null} for a
-request that names a `page` of a PDF, or {"error": "rejected" | "failed", "code": …, "params": {…}}.
+request that names a `page`, {"recognised": …} for one that names a `picture`, or {"error": "rejected" | "failed",
+"code": …, "params": {…}}.
 """
 
 import base64
@@ -20,7 +21,7 @@ from select import select
 from time import monotonic
 from typing import Any, NoReturn
 
-from knowledge.parsers.base import ParseFailed, Rejected, UnreadableFile
+from knowledge.parsers.base import ParseFailed, Picture, Rejected, UnreadableFile
 from knowledge.parsers.detect import parser_for
 from knowledge.parsers.limits import MIB, ParseLimits
 
@@ -168,7 +169,9 @@ def _answer_to(request: dict[str, Any], limits: ParseLimits) -> bytes:
         parser = parser_for(path, request["filename"])
         name = parser.name
         if "page" in request:
-            return _image_of(path, request["page"])
+            return _page_image(path, request["page"], limits)
+        if "picture" in request:
+            return _recognised(path, Picture(**request["picture"]), limits)
         document = parser.parse(path, limits)
         return json.dumps({"document": document.to_json()}, ensure_ascii=False).encode("utf-8", errors="replace")
     except UnreadableFile as error:
@@ -184,11 +187,17 @@ def _answer_to(request: dict[str, Any], limits: ParseLimits) -> bytes:
     return _answer(found)
 
 
-def _image_of(path: Path, page: int) -> bytes:
-    from knowledge.parsers.pdf_image import page_png
+def _page_image(path: Path, page: int, limits: ParseLimits) -> bytes:
+    from knowledge.parsers.page_image import page_png
 
-    png = page_png(path, page)
+    png = page_png(path, page, limits)
     return json.dumps({"png": png and base64.b64encode(png).decode()}).encode()
+
+
+def _recognised(path: Path, picture: Picture, limits: ParseLimits) -> bytes:
+    from knowledge.parsers.recognition import recognise
+
+    return json.dumps({"recognised": recognise(path, picture, limits).to_json()}).encode()
 
 
 def _answer(error: UnreadableFile) -> bytes:

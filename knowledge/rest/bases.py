@@ -15,7 +15,7 @@ from authz.rest.views import PrincipalViewSet
 from authz.scopes import TokenScope
 from copilot_site.lib.openapi import operation
 from copilot_site.lib.strict_serializers import Filters, Input
-from knowledge.models import KnowledgeBase
+from knowledge.models import KnowledgeBase, Recognition
 from knowledge.services.folders import NAME_LENGTH, create_knowledge_base
 
 READ = (TokenScope.SEARCH, TokenScope.INGEST)  # what a token must be for: either
@@ -27,12 +27,17 @@ class NewKnowledgeBase(Input):
     is_hidden_text_indexed = serializers.BooleanField(
         default=False, help_text="Whether text that people do not see in the original answers like the rest."
     )
+    recognition = serializers.ChoiceField(
+        choices=Recognition.choices,
+        default=Recognition.BARE,
+        help_text="Which pictures of documents are read (OCR): off, bare (only where there is no text), all.",
+    )
 
 
 class KnowledgeBaseSerializer(serializers.ModelSerializer[KnowledgeBase]):
     class Meta:
         model = KnowledgeBase
-        fields = ("id", "name", "description", "is_hidden_text_indexed", "created_at")
+        fields = ("id", "name", "description", "is_hidden_text_indexed", "recognition", "created_at")
         read_only_fields = fields
 
 

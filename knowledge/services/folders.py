@@ -14,7 +14,7 @@ from authz.grants import give
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, InvalidInput
-from knowledge.models import Document, Folder, FolderKind, FolderLink, KnowledgeBase
+from knowledge.models import Document, Folder, FolderKind, FolderLink, KnowledgeBase, Recognition
 from knowledge.services.tree import hang, is_below, link_new, lock_branch, lock_tree
 from knowledge.tasks import reread_base
 
@@ -24,7 +24,12 @@ DEEPEST = 40  # folders below the top one; a page draws the whole way down, and 
 
 @transaction.atomic
 def create_knowledge_base(
-    by: Principal | None, *, name: str, description: str = "", is_hidden_text_indexed: bool = False
+    by: Principal | None,
+    *,
+    name: str,
+    description: str = "",
+    is_hidden_text_indexed: bool = False,
+    recognition: str = Recognition.BARE,
 ) -> KnowledgeBase:
     """Make a knowledge base with its root folder. The caller has checked that `by` may; None sets a system up.
 
@@ -36,7 +41,10 @@ def create_knowledge_base(
     if KnowledgeBase.unscoped.filter(name=name).exists():
         raise Conflict(_("There is a knowledge base called “%(name)s” already.") % {"name": name})
     base = KnowledgeBase.unscoped.create(
-        name=name, description=description, is_hidden_text_indexed=is_hidden_text_indexed
+        name=name,
+        description=description,
+        is_hidden_text_indexed=is_hidden_text_indexed,
+        recognition=recognition,
     )
     root = Folder.unscoped.create(knowledge_base=base, parent=None, name=name)
     link_new(root, None)
@@ -50,16 +58,17 @@ def create_knowledge_base(
 def change_knowledge_base(by: Principal, base: KnowledgeBase) -> None:
     """Store another name, description or setting; the admin page has checked that `by` may. Raises InvalidInput (no usable name).
 
-    Documents with hidden text are read again when hidden text begins to answer, and when it stops.
+    Documents with hidden text are read again when hidden text begins to answer, and when it stops; those with pictures when other
+    pictures are to be read.
     """
     base.name = clean_name(base.name)
-    base.save(update_fields=["name", "description", "is_hidden_text_indexed"])
+    base.save(update_fields=["name", "description", "is_hidden_text_indexed", "recognition"])
     record(by, Action.KNOWLEDGE_BASE_CHANGED, base, detail=_settings(base))
     transaction.on_commit(lambda: reread_base.delay(str(base.pk)), robust=True)
 
 
-def _settings(base: KnowledgeBase) -> dict[str, bool]:
-    return {"is_hidden_text_indexed": base.is_hidden_text_indexed}
+def _settings(base: KnowledgeBase) -> dict[str, bool | str]:
+    return {"is_hidden_text_indexed": base.is_hidden_text_indexed, "recognition": base.recognition}
 
 
 def root_folder(base: KnowledgeBase) -> Folder:

@@ -21,6 +21,7 @@ from knowledge.models import (
     DocumentVersion,
     KnowledgeBase,
     ParseStatus,
+    Recognition,
     Stage,
     StageName,
     StageStatus,
@@ -56,9 +57,22 @@ def outdated_versions(base: KnowledgeBase | None = None) -> QuerySet[DocumentVer
     """The versions that are read and would be read otherwise today, answering ones and older ones; of one base, or of all."""
     wants = Q(document__knowledge_base__is_hidden_text_indexed=True)
     older = Q(parser_version__lt=APART_SINCE) | Q(parser_version__lt=PARSER_VERSION, hidden_apart__gt=0)
-    outdated = older | wants & Q(hidden_apart__gt=0) | ~wants & Q(hidden_indexed__gt=0)
+    outdated = older | wants & Q(hidden_apart__gt=0) | ~wants & Q(hidden_indexed__gt=0) | ~_reads_its_pictures()
     rows = DocumentVersion.unscoped.filter(outdated, parse_status=ParseStatus.COMPLETED)
     return (rows.filter(document__knowledge_base=base) if base else rows).order_by("created_at", "pk")
+
+
+def _reads_its_pictures() -> Q:
+    """As many pictures of the version were read as its base wants."""
+    counts = {
+        Recognition.OFF: 0,
+        Recognition.BARE: F("bare_pictures"),
+        Recognition.ALL: F("bare_pictures") + F("scanned_pages"),
+    }
+    found = Q()
+    for recognition, count in counts.items():
+        found |= Q(document__knowledge_base__recognition=recognition, recognised=count)
+    return found
 
 
 @transaction.atomic

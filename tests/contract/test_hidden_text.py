@@ -123,6 +123,8 @@ def test_contrast(text: tuple[int, int, int], background: tuple[int, int, int], 
 
 
 class SeesEverything:
+    is_scan = False
+
     def __init__(self, *_page: object) -> None: ...
 
     def why_unseen(self, *_character: object) -> None: ...

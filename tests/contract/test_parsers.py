@@ -17,9 +17,18 @@ from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.platypus import PageBreak, Paragraph, SimpleDocTemplate, Table, TableStyle
 
-from knowledge.parsers.base import BlockKind, ParsedDocument, ParseFailed, Rejected, UnreadableFile, load, parsers
+from knowledge.parsers.base import (
+    BlockKind,
+    ParsedDocument,
+    ParseFailed,
+    Rejected,
+    UnreadableFile,
+    load,
+    parsers,
+)
 from knowledge.parsers.detect import parser_for
 from knowledge.parsers.limits import ParseLimits
+from tests.scans import PICTURES
 
 load()
 
@@ -132,7 +141,7 @@ def kinds(document: ParsedDocument) -> set[BlockKind]:
 
 
 def test_every_parser_has_a_sample() -> None:
-    assert sorted(parsers.names()) == FORMATS
+    assert sorted(parsers.names()) == sorted([*SAMPLES, *PICTURES])
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -2,11 +2,10 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from copilot_site.config import load_config
 from copilot_site.lib.progress import progress
-from copilot_site.startup_checks import is_exposed
 from demo.seed import seed
 from demo.unfinished import is_unfinished
 
@@ -15,7 +14,7 @@ class Command(BaseCommand):
     help = "Fill an empty database with the demo company; leaves any other as it is."
 
     def handle(self, **options: Any) -> None:
-        if is_exposed(load_config()):
+        if settings.IS_EXPOSED:
             raise CommandError(
                 "The demo's passwords are public, and others reach this site: seed it where COPILOT_HOST and COPILOT_ALLOWED_HOSTS "
                 "name this machine only."

@@ -48,9 +48,9 @@ class MarkdownParser:
         tokens = _READER.parse(_SHORTCODE.sub(_shown, Hidden.unmarked(source)))
         hidden = take_unseen_html(tokens, limits)
         blocks = with_pieces(_blocks(SyntaxTreeNode(tokens).children), hidden)
-        if not any(not each.hidden for each in blocks):  # a section page that says its name and no more
-            blocks = block("heading", fields.get("title", ""), level=1) + blocks
         found = ParsedDocument.of(blocks, language=fields.get("lang") or fields.get("language"))
+        if not found.blocks:  # a section page that says its name and no more
+            found = replace(found, blocks=tuple(block("heading", fields.get("title", ""), level=1)))
         title = fields.get("title") or next(
             (b.text for b in found.blocks if b.kind == "heading" and b.level == 1), None
         )

@@ -5,6 +5,7 @@ PDFium gives normal code points for Chinese where pypdf and pdf.js give Kangxi r
 
 import ctypes
 import sys
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import groupby
@@ -16,7 +17,7 @@ import pypdfium2.raw as pdfium_c
 
 from knowledge.ingestion.normalise import normalise
 from knowledge.parsers import detect
-from knowledge.parsers.base import Block, ParsedDocument, ParseFailed, Rejected, hidden_block, parsers
+from knowledge.parsers.base import Block, ParsedDocument, ParseFailed, Picture, Rejected, hidden_block, parsers
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.pdf_geometry import Page, Segment, Table
 from knowledge.parsers.pdf_hidden import Visibility
@@ -29,6 +30,8 @@ _FIRST_HALVES, _SECOND_HALVES = range(0xD800, 0xDC00), range(0xDC00, 0xE000)
 _NO_CHARACTER = "\ufffd"
 _MIN_PATHS = 3  # fewer drawn shapes cannot rule a table
 _MAX_PATHS = 3000  # a drawing: pdfplumber would need minutes for the page
+_FEWEST_CHARACTERS = 16  # of a page that says something
+_MOST_UNKNOWN = 0.3  # share of characters that no font but the file's own knows
 
 
 class PdfParser:
@@ -49,8 +52,10 @@ class PdfParser:
             with closing(_RuledTables(path)) as ruled:
                 pages = list(_pages(document, ruled, limits))
             blocks = blocks_of(pages)
+            pictures = [Picture(0, page.number, is_bare=page.is_bare) for page in pages if page.is_scan or page.is_bare]
             unseen = [found for page in pages for found in _unseen(page)]
-            in_order = sorted([*blocks, *unseen], key=lambda each: (each.page or 0, each.hidden is not None))
+            in_order: list[Block | Picture] = [*pictures, *blocks, *unseen]
+            in_order.sort(key=lambda each: each.page or 0)
             return ParsedDocument.of(in_order, title=_title(document, blocks), page_count=len(document))
 
 
@@ -77,20 +82,34 @@ def _pages(document: pdfium.PdfDocument, ruled: "_RuledTables", limits: ParseLim
             continue
         characters += pdfium_c.FPDFText_CountChars(textpage.raw)
         check_text_size(characters, limits)
-        segments = list(_segments(page, textpage))
+        visibility = Visibility(page)
+        segments = list(_segments(page, textpage, visibility))
         width, height = page.get_size()
         tables = ruled.on(index) if segments and _may_have_tables(page) else []
         seen = [segment for segment in segments if segment.hidden is None]
         unseen = [segment for segment in segments if segment.hidden is not None]
-        yield Page(index + 1, width, height, seen, tables, unseen)
+        is_bare = not _is_readable(seen) and (visibility.is_scan or bool(unseen) or _shows_something(page))
+        yield Page(index + 1, width, height, seen, tables, unseen, visibility.is_scan, is_bare)
         textpage.close()
         page.close()
 
 
-def _segments(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage) -> Iterator[Segment]:
+def _is_readable(segments: Sequence[Segment]) -> bool:
+    """Whether a page's text says something: more than a page number, and in characters that are letters to anybody."""
+    text = "".join(segment.text for segment in segments)
+    unknown = sum(unicodedata.category(char) in ("Co", "Cn") or char == _NO_CHARACTER for char in text)
+    return len(text) >= _FEWEST_CHARACTERS and unknown < _MOST_UNKNOWN * len(text)
+
+
+def _shows_something(page: pdfium.PdfPage) -> bool:
+    """Whether anything but text is drawn: a picture, or letters as outlines."""
+    drawn = page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_PATH, pdfium_c.FPDF_PAGEOBJ_IMAGE], max_depth=3)
+    return next(iter(drawn), None) is not None
+
+
+def _segments(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage, visibility: Visibility) -> Iterator[Segment]:
     """Runs of characters on one line without a wide gap, in the order of the file, in points from the top left."""
     place = _Placement(page)
-    visibility = Visibility(page)
     current: Segment | None = None
     last = 0  # index of the last character of `current`
     pending = ""  # spaces and marks that PDFium makes up have no place of their own

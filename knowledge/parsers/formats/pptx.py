@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from knowledge.parsers import detect
-from knowledge.parsers.base import Block, ParsedDocument, Rejected, block, hidden_block, parsers
+from knowledge.parsers.base import Block, ParsedDocument, Picture, Rejected, block, hidden_block, parsers
 from knowledge.parsers.elements import blocks_from
 from knowledge.parsers.hidden import HiddenReason
 from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.ooxml_pictures import pictures_in
 from knowledge.parsers.pptx_hidden import unseen as unseen_parts
 from knowledge.parsers.precheck import check_ooxml
 from knowledge.titles import stated_title
@@ -51,14 +52,28 @@ class PptxParser:
         return replace(found, title=title or None)
 
 
-def _in_order(blocks: tuple[Block, ...], presentation: Any, unseen: dict[int, list[Block]]) -> Iterator[Block]:
-    """Slide by slide: its blocks, the speaker's notes, what is not seen of it. Of a hidden slide nothing is seen."""
+def _in_order(
+    blocks: tuple[Block, ...], presentation: Any, unseen: dict[int, list[Block]]
+) -> Iterator[Block | Picture]:
+    """Slide by slide: its blocks, its pictures, the speaker's notes, what is not seen of it. Of a hidden slide nothing is seen."""
     by_page = {page: list(group) for page, group in groupby(blocks, key=lambda each: each.page)}
     for number, slide in enumerate(presentation.slides, start=1):
-        found = [*by_page.get(number, []), *_notes(slide, number)]
+        shown, notes = by_page.get(number, []), _notes(slide, number)
         if slide.element.get("show") in ("0", "false"):
-            found = [replace(each, hidden=HiddenReason.SLIDE) for each in found]
-        yield from [*found, *unseen.get(number, [])]
+            yield from (replace(each, hidden=HiddenReason.SLIDE) for each in [*shown, *notes])
+        else:
+            yield from shown
+            yield from _pictures(slide, number)
+            yield from notes
+        yield from unseen.get(number, [])
+
+
+def _pictures(slide: Any, number: int) -> Iterator[Picture]:
+    """The pictures of a slide, in the order they are drawn."""
+    for name in pictures_in(
+        slide.shapes.element, {key: each.target_ref for key, each in slide.part.rels.items()}, "ppt/slides"
+    ):
+        yield Picture(0, number, name)
 
 
 def _notes(slide: Any, number: int) -> list[Block]:

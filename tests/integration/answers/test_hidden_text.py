@@ -151,7 +151,9 @@ def test_a_file_of_nothing_else_gives_no_document(base: KnowledgeBase) -> None:
 
 def change(person: User, base: KnowledgeBase, *, is_on: bool) -> int:
     """Through the page of the administration; returns its status."""
-    form = {"name": base.name, "description": "", "org_unit": ""} | ({"is_hidden_text_indexed": "on"} if is_on else {})
+    form = {"name": base.name, "description": "", "org_unit": "", "recognition": base.recognition} | (
+        {"is_hidden_text_indexed": "on"} if is_on else {}
+    )
     return client_of(person).post(reverse("admin:knowledge_knowledgebase_change", args=[base.pk]), form).status_code
 
 

@@ -132,7 +132,9 @@ def test_whoever_uploads_without_end_keeps_nobody_else_waiting(django_capture_on
 LONG = "\n\n".join(f"# Part {number}\n\n{'This part says something of its own. ' * 40}" for number in range(6))
 
 
-@pytest.mark.parametrize("share", [Share(size_bytes=5_000_000, passages=2), Share(size_bytes=100, passages=500)])
+@pytest.mark.parametrize(
+    "share", [Share(size_bytes=5_000_000, pictures=2, passages=2), Share(size_bytes=100, pictures=2, passages=500)]
+)
 def test_a_version_that_is_more_than_its_share_goes_on_with_the_imports(
     share: Share, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Commit
 ) -> None:
@@ -154,7 +156,7 @@ def test_a_version_that_is_more_than_its_share_goes_on_with_the_imports(
 
 
 def test_a_version_within_its_share_is_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "SHARE", Share(size_bytes=5_000_000, passages=500))
+    monkeypatch.setattr(tasks, "SHARE", Share(size_bytes=5_000_000, pictures=2, passages=500))
     prepare_embedder()
     version = newest_version(make_document(make_base(), "long.md", LONG))
     ingest_version(str(version.pk))

@@ -4,9 +4,9 @@ import pytest
 from django.urls import get_resolver
 
 from agent.runs import threads
-from copilot_site import connection_budget
 from copilot_site.config import Config
-from copilot_site.connection_budget import POOL
+from copilot_site.lib import connection_budget
+from copilot_site.lib.connection_budget import POOL
 from copilot_site.seats import KINDS, shares
 
 LANES = (threads._front, threads._beside, threads._at_work)

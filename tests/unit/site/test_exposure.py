@@ -73,10 +73,10 @@ def test_others_come_by_an_address_or_by_a_name(change: dict[str, Any], is_so: b
 
 
 @pytest.fixture
-def exposed(monkeypatch: pytest.MonkeyPatch) -> None:
+def exposed(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     """This process is configured as a site that others reach."""
-    for module in ("copilot_site.checks", "demo.management.commands.seed_demo"):
-        monkeypatch.setattr(f"{module}.load_config", config)
+    monkeypatch.setattr("copilot_site.checks.load_config", config)
+    settings.IS_EXPOSED = True
 
 
 @pytest.mark.django_db

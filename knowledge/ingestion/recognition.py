@@ -1,0 +1,75 @@
+"""Reading the pictures of a version (OCR), as its base wants it: one after the other, each kept in the storage as it is read.
+
+A worker that comes back goes on where the one before it stopped, and a version that is read again need not read its pictures again.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import structlog
+from django.core.files.base import ContentFile
+
+from knowledge.models import DocumentVersion, Recognition
+from knowledge.parsers.base import ParsedDocument, Picture, UnreadableFile
+from knowledge.parsers.recognised import RecognisedPage, blocks_in
+from knowledge.parsers.sandbox import recognised_in_child
+
+log = structlog.get_logger(__name__)
+
+MODEL = "PP-OCRv6"  # what was read by another is read again
+
+
+def wanted(parsed: ParsedDocument, recognition: str) -> Sequence[Picture]:
+    """The pictures of a document that a base with this setting has read."""
+    if recognition == Recognition.OFF:
+        return ()
+    return [each for each in parsed.pictures if each.is_bare or recognition == Recognition.ALL]
+
+
+def with_pictures(
+    version: DocumentVersion, path: Path, parsed: ParsedDocument, report: Callable[[int, int], None]
+) -> ParsedDocument:
+    """The document with what its pictures say. path: the original; report: told how many are read, of how many.
+
+    A picture that cannot be read is left out: the rest of the document is not lost for it.
+    """
+    pictures = wanted(parsed, version.document.knowledge_base.recognition)
+    found: dict[Picture, RecognisedPage] = {}
+    for done, picture in enumerate(pictures):
+        report(done, len(pictures))
+        page = _kept(version, picture) or _read(version, path, picture)
+        if page and page.lines:
+            found[picture] = page
+    return parsed.with_recognised(blocks_in(found)) if found else parsed
+
+
+def _read(version: DocumentVersion, path: Path, picture: Picture) -> RecognisedPage | None:
+    try:
+        page = recognised_in_child(path, filename=version.document.filename, picture=picture)
+    except UnreadableFile as problem:
+        log.warning("ingestion.picture_unread", version=str(version.pk), picture=_word(picture), reason=problem.code)
+        return None
+    content = json.dumps({"model": MODEL, **page.to_json()}, ensure_ascii=False).encode()
+    version.file.storage.save(_name(version, picture), ContentFile(content))
+    return page
+
+
+def _kept(version: DocumentVersion, picture: Picture) -> RecognisedPage | None:
+    storage, name = version.file.storage, _name(version, picture)
+    if not storage.exists(name):
+        return None
+    with storage.open(name) as file:
+        value = json.load(file)
+    if value.pop("model") == MODEL:
+        return RecognisedPage.from_json(value)
+    storage.delete(name)
+    return None
+
+
+def _name(version: DocumentVersion, picture: Picture) -> str:
+    return version.page_name(f"{_word(picture)}.json")
+
+
+def _word(picture: Picture) -> str:
+    return picture.name.replace("/", "-") or str(picture.page)

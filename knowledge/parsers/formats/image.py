@@ -1,0 +1,48 @@
+"""Photographs and scans: no text of their own, a page for each picture in the file, to be read by `knowledge.ingestion.recognition`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from PIL import Image, UnidentifiedImageError
+
+from knowledge.parsers import detect
+from knowledge.parsers.base import ParsedDocument, ParseFailed, Picture, Rejected, parsers
+from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.page_image import upright
+from knowledge.parsers.precheck import check_file_size
+
+
+@dataclass(frozen=True)
+class ImageParser:
+    """One kind of picture. signatures: how its files begin, one of them; Pillow's name of it is `name` in capitals."""
+
+    name: str
+    mime_types: tuple[str, ...]
+    extensions: tuple[str, ...]
+    signatures: tuple[bytes, ...]
+    preload: tuple[str, ...] = ("knowledge.parsers.page_image",)
+    is_heavy: bool = False
+
+    def recognises(self, path: Path) -> bool:
+        return detect.head(path).startswith(self.signatures)
+
+    def parse(self, path: Path, limits: ParseLimits) -> ParsedDocument:
+        check_file_size(path, limits)
+        try:
+            with Image.open(path, formats=[self.name.upper()]) as image:
+                count = getattr(image, "n_frames", 1)
+            upright(path, limits)
+        except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
+            raise ParseFailed("damaged", format=self.name.upper()) from error
+        if count > limits.pages:
+            raise Rejected("too_many_pages", count=count, limit=limits.pages)
+        return ParsedDocument.of((Picture(0, page) for page in range(1, count + 1)), page_count=count)
+
+
+for _parser in (
+    ImageParser("png", ("image/png",), (".png",), (b"\x89PNG\r\n\x1a\n",)),
+    ImageParser("jpeg", ("image/jpeg",), (".jpg", ".jpeg"), (b"\xff\xd8\xff",)),
+    ImageParser("tiff", ("image/tiff",), (".tif", ".tiff"), (b"II*\0", b"MM\0*")),
+    ImageParser("webp", ("image/webp",), (".webp",), (b"RIFF",)),
+):
+    parsers.add(_parser.name, _parser)

@@ -1,0 +1,40 @@
+"""The pictures inside an Office document that can be read, by the names of their parts in the file."""
+
+import posixpath
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lxml import etree
+
+READ = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".gif", ".bmp")  # not EMF and WMF, which are drawings
+_EMBED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}embed"
+
+
+def blips(tree: Any) -> Iterator[Any]:
+    """The elements that show a picture, in the order of the document."""
+    yield from tree.iter("{http://schemas.openxmlformats.org/drawingml/2006/main}blip")
+
+
+def name_of(blip: Any, targets: Mapping[str, str], folder: str) -> str | None:
+    """The part that a picture comes from; None where it is no part of the file or nothing that is read.
+
+    targets: what the ids of relations lead to. folder: where in the file the part that shows it lies.
+    """
+    target = targets.get(blip.get(_EMBED) or "")
+    if not target or "://" in target or not target.lower().endswith(READ):
+        return None
+    return posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+
+
+def pictures_in(tree: Any, targets: Mapping[str, str], folder: str) -> Iterator[str]:
+    """The names of all of them, each once."""
+    yield from dict.fromkeys(name for blip in blips(tree) if (name := name_of(blip, targets, folder)))
+
+
+def targets_in(relations: bytes) -> dict[str, str]:
+    """What a part's relations lead to, by their ids. relations: the XML of its `.rels`; empty where it has none."""
+    if not relations:
+        return {}
+    tree = etree.fromstring(relations, etree.XMLParser(resolve_entities=False, no_network=True))
+    inside = (each for each in tree if each.get("TargetMode") != "External")
+    return {each.get("Id", ""): each.get("Target", "") for each in inside}

@@ -1,0 +1,56 @@
+"""A page of a PDF, or a picture, as an image. Runs in the confined child: PDFium and Pillow are large, and the file is a stranger's."""
+
+import io
+from pathlib import Path
+
+import pypdfium2 as pdfium
+from PIL import Image, ImageOps
+
+from knowledge.parsers import detect
+from knowledge.parsers.base import Rejected
+from knowledge.parsers.limits import ParseLimits
+
+SCALE = 2.0  # pixels a point: sharp on a laptop, about 200 KB a page
+LONGEST_SIDE = 2400  # pixels; a poster must not cost a gigabyte
+
+
+def page_png(path: Path, number: int, limits: ParseLimits) -> bytes | None:
+    """The page as PNG, None where there is no such page. number: from 1. Raises what the libraries raise for what is neither."""
+    image = _pdf_page(path, number) if is_pdf(path) else _frame(path, number, limits)
+    if image is None:
+        return None
+    stream = io.BytesIO()
+    image.save(stream, "PNG")
+    return stream.getvalue()
+
+
+def is_pdf(path: Path) -> bool:
+    return b"%PDF-" in detect.head(path)[:1024]
+
+
+def upright(source: Path | io.BytesIO, limits: ParseLimits, *, frame: int = 0) -> Image.Image:
+    """A picture as people see it, on white where it is see-through. frame: from 0. Raises Rejected before a huge one is unpacked."""
+    with Image.open(source) as image:
+        image.seek(frame)
+        if image.width * image.height > limits.pixels:
+            raise Rejected("too_many_pixels", size=image.width * image.height // 10**6, limit=limits.pixels // 10**6)
+        seen = ImageOps.exif_transpose(image).convert("RGBA")
+    return Image.alpha_composite(Image.new("RGBA", seen.size, "white"), seen).convert("RGB")
+
+
+def _pdf_page(path: Path, number: int) -> Image.Image | None:
+    with pdfium.PdfDocument(path) as document:
+        if not 1 <= number <= len(document):
+            return None
+        page = document[number - 1]
+        image: Image.Image = page.render(scale=min(SCALE, LONGEST_SIDE / max(page.get_size()))).to_pil()
+        return image
+
+
+def _frame(path: Path, number: int, limits: ParseLimits) -> Image.Image | None:
+    try:
+        image = upright(path, limits, frame=number - 1)
+    except EOFError:  # Pillow's word for a frame that is not there
+        return None
+    image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+    return image
