@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any, Literal
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -16,8 +17,9 @@ from agent.events import Event, StopReason
 from agent.runs.start import ask
 from agent.sessions import ShownMessage, create_session, get_message
 from authz.principal import Principal
-from business.evaluation.questions import comparable, contains
+from business.evaluation.questions import alternatives, comparable, contains, is_part
 from business.execute import Access
+from business.results.shown_query import ResultTable
 from business.session import connected
 from business.sources import OpenSource, open_sources
 from knowledge.ingestion.language import language_of
@@ -102,26 +104,47 @@ async def asked_in(principal: Principal, session_id: Any, question: str) -> list
 
 
 def gold_of(sql: str, sources: Sequence[OpenSource], today: date) -> Iterator[Sequence[Sequence[Any]]]:
-    """The rows of a gold statement, "" for none, in each source that has its tables. today: the day that it names."""
+    """The rows of a gold statement, "" for none, of each alternative in each source that has its tables. today: the day it names."""
     for opened in sources if sql else ():
         if not isinstance(opened.access, Access):
             continue
         now = datetime.now(ZoneInfo(opened.layer.time_zone)).date()
         with connected(opened.access.admin) as connection:
-            try:
-                yield connection.execute(sql.replace(f"{today}", f"{now}").encode()).fetchall()
-            except psycopg.errors.UndefinedTable:
-                continue
+            for statement in alternatives(sql.replace(f"{today}", f"{now}")):
+                try:
+                    yield connection.execute(statement.encode()).fetchall()
+                except psycopg.errors.UndefinedTable:
+                    break
 
 
 def _verdict(turn: Turn, shown: ShownMessage, gold: Sequence[Sequence[Sequence[Any]]]) -> Verdict:
     if shown.stop_reason != StopReason.OK:
         return "right" if turn.nothing else "declined"
     told = turn.answer is not None and not shown.queries and share_said(turn.answer, shown.content) >= SAID
-    return "right" if told or is_counted(shown, gold) else "wrong"
+    cell = [[(turn.answer,)]] if turn.answer is not None else []  # a document may be a spreadsheet that was asked
+    return "right" if told or is_counted(shown, [*gold, *cell]) else "wrong"
 
 
 def is_counted(shown: ShownMessage, gold: Sequence[Sequence[Sequence[Any]]]) -> bool:
-    """Whether a result of the answer holds the rows of one of the gold results."""
-    tables = [query.result.table.rows for query in shown.queries if query.result]
-    return any(contains(*comparable(rows, expected)) for rows in tables for expected in gold)
+    """Whether a result of the answer holds the rows of one of the gold results; percentages have two decimals."""
+    tables = [query.result.table for query in shown.queries if query.result]
+    golds = [*gold, *(_told(expected, digits) for expected in gold for digits in (20, 2))]
+    return any(_holds(table, expected) for table in tables for expected in golds)
+
+
+def _holds(table: ResultTable, expected: Sequence[Sequence[Any]]) -> bool:
+    """One that was cut, and says so, holds the first of as many rows."""
+    if table.total is not None:
+        return table.total == len(expected) and is_part(*comparable(table.rows, expected))
+    return contains(*comparable(table.rows, expected))
+
+
+def _told(rows: Sequence[Sequence[Any]], digits: int) -> list[list[Any]]:
+    """Rows as an answer keeps them. digits: behind the point, at most."""
+    return [[_cell(cell, digits) for cell in row] for row in rows]
+
+
+def _cell(cell: Any, digits: int) -> Any:
+    if isinstance(cell, Decimal | float):
+        return round(cell, digits)
+    return cell.isoformat() if isinstance(cell, date) else cell

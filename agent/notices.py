@@ -66,3 +66,10 @@ def data_not_asked(run: Run, called: Called) -> None:
             run.tell(str(texts.DATA_SILENT))
         elif called.problem == "SqlRefused":
             run.tell(called.result.error)
+
+
+def data_not_read(run: Run) -> None:
+    """A question about business data that was not answered from them says why; documents may still say something."""
+    with override(run.language):
+        for reason in run.state.plan.explore.why if run.state.plan.explore else ():
+            run.tell(str(texts.DATA_UNREAD) % {"why": reason})

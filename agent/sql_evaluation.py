@@ -8,21 +8,19 @@ from datetime import date, datetime
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
-from asgiref.sync import sync_to_async
 from pydantic import BaseModel
 
+from agent.model_parsing import parser_over, replied
 from agent.prompting import prompt
 from agent.providers.base import ChatModel
 from agent.providers.configured import served_model
 from agent.providers.openai_compatible import ServedModel
-from agent.providers.structured import complete
 from agent.scripted_service import Request, says_json, scripted_service
 from authz.principal import Principal
 from business.evaluation.ceilings import Replies, gold_reply
 from business.evaluation.questions import Asked, NotAnswered, Statement, Way
 from business.examples import Example, confirmed_examples
 from business.linking.linker import Linker
-from business.linking.schema_prompt import schema_prompt
 from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
 from business.logical_query.query import LogicalQuery
@@ -78,7 +76,7 @@ class _Waiting:
     async def __call__(self, turns: Sequence[Mapping[str, Any]], wanted: type[T]) -> T:
         began = time.perf_counter()
         try:
-            return await complete(self.model, list(turns), wanted)
+            return await replied(self.model, turns, wanted)
         finally:
             self.seconds += time.perf_counter() - began
 
@@ -90,11 +88,7 @@ def by_words(parser: Parser, catalog: Catalog, today: date | None) -> Way:
 def by_model(model: ChatModel, linker: Linker, examples: Sequence[Example], today: date | None) -> Way:
     """As the product asks a model, over one layer."""
     waiting = _Waiting(model)
-
-    async def tables(question: str, named_in: str) -> str:
-        return schema_prompt(await sync_to_async(linker.link)(question, named_in=named_in))
-
-    parser = ModelParser(waiting, lambda name: prompt(name, "en").text, tables, examples)
+    parser = parser_over(linker, waiting, lambda name: prompt(name, "en").text, examples)
     parsing = Parsing(parser, Catalog.of(linker.layer), today)
     return Way(parsing.write, parsing.repair, lambda: waiting.seconds)
 

@@ -157,10 +157,13 @@ class MeantQuery(BaseModel):
 
 
 class ExploreForm(BaseModel):
-    """The form in which a question that was not read can be asked. query: what was understood of it, None for nothing."""
+    """The form in which a question that was not read can be asked. query: what was understood of it, None for nothing. why: it was
+    not answered, in sentences for the person.
+    """
 
     source: str
     query: LogicalQuery | None = None
+    why: list[str] = Field(default_factory=list)
 
 
 class Plan(BaseModel):

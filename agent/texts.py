@@ -16,6 +16,7 @@ SEARCHED = ngettext_lazy(
 AND_OTHERS = _("%(names)s and others")
 OTHER_WORDS = _("Other words may help.")
 WHOM_TO_ASK = _("Other words may help; or ask whoever keeps these documents: %(names)s.")
+NEITHER_DATA_NOR_DOCUMENTS = _("I cannot answer this from the business data, and your documents do not say it either.")
 NOT_HELPED_WITH = _(
     "I do not help with that: I answer questions about documents and data that you may read, and change nothing."
 )
@@ -43,6 +44,7 @@ MODEL_SILENT = _("The language model does not answer now; the answer is quoted f
 MODEL_BROKE_OFF = _("The language model broke off; this is the part of the answer that came.")
 NOT_ALL_CHECKED = _("What could not be checked against its source is marked.")
 SEARCH_STOPPED = _("The search was stopped at its limit; the answer stands on what was found so far.")
+DATA_UNREAD = _("The business data do not answer this: %(why)s")
 DATA_SILENT = _("The business data cannot be asked right now: their database does not answer as it should.")
 
 # --- how a run ended otherwise ------------------------------------------------------------------------------------------

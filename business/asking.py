@@ -15,6 +15,7 @@ from django.utils.translation import override
 from authz.principal import Principal
 from business.confirmed import confirmed_in
 from business.guard.refusal import Reason, SqlRefused
+from business.linking.vectors import nearest_sources
 from business.logical_query.compiler import compile_query
 from business.logical_query.query import LogicalQuery
 from business.logical_query.wording import Meaning, describe
@@ -93,9 +94,12 @@ class Asking:
 
     async def _by_model(self, question: Question) -> Answered | Unanswered | None:
         """None where the model fails, or says that the data cannot answer; the words may still."""
-        opened = await sync_to_async(nearest)(self.sources, question)
-        if opened is None or self.by_model is None:
+        near = await sync_to_async(nearest)(self.sources, question)
+        if len(near) > 1:
+            return Unanswered(choices=tuple(Choice(in_source(question.text, each)) for each in near))
+        if not near or self.by_model is None:
             return None
+        opened = near[0]
         parser = await self.by_model(opened)
         try:
             parsed = await parser.parse(question.text, opened.catalog, question.context(opened))
@@ -128,22 +132,18 @@ class Asking:
         return await self._told(opened, parsed, question)
 
     async def _by_words(self, question: Question) -> Answered | Unanswered:
-        read: list[tuple[OpenSource, LogicalQuery]] = []
-        choices: list[Choice] = []
-        for opened in self.sources:
-            parsed = await sync_to_async(reading)(opened, question)
-            if isinstance(parsed, LogicalQuery):
-                read.append((opened, parsed))
-            elif isinstance(parsed, Clarification):
-                choices += [replace(choice, source=opened.source.name) for choice in parsed.choices]
-            elif isinstance(parsed, Unparseable):
-                self.failures.append((opened, parsed))
-        if len(read) == 1 and not choices:
-            return await self._run(*read[0], question)
-        choices += [
-            Choice(in_source(question.text, opened, self.sources), query, opened.source.name) for opened, query in read
-        ]
-        return Unanswered(() if choices else tuple(self.failures), tuple(choices))
+        parsed = [(opened, await sync_to_async(reading)(opened, question)) for opened in self.sources]
+        self.failures += [(opened, each) for opened, each in parsed if isinstance(each, Unparseable)]
+        found = [(opened, each) for opened, each in parsed if isinstance(each, LogicalQuery | Clarification)]
+        first = [each for each in found if each[0].is_kept] or found  # a database before spreadsheets
+        if len(first) == 1 and isinstance(query := first[0][1], LogicalQuery):
+            others = [opened.title for opened, _each in found if opened is not first[0][0]]
+            return _told_of_others(await self._run(first[0][0], query, question), others, question.language)
+        choices = tuple(
+            choice for opened, each in first for choice in _choices(question.text, opened, each, self.sources)
+        )
+        near = [] if choices else await sync_to_async(nearest)(self.sources, question)
+        return Unanswered(tuple(each for each in self.failures if each[0] in near), choices)
 
     async def _run(self, opened: OpenSource, parsed: Parsed, question: Question) -> Answered:
         if isinstance(parsed, LogicalQuery):
@@ -195,21 +195,45 @@ def is_read(principal: Principal, text: str, language: str) -> bool:
     return any(isinstance(reading(opened, question), LogicalQuery | Clarification) for opened in sources)
 
 
-def nearest(sources: Sequence[OpenSource], question: Question) -> OpenSource | None:
-    """The source whose words the question says most; the one the conversation stands on, where that does not decide."""
-    if len(sources) == 1:
-        return sources[0]
-    scores = {opened.source.name: _said(opened, question) for opened in sources}
+def nearest(sources: Sequence[OpenSource], question: Question) -> list[OpenSource]:
+    """The source that a question is about; several where its words are as much those of each.
+
+    The one whose words it says most, of these the one that the conversation stands on, or a database before spreadsheets; where it
+    says none, the one with things that lie nearest to it.
+    """
+    scores = {opened.source.pk: _said(opened, question) for opened in sources} if len(sources) > 1 else {}
     best = max(scores.values(), default=0)
-    found = [opened for opened in sources if scores[opened.source.name] == best]
-    if len(found) == 1 and best:
-        return found[0]
-    return next((opened for opened in found if question.earlier and opened.source.name == question.earlier[0]), None)
+    found = [opened for opened in sources if scores.get(opened.source.pk, 0) == best]
+    standing = [opened for opened in found if question.earlier and opened.source.name == question.earlier[0]]
+    found = standing or [opened for opened in found if opened.is_kept] or found
+    if best == 0 and len(found) > 1:
+        near = nearest_sources([opened.source.pk for opened in found], question.text, 1)
+        found = [opened for opened in found if opened.source.pk in near] or found[:1]
+    return found
 
 
 def _said(opened: OpenSource, question: Question) -> int:
     items = items_of(question.text, opened.lexicon, today_of(opened))
     return sum(len(item.text) for item in items if item.refs)
+
+
+def _choices(
+    text: str, opened: OpenSource, parsed: LogicalQuery | Clarification, among: Sequence[OpenSource]
+) -> list[Choice]:
+    """What may have been meant of a source, among these."""
+    if isinstance(parsed, Clarification):
+        return [replace(choice, source=opened.source.name) for choice in parsed.choices]
+    return [Choice(in_source(text, opened, among), parsed, opened.source.name)]
+
+
+def _told_of_others(answered: Answered, titles: Sequence[str], language: str) -> Answered:
+    """The answer, saying which spreadsheets could have given one, too."""
+    with override("zh-hans" if language.startswith("zh") else "en"):
+        told = tuple(
+            _("“%(title)s” can be asked this, too: name it in brackets.") % {"title": title} for title in titles
+        )
+    meaning = replace(answered.meaning, definitions=(*answered.meaning.definitions, *told))
+    return replace(answered, meaning=meaning)
 
 
 def in_source(text: str, opened: OpenSource, among: Sequence[OpenSource]) -> str:

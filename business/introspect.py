@@ -14,6 +14,7 @@ from psycopg import sql
 from business.address import Address
 from business.guard.rewrite import quoted
 from business.inference.catalog import Column, Reference, Table, declared_references, tables_of
+from business.inference.chinese import with_chinese
 from business.inference.codes import spelled_out
 from business.inference.counts import with_besides, with_nouns, with_states
 from business.inference.flags import flag_values, is_numbered_flag, written_flag
@@ -84,7 +85,7 @@ def layer_of(
         forbidden = tuple(column.name for column in table.columns if sensitive and sensitive.search(column.name))
         models.append(_model(connection, table, pointing, names, forbidden))
     taken = _Taken(models, names)
-    models = [model.model_copy(update={"synonyms": _shorter(model, taken, names)}) for model in models]
+    models = with_chinese([model.model_copy(update={"synonyms": _shorter(model, taken, names)}) for model in models])
     return SemanticLayer(name=name, time_zone=time_zone, semantic_models=tuple(models))
 
 

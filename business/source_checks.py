@@ -1,8 +1,14 @@
 """Whether a data source can be asked: its server, its account, its tables, and a wall on trial."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import psycopg
 from django.utils.translation import gettext as _
 
+from audit.actions import Action, Outcome
+from audit.record import record
+from authz.principal import Principal
 from business.account import Fault, faults_of
 from business.identity import SourceRefused
 from business.missing_indexes import missing_indexes
@@ -12,6 +18,7 @@ from business.relations import faults_in
 from business.sandbox.hardening import is_hardened, not_hardened
 from business.sandbox.views import rehearse
 from business.session import connected
+from copilot_site.lib.errors import CopilotError
 
 
 def all_sources() -> list[DataSource]:
@@ -59,3 +66,13 @@ def _faults_with(source: DataSource) -> list[Fault]:
     if not faults:
         rehearse(address)
     return faults
+
+
+@contextmanager
+def failure_recorded(by: Principal | None, name: str) -> Iterator[None]:
+    """Record what keeps a source from being described; name: of the source, or of the file that was to describe one."""
+    try:
+        yield
+    except CopilotError as error:
+        record(by, Action.SETTING_CHANGED, outcome=Outcome.ERROR, reason=type(error).__name__, target_name=name)
+        raise

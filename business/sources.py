@@ -1,8 +1,7 @@
 """Data sources as people meet them: what one may ask, changing them, and rights on them."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -18,7 +17,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
-from audit.actions import Action, Outcome
+from audit.actions import Action
 from audit.record import record
 from authz.permissions import Right
 from authz.principal import Principal
@@ -42,6 +41,7 @@ from business.semantic_layer.model import SemanticLayer, SemanticModel
 from business.semantic_layer.rights import is_within, may_read, policy_of, require_schemas
 from business.semantic_layer.yaml_io import read_layer
 from business.session import connected
+from business.source_checks import failure_recorded
 from business.spreadsheets.sources import access_to, described
 from copilot_site.lib.errors import Conflict, CopilotError, InvalidInput, NotFound, PermissionDenied
 from knowledge.retrieval.search import Scope
@@ -70,8 +70,18 @@ class OpenSource:
     @property
     def called(self) -> str:
         """What people call it in brackets behind a question; two may be called alike."""
+        return self.source.name if re.search("[()（）]", self.title) else self.title
+
+    @property
+    def names(self) -> set[str]:
+        """What it can be named by, in lower case: its own name, its title, its file's name without the ending."""
         stem = PurePath(self.source.document.filename).stem if self.source.document else ""
-        return self.source.name if not stem or set("()（）") & set(stem) else stem
+        return {self.source.name.lower(), self.title.lower(), stem.lower()} - {""}
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether somebody keeps it and says what its tables mean: a database, and no spreadsheet."""
+        return self.source.document_id is None
 
     async def run(self, text: str, *, execute: bool) -> Answer:
         """Check a statement under the person's rights, and run it unless told not to. Raises what its engine raises."""
@@ -160,8 +170,8 @@ def open_sources(principal: Principal, question: str = "", scope: Scope = EVERYT
     if len(ids) > MOST_SHEETS:
         is_named = _NAMED.match(question)
         told = is_named["source"].strip() if is_named else ""
-        are_called = Q(name__iexact=told) | Q(document__filename__istartswith=f"{told}.")
-        called = sheets.filter(are_called).values_list("pk", flat=True) if told else ()
+        in_file = Q(document__title__iexact=told) | Q(document__filename__istartswith=f"{told}.")
+        called = sheets.filter(Q(name__iexact=told) | in_file).values_list("pk", flat=True) if told else ()
         ids = list(dict.fromkeys([*called, *nearest_sources(ids, question, MOST_SHEETS), *ids]))[:MOST_SHEETS]
     found = (_if_readable(_opened, principal, each) for each in sources.filter(Q(document=None) | Q(pk__in=ids)))
     return [opened for opened in found if opened is not None]
@@ -176,7 +186,7 @@ def named_source(question: str, sources: list[OpenSource]) -> tuple[str, list[Op
     """A question without the source that is named in brackets behind it, and that source; else all of them."""
     named = _NAMED.match(question)
     told = named["source"].strip().lower() if named else ""
-    chosen = [opened for opened in sources if told in (opened.source.name.lower(), opened.called.lower())]
+    chosen = [opened for opened in sources if told in opened.names]
     return (named["question"], chosen) if named and chosen else (question, sources)
 
 
@@ -324,16 +334,6 @@ def draft(by: Principal | None, source: DataSource) -> SemanticLayer:
             fresh = draft_layer(source.address, source.name, time_zone=time_zone, schemas=source.schemas)
     models: list[SemanticModel] = [known.get((m.table_schema, m.table), m) for m in fresh.semantic_models]
     return source.semantic_layer.model_copy(update={"semantic_models": tuple(models)})
-
-
-@contextmanager
-def failure_recorded(by: Principal | None, name: str) -> Iterator[None]:
-    """Record what keeps a source from being described; name: of the source, or of the file that was to describe one."""
-    try:
-        yield
-    except CopilotError as error:
-        record(by, Action.SETTING_CHANGED, outcome=Outcome.ERROR, reason=type(error).__name__, target_name=name)
-        raise
 
 
 @transaction.atomic

@@ -16,7 +16,8 @@ from business.models import DataSource
 from business.semantic_layer.model import SemanticLayer, SemanticModel
 from business.semantic_layer.rights import require_schemas
 from business.semantic_layer.yaml_io import read_table
-from business.sources import failure_recorded, require_manage
+from business.source_checks import failure_recorded
+from business.sources import require_manage
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 
 

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 Message = Mapping[str, Any]
 """A message in OpenAI's form: role, content, tool_calls, tool_call_id."""
@@ -51,11 +51,11 @@ class Prices:
 
 @dataclass(frozen=True)
 class Shape:
-    """What JSON the answer must be. strict: the service holds the model to the schema; else only to being JSON."""
+    """What JSON the answer must be. form: a schema that the service holds the model to, a tool that it fills, or any JSON."""
 
     name: str
     schema: Mapping[str, Any]
-    strict: bool = True
+    form: Literal["strict", "tool", "json"] = "strict"
 
 
 class ChatModel(Protocol):

@@ -275,12 +275,20 @@ def _request(
         request |= {"stream_options": {"include_usage": True}, "temperature": 0}
     if tools:
         request |= {"tools": list(tools), "tool_choice": "auto"}
-    if shape is not None and shape.strict:
-        schema = {"name": shape.name, "schema": dict(shape.schema), "strict": True}
-        request["response_format"] = {"type": "json_schema", "json_schema": schema}
-    elif shape is not None:
-        request["response_format"] = {"type": "json_object", "schema": dict(shape.schema)}
-    return request
+    return request | (_shaped(shape) if shape is not None else {})
+
+
+def _shaped(shape: Shape) -> dict[str, Any]:
+    """How a form is asked for."""
+    schema = dict(shape.schema)
+    if shape.form == "tool":
+        tool = {"name": shape.name, "description": "Gives the answer.", "parameters": schema}
+        chosen = {"type": "function", "function": {"name": shape.name}}
+        return {"tools": [{"type": "function", "function": tool}], "tool_choice": chosen}
+    if shape.form == "json":
+        return {"response_format": {"type": "json_object", "schema": schema}}
+    strict = {"name": shape.name, "schema": schema, "strict": True}
+    return {"response_format": {"type": "json_schema", "json_schema": strict}}
 
 
 def _with_wait(error: ModelUnavailable, answer: "openai.APIStatusError") -> ModelUnavailable:

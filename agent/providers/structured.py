@@ -1,4 +1,4 @@
-"""A JSON object out of a model, whatever it knows of JSON: strict schema, else JSON mode, else plain text; and mended once."""
+"""A JSON object out of a model, whatever it knows of JSON: strict schema, else a tool to call, else JSON mode, else plain text."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,23 +19,41 @@ _FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 
 
+class NoObject(ValueError):
+    """A reply is no object of the form that was asked for; the text says why. reply: what came."""
+
+    def __init__(self, why: str, reply: Reply) -> None:
+        super().__init__(why)
+        self.reply = reply
+
+
+async def ask_once(model: ChatModel, messages: Sequence[Message], wanted: type[T]) -> tuple[T, Reply]:
+    """What the model answers, as `wanted`. Raises NoObject, and ModelError."""
+    reply = await _reply(model, messages, wanted)
+    try:
+        return read(said_in(reply), wanted), reply
+    except ValueError as error:
+        raise NoObject(str(error), reply) from error
+
+
 async def ask_for(model: ChatModel, messages: Sequence[Message], wanted: type[T]) -> tuple[T, list[Reply]]:
-    """What the model answers, as `wanted`, and every reply it took, for counting.
+    """The same, mended once; and every reply it took, for counting.
 
     Raises ModelError: ModelUnreadable where two answers in a row cannot be read, or one does not end.
     """
     replies: list[Reply] = []
     asked = list(messages)
     for _attempt in range(2):
-        reply = await _reply(model, asked, wanted)
-        replies.append(reply)
         try:
-            return read(reply.text, wanted), replies
-        except ValueError as error:
+            answer, reply = await ask_once(model, asked, wanted)
+        except NoObject as error:
+            replies.append(error.reply)
             asked += [
-                {"role": "assistant", "content": reply.text or "(nothing)"},
+                {"role": "assistant", "content": said_in(error.reply) or "(nothing)"},
                 {"role": "user", "content": f"This cannot be read ({error}). Answer with the JSON object alone."},
             ]
+        else:
+            return answer, [*replies, reply]
     raise ModelUnreadable(f"{model.name} twice gave no JSON object of the form that was asked for")
 
 
@@ -45,16 +63,21 @@ async def complete(model: ChatModel, messages: Sequence[Message], wanted: type[T
     return answer
 
 
+def said_in(reply: Reply) -> str:
+    """What a reply says: the arguments of the tool that it calls, else its text."""
+    return reply.calls[0].arguments if reply.calls else reply.text
+
+
 async def _reply(model: ChatModel, messages: Sequence[Message], wanted: type[BaseModel]) -> Reply:
     """The reply in the strictest form that the service accepts. Raises ModelError of the last form that was tried."""
-    schema = _schema(wanted)
-    forms = (Shape(wanted.__name__, _strict(schema)), Shape(wanted.__name__, schema, strict=False), None)
+    schema, name = _schema(wanted), wanted.__name__
+    forms = (Shape(name, _strict(schema)), Shape(name, schema, "tool"), Shape(name, schema, "json"), None)
     for form in forms:
         reply = Reply()
         try:
             async for delta in model.stream(messages, shape=form):
                 reply.take(delta)
-                if len(reply.text) > MOST_CHARACTERS:
+                if len(said_in(reply)) > MOST_CHARACTERS:
                     raise ModelUnreadable(f"{model.name} did not end its JSON object")
         except (ModelRefused, ModelFell):
             if form is None:

@@ -11,12 +11,12 @@ from asgiref.sync import sync_to_async
 
 from agent.budget import HARD, Limit
 from agent.events import Event, FunctionCall, LLMToolCall, Thinking, ToolCall, ToolResult
-from agent.notices import limit_reached, model_failed
+from agent.notices import data_not_read, limit_reached, model_failed
 from agent.prompting import count_messages, prompt
 from agent.providers.assembly import CompleteCall, Reply
 from agent.providers.base import ModelError
 from agent.revocation import require_visible
-from agent.state import Goto, RagSummary, Run, State, ToolProblem, Turn
+from agent.state import ExploreForm, Goto, RagSummary, Route, Run, State, ToolProblem, Turn
 from agent.states.retrieve import filters_of
 from agent.tools.base import ToolContext, allowed_names, in_order, specification
 from agent.tools.calling import UNREAD, Called, call_tool
@@ -47,6 +47,8 @@ async def act(run: Run) -> AsyncIterator[Event | Goto]:
             model_failed(run, error, State.ACT)
             run.model_gave_up = run.spent.stopped_by in HARD  # it may still write from what is found without it
             break
+    if not run.findings:
+        data_not_read(run)
     for notice in run.fresh_notices():
         yield notice
     add_trace(
@@ -182,6 +184,9 @@ def keep(run: Run, called: Called, *, ms: int) -> None:
         )
     if result.sql is not None:
         run.state.tools.sql = result.sql
+    if called.tool and called.tool.node is State.QUERY and run.state.plan.route is Route.SQL:
+        form = result.data.get("explore")
+        run.state.plan.explore = ExploreForm.model_validate(form) if form else None
     if called.tool and called.tool.node is State.CALCULATE and result.success:
         run.workings.append(result.output)
     err = None

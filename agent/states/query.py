@@ -7,10 +7,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from agent.events import Event
-from agent.notices import data_not_asked
+from agent.notices import data_not_asked, data_not_read
 from agent.providers import extractive
 from agent.revocation import keep_visible
-from agent.state import ExploreForm, Goto, MeantQuery, Route, Run, State
+from agent.state import Goto, MeantQuery, Run, State
 from agent.states.act import keep
 from agent.tools.base import ToolContext
 from agent.tools.calling import call_tool
@@ -48,18 +48,8 @@ async def query(run: Run) -> AsyncIterator[Event | Goto]:
         run.state.plan.clarifying_queries = {text: MeantQuery.model_validate(each) for text, each in queries.items()}
         yield Goto(State.CLARIFY)
     else:
-        if run.state.plan.route is Route.SQL:
-            _tell_why(run, called.result.data.get("reasons", []))
-            form = called.result.data.get("explore")
-            run.state.plan.explore = ExploreForm.model_validate(form) if form else None
+        data_not_read(run)
         yield Goto(State.RETRIEVE)
-
-
-def _tell_why(run: Run, reasons: list[str]) -> None:
-    """A question that is about business data and was not answered from them says why; documents may still say something."""
-    for reason in dict.fromkeys(reasons):
-        with override(run.language):
-            run.tell(_("The business data do not answer this: %(why)s") % {"why": reason})
 
 
 async def _named_by_documents(run: Run) -> str:

@@ -46,7 +46,14 @@ def _said(run: Run) -> tuple[StopReason, str]:
             return StopReason.PERMISSION_DENIED, f"{nothing} {folders}"
         if run.spent.stopped_by in HARD:
             return StopReason.BUDGET_EXHAUSTED, f"{nothing} {texts.LIMIT_CAME_FIRST}"
-        return StopReason.NO_EVIDENCE, "\n".join([nothing, " ".join(_searched(run))])
+        return StopReason.NO_EVIDENCE, _nothing(run)
+
+
+def _nothing(run: Run) -> str:
+    """Of a question on business data a notice says why, and the form is there; of others where was searched."""
+    if run.state.plan.explore is not None:
+        return str(texts.NEITHER_DATA_NOR_DOCUMENTS)
+    return "\n".join([str(texts.NOTHING_FOUND), " ".join(_searched(run))])
 
 
 def askable(run: Run) -> str:

@@ -20,7 +20,7 @@ from agent.revocation import require_visible
 from agent.rule_routing.context_dependence import Lean, in_one_text, is_vague, leaning_of
 from agent.rule_routing.decomposition import Steps, halves_of, steps_of
 from agent.rule_routing.intents import GOES_ON, UNCLEAR, UNSAID, Ruling, is_greeting, rule
-from agent.state import Goto, MeantQuery, Plan, Route, Run, State, Subtask
+from agent.state import ExploreForm, Goto, MeantQuery, Plan, Route, Run, State, Subtask
 from agent.states.query import TOOL as QUERY
 from agent.tools.base import allowed_names, find, why_closed
 from agent.workflow import add_trace
@@ -70,12 +70,13 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
     by_rules = _as_asked if is_confirmed or is_chosen else _by_rules
     question, ruling, steps = by_model or await sync_to_async(by_rules)(run, earlier)
     run.state.input.normalized_query = question
-    meant = run.state.plan.clarifying_queries
+    meant, form = run.state.plan.clarifying_queries, run.state.plan.explore
     run.state.plan = Plan(
         route=ruling.route,
         intent=ruling.intent,
         clarifying_questions=list(ruling.readings[:READINGS]),
         clarifying_queries=meant,
+        explore=form,
     )
     run.expression = ruling.expression
     way = State.QUERY if is_confirmed or run.logical_query else await sync_to_async(_way)(run, steps)
@@ -165,6 +166,9 @@ def _by_rules(run: Run, earlier: Earlier | None) -> Decision:
     if told is not None and not told.question:
         queries = {text: MeantQuery(source=source, query=query) for text, (source, query) in told.readings.items()}
         run.state.plan.clarifying_queries = queries
+        if run.earlier_query is not None:
+            source, standing = run.earlier_query
+            run.state.plan.explore = ExploreForm(source=source, query=standing)
         return asked, Ruling(Route.CLARIFY, UNCLEAR, readings=tuple(told.readings)), None
     if told is not None and told.query is None:
         return told.question, rule(told.question), steps_of(told.question)

@@ -120,8 +120,7 @@ class ToolMistake(Exception):
 class NotReadable(ToolMistake):
     """Nobody's mistake: the question is not one that the tool reads. What would help is told as for a mistake.
 
-    queries: what each reading means, where that is known. reasons: for the person, why it is not answered. explore: the form in
-    which it can be asked.
+    queries: what each reading means, where that is known. explore: the form in which it can be asked, and why it is not answered.
     """
 
     def __init__(
@@ -130,12 +129,10 @@ class NotReadable(ToolMistake):
         *,
         readings: Sequence[str] = (),
         queries: Mapping[str, MeantQuery] | None = None,
-        reasons: Sequence[str] = (),
         explore: ExploreForm | None = None,
     ) -> None:
         super().__init__(sentence, readings=readings)
         self.queries = dict(queries or {})
-        self.reasons = tuple(reasons)
         self.explore = explore
 
 

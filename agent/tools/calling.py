@@ -98,7 +98,6 @@ async def _called(name: str, arguments: str, allowed: Collection[str], ctx: Tool
             data = {
                 **data,
                 **({"queries": meant} if meant else {}),
-                **({"reasons": list(error.reasons)} if error.reasons else {}),
                 **({"explore": error.explore.model_dump(mode="json")} if error.explore else {}),
             }
         return replace(failed, result=replace(failed.result, data=data))

@@ -6,9 +6,9 @@ from asgiref.sync import sync_to_async
 from pydantic import Field
 
 from agent.evidence import text_hash
+from agent.model_parsing import parser_over, replied
 from agent.prompting import prompt
 from agent.providers.base import ModelError
-from agent.providers.structured import complete
 from agent.state import EvidenceItem, ExploreForm, Finding, MeantQuery, Source, SqlSummary, State
 from agent.tools.base import NotReadable, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
 from agent.tools.output import fenced
@@ -16,7 +16,6 @@ from authz.principal import Principal
 from authz.scopes import TokenScope
 from business.asking import Answered, Asking, Question, Unanswered, free_meaning, why_wrong
 from business.examples import confirmed_examples
-from business.linking.schema_prompt import schema_prompt
 from business.logical_query.errors import Inexpressible
 from business.models import DataSource
 from business.parsing.model.parser import ModelParser
@@ -130,11 +129,9 @@ async def _run(ctx: ToolContext, opened: OpenSource, sql: str) -> QueryResult:
 async def _parser(ctx: ToolContext, language: str, opened: OpenSource) -> ModelParser:
     assert ctx.model is not None
     examples = await sync_to_async(confirmed_examples)(ctx.principal, opened.source)
-
-    async def tables(question: str, named_in: str) -> str:
-        return schema_prompt(await sync_to_async(opened.linker.link)(question, named_in=named_in))
-
-    return ModelParser(partial(complete, ctx.model), lambda name: ctx.use(prompt(name, language)), tables, examples)
+    return parser_over(
+        opened.linker, partial(replied, ctx.model), lambda name: ctx.use(prompt(name, language)), examples
+    )
 
 
 def _not_readable(found: Unanswered, *, may_write: bool) -> NotReadable:
@@ -155,14 +152,12 @@ def _not_readable(found: Unanswered, *, may_write: bool) -> NotReadable:
         told.append(f"{opened.source.name} cannot answer this: {failed.why}")
         if may_write:
             told.append(f"Tables for `sql`: {_schema(opened.layer)}")
-    understood = [(opened, failed.partial) for opened, failed in found.reasons if failed.partial is not None]
-    forms = [ExploreForm(source=opened.source.name, query=query) for opened, query in understood] or [
-        ExploreForm(source=opened.source.name) for opened, _failed in found.reasons
-    ]
+    forms = [ExploreForm(source=opened.source.name, query=failed.partial) for opened, failed in found.reasons]
+    best = next((form for form in forms if form.query is not None), next(iter(forms), None))
+    why = list(dict.fromkeys(failed.why for _opened, failed in found.reasons))
     return NotReadable(
         " ".join(told) or "No source can answer this.",
-        reasons=[failed.why for _opened, failed in found.reasons],
-        explore=next(iter(forms), None),
+        explore=best.model_copy(update={"why": why}) if best is not None else None,
     )
 
 

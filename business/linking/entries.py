@@ -46,7 +46,8 @@ class Entry:
 
     def text(self) -> str:
         """What is embedded: what it is called and of which table, what is said of it, some of what it holds."""
-        words = " / ".join(self.named.words()[:WORDS_TOLD])
+        *others, name = self.named.words()
+        words = " / ".join([*others[: WORDS_TOLD - 1], name])
         about = " ".join(self.named.description.all())
         if self.kind == "model":
             columns = ", ".join(dimension.name.replace("_", " ") for dimension in self.table.dimensions[:COLUMNS_TOLD])

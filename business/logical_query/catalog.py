@@ -44,3 +44,8 @@ class Catalog:
         if name not in self.measures:
             raise Inexpressible(_("There is no measure called %(name)s.") % {"name": name})
         return self.measures[name]
+
+    def unit(self, name: str) -> str:
+        """The unit of a measure or a dimension; "" for none, and for what is neither."""
+        found = self.measures.get(name) or self.dimensions.get(name)
+        return found[1].unit if found else ""

@@ -86,9 +86,3 @@ class Joins:
             a.many for a in self.steps if a.one == one for b in self.steps if b.one == other and a.many == b.many
         } - {one, other}
         return found.pop() if len(found) == 1 else None
-
-    def base_for(self, models: Iterable[str]) -> str | None:
-        """The one table of these that points, through others, to all the rest; None where there is none."""
-        names = tuple(dict.fromkeys(models))
-        found = [name for name in names if all(self.up(name, other) is not None for other in names)]
-        return found[0] if len(found) == 1 else None

@@ -142,6 +142,8 @@ def begin_indexing(version_id: UUID) -> bool:
         return False
     _begin_again(version, [StageName.EMBED, StageName.PUBLISH])
     return True
+
+
 def begin_whole(version: DocumentVersion) -> None:
     """Let a version of a document be read from its file, and answer when it is published; runs inside the caller's transaction."""
     _begin_again(version, StageName.values)

@@ -240,12 +240,20 @@ async def test_a_strict_schema_is_asked_for_first() -> None:
 
 
 @pytest.mark.parametrize("status", [400, 422, 500])
-async def test_json_mode_and_plain_text_follow_where_a_schema_is_not_known(status: int) -> None:
+async def test_a_tool_json_mode_and_plain_text_follow_where_a_schema_is_not_known(status: int) -> None:
     refused = Step(status=status)
-    with serving(refused, refused, says('Sure:\n```json\n{"kind": "SQL",}\n```', check=wants(None))) as server:
+    with serving(*[refused] * 3, says('Sure:\n```json\n{"kind": "SQL",}\n```', check=wants(None))) as server:
         assert (await routed(server.base_url)).kind == "SQL"
-    assert server.requests[1]["response_format"]["type"] == "json_object"
-    assert len(server.requests) == 3, "another form is tried, not the same again"
+    assert server.requests[1]["tools"][0]["function"]["name"] == "Route"
+    assert server.requests[2]["response_format"]["type"] == "json_object"
+    assert len(server.requests) == 4, "another form is tried, not the same again"
+
+
+async def test_a_service_that_knows_tools_alone_fills_the_object_in_a_call() -> None:
+    with serving(Step(status=400), calls(("Route", {"kind": "SQL"}), check=wants(None))) as server:
+        assert (await routed(server.base_url)).kind == "SQL"
+    parameters = server.requests[1]["tools"][0]["function"]["parameters"]
+    assert parameters["properties"]["kind"] == Route.model_json_schema()["properties"]["kind"]
 
 
 async def test_what_cannot_be_read_is_asked_for_once_more() -> None:

@@ -22,7 +22,7 @@ from business.logical_query.resolve import resolved
 from business.parsing.base import Choice, Clarification, Context, FreeForm, Parsed, Unparseable
 from business.parsing.model.definitions import said_otherwise
 from business.parsing.model.free_form import fault_in
-from business.parsing.model.reply import Reply
+from business.parsing.model.reply import Malformed, Reply
 from business.parsing.model.similar import similar
 
 MOST_REPAIRS = 2
@@ -33,7 +33,7 @@ Turn = Mapping[str, Any]
 
 
 class Complete(Protocol):
-    """A language model: turns in, one object of the wanted form out. Raises whatever the model's side raises."""
+    """A language model: turns in, one object of the wanted form out. Raises Malformed, and whatever the model's side raises."""
 
     def __call__(self, turns: Sequence[Turn], wanted: type[T], /) -> Awaitable[T]: ...
 
@@ -57,12 +57,17 @@ class ModelParser:
         ]
         parsed: Parsed = Unparseable(_("The language model gave nothing that could be asked."))
         for _attempt in range(1 + MOST_REPAIRS):
-            reply = await self.complete(turns, Reply)
-            parsed, why, is_final = self._checked(reply, catalog, context, may_object=_attempt < MOST_REPAIRS)
-            if is_final:
-                return parsed
+            try:
+                reply = await self.complete(turns, Reply)
+            except Malformed as error:
+                written, why = error.text or "(nothing)", str(error)
+            else:
+                parsed, why, is_final = self._checked(reply, catalog, context, may_object=_attempt < MOST_REPAIRS)
+                if is_final:
+                    return parsed
+                written = reply.model_dump_json(exclude_defaults=True)
             turns += [
-                {"role": "assistant", "content": reply.model_dump_json(exclude_defaults=True)},
+                {"role": "assistant", "content": written},
                 {"role": "user", "content": f"{self.instructions('logical_query_repair')}\n\n{why}"},
             ]
         return parsed
@@ -75,7 +80,10 @@ class ModelParser:
             {"role": "assistant", "content": json.dumps({"sql": sql}, ensure_ascii=False)},
             {"role": "user", "content": f"{self.instructions('logical_query_repair')}\n\n{why}"},
         ]
-        reply = await self.complete(turns, Reply)
+        try:
+            reply = await self.complete(turns, Reply)
+        except Malformed:
+            return Unparseable(_("The language model gave nothing that could be asked."))
         return self._checked(reply, catalog, context, may_object=False)[0]
 
     def _checked(

@@ -7,6 +7,14 @@ from pydantic import BaseModel, BeforeValidator, Field
 from business.logical_query.query import LogicalQuery
 
 
+class Malformed(ValueError):
+    """What a language model wrote is no such object. text: what it wrote. why: for the model."""
+
+    def __init__(self, text: str, why: str) -> None:
+        super().__init__(why)
+        self.text = text
+
+
 def _text(value: Any) -> Any:
     return "" if value is None else value
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
 from business.logical_query.errors import Inexpressible
-from business.logical_query.query import Dimension, Filter, LogicalQuery, Metric, Ranking, TimeRange
+from business.logical_query.query import Dimension, Filter, LogicalQuery, Metric, Ranking, Rows, TimeRange
 from business.logical_query.times import days_of
 from business.logical_query.wording import sentence
 from business.parsing.base import Choice, Clarification, Context, Parsed, Unparseable
@@ -140,11 +140,10 @@ class _Change:
         read_times(slots)
         read_groups(slots)
         read_ranking(slots)
-        queries = [self._narrowed(self.earlier)]
-        queries = [self._grouped(query) for query in queries]
-        queries = [self._measured(query) for query in queries]
-        queries = [query for each in queries for query in self._timed(each)]
-        queries = [self._ranked(query, has_share=bool(shares)) for query in queries]
+        query = self._listed(self._measured(self._grouped(self._narrowed(self.earlier))))
+        queries = self._timed(query)
+        queries = [query for each in queries for query in (self._as_shares(each) if shares else [each])]
+        queries = [self._ranked(query) for query in queries]
         slots.use(*slots.said(*_COUNTS))
         slots.require_used()
         if all(query == self.earlier for query in queries):
@@ -224,11 +223,11 @@ class _Change:
     def _grouped(self, query: LogicalQuery) -> LogicalQuery:
         """A breakdown in the place of the one of its kind: a time of a time, another of another."""
         slots = self.slots
-        if not slots.dimensions:
+        new = list(dict.fromkeys(slots.dimensions)) or self._instead(query)
+        if not new:
             return query
         if query.rows is not None:
             raise Unread("a breakdown of a list")
-        new = list(dict.fromkeys(slots.dimensions))
         is_time = all(each.grain is not None for each in new)
         kept = [each for each in query.dimensions if (each.grain is None) == is_time]
         dimensions: tuple[Dimension, ...] = tuple([*kept, *new] if is_time and self.lead.goes_on else new)
@@ -239,6 +238,16 @@ class _Change:
                 "comparison": None if kept != list(query.dimensions) else query.comparison,
             }
         )
+
+    def _instead(self, query: LogicalQuery) -> list[Dimension]:
+        """“No, I meant countries”: a column alone, after what is broken down by one."""
+        slots, places = self.slots, self.slots.free("dimension")
+        if len(places) != 1 or not self.lead.goes_on or [each.grain for each in query.dimensions] != [None]:
+            return []
+        if slots.is_number(places[0]) or slots.is_time(places[0]):
+            return []
+        slots.use(*places)
+        return [Dimension(name=slots.ref(places[0]).name)]
 
     def _measured(self, query: LogicalQuery) -> LogicalQuery:
         """Another measure, or another table's rows counted, by the same breakdown and conditions; “how many of them”."""
@@ -264,6 +273,18 @@ class _Change:
             raise Unread("a number of what it is broken down by")
         return query.model_copy(update={"metrics": (metric,)})
 
+    def _listed(self, query: LogicalQuery) -> LogicalQuery:
+        """“Which are they?”: the rows that were counted, where nothing else is said."""
+        slots = self.slots
+        says_more = slots.used or slots.free("model", "measure", "dimension", "value", "time", "number")
+        if says_more or not slots.said("list") or query.rows is not None or query.dimensions or len(query.metrics) != 1:
+            return query
+        (metric,) = query.metrics
+        if metric.agg != "count" or metric.over is not None or metric.name not in slots.catalog.models:
+            raise Unread("a list of what")
+        filters = (*query.filters, *metric.filters)
+        return query.model_copy(update={"rows": Rows(model=metric.name), "metrics": (), "filters": filters})
+
     def _counted(self, query: LogicalQuery) -> LogicalQuery:
         assert query.rows is not None
         return query.model_copy(
@@ -275,12 +296,22 @@ class _Change:
             }
         )
 
-    def _ranked(self, query: LogicalQuery, *, has_share: bool) -> LogicalQuery:
+    def _as_shares(self, query: LogicalQuery) -> list[LogicalQuery]:
+        """Each group's share of all; without groups the share of what one condition leaves, of several each may be meant."""
+        if query.dimensions:
+            return [query.model_copy(update={"share": True})]
+        if len(query.metrics) != 1 or query.metrics[0].over is not None or not query.filters or query.comparison:
+            raise Unread("a share of what")
+        (whole,) = query.metrics
+        found = []
+        for each in query.filters:
+            part = whole.model_copy(update={"filters": (*whole.filters, each), "over": whole, "percent": True})
+            rest = tuple(other for other in query.filters if other is not each)
+            found.append(query.model_copy(update={"metrics": (part,), "filters": rest}))
+        return found
+
+    def _ranked(self, query: LogicalQuery) -> LogicalQuery:
         slots = self.slots
-        if has_share:
-            if not query.dimensions:
-                raise Unread("a share of what")
-            query = query.model_copy(update={"share": True})
         if slots.rank_role:
             if query.rows is None and not query.dimensions:
                 raise Unread("the first of what")

@@ -1,5 +1,10 @@
 """What a question asks for: numbers or a list, of what; and the query that its parts make together."""
 
+from collections.abc import Iterator
+
+from django.utils.translation import gettext as _
+
+from business.logical_query.errors import Inexpressible
 from business.logical_query.query import Dimension, Filter, Having, LogicalQuery, Metric, Ranking, Related, Rows
 from business.parsing.reader.head_parts import HeadParts
 from business.parsing.reader.parts import (
@@ -12,6 +17,7 @@ from business.parsing.reader.parts import (
 )
 from business.parsing.reader.rankings import read_ranking
 from business.parsing.reader.slots import Slots, Unread
+from business.parsing.reader.words import currencies
 
 
 def read(slots: Slots) -> LogicalQuery:
@@ -28,7 +34,25 @@ def read(slots: Slots) -> LogicalQuery:
     read_ranking(slots)
     query = _Head(slots).query()
     slots.require_used()
+    _require_currency(slots, query)
     return query
+
+
+def _require_currency(slots: Slots, query: LogicalQuery) -> None:
+    """Amounts are not changed into another currency. Raises Inexpressible where one is asked for that is not the one kept."""
+    asked = {role.partition(":")[2] for place in range(len(slots.items)) for role in slots.roles(place)} & currencies()
+    kept = {slots.catalog.unit(name) for name in _amounts(query)} & currencies()
+    if asked and kept and asked != kept:
+        raise Inexpressible(_("No currency but %(kept)s is kept here.") % {"kept": ", ".join(sorted(kept))})
+
+
+def _amounts(query: LogicalQuery) -> Iterator[str]:
+    """What of a query may be money."""
+    for metric in (*query.metrics, *(each.metric for each in query.related if each.metric)):
+        yield from (each.name for each in (metric, metric.over) if each is not None)
+    yield from (each.field for each in query.filters)
+    yield from query.rows.columns if query.rows else ()
+    yield from (query.ranking.by,) if query.ranking else ()
 
 
 class _Head(HeadParts):
@@ -219,7 +243,9 @@ class _Head(HeadParts):
         if models:
             model = slots.ref(models[0]).name
             slots.use(models[0])
-        elif slots.dimensions or slots.free("dimension") or slots.said("list", "what", "exists", "count", "much"):
+        elif slots.dimensions:
+            raise Unread("a breakdown of what")
+        elif slots.free("dimension") or slots.said("list", "what", "exists", "count", "much"):
             model = self._owner()
         else:
             raise Unread("values alone ask nothing")

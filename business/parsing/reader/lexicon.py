@@ -13,7 +13,6 @@ from business.semantic_layer.model import Dimension, SemanticModel
 
 LONGEST = 10  # units of a phrase
 SPOKEN_VALUE = 2  # characters; a value of one letter or digit is part of ordinary text
-Translate = Callable[[str], Iterable[str]]
 
 
 @dataclass(frozen=True)
@@ -37,8 +36,7 @@ class Lexicon:
     phrases: dict[tuple[str, ...], tuple[Ref, ...]] = field(repr=False)
 
     @classmethod
-    def of(cls, catalog: Catalog, translate: Translate | None = None) -> "Lexicon":
-        """translate: what an English word is called in the other language, for a layer that has no label there."""
+    def of(cls, catalog: Catalog) -> "Lexicon":
         found: defaultdict[tuple[str, ...], dict[Ref, None]] = defaultdict(dict)
 
         def say(phrase: str, ref: Ref) -> None:
@@ -47,7 +45,7 @@ class Lexicon:
                 found[key][ref] = None
 
         for model in catalog.models.values():
-            _say_model(say, model, translate)
+            _say_model(say, model)
         return cls(catalog, {key: tuple(refs) for key, refs in found.items()})
 
 
@@ -55,19 +53,19 @@ def _is_function(key: tuple[str, ...], ref: Ref) -> bool:
     """A word that questions are put with stays one, unless the layer calls a table, measure or column so."""
     if ref.kind != "value":
         return False
-    return any(key in words_of(language).roles for language in LANGUAGES)
+    return any(words_of(language).roles.get(key, ("state",)) != ("state",) for language in LANGUAGES)
 
 
-def _say_model(say: Callable[[str, Ref], None], model: SemanticModel, translate: Translate | None) -> None:
-    owners = _words(model.words(), translate)
+def _say_model(say: Callable[[str, Ref], None], model: SemanticModel) -> None:
+    owners = model.words()
     for word in owners:
         say(word, Ref("model", model.name))
     for measure in model.measures:
-        for word in _words(measure.words(), translate):
+        for word in measure.words():
             say(word, Ref("measure", f"{model.name}.{measure.name}"))
     for dimension in model.dimensions:
         ref = Ref("dimension", f"{model.name}.{dimension.name}")
-        words = _words(dimension.words(), translate)
+        words = dimension.words()
         for word in (*words, *(_aspects(words) if dimension.type == "time" else ())):
             say(word, ref)
             for owner in owners:
@@ -83,13 +81,7 @@ def _say_values(say: Callable[[str, Ref], None], dimension: Dimension, name: str
                 say(word, Ref("value", name, value.value))
 
 
-def _words(words: tuple[str, ...], translate: Translate | None) -> tuple[str, ...]:
-    if translate is None or any(not word.isascii() for word in words):
-        return words
-    return (*words, *dict.fromkeys(other for word in words for other in translate(word)))
-
-
-def _aspects(words: tuple[str, ...]) -> list[str]:
+def _aspects(words: Iterable[str]) -> list[str]:
     """下单 is also said 下过单, 下了单."""
     pairs = [word for word in words if len(word) == 2 and not word.isascii()]
     return [f"{word[0]}{between}{word[1]}" for word in pairs for between in ("过", "了", "过了")]

@@ -15,6 +15,7 @@ from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
 from business.logical_query.errors import Inexpressible
 from business.logical_query.query import Filter, LogicalQuery, Metric, TimeRange
+from business.logical_query.resolve import no_such_value
 from business.logical_query.times import period_days
 from business.logical_query.wording import sentence
 from business.parsing.base import Choice, Clarification, Context, Parsed, Unparseable
@@ -79,7 +80,8 @@ def _parsed(question: str, lexicon: Lexicon, context: Context) -> Parsed:
     items = items_of(question, lexicon, context.today)
     unknown = unknown_in(items, question)
     if unknown:
-        why = _("These words mean nothing in the data: %(words)s.") % {"words": ", ".join(unknown)}
+        why = _not_there(items, lexicon.catalog)
+        why = why or _("These words mean nothing in the data: %(words)s.") % {"words": ", ".join(unknown)}
         return Unparseable(why, unknown, understood(items, lexicon.catalog, context.today))
     found: dict[str, tuple[int, LogicalQuery]] = {}
     failed: Exception | None = None
@@ -96,6 +98,17 @@ def _parsed(question: str, lexicon: Lexicon, context: Context) -> Parsed:
     if not found:
         return replace(_unparseable(failed), partial=understood(items, lexicon.catalog, context.today))
     return _closest(list(found.values()), lexicon.catalog, context)
+
+
+def _not_there(items: Sequence[Item], catalog: Catalog) -> str:
+    """Which values there are of the column that is named beside the one word that means nothing; "" where that is not so."""
+    unknown = [place for place, item in enumerate(items) if not item.is_known]
+    if len(unknown) != 1:
+        return ""
+    (place,) = unknown
+    beside = [ref for near in items[max(0, place - 1) : place + 2] for ref in near.refs if ref.kind == "dimension"]
+    listed = [dimension for ref in beside if (dimension := catalog.dimension(ref.name)[1]).values]
+    return no_such_value(listed[0], items[place].text) if listed else ""
 
 
 def understood(items: list[Item], catalog: Catalog, today: date) -> LogicalQuery | None:

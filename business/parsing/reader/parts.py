@@ -298,6 +298,9 @@ def read_groups(slots: Slots) -> None:
 
 def _following(slots: Slots, place: int) -> None:
     after = slots.after(place)
+    if after == len(slots.items) and slots.dimensions:
+        slots.use(place)  # 按地区分
+        return
     while slots.kind(after) == "value" and slots.kind(slots.after(after)) == "model":
         after = slots.after(after)
     noun = next((role for role in slots.roles(after) if role.startswith("grain:")), "")

@@ -132,3 +132,10 @@ class Slots:
         ]
         if left:
             raise Unread("", unknown=tuple(self.items[place].text for place in left))
+        if any(self._is_of_two_things(place) for place in self.said("and")):
+            raise Unread("two things")
+
+    def _is_of_two_things(self, place: int) -> bool:
+        """“Customers and products”: a joint that no part has used, between a table and something else that is asked for."""
+        kinds = [self.kind(self.before(place)), self.kind(self.after(place))]
+        return "model" in kinds and set(kinds) <= {"model", "measure", "dimension"}

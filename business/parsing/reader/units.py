@@ -8,7 +8,10 @@ from dataclasses import dataclass
 _QUOTES = r"\"([^\"]+)\"|“([^”]+)”|「([^」]+)」|《([^》]+)》|(?<![a-z])'([^']+)'(?![a-z])"
 _UNIT = re.compile(
     rf"(?P<quoted>{_QUOTES})|(?P<time>[\ue000-\uf8ff])|(?P<number>\d[\d,]*(?:\.\d+)?)|(?P<word>[a-zà-ÿ]+(?:'(?:t|re|ve|s)\b)?)"
-    r"|(?P<han>[\u3400-\u9fff])|(?P<sign>[<>]=?|=|%|&|[、~-])"
+    r"|(?P<han>[\u3400-\u9fff])|(?P<sign>[<>]=?|=|%|&|[、~$€£¥-])"
+)
+_PRICED = re.compile(
+    r"([$€£¥])\s?(\d[\d,]*(?:\.\d+)?(?:\s?(?:[百千万亿]+|k\b|mn?\b|bn\b|thousand\b|million\b|billion\b))?)"
 )
 _SPACED = re.compile(r"(?<=[\u3400-\u9fff])\s+(?=[\d\u3400-\u9fff])|(?<=\d)\s+(?=[\u3400-\u9fff])")
 _SHORT = 3  # letters; a shorter word has no plural to take off
@@ -29,10 +32,12 @@ class Unit:
 
 
 def normalised(text: str) -> str:
-    """One form of every character; no space between Chinese and a number or another Chinese character: “2024 年”."""
+    """One form of every character; no space between Chinese and a number or another Chinese character: “2024 年”; a currency
+    behind its number: “$5”.
+    """
     text = unicodedata.normalize("NFKC", text).replace("‘", "'").replace("’", "'").replace("≥", ">=").replace("≤", "<=")
     text = "".join(lowered if len(lowered := sign.lower()) == 1 else sign for sign in text)
-    return _SPACED.sub("", text)
+    return _SPACED.sub("", _PRICED.sub(r"\2\1", text))
 
 
 def units_of(text: str) -> list[Unit]:

@@ -15,7 +15,7 @@ LANGUAGES = ("en", "zh")
 
 @dataclass(frozen=True)
 class Words:
-    """roles: by the units of a phrase, the roles it may have, in the file's order."""
+    """roles: by the units of a phrase, the roles it may have, in the file's order; of `currency:EUR` also what stands before the colon."""
 
     roles: dict[tuple[str, ...], tuple[str, ...]]
     times: dict[str, Any]
@@ -38,13 +38,15 @@ def words_of(language: str) -> Words:
     for entry in data["phrases"]:
         for phrase in entry["say"]:
             key = key_of(str(phrase))
-            if key and entry["role"] not in roles.get(key, ()):
-                roles[key] = (*roles.get(key, ()), entry["role"])
+            if key:
+                own = (entry["role"].partition(":")[0], entry["role"])
+                roles[key] = tuple(dict.fromkeys((*roles.get(key, ()), *own)))
     for grain, forms in data["times"]["grains"].items():
         for kind in ("each", "noun"):
             for phrase in forms[kind]:
                 role = f"{'each_' if kind == 'each' else ''}grain:{grain}"
                 roles[key_of(phrase)] = (role, *roles.get(key_of(phrase), ()))
+    roles |= {key_of(phrase): ("state",) for phrase in data["states"]}
     changes = data["changes"]
     return Words(
         roles,
@@ -54,6 +56,13 @@ def words_of(language: str) -> Words:
         frozenset(key_of(phrase) for phrase in changes["begins"]),
         frozenset(key_of(phrase) for phrase in changes["refers"]),
     )
+
+
+@cache
+def currencies() -> frozenset[str]:
+    """The codes of the currencies that have a word."""
+    said = (entry["role"].partition(":") for language in LANGUAGES for entry in entries(language))
+    return frozenset(code for role, _colon, code in said if role == "currency" and code)
 
 
 @cache

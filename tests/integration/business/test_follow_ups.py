@@ -90,9 +90,9 @@ def test_one_part_of_the_query_is_changed_and_the_answer_says_what_it_stands_for
          ["销售额，时间：2025-10-01 至 2025-10-31", "销售额，时间：2025-01-01 至 2025-12-31"]),
         # two times: which of them?
         ("zhao", "对比去年和今年的销售额", "2024年呢？", []),
-        # no part of a query at all
-        ("zhao", "今年取消了多少订单？", "占比呢？", []),
-        ("zhao", "How many customers are there by industry?", "no, I meant countries", []),
+        # of two conditions: the share that which of them leaves?
+        ("zhao", "中国的港口客户有多少？", "占比呢？",
+         ["客户数量（国家 = 中国）占客户数量的百分比，行业 = 港口", "客户数量（行业 = 港口）占客户数量的百分比，国家 = 中国"]),
         # what leaves out what it is about, after a question narrowed to something
         ("pieter", "已完成的项目有几个？", "预算最大的是哪个？",
          ["项目列表，前 1，按预算，项目状态 = 已完成", "项目列表，前 1，按预算"]),

@@ -98,7 +98,7 @@ def test_the_model_is_asked_first_even_for_what_the_words_say(northerner: User) 
 
 
 def test_where_the_model_fails_the_words_are_read(northerner: User) -> None:
-    with talking(northerner, *[Step(status=500)] * 4) as talk:
+    with talking(northerner, *[Step(status=500)] * 5) as talk:
         assert talk.ask("how many customers are there").result.data["rows"] == [[75]]
 
 
@@ -188,10 +188,18 @@ def test_what_would_give_a_wrong_number_is_not_run(northerner: User, written: di
 
 
 def test_prose_is_no_answer(northerner: User) -> None:
-    with talking(northerner, *[says("There are 75 loyal customers.")] * 2) as talk:
+    with talking(northerner, *[says("There are 75 loyal customers.")] * 3) as talk:
         called = talk.ask()
     assert called.problem == "NotReadable"
     assert called.result.findings == ()
+    assert len(talk.server.requests) == 3
+
+
+def test_a_query_of_another_form_goes_back_with_the_reason(northerner: User) -> None:
+    wrong = says_json({"query": {"metrics": [{"name": "customer", "agg": "median"}]}})
+    with talking(northerner, wrong, says_json({"query": LOYAL})) as talk:
+        assert talk.ask().result.data["rows"] == [[75]]
+    assert "query.metrics.0.agg" in sent(talk.server.requests[1])
 
 
 def test_an_answer_in_a_fence_is_read_and_nonsense_is_asked_for_again(northerner: User) -> None:

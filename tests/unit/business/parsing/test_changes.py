@@ -30,6 +30,34 @@ def talk(language: str, *turns: str) -> list[str]:
 @pytest.mark.parametrize(
     ("language", "turns"),
     [
+        (
+            "zh",
+            {
+                "今年取消了多少订单？": "订单数量，时间：2026-01-01 至 2026-12-31（尚未结束），订单状态 = 已取消",
+                "占比呢？": "订单数量（订单状态 = 已取消）占订单数量的百分比，时间：2026-01-01 至 2026-12-31（尚未结束）",
+            },
+        ),
+        (
+            "zh",
+            {
+                "今年的销售额是多少？": "销售额，时间：2026-01-01 至 2026-12-31（尚未结束）",
+                "按产品分一下": "销售额，按产品，时间：2026-01-01 至 2026-12-31（尚未结束）",
+                "不对，我要的是去年的": "销售额，按产品，时间：2025-01-01 至 2025-12-31",
+            },
+        ),
+        (
+            "zh",
+            {"德国有多少客户？": "客户数量，国家 = 德国", "按行业分": "客户数量，按行业，国家 = 德国"},
+        ),
+        ("zh", {"德国有多少客户？": "客户数量，国家 = 德国", "列出来": "客户列表，国家 = 德国"}),
+        (
+            "en",
+            {
+                "How many customers are there by industry?": "number of customer records, by industry",
+                "as a share": "share of number of customer records, by industry",
+                "no, I meant countries": "share of number of customer records, by country",
+            },
+        ),
         ("zh", {"欧洲有多少客户？": "客户数量，地区 = 欧洲", "华东呢？": "客户数量，地区 = 华东"}),
         (
             "zh",

@@ -1,0 +1,88 @@
+"""Gold replies through the whole chat over drafted layers: what is right reaches the person, in both languages."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import groupby
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from django.contrib.auth.models import User
+
+from agent.dialog_evaluation import Dialog, measured
+from authz.permissions import Right
+from authz.principal import Principal
+from business.evaluation.ceilings import Replies, gold_reply
+from business.evaluation.questions import Asked, loaded, read_asked
+from business.jsonl import read_jsonl
+from business.models import DataSource
+from business.sources import grant, open_source, save_layer
+from tests.evaluation_data import data_folder
+from tests.factories import make_user, prepare_embedder
+from tests.integration.agent.modelled import modelled
+from tests.integration.business.test_ceilings_in_chat import PerfectModel
+
+SETS = {  # of our questions every fifth, unless all are asked for
+    "zh": Path(__file__).parents[2] / "evaluation/questions_on_drafts_zh/questions.zh.jsonl",
+    "en": Path(__file__).parents[2] / "evaluation/questions_on_drafts/questions.other.jsonl",
+    "defog": data_folder("nl2sql_defog") / "questions.dev.jsonl",
+}
+EVERY = int(os.environ.get("CEILING_EVERY", "5"))
+LEAST = 0.97
+
+
+def asked_of(file: Path) -> Iterator[tuple[str, list[Asked]]]:
+    """The questions of a set that have an answer, by database."""
+    rows = read_jsonl(file.read_text().splitlines(), keys=("id", "question", "db_name"), name=file.name)
+    found = [one for one in map(read_asked, rows) if one.is_answerable][::EVERY]
+    for name, group in groupby(sorted(found, key=lambda one: one.database), key=lambda one: one.database):
+        yield name, list(group)
+
+
+def told(reader: User, source: DataSource, asked: list[Asked], kind: Replies) -> Counter[str]:
+    """What becomes of questions on one source: right, wrong, declined, and those that no logical query says."""
+    opened = open_source(Principal.of(reader), source.name)
+    catalog, today = opened.catalog, datetime.now(opened.time_zone).date()
+    replies = {one.question: gold_reply(one, catalog, kind, today) for one in asked}
+    said = [one for one in asked if "missing" not in replies[one.question]]
+    dialogs = [
+        Dialog.model_validate(
+            {"id": one.id, "lang": "", "as": reader.username,
+             "turns": [{"ask": one.question, "kind": "data", "sql_seen": one.gold}]}
+        )
+        for one in said
+    ]  # fmt: skip
+    with modelled(chooses=PerfectModel(replies)):
+        report = measured(dialogs, today=today)
+    for turn in report.details:
+        if turn["verdict"] != "right":
+            print(turn)
+    return Counter(turn["verdict"] for turn in report.details) + Counter(inexpressible=len(asked) - len(said))
+
+
+@pytest.mark.parametrize("kind", get_args(Replies))
+@pytest.mark.parametrize("name", SETS)
+def test_what_is_right_reaches_the_person(db: None, name: str, kind: Replies) -> None:
+    prepare_embedder()
+    reader, total = make_user("rita"), Counter[str]()
+    for database, asked in asked_of(SETS[name]):
+        with loaded(database, SETS[name].parent, [data_folder("nl2sql_defog") / "dbs"], drafted=True) as (
+            address,
+            layer,
+        ):
+            source = DataSource.unscoped.create(
+                name=layer.name,
+                database=address.database,
+                is_dedicated=True,
+                is_embedded=True,
+                schemas=sorted({model.table_schema for model in layer.semantic_models}),
+            )
+            save_layer(None, source, layer)
+            grant(None, source, to=reader, right=Right.VIEW)
+            total += told(reader, source, asked, kind)
+            source.delete()
+    print(name, kind, dict(total))
+    assert total["wrong"] == 0
+    assert total["right"] >= LEAST * (total["right"] + total["declined"]) - 1

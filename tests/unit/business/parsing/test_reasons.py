@@ -1,0 +1,84 @@
+"""What is not read says why, and what is asked in another unit than the one that is kept gets no number."""
+
+import pytest
+
+from business.logical_query.catalog import Catalog
+from business.logical_query.query import LogicalQuery
+from business.parsing.base import Clarification, Context, Unparseable
+from business.parsing.reader.lexicon import Lexicon
+from business.parsing.reader.parser import parse
+from business.semantic_layer.yaml_io import read_layer
+from tests.unit.business.parsing.test_words import LEXICON, TODAY
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "why"),
+    [
+        ("zh", "今年的销售额是多少美元？", "No currency but CNY is kept here."),
+        ("en", "What was our revenue in euros last year?", "No currency but CNY is kept here."),
+        ("en", "products with a list price above $5000", "No currency but CNY is kept here."),
+        ("en", "How many customers are in the region East?", "There is no region “east”; there are 华东, 华南, 华北, 西南, 欧洲."),
+        ("zh", "East地区有多少客户？", "There is no region “east”; there are 华东, 华南, 华北, 西南, 欧洲."),
+        ("en", "What was our revenue this fiscal year?",
+         "A fiscal year has no meaning in these data: the layer does not say when it begins."),
+        ("en", "How many customers churned?", "These words mean nothing in the data: churned."),
+    ],
+)  # fmt: skip
+def test_the_reason_names_what_is_missing(language: str, question: str, why: str) -> None:
+    parsed = parse(question, LEXICON, Context(language, TODAY))
+    assert isinstance(parsed, Unparseable), parsed
+    assert parsed.why == why
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "products with a list price above ¥5000",
+        "标价超过￥5千的产品",
+        "今年的销售额是多少元？",
+        "What was our revenue in yuan last year?",
+    ],
+)
+def test_the_currency_that_is_kept_may_be_named(question: str) -> None:
+    assert isinstance(parse(question, LEXICON, Context("en", TODAY)), LogicalQuery)
+
+
+def test_a_sign_before_a_number_is_read_behind_it() -> None:
+    said = {
+        repr(parse(question, LEXICON, Context("en", TODAY)))
+        for question in ("products with a list price above ¥5k", "products with a list price above 5k yuan")
+    }
+    assert len(said) == 1
+
+
+SHEET = """
+name: sheet
+semantic_models:
+- name: customers
+  schema: main
+  table: t
+  label: {en: customers, zh: 客户}
+  org_unit: {shared_with: everyone}
+  dimensions:
+  - {name: product, type: categorical, expr: product, label: {en: product, zh: 产品}, values: [{value: A1}, {value: B2}]}
+  - {name: city, type: categorical, expr: city, label: {en: city, zh: 城市}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "is_read"),
+    [
+        ("客户和产品有多少？", False),
+        ("How many customers and products are there?", False),
+        ("客户有多少？", True),
+        ("按城市分", False),
+        ("by city", False),
+        ("Which customers are on hold?", False),
+        ("customers by city", True),
+        ("按城市和产品统计客户数", True),
+    ],
+)
+def test_what_is_asked_for_is_one_thing_that_is_said(question: str, is_read: bool) -> None:
+    lexicon = Lexicon.of(Catalog.of(read_layer(SHEET)))
+    parsed = parse(question, lexicon, Context("zh", TODAY))
+    assert isinstance(parsed, LogicalQuery | Clarification) == is_read, parsed
