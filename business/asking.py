@@ -96,7 +96,7 @@ class Asking:
         """None where the model fails, or says that the data cannot answer; the words may still."""
         near = await sync_to_async(nearest)(self.sources, question)
         if len(near) > 1:
-            return Unanswered(choices=tuple(Choice(in_source(question.text, each)) for each in near))
+            return Unanswered(choices=tuple(Choice(in_source(question.text, each, self.sources)) for each in near))
         if not near or self.by_model is None:
             return None
         opened = near[0]
