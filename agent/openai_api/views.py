@@ -2,7 +2,8 @@
 
 import base64
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from http import HTTPStatus
 from typing import Any
 
@@ -21,7 +22,9 @@ from agent.openai_api.requests import ChatCompletionRequest, EmbeddingRequest
 from agent.profiles import Options
 from agent.rest.sse import ALIVE, EventStream, WhateverIsAccepted
 from agent.rest.synchronous_answer import asked
+from agent.revocation import changed
 from agent.runs.follow import follow
+from agent.runs.leases import ask_to_stop
 from agent.runs.run import launch
 from authz.principal import Principal
 from authz.rest.views import PrincipalView
@@ -96,20 +99,33 @@ class ChatCompletions(OpenAIView):
         return async_to_sync(_whole)(self.principal, answer)
 
 
-async def _pieces(principal: Principal, answer: Answer) -> AsyncIterator[str | None]:
-    """What the answer grows by; None for each moment in which nothing came."""
-    run = answer.run
+async def _pieces(principal: Principal, answer: Answer) -> AsyncGenerator[str | None, None]:
+    """What the answer grows by; None for each moment in which nothing came. Whoever leaves before its end stops the run.
+
+    What was sent cannot be taken back: where an answer is told anew because a right has ended, it ends with an error.
+    """
+    run, is_over = answer.run, False
     launch(run)
+    followed = follow(principal, session_id=run.session_id, message_id=run.message_id, is_own=True)
     try:
-        async for entry in follow(principal, session_id=run.session_id, message_id=run.message_id, is_own=True):
-            yield answer.took(json.loads(entry.body)) if entry else None
+        async with aclosing(followed) as entries:
+            async for entry in entries:
+                if entry is not None and entry.seq == 0 and answer.text:
+                    answer.error = changed(run.language)
+                    break
+                yield answer.took(json.loads(entry.body)) if entry else None
+        is_over = True
     except CopilotError as problem:  # the account was disabled
-        answer.error = str(problem)
+        answer.error, is_over = str(problem), True
+    finally:
+        if not is_over:
+            await ask_to_stop(run.message_id)
 
 
 async def _whole(principal: Principal, answer: Answer) -> HttpResponse:
-    async for _piece in _pieces(principal, answer):
-        pass
+    async with aclosing(_pieces(principal, answer)) as pieces:
+        async for _piece in pieces:
+            pass
     if answer.error:
         return JsonResponse(error_body(answer.error, "failed"), status=HTTPStatus.INTERNAL_SERVER_ERROR)
     return JsonResponse(answer.whole())
@@ -117,11 +133,12 @@ async def _whole(principal: Principal, answer: Answer) -> HttpResponse:
 
 async def _chunks(principal: Principal, answer: Answer, *, is_counted: bool) -> AsyncIterator[bytes]:
     yield frame(answer.chunk({"role": "assistant", "content": ""}))
-    async for piece in _pieces(principal, answer):
-        if piece is None:
-            yield ALIVE
-        elif piece:
-            yield frame(answer.chunk({"content": piece}))
+    async with aclosing(_pieces(principal, answer)) as pieces:
+        async for piece in pieces:
+            if piece is None:
+                yield ALIVE
+            elif piece:
+                yield frame(answer.chunk({"content": piece}))
     if answer.error:
         yield frame(error_body(answer.error, "failed"))
     else:

@@ -51,7 +51,7 @@ def require_answer(principal: Principal, session_id: UUID, message_id: UUID) -> 
 
 async def follow(
     principal: Principal, *, session_id: UUID, message_id: UUID, after: int = -1, is_own: bool = False
-) -> AsyncIterator[Entry | None]:
+) -> AsyncGenerator[Entry | None, None]:
     """The events of a run that follow `after`, to its last; None for each moment in which nothing came.
 
     Whoever leaves changes nothing for the run or for other readers. The last one comes to everybody, again to whoever has it.

@@ -8,9 +8,19 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from openai import AuthenticationError, BadRequestError, NotFoundError, OpenAI, PermissionDeniedError
+from openai import (
+    APIError,
+    AuthenticationError,
+    BadRequestError,
+    InternalServerError,
+    NotFoundError,
+    OpenAI,
+    PermissionDeniedError,
+)
 
 from agent.models import AgentProfile, Message, Session
+from agent.state import State
+from agent.states import STATES
 from audit.models import Entry
 from authz.principal import Principal
 from authz.scopes import TokenScope
@@ -175,3 +185,24 @@ def test_a_vector_comes_packed_only_where_it_is_asked_for(desk: Desk) -> None:
         "embedding"
     ]
     assert len(base64.b64decode(packed)) == 4 * engine().embedder.dimensions
+
+
+def test_whoever_leaves_a_stream_stops_the_run(desk: Desk) -> None:
+    with openai(desk) as client, modelled(says("", hang="before")) as server:
+        stream = asked(client, LEAVE, stream=True)
+        next(iter(stream))
+        assert server.asked.wait(PATIENT_S)
+        stream.close()
+        assert server.gone.wait(PATIENT_S), "the run goes on, and nobody can read it"
+
+
+def test_a_run_that_fails_is_an_error_and_no_answer(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_run: Any) -> Any:
+        raise RuntimeError("broken")
+
+    monkeypatch.setitem(STATES, State.PREPROCESS, broken)
+    with openai(desk) as client:
+        with pytest.raises(InternalServerError):
+            asked(client, LEAVE)
+        with pytest.raises(APIError):
+            list(asked(client, LEAVE, stream=True))
