@@ -10,7 +10,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from agent.budget import Budget
-from agent.language_models import save_language_model
+from agent.model_keys import save_language_model
 from agent.models import AgentProfile, DayOfUse, LanguageModel
 from agent.tools.base import current_name, in_order
 from audit.actions import Action

@@ -97,7 +97,7 @@ def right_judge(claims: Sequence[Claim]) -> Callable[[Request], Delta]:
 
 
 def _outcome(verdict: Verdict, is_said: bool | None) -> Outcome:
-    """As `agent.attribution.writing` decides under a profile that marks."""
+    """As `agent.attribution.answer_writer` decides under a profile that marks."""
     if verdict is Verdict.CONTRADICTED or is_said is False:
         return "dropped"
     return "marked" if verdict is Verdict.UNSETTLED and is_said is None else "kept"

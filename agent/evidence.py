@@ -2,7 +2,7 @@
 
 import hashlib
 
-from agent.answer import CitedQuery, CitedSpan
+from agent.cited_answer import CitedQuery, CitedSpan
 from agent.events import KnowledgeReference, QueryReference
 from agent.state import EvidenceItem, Finding, Source
 from knowledge.retrieval.search import Hit

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from agent.admin import LanguageModelForm
-from agent.language_models import sealed
+from agent.model_keys import sealed
 from agent.model_settings import LanguageModel
 from agent.providers.base import ModelError, ModelMisconfigured, ModelUnavailable
 from agent.providers.configured import probe, served_by

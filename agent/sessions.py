@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
-from agent.answer import laid_out
+from agent.cited_answer import laid_out
 from agent.events import StopReason
 from agent.extractive.excerpts import Excerpt, excerpt_of, rows_in
 from agent.models import Citation, Message, QueryCitation, Role, Session
@@ -89,7 +89,7 @@ class ShownSentence:
     """A sentence of an answer. Masked: it stood on a passage that this person may not see any more, so it says nothing.
 
     is_row: it is a row of a table that is shown as one.
-    is_checked: False where it was not checked against its source. gap: as in `agent.answer.CitedSentence`.
+    is_checked: False where it was not checked against its source. gap: as in `agent.cited_answer.CitedSentence`.
     """
 
     text: str

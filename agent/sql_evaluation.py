@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
 
-from agent.model_parsing import parser_over, replied
+from agent.business_parser import parser_over, replied
 from agent.prompting import prompt
 from agent.providers.base import ChatModel
 from agent.providers.configured import served_model

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from agent.answer import CitedAnswer
 from agent.budget import Spent
+from agent.cited_answer import CitedAnswer
 from agent.events import Reflection, StopReason
 from agent.profiles import Profile
 from agent.prompting import Prompt

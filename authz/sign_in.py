@@ -16,7 +16,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 
 from authz.backends import PeopleBackend
-from copilot_site.lib.addresses import client_address
+from copilot_site.lib.client_address import client_address
 
 TOO_MANY = _("Too many wrong attempts. Wait five minutes, then try again.")
 SILENT = ("account/messages/logged_in.txt", "account/messages/logged_out.txt")  # the page that follows says it

@@ -18,7 +18,7 @@ from authz.principal import Principal
 from business.connection_rights import FIELDS, LIMITS, change_connection, delete_source, may_connect, seen_sources
 from business.guard.policy import is_system_schema
 from business.models import DataSource, Engine, SourceGrant
-from business.sandbox.views import drop_all
+from business.sandbox.sql_views import drop_all
 from business.semantic_layer.model import SemanticLayer
 from business.semantic_layer.rights import require_schemas
 from business.semantic_layer.yaml_io import read_layer

@@ -11,8 +11,8 @@ from authz.principal import Principal
 from business.address import Address
 from business.execute import Access
 from business.models import DataSource, Engine
+from business.sandbox.sql_views import name_of
 from business.sandbox.sweep import sweep
-from business.sandbox.views import name_of
 from business.session import SourceUnavailable
 from business.sources import open_sources
 from copilot_site.lib.errors import InvalidInput

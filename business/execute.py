@@ -15,7 +15,7 @@ from business.guard.guard import GuardedSql, guard
 from business.guard.policy import Policy
 from business.guard.rewrite import Target
 from business.limits import Limits
-from business.sandbox import ordered, views
+from business.sandbox import ordered, sql_views
 from business.sandbox.hardening import harden
 from business.session import Rows, SourceUnavailable, count_of, explained, fetch, reading, require_affordable
 
@@ -66,13 +66,13 @@ async def run_sql(access: Access, text: str, *, wall: Wall = Wall.BOTH, execute:
     try:
         return await _behind_wall(access, text, wall, execute=execute)
     except SourceUnavailable:  # the role may have been swept away since this process saw it
-        views.forget(access.admin, access.policy)
+        sql_views.forget(access.admin, access.policy)
         return await _behind_wall(access, text, wall, execute=execute)
 
 
 async def _behind_wall(access: Access, text: str, wall: Wall, *, execute: bool) -> Answer:
-    if views.is_known(access.admin, access.policy):
-        schema = views.name_of(access.admin, access.policy)
+    if sql_views.is_known(access.admin, access.policy):
+        schema = sql_views.name_of(access.admin, access.policy)
     else:
         schema = await sync_to_async(_built, thread_sensitive=False)(access)
     role = access.admin.as_role(schema)
@@ -119,7 +119,7 @@ async def cheapest(access: Access, connection: AsyncConnection, checked: Guarded
             async with connection.transaction():
                 found = await _cost_of(connection, text)
         except psycopg.Error:  # the wall was made anew, or has no room for views; the first text needs none
-            views.forget(access.admin, access.policy)
+            sql_views.forget(access.admin, access.policy)
             continue
         if found * (FAR if is_joined else 1) < cost and (best == checked.sql or found < least):
             best, least = text, found
@@ -137,4 +137,4 @@ async def _has_views(access: Access, orders: tuple[Order, ...]) -> bool:
 def _built(access: Access) -> str:
     if access.is_dedicated:
         harden(access.admin)
-    return views.ensure(access.admin, access.policy)
+    return sql_views.ensure(access.admin, access.policy)

@@ -15,15 +15,14 @@ from business.address import Address
 from business.guard.rewrite import quoted
 from business.inference.catalog import Column, Reference, Table, declared_references, tables_of
 from business.inference.chinese import with_chinese
-from business.inference.codes import spelled_out
 from business.inference.counts import with_besides, with_nouns, with_states
 from business.inference.flags import flag_values, is_numbered_flag, written_flag
 from business.inference.identifiers import UNITS, Identifiers
 from business.inference.keys import SAMPLED_ROWS, references_in, with_keys
+from business.inference.region_codes import spelled_out
 from business.inference.time_columns import date_of_text, dated, default_time
 from business.inference.titles import person_of, title_of
 from business.parsing.reader.units import key_of
-from business.relations import faults_in
 from business.semantic_layer.expressions import columns_in, qualified
 from business.semantic_layer.model import (
     Defaults,
@@ -38,6 +37,7 @@ from business.semantic_layer.model import (
     Words,
 )
 from business.session import connected
+from business.table_faults import faults_in
 
 ORG_COLUMNS = ("org_unit", "org_unit_name", "business_unit")
 SENSITIVE = re.compile(

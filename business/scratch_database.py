@@ -10,7 +10,7 @@ import psycopg
 from psycopg import sql
 
 from business.address import Address
-from business.sandbox import views
+from business.sandbox import sql_views
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.file_arguments import read_text
 
@@ -75,7 +75,7 @@ def _load(address: Address, seed: Path) -> None:
 def _remove(server: Address, database: str, roles_before: set[str] | None) -> None:
     """Drop the database, its walls' roles, and the roles that its seed made."""
     address = server.at(database)
-    views.drop_all(address)
+    sql_views.drop_all(address)
     made = set()
     if roles_before is not None:
         with _admin(address) as connection:
@@ -91,5 +91,5 @@ def _remove(server: Address, database: str, roles_before: set[str] | None) -> No
 
 def _roles(connection: psycopg.Connection) -> set[str]:
     """The roles there are now, walls of other databases left out: they come and go beside us."""
-    rows = connection.execute("SELECT rolname FROM pg_roles WHERE NOT starts_with(rolname, %s)", [views.PREFIX])
+    rows = connection.execute("SELECT rolname FROM pg_roles WHERE NOT starts_with(rolname, %s)", [sql_views.PREFIX])
     return {name for (name,) in rows}

@@ -23,7 +23,7 @@ from business.guard.guard import GuardedSql
 from business.guard.refusal import Reason, SqlRefused
 from business.identity import SourceRefused, require_elsewhere, require_elsewhere_async
 from business.limits import Limits
-from business.memory import bound_memory
+from business.memory_limit import bound_memory
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.outgoing import AddressRefused
 

@@ -9,15 +9,15 @@ from django.utils.translation import gettext as _
 from audit.actions import Action, Outcome
 from audit.record import record
 from authz.principal import Principal
-from business.account import Fault, faults_of
+from business.account_faults import Fault, faults_of
 from business.identity import SourceRefused
 from business.missing_indexes import missing_indexes
 from business.models import DataSource, Engine
 from business.mysql.source import faults_of as mysql_faults
-from business.relations import faults_in
 from business.sandbox.hardening import is_hardened, not_hardened
-from business.sandbox.views import rehearse
+from business.sandbox.sql_views import rehearse
 from business.session import connected
+from business.table_faults import faults_in
 from copilot_site.lib.errors import CopilotError
 
 

@@ -19,7 +19,6 @@ from audit.record import record
 from authz.admin_pages import admin_page, show
 from authz.governing import governed, require_oversight
 from authz.principal import Principal
-from business.check import Verdict, verdict
 from business.connection_rights import seen_sources
 from business.examples import confirmed_pairs, evaluation_cases, withdraw_pair
 from business.models import DataSource
@@ -27,6 +26,7 @@ from business.semantic_layer.model import SemanticLayer
 from business.semantic_layer.yaml_io import write_layer
 from business.source_checks import faults_with, indexes_for, unchecked
 from business.sources import draft, import_layer, open_source, saved_layer
+from business.statement_check import Verdict, verdict
 from business.table_edits import tables_called
 from copilot_site.lib.errors import Conflict, CopilotError, NotFound
 from knowledge.governance.parameters import holder_names, user_named

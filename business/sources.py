@@ -34,7 +34,6 @@ from business.mysql.session import access_to as mysql_access
 from business.mysql.source import draft as draft_views
 from business.mysql.source import faults_of as mysql_faults
 from business.parsing.reader.lexicon import Lexicon
-from business.relations import faults_in
 from business.results.shown_query import TableReach
 from business.results.visibility import Queried
 from business.semantic_layer.model import SemanticLayer, SemanticModel
@@ -43,6 +42,7 @@ from business.semantic_layer.yaml_io import read_layer
 from business.session import connected
 from business.source_checks import failure_recorded
 from business.spreadsheets.sources import access_to, described
+from business.table_faults import faults_in
 from copilot_site.lib.errors import Conflict, CopilotError, InvalidInput, NotFound, PermissionDenied
 from knowledge.retrieval.search import Scope
 from knowledge.tool_selectors import documents_within

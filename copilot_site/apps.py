@@ -14,6 +14,6 @@ class SiteConfig(AppConfig):
         from django_structlog.signals import bind_extra_request_metadata
 
         from copilot_site import celery, checks  # noqa: F401
-        from copilot_site.lib.addresses import bind_address
+        from copilot_site.lib.client_address import bind_address
 
         bind_extra_request_metadata.connect(bind_address, dispatch_uid="copilot.address")

@@ -30,7 +30,7 @@ from django.urls import re_path
 
 setup(set_prefix=False)
 
-from authz.callers import OWNERS
+from authz.token_owners import OWNERS
 from copilot_site.lib.seats import SeatedHandler
 from copilot_site.seats import KINDS, shares
 

@@ -20,7 +20,7 @@ from knowledge.embedding.base import EmbeddingError
 from knowledge.finding import FindForm, find_documents
 from knowledge.library_forms import SelectionForm
 from knowledge.models import Document, Folder, KnowledgeBase
-from knowledge.search_test import SearchTestForm, compare_settings
+from knowledge.search_comparison import SearchTestForm, compare_settings
 from knowledge.services.documents import move_document
 from knowledge.services.trash import trash_document
 

@@ -17,10 +17,10 @@ from pydantic import BaseModel
 from agent.budget import Budget, Spent
 from agent.events import Complete, StopReason
 from agent.providers import breaker
-from agent.providers.assembly import Reply
 from agent.providers.base import ModelError, ModelUnavailable, Prices, Shape
 from agent.providers.metered import Metered
 from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel
+from agent.providers.reply import Reply
 from agent.providers.structured import ask_for
 from agent.states.route import RouteAnswer
 from agent.tools.base import find, specification

@@ -70,7 +70,7 @@ UNSCOPED = {
     "authz/checks.py": "asks whether a row exists, to spend the same time on one that does not; nothing of it leaves",
     "authz/governing.py": "superusers govern all rows; it grants no reading of content",
     "knowledge/governance/effective_rights.py": "explains and compares rights for whoever governs the places",
-    "knowledge/governance/evidence.py": "compares hashes of texts for a replay; no text of a row reaches anybody",
+    "knowledge/governance/cited_texts.py": "compares hashes of texts for a replay; no text of a row reaches anybody",
     "business/models.py": MODELS,
     "business/connection_rights.py": "all of them for whoever may say where they are; their content stays where it is",
     "business/sources.py": "locks the row of a source whose manager saves its layer",

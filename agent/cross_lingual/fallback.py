@@ -15,7 +15,7 @@ import numpy as np
 from django.conf import settings
 from numpy.typing import NDArray
 
-from agent.answer import CitedAnswer
+from agent.cited_answer import CitedAnswer
 from agent.cross_lingual.term_bridge import TermBridge
 from agent.extractive.candidates import MEASURES, Candidate
 from agent.extractive.identifiers import spelt_names

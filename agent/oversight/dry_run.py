@@ -11,7 +11,7 @@ from uuid import UUID
 
 from asgiref.sync import async_to_sync
 
-from agent.answer import CitedAnswer
+from agent.cited_answer import CitedAnswer
 from agent.events import Answer, Event, KnowledgeReference, References
 from agent.model_settings import profile_of
 from agent.profiles import Options

@@ -6,7 +6,7 @@ from decimal import Decimal
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from agent.language_models import KeyLost, opened
+from agent.model_keys import KeyLost, opened
 from agent.model_settings import LanguageModel
 from agent.providers.base import ChatModel, ModelMisconfigured, Prices
 from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel

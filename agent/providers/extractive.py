@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from django.conf import settings
 
-from agent.answer import CitedAnswer, CitedSentence, CitedSpan
+from agent.cited_answer import CitedAnswer, CitedSentence, CitedSpan
 from agent.evidence import cited_span, evidence_id
 from agent.extractive.closest import closest
 from agent.extractive.passages import Passage, Quote

@@ -9,8 +9,8 @@ from typing import Any
 
 from agent.budget import HARD, Budget, Limit, ModelCall, Spent
 from agent.prompting import count_messages, count_tokens
-from agent.providers.assembly import Reply
 from agent.providers.base import Delta, Message, ModelError, Shape, Usage, WrappedModel
+from agent.providers.reply import Reply
 
 
 class OutOfBudget(ModelError):

@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from agent.providers.assembly import Reply
 from agent.providers.base import ChatModel, Message, ModelFell, ModelRefused, ModelUnreadable, Shape
 from agent.providers.chunks import cleaned
+from agent.providers.reply import Reply
 from copilot_site.lib.json_depth import loads
 
 T = TypeVar("T", bound=BaseModel)

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from agent.query_results.answers import Place, correct, exported, result_at, run_again
+from agent.query_results.results import Place, correct, exported, result_at, run_again
 from authz.pages import signed_in
 from authz.principal import Principal
 from business.sources import open_source, require_manage

@@ -6,7 +6,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agent.query_results.answers import Place, correct, exported, run_again
+from agent.query_results.results import Place, correct, exported, run_again
 from agent.rest.serializers import MessageSerializer
 from agent.sessions import get_message, get_session
 from authz.rest.views import PrincipalView

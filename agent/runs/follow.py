@@ -14,7 +14,7 @@ from uuid import UUID
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from agent.answer import CitedSentence, laid_out
+from agent.cited_answer import CitedSentence, laid_out
 from agent.events import (
     AgentQuery,
     Answer,

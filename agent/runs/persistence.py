@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import override
 
 from agent import texts
-from agent.answer import CitedQuery, CitedSentence
+from agent.cited_answer import CitedQuery, CitedSentence
 from agent.events import StopReason
 from agent.models import Citation, DayOfUse, Message, QueryCitation, Session
 from agent.revocation import SHOWS_EVIDENCE

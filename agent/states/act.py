@@ -13,8 +13,8 @@ from agent.budget import HARD, Limit
 from agent.events import Event, FunctionCall, LLMToolCall, Thinking, ToolCall, ToolResult
 from agent.notices import data_not_read, limit_reached, model_failed
 from agent.prompting import count_messages, prompt
-from agent.providers.assembly import CompleteCall, Reply
 from agent.providers.base import ModelError
+from agent.providers.reply import CompleteCall, Reply
 from agent.revocation import require_visible
 from agent.state import ExploreForm, Goto, RagSummary, Route, Run, State, ToolProblem, Turn
 from agent.states.retrieve import filters_of

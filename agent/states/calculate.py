@@ -2,7 +2,7 @@ import json
 import time
 from collections.abc import AsyncIterator
 
-from agent.answer import CitedAnswer, CitedSentence
+from agent.cited_answer import CitedAnswer, CitedSentence
 from agent.events import Answer, Event
 from agent.state import Draft, Goto, Output, Run, State
 from agent.states.act import keep

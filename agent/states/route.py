@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 from pydantic import BaseModel, Field, model_validator
 
+from agent.data_follow_up import follow_up
 from agent.events import AgentQuery, Event, Thinking
-from agent.follow_ups import follow_up
 from agent.history import Earlier, understood
 from agent.notices import model_failed, model_unread
 from agent.prompting import prompt

@@ -6,14 +6,14 @@ from asgiref.sync import sync_to_async
 from django.utils.translation import override
 
 from agent import texts
-from agent.answer import CitedAnswer, CitedSentence
-from agent.attribution.writing import Writer
+from agent.attribution.answer_writer import Writer
 from agent.budget import HARD
+from agent.cited_answer import CitedAnswer, CitedSentence
 from agent.cross_lingual.fallback import CrossLingualFallback, look_across
 from agent.events import Answer, Event, References, StopReason
 from agent.evidence import cited_query, found_hit, query_reference, reference, result_told
 from agent.extractive.candidates import covered, of_the_matter, term_ids
-from agent.grounding.reading_model import read_by
+from agent.grounding.read_by_model import read_by
 from agent.notices import broken_off, judge_failed, model_failed
 from agent.prompting import prompt
 from agent.providers import extractive

@@ -5,8 +5,8 @@ from functools import partial
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
+from agent.business_parser import parser_over, replied
 from agent.evidence import text_hash
-from agent.model_parsing import parser_over, replied
 from agent.prompting import prompt
 from agent.providers.base import ModelError
 from agent.state import EvidenceItem, ExploreForm, Finding, MeantQuery, Source, SqlSummary, State

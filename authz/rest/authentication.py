@@ -11,7 +11,7 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from authz.tokens import Bearer, TokenRefused, bearer_of
-from copilot_site.lib.addresses import client_address
+from copilot_site.lib.client_address import client_address
 
 
 class TokenAuthentication(BaseAuthentication):

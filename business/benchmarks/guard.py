@@ -15,7 +15,7 @@ from business.execute import Access, run_sql
 from business.guard.guard import guard
 from business.guard.refusal import SqlRefused
 from business.guard.rewrite import Target
-from business.sandbox import views
+from business.sandbox import sql_views
 from business.session import reading, require_affordable
 from copilot_site.lib.benchmarks import Report, Row
 from copilot_site.lib.errors import InvalidInput
@@ -72,7 +72,7 @@ async def _measured(access: Access, texts: Sequence[str], rounds: int) -> Measur
 
 
 async def _measure(access: Access, text: str, measured: Measured) -> None:
-    schema = views.name_of(access.admin, access.policy)
+    schema = sql_views.name_of(access.admin, access.policy)
     began = time.process_time_ns()
     checked = guard(text, access.policy, Target(schema))
     measured.guard.append((time.process_time_ns() - began) / 1e6)

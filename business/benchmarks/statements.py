@@ -20,7 +20,7 @@ from business.guard.policy import AllowedTable, Policy
 from business.guard.refusal import SqlRefused
 from business.guard.rewrite import row_filter
 from business.limits import Limits
-from business.sandbox import views
+from business.sandbox import sql_views
 from copilot_site.lib.benchmarks import Report, Row
 
 DATABASE = "copilot_benchmark_statements"
@@ -81,7 +81,7 @@ class StatementsBenchmark:
             remove(address)
             return Report(peer="none: the database is removed", rows=[])
         build(address, options["rows"])
-        views.drop_all(address)
+        sql_views.drop_all(address)
         asked = [(name, text) for name, text in statements() if options["only"] in name]
         rows = asyncio.run(
             _measured(Access(address, Policy.of(TABLES), is_dedicated=True, limits=LIMITS), asked, options["rounds"])
@@ -158,6 +158,6 @@ def build(address: Address, rows: int) -> None:
 
 def remove(address: Address) -> None:
     """With its walls."""
-    views.drop_all(address)
+    sql_views.drop_all(address)
     with psycopg.connect(**Address.of_django().keywords(), autocommit=True) as server:
         server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(DATABASE)))

@@ -25,7 +25,7 @@ from business.guard.text import clean
 from business.introspect import draft_layer
 from business.jsonl import read_jsonl
 from business.limits import MAX_ROWS, Limits
-from business.sandbox.views import name_of
+from business.sandbox.sql_views import name_of
 from business.scratch_database import copy_of, scratch_database
 from business.semantic_layer.model import SemanticLayer, SemanticModel
 from business.semantic_layer.rights import policy_of

@@ -14,10 +14,10 @@ from audit.actions import Action
 from audit.record import record
 from authz.pages import signed_in
 from authz.principal import Principal
-from business.explore.asking import Asking
 from business.explore.choices import Choices
 from business.explore.fields import Fields
 from business.explore.links import explore_url
+from business.explore.query_form import Asking
 from business.explore.saved import Saved, delete_query, save_query, saved_queries, saved_query, share_query
 from business.guard.refusal import SqlRefused
 from business.logical_query.errors import Inexpressible

@@ -10,10 +10,10 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from business.account import Fault
+from business.account_faults import Fault
 from business.address import Address
 from business.inference.catalog import Column
-from business.inference.copies import copied, scratch
+from business.inference.temporary_tables import copied, scratch
 from business.introspect import layer_of
 from business.limits import Limits
 from business.mysql.session import excess, named, reading, rows_of

@@ -8,7 +8,7 @@ import psycopg
 from django.utils.translation import gettext as _
 from psycopg import sql
 
-from business.account import Fault, setup_command
+from business.account_faults import Fault, setup_command
 from business.address import Address
 from business.guard.vocabulary import FUNCTIONS
 from business.identity import SourceRefused

@@ -10,7 +10,7 @@ from business.address import Address
 from business.guard.access_paths import Order
 from business.guard.policy import Policy
 from business.sandbox.setup import LOCK
-from business.sandbox.views import built, name_of, view_of
+from business.sandbox.sql_views import built, name_of, view_of
 from business.session import connected
 
 _HAS_INDEX = """

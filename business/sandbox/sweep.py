@@ -7,7 +7,7 @@ import psycopg
 
 from business.address import Address
 from business.sandbox.setup import LOCK, set_up_own
-from business.sandbox.views import NAMES, drop
+from business.sandbox.sql_views import NAMES, drop
 from business.session import connected
 
 # Roles of databases that are gone: nothing in any database depends on them. A wall being built is not committed, so not seen.

@@ -11,8 +11,8 @@ from django.conf import settings
 from business.guard.rewrite import quoted
 from business.inference.catalog import Column
 from business.inference.catalog import Table as Catalogued
-from business.inference.copies import copied, scratch
 from business.inference.keys import SAMPLED_ROWS
+from business.inference.temporary_tables import copied, scratch
 from business.introspect import layer_of
 from business.semantic_layer.model import Dimension, OrgUnit, SemanticLayer, SemanticModel, Words
 from business.spreadsheets.queries import SheetLimits, Table, in_child

@@ -25,7 +25,7 @@ from django.urls import Resolver404, resolve
 from django.utils.translation import get_language_from_request, override
 from django.utils.translation import gettext as _
 
-from copilot_site.lib.addresses import client_address
+from copilot_site.lib.client_address import client_address
 from copilot_site.lib.deferred_response import Later
 from copilot_site.lib.error_pages import bare_error
 from copilot_site.lib.fair_queue import FairQueue, QueueFull, Ticket

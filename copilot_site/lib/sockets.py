@@ -13,7 +13,7 @@ from django.http.request import split_domain_port, validate_host
 
 
 def address_of(scope: Mapping[str, Any]) -> str:
-    """The address of an ASGI scope, by the rules of `copilot_site.lib.addresses`; "" where none is known."""
+    """The address of an ASGI scope, by the rules of `copilot_site.lib.client_address`; "" where none is known."""
     headers = dict(scope.get("headers", ()))
     forwarded = headers.get(b"x-forwarded-for", b"").decode("latin-1") if settings.TRUSTED_PROXY else ""
     client = scope.get("client") or ("",)

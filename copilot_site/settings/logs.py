@@ -9,7 +9,7 @@ from copilot_site.settings.base import config
 
 DJANGO_STRUCTLOG_CELERY_ENABLED = True
 DJANGO_STRUCTLOG_IP_LOGGING_ENABLED = (
-    False  # copilot_site.lib.addresses binds the address: this one believes any header
+    False  # copilot_site.lib.client_address binds the address: this one believes any header
 )
 _shared: list[Any] = [
     structlog.contextvars.merge_contextvars,  # request and task ids

@@ -34,7 +34,7 @@ from knowledge.governance.effective_rights import (
 )
 from knowledge.governance.parameters import MODELS, Place, governed_place, holder_names, kind_of, reviewed_place
 from knowledge.governance.review import in_order, record_review
-from knowledge.governance.tree import from_above, holdings, rows_on, tree
+from knowledge.governance.rights_tree import from_above, holdings, rows_on, tree
 from knowledge.models import Document, Folder
 
 MOST_PEOPLE = 200  # with access, on the page of a place; the export has all

@@ -23,7 +23,7 @@ from knowledge.ingestion.chunking import ChunkDraft, chunk_document
 from knowledge.ingestion.indexing import batches, index_rows, passages_to_index, write_placed
 from knowledge.ingestion.language import language_of
 from knowledge.ingestion.lease import fenced
-from knowledge.ingestion.recognition import wanted, with_pictures
+from knowledge.ingestion.pictures import wanted, with_pictures
 from knowledge.ingestion.rows import IndexRow
 from knowledge.models import Chunk, Document, DocumentVersion, Recognition
 from knowledge.parsers.base import PARSER_VERSION, ParsedDocument, Rejected

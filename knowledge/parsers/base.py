@@ -46,7 +46,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture that may show text, to be read by `knowledge.ingestion.recognition`.
+    """A picture that may show text, to be read by `knowledge.ingestion.pictures`.
 
     at: how many blocks stand before it; `ParsedDocument.of` counts them. page: the page that it fills, whose blocks its text takes the
     place of, or the slide it stands on. name: of the part of the file that holds it; "" where it is the page itself.

@@ -8,9 +8,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from knowledge.parsers.hidden import Hidden, HiddenReason, all_marks, with_mark, without_marks
+from knowledge.parsers.html_hidden import take_unseen
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.precheck import check_html_depth
-from knowledge.parsers.visibility import take_unseen
 
 _RENDERER = MarkdownIt("commonmark").enable("table")
 # What of a piece of HTML is no text: comments with what they say in a group of their own, and everything between < and >.

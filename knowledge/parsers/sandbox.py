@@ -195,7 +195,7 @@ class _Kind(Enum):
     def modules(self) -> tuple[Sequence[str], Sequence[str]]:
         """Those that register its parsers, and those to import before the first fork."""
         if self is _Kind.RECOGNITION:
-            return sorted({type(each).__module__ for each in parsers}), ("knowledge.parsers.recognition",)
+            return sorted({type(each).__module__ for each in parsers}), ("knowledge.parsers.ocr",)
         same = [each for each in parsers if each.is_heavy == (self is _Kind.SLOW)]
         preload = dict.fromkeys(module for each in same for module in each.preload)
         return sorted({type(each).__module__ for each in same}), tuple(preload)

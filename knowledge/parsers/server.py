@@ -195,7 +195,7 @@ def _page_image(path: Path, page: int, limits: ParseLimits) -> bytes:
 
 
 def _recognised(path: Path, picture: Picture, limits: ParseLimits) -> bytes:
-    from knowledge.parsers.recognition import recognise
+    from knowledge.parsers.ocr import recognise
 
     return json.dumps({"recognised": recognise(path, picture, limits).to_json()}).encode()
 

@@ -15,10 +15,10 @@ from authz.scopes import TokenScope
 from copilot_site.lib.openapi import BINARY, operation
 from copilot_site.lib.spreadsheets import CsvDownload
 from copilot_site.lib.strict_serializers import Input
+from knowledge.governance.change_sets import Asked, OfUnits, preview_changes
 from knowledge.governance.changes import Membership, What, end_of
 from knowledge.governance.effective_rights import MOST_TITLES, titles
 from knowledge.governance.parameters import MODELS
-from knowledge.governance.previews import Asked, OfUnits, preview_changes
 from knowledge.governance.review import Cell, Matrix, MatrixRow, export_access, reviewed_matrix
 
 MOST_CHANGES = 100

@@ -10,9 +10,9 @@ from django.contrib.auth.models import Group, User
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from authz.grant_origins import Origin, settle
 from authz.grants import give
 from authz.holders import Holder, granted_above
-from authz.origins import Origin, settle
 from authz.permissions import Right
 from knowledge.models import Folder, Source, SourceRun
 from knowledge.parsers.base import accepted_extensions, load

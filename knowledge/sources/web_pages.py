@@ -14,7 +14,7 @@ from lxml import etree, html
 from copilot_site.lib.outgoing import AddressRefused, parsed_url
 from knowledge.parsers.formats.html import decoded_page
 from knowledge.parsers.hidden import without_marks
-from knowledge.parsers.visibility import take_unseen
+from knowledge.parsers.html_hidden import take_unseen
 from knowledge.sources.base import Content, Unreadable
 
 MOST_BYTES = 5_000_000  # of HTML

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.providers import openai_compatible
-from agent.providers.assembly import Reply
 from agent.providers.base import CallPiece, Delta, ModelBroken, Usage
 from agent.providers.chunks import Thoughts
+from agent.providers.reply import Reply
 from tests.contract.test_providers import TOOL, client, replied
 from tests.modelserver import Step, calls, serving
 

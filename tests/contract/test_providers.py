@@ -12,7 +12,6 @@ import pytest
 from pydantic import BaseModel
 
 from agent.providers import structured
-from agent.providers.assembly import Reply
 from agent.providers.base import (
     ModelBroken,
     ModelError,
@@ -23,6 +22,7 @@ from agent.providers.base import (
 )
 from agent.providers.breaker import Breaker
 from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel
+from agent.providers.reply import Reply
 from agent.providers.structured import ask_for, read
 from copilot_site.embedded.process import free_port
 from tests.modelserver import Request, Step, calls, says, says_json, serving

@@ -10,9 +10,9 @@ from asgiref.sync import async_to_sync
 from django.core.management.base import BaseCommand
 
 from authz.principal import Principal
-from business.check import verdict
 from business.jsonl import read_jsonl
 from business.sources import open_source
+from business.statement_check import verdict
 from copilot_site.lib.commands import one_sentence
 from copilot_site.lib.file_arguments import read_text
 

@@ -9,10 +9,10 @@ from knowledge.parsers import detect
 from knowledge.parsers.base import ParsedDocument, parsers, with_pieces
 from knowledge.parsers.elements import blocks_from
 from knowledge.parsers.encoding import decode
+from knowledge.parsers.html_hidden import take_unseen
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.precheck import check_html_depth, check_text_file_size
 from knowledge.parsers.tables import html_rows
-from knowledge.parsers.visibility import take_unseen
 
 _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE)
 _DECLARATION = re.compile(r"\A\s*<\?xml[^>]*\?>")

@@ -1,4 +1,4 @@
-"""Photographs and scans: no text of their own, a page for each picture in the file, to be read by `knowledge.ingestion.recognition`."""
+"""Photographs and scans: no text of their own, a page for each picture in the file, to be read by `knowledge.ingestion.pictures`."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -10,7 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from agent.language_models import save_language_model
+from agent.model_keys import save_language_model
 from agent.models import LanguageModel
 from audit.actions import Action
 from audit.models import Entry

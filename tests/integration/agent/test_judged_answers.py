@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from agent.events import Answer
-from agent.language_models import sealed
+from agent.model_keys import sealed
 from agent.models import AgentProfile, LanguageModel
 from agent.profiles import Options
 from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored, words

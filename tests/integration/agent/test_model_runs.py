@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent.events import AgentQuery, Answer, StopReason, ToolCall, ToolResult
-from agent.language_models import sealed
+from agent.model_keys import sealed
 from agent.models import AgentProfile, LanguageModel
 from agent.profiles import Options
 from agent.sessions import create_session

@@ -71,7 +71,7 @@ def test_a_person_reads_so_many_answers_at_once_and_others_theirs(
         with pytest.raises(TooMany):
             await live.read()
         for entries in crowd:
-            await entries.aclose()  # type: ignore[attr-defined]
+            await entries.aclose()
         assert follow.READERS.of(reader.user_id) == 0
         assert (await live.read())[-1].is_terminal
 

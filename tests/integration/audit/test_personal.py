@@ -8,10 +8,10 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from audit.actions import Action, Outcome
+from audit.erasure import erase_person
 from audit.export import export_entries, format_named
 from audit.keys import public_key, signing_key
 from audit.models import Entry, Hold
-from audit.personal import erase_person
 from audit.record import record
 from audit.retention import place_hold, release_hold
 from audit.selectors import EntryFilter

@@ -124,16 +124,16 @@ def access(source: "DataSource", northerner: "User") -> "Iterator[Access]":
     """What a northerner's statements run against; walls are made anew, for tests that change their settings."""
     from authz.principal import Principal
     from business.execute import Access
-    from business.sandbox import views
+    from business.sandbox import sql_views
     from business.sources import open_source
 
     opened = open_source(Principal.of(northerner), "shop").access
     assert isinstance(opened, Access)
-    views.drop_all(opened.admin)
+    sql_views.drop_all(opened.admin)
     with psycopg.connect(**opened.admin.keywords()) as connection:
         connection.execute("ANALYZE")  # as autovacuum does: the gates stand on the planner's estimates
     yield opened
-    views.drop_all(opened.admin)
+    sql_views.drop_all(opened.admin)
 
 
 @dataclass(frozen=True)

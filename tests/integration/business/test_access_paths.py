@@ -16,7 +16,7 @@ from business.execute import Access, Wall, cheapest, run_sql
 from business.guard.guard import guard
 from business.guard.policy import Policy
 from business.guard.rewrite import Target
-from business.sandbox import ordered, views
+from business.sandbox import ordered, sql_views
 from business.sandbox.hardening import harden, is_marked
 from business.session import connected, explained, fetch, reading
 from tests.evaluation_data import data_folder
@@ -44,7 +44,7 @@ def plan_of(access: Access, text: str) -> str:
     """The plan of what runs, as JSON."""
 
     async def planned() -> str:
-        wall = views.name_of(access.admin, access.policy)
+        wall = sql_views.name_of(access.admin, access.policy)
         async with reading(access.admin.as_role(wall)) as connection:
             checked = guard(text, access.policy, Target(wall))
             return json.dumps(await explained(connection, await cheapest(access, connection, checked)))
@@ -93,7 +93,7 @@ def test_each_text_says_the_same(orders: Access, name: str) -> None:
     """As many rows, and each among those that the first text could show."""
 
     async def rows_of_all() -> list[Counter[tuple[object, ...]]]:
-        wall = views.name_of(orders.admin, orders.policy)
+        wall = sql_views.name_of(orders.admin, orders.policy)
         checked = guard(ASKED[name], orders.policy, Target(wall))
         texts = [checked.sql]
         for text, wanted in checked.others():
@@ -121,10 +121,10 @@ def test_a_database_that_was_hardened_before_is_marked_now(orders: Access) -> No
 
 def test_a_wall_that_was_made_anew_gets_its_views_again(orders: Access, always: None) -> None:
     before = async_to_sync(run_sql)(orders, ASKED["latest ten"])
-    known = set(views.built)
-    views.drop_all(orders.admin)
-    views.ensure(orders.admin, orders.policy)
-    views.built.update(known)  # it was another process: this one still knows of the views
+    known = set(sql_views.built)
+    sql_views.drop_all(orders.admin)
+    sql_views.ensure(orders.admin, orders.policy)
+    sql_views.built.update(known)  # it was another process: this one still knows of the views
     for _time in range(2):
         assert async_to_sync(run_sql)(orders, ASKED["latest ten"]).rows.rows == before.rows.rows  # type: ignore[union-attr]
 

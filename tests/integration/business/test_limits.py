@@ -22,7 +22,7 @@ from business.guard.refusal import Reason, SqlRefused
 from business.limits import Limits
 from business.models import DataSource
 from business.queries import run_query
-from business.sandbox import setup, views
+from business.sandbox import setup, sql_views
 from business.sources import open_source
 from copilot_site.embedded.process import wait_until
 from knowledge.retrieval.search import Scope
@@ -47,7 +47,7 @@ def running(address: Address, words: str) -> int:
 
 
 def test_a_session_has_its_limits_from_the_first_statement(access: Access) -> None:
-    role = access.admin.as_role(views.ensure(access.admin, access.policy))
+    role = access.admin.as_role(sql_views.ensure(access.admin, access.policy))
     with psycopg.connect(**role.keywords()) as connection:
         names = (
             "statement_timeout",
@@ -108,7 +108,7 @@ def asked(person: User, statement: str) -> Called:
 
 
 def test_stopping_a_question_stops_it_in_the_database_and_is_recorded(access: Access, northerner: User) -> None:
-    views.ensure(access.admin, access.policy)
+    sql_views.ensure(access.admin, access.policy)
     principal = Principal.of(northerner)
     opened = open_source(principal, "shop")
 

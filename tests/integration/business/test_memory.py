@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from asgiref.sync import async_to_sync
 
-from business import memory
+from business import memory_limit
 from business.execute import Access, Answer, Wall, run_sql
 from business.guard.refusal import Reason, SqlRefused
 from business.session import reading
@@ -148,7 +148,7 @@ def test_past_every_gate_the_kernel_holds_it(access: Access, monkeypatch: pytest
 
 async def is_bound(access: Access) -> bool:
     async with reading(access.admin) as connection:
-        return memory.bound_memory(connection)
+        return memory_limit.bound_memory(connection)
 
 
 def test_only_the_connection_s_own_process_is_limited(access: Access) -> None:
@@ -156,6 +156,6 @@ def test_only_the_connection_s_own_process_is_limited(access: Access) -> None:
 
     async def found() -> bool:
         async with reading(access.admin) as connection:
-            return memory.is_behind(connection, os.getpid())
+            return memory_limit.is_behind(connection, os.getpid())
 
     assert not async_to_sync(found)()

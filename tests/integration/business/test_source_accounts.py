@@ -24,7 +24,7 @@ from business.guard.policy import AllowedTable, Policy
 from business.identity import SourceRefused
 from business.models import DataSource
 from business.queries import run_query
-from business.sandbox import views
+from business.sandbox import sql_views
 from business.sandbox.setup import source_setup
 from business.semantic_layer.model import OrgUnit, SemanticModel
 from business.semantic_layer.yaml_io import read_layer
@@ -53,7 +53,7 @@ def sales(root: User, elsewhere: Elsewhere) -> Iterator[DataSource]:
     source = DataSource.unscoped.get(name="sales")
     save_layer(None, source, draft(None, source))
     yield source
-    views.drop_all(elsewhere.account)
+    sql_views.drop_all(elsewhere.account)
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def test_what_makes_an_account_unfit_is_named_with_the_statement_that_mends_it(
         source = DataSource.unscoped.get(pk=sales.pk)
         faults = faults_with(source)
         assert any(sentence in fault.sentence for fault in faults), (spoiled, faults)
-        views.forget(source.address, open_source(Principal.of(seller), "sales").access.policy)
+        sql_views.forget(source.address, open_source(Principal.of(seller), "sales").access.policy)
         opened = open_source(Principal.of(seller), "sales")
         with pytest.raises(SourceRefused):  # whoever asks is not answered until it is mended
             async_to_sync(run_query)(Principal.of(seller), opened, "SELECT count(*) FROM customer, sale")
@@ -328,7 +328,7 @@ def test_what_leads_elsewhere_is_no_table(sales: DataSource, elsewhere: Elsewher
     policy = Policy.of([AllowedTable("public", "leads", ("name",), None)])
     try:
         with pytest.raises(SourceRefused, match=sentence):
-            views.ensure(sales.address, policy)
+            sql_views.ensure(sales.address, policy)
     finally:
         elsewhere.run("DROP EXTENSION IF EXISTS postgres_fdw, dblink CASCADE; DROP VIEW IF EXISTS below CASCADE")
         elsewhere.run(
@@ -342,7 +342,7 @@ def test_a_wall_that_reaches_other_servers_is_refused(access: Access) -> None:
         connection.execute("CREATE EXTENSION dblink; GRANT USAGE ON SCHEMA public TO PUBLIC")  # everybody may call it
         try:
             with pytest.raises(InvalidInput, match=r"REVOKE EXECUTE ON FUNCTION .*dblink") as refused:
-                views.ensure(access.admin, access.policy)
+                sql_views.ensure(access.admin, access.policy)
             connection.execute(str(refused.value).partition("Run: ")[2])
         finally:
             connection.execute("DROP EXTENSION dblink; REVOKE ALL ON SCHEMA public FROM PUBLIC")

@@ -15,7 +15,7 @@ from business.address import Address
 from business.execute import Access
 from business.models import DataSource
 from business.queries import run_query
-from business.sandbox.views import PREFIX, name_of
+from business.sandbox.sql_views import PREFIX, name_of
 from business.sources import grant, open_source, withdraw
 from business.tasks import sweep
 from tests.factories import make_user

@@ -16,7 +16,7 @@ from business.address import Address, Tls
 from business.execute import Access, run_sql
 from business.identity import SourceRefused
 from business.models import DataSource
-from business.sandbox import views
+from business.sandbox import sql_views
 from business.semantic_layer.yaml_io import read_layer
 from business.session import connected
 from business.sources import draft, grant, open_source
@@ -133,10 +133,10 @@ def test_a_name_that_leads_home_later_is_refused_on_every_connection(
         async_to_sync(run_sql)(home, "SELECT count(*) FROM customer")
     with pytest.raises(InvalidInput, match="the product's own database server"):
         draft(None, DataSource.unscoped.get(pk=source.pk))
-    views.built.add((home.admin, views.name_of(home.admin, home.policy)))  # a wall that this process has seen
+    sql_views.built.add((home.admin, sql_views.name_of(home.admin, home.policy)))  # a wall that this process has seen
     with pytest.raises(InvalidInput, match=r"the product's own database server|does not say which one it is"):
         async_to_sync(run_sql)(home, "SELECT count(*) FROM customer")
-    views.forget(home.admin, home.policy)
+    sql_views.forget(home.admin, home.policy)
 
 
 def test_a_made_database_is_never_the_product_s_own(source: DataSource) -> None:

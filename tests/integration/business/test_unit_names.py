@@ -8,7 +8,7 @@ from asgiref.sync import async_to_sync
 
 from business.execute import Access, Wall, run_sql
 from business.guard.policy import Policy
-from business.sandbox import views
+from business.sandbox import sql_views
 
 
 @pytest.mark.parametrize("units", [("a\\", ") OR true --"), ("'", ") OR true --"), ("\\' OR true --",), ("$$", "/*")])
@@ -21,7 +21,7 @@ def test_no_name_of_a_unit_lets_other_rows_through(access: Access, units: tuple[
         answer = async_to_sync(run_sql)(odd, "SELECT count(*) AS n FROM customer", wall=Wall.DB)
     finally:
         set_for_all(access, "RESET standard_conforming_strings")
-        views.drop_all(access.admin)
+        sql_views.drop_all(access.admin)
     assert answer.rows is not None
     assert answer.rows.rows == ((0,),)
 

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from business.evaluation.guard_cases import Arena, Case, arena, judge_all, read_cases, with_every_candidate
 from business.execute import Wall
-from business.sandbox import views
+from business.sandbox import sql_views
 from tests.evaluation_data import data_folder
 
 OURS = Path(__file__).parents[2] / "evaluation"
@@ -98,14 +98,14 @@ def test_without_the_row_filter_the_first_wall_s_cases_fail(place: Arena, monkey
 
 
 def test_with_views_of_everything_the_second_wall_s_cases_fail(place: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(views, "row_filter", lambda _table: "true")
+    monkeypatch.setattr(sql_views, "row_filter", lambda _table: "true")
     for access in (place.full, place.again, place.reduced):
-        views.drop_all(access.admin)
+        sql_views.drop_all(access.admin)
     try:
         report = judge_all(ATTACKS, place, Wall.DB)
     finally:
         for access in (place.full, place.again, place.reduced):
-            views.drop_all(access.admin)
+            sql_views.drop_all(access.admin)
     assert {failure["id"] for failure in report.failures} == {"other rows", "a count"}
 
 

@@ -13,7 +13,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from knowledge import tasks
 from knowledge.document_view import Cited, open_document
-from knowledge.ingestion import recognition
+from knowledge.ingestion import pictures
 from knowledge.ingestion.pipeline import Share, ingest
 from knowledge.ingestion.stages import load_parsed
 from knowledge.models import Chunk, Document, DocumentVersion, KnowledgeBase, ParseStatus, Recognition
@@ -157,7 +157,7 @@ def test_what_was_read_is_kept_and_not_read_twice(monkeypatch: pytest.MonkeyPatc
             raise OSError("the disk is away")
         return whole(*args, **kwargs)
 
-    monkeypatch.setattr(recognition, "recognised_in_child", dies_at_the_second)
+    monkeypatch.setattr(pictures, "recognised_in_child", dies_at_the_second)
     with pytest.raises(OSError, match="away"):
         ingest(version.pk)
     ingest(version.pk)
@@ -225,7 +225,7 @@ def test_a_picture_that_cannot_be_read_does_not_take_the_others_with_it(monkeypa
             raise ParseFailed("memory", limit=1536)
         return whole(*args, **kwargs)
 
-    monkeypatch.setattr(recognition, "recognised_in_child", fails_at_the_first)
+    monkeypatch.setattr(pictures, "recognised_in_child", fails_at_the_first)
     document = make_document(make_base(), "parking.pdf", pdf(drawn(ENGLISH), drawn(CHINESE)), ingested=True)
     assert DocumentVersion.unscoped.get(document=document).parse_status == ParseStatus.COMPLETED
     assert ("level two" in texts(document), "车库二层" in texts(document)) == (False, True)

@@ -8,7 +8,7 @@ import pytest
 from django.apps import apps
 from django.core.exceptions import ValidationError
 
-from agent.language_models import KeyLost, opened, sealed
+from agent.model_keys import KeyLost, opened, sealed
 from agent.model_settings import LanguageModel, check_tools
 from agent.models import AgentProfile
 from agent.providers.base import ModelMisconfigured

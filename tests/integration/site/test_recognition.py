@@ -15,8 +15,8 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import path
 
-from authz.callers import OWNERS
 from authz.principal import Principal
+from authz.token_owners import OWNERS
 from authz.tokens import issue_token, revoke_token
 from copilot_site.lib import seats
 from copilot_site.lib.fair_queue import FairQueue

@@ -2,8 +2,8 @@
 
 import pytest
 
-from business.inference.codes import spelled_out
 from business.inference.identifiers import Identifiers
+from business.inference.region_codes import spelled_out
 from business.inference.time_columns import default_time
 from business.semantic_layer.model import Dimension, Value
 

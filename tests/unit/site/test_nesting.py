@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.providers.assembly import PartialCall
+from agent.providers.reply import PartialCall
 from copilot_site.lib.json_depth import MOST_LEVELS, NestedTooDeeply, loads
 
 

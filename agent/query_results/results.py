@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from agent.answer import CitedQuery
+from agent.cited_answer import CitedQuery
 from agent.events import StopReason
 from agent.evidence import text_hash
 from agent.models import Message, Role, Session

@@ -14,14 +14,14 @@ import psycopg
 from django.utils.translation import gettext as _
 from psycopg import sql
 
-from business.account import faults_of, out_of_bounds, setup_command
+from business.account_faults import faults_of, out_of_bounds, setup_command
 from business.address import Address, has_setting
 from business.guard.policy import AllowedTable, Policy
 from business.guard.rewrite import row_filter
 from business.identity import SourceRefused
-from business.relations import faults_in
 from business.sandbox.setup import LOCK, set_up_own
 from business.session import connected
+from business.table_faults import faults_in
 from copilot_site.lib.errors import InvalidInput
 
 PREFIX = "copilot_wall_"

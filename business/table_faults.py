@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 import psycopg
 from django.utils.translation import gettext as _
 
-from business.account import OUTSIDE, Fault
+from business.account_faults import OUTSIDE, Fault
 
 # What a rule of a view reads stands in its tree; `pg_depend` does not record the server's own catalogs.
 _REACHED = r"""

@@ -13,12 +13,12 @@ from django.utils import timezone
 from django.utils.translation import override
 
 from agent import texts
-from agent.answer import CitedAnswer, CitedQuery, CitedSentence, CitedSpan
 from agent.attribution.check import Evidence, check_cited
 from agent.attribution.judge import judged
 from agent.attribution.overlap import nearest
 from agent.attribution.sentences import CitedStatement, Sentences
 from agent.attribution.verdict import Verdict
+from agent.cited_answer import CitedAnswer, CitedQuery, CitedSentence, CitedSpan
 from agent.events import Answer, KnowledgeReference, QueryReference, References
 from agent.evidence import cited_query, cited_span, query_reference, reference, result_told
 from agent.notices import judge_failed
