@@ -5,7 +5,7 @@ confirmed become its days of today; where one cannot be told so, the statement i
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -15,13 +15,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from authz.principal import Principal
-from business.confirmed_parameters import with_other_value
 from business.examples import passes
+from business.guard.rewrite import literal
+from business.linking.linker import tells_names
 from business.logical_query.times import Span, days_of
 from business.logical_query.wording import Meaning
 from business.models import ConfirmedPair
 from business.parsing.reader.times import mark_times
 from business.parsing.reader.units import normalised
+from business.semantic_layer.model import Dimension, SemanticLayer, Value
 from business.sources import OpenSource, open_sources
 
 _DATE = re.compile(r"'(\d{4}-\d{2}-\d{2})'")
@@ -135,3 +137,48 @@ def _days(span: Span) -> tuple[str, str, str]:
 def _same_for(question: str) -> str:
     """What is the same for two spellings of one question."""
     return " ".join(normalised(question).casefold().split()).strip(_END)
+
+
+_UNIT = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+|\S")
+
+
+def with_other_value(sql: str, before: str, now: str, layer: SemanticLayer) -> str:
+    """The statement of one question for another, which differs from it in one value of one column; "" where that is not so."""
+    old, new = _units(before), _units(now)
+    found = {
+        sql.replace(literal(one.value), literal(other.value))
+        for dimension in _told(layer)
+        for one, other in _exchanged(old, new, dimension)
+        if sql.count(literal(one.value)) == 1 and all(column in sql for column in dimension.columns)
+    }
+    return found.pop() if len(found) == 1 else ""
+
+
+def _units(text: str) -> list[str]:
+    return _UNIT.findall(text)
+
+
+def _told(layer: SemanticLayer) -> Iterator[Dimension]:
+    for model in layer.semantic_models:
+        yield from (each for each in model.dimensions if each.values and tells_names(each, model))
+
+
+def _exchanged(old: Sequence[str], new: Sequence[str], dimension: Dimension) -> Iterator[tuple[Value, Value]]:
+    """Pairs of values of which one stands in one question where the other stands in the other."""
+    for value in dimension.values:
+        for said in map(_units, _wordings(value)):
+            for at in range(len(old) - len(said) + 1):
+                rest = len(old) - at - len(said)
+                is_around = list(old[at : at + len(said)]) == said and old[:at] == new[:at]
+                if said and is_around and at + rest <= len(new) and old[len(old) - rest :] == new[len(new) - rest :]:
+                    other = _value("".join(new[at : len(new) - rest]), dimension)
+                    if other is not None and other.value != value.value:
+                        yield value, other
+
+
+def _value(text: str, dimension: Dimension) -> Value | None:
+    return next((v for v in dimension.values if text in {"".join(_units(said)) for said in _wordings(v)}), None)
+
+
+def _wordings(value: Value) -> list[str]:
+    return [word.casefold() for word in (value.value, *value.synonyms)]

@@ -4,10 +4,12 @@ import hashlib
 import json
 import secrets
 from asyncio import CancelledError
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from functools import partial
 
 from asgiref.sync import sync_to_async
+from django.core.cache import cache
 from django.utils import timezone
 
 from audit.actions import Action, Outcome
@@ -16,7 +18,6 @@ from audit.record import record
 from authz.principal import Principal
 from business.execute import Answer
 from business.guard.refusal import SqlRefused
-from business.kept_results import kept
 from business.sources import OpenSource
 from copilot_site.lib.errors import CopilotError
 
@@ -84,3 +85,27 @@ async def run_query(
 
 def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()
+
+
+FORM = 1  # of what is kept; another one is not read
+
+
+async def kept(principal: Principal, opened: OpenSource, text: str, run: Callable[[], Awaitable[Answer]]) -> Answer:
+    """The kept answer, or what `run` gives, kept from now on. Raises what `run` raises, which is not kept."""
+    minutes = opened.source.kept_minutes
+    if not minutes or opened.source.document_id is not None:  # a spreadsheet is read in memory
+        return await run()
+    key = key_of(principal, opened, text)
+    found: Answer | None = await cache.aget(key)
+    if found is None:
+        found = replace(await run(), read_at=timezone.now())
+        await cache.aset(key, found, timeout=60 * minutes)
+    return found
+
+
+def key_of(principal: Principal, opened: OpenSource, text: str) -> str:
+    """Person, rights, source as it was last saved, day and statement."""
+    source = opened.source
+    rights, day = opened.access.policy.digest, timezone.now().astimezone(opened.time_zone).date()
+    parts = [FORM, principal.user_id, rights, str(source.pk), source.changed_at.isoformat(), day.isoformat(), text]
+    return f"business.result.{hashlib.sha256(json.dumps(parts).encode()).hexdigest()}"

@@ -4,13 +4,13 @@ Names of WITH queries are made new on the way: if PostgreSQL ever read a name as
 find no such table instead of an unfiltered one.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from django.utils.translation import gettext as _
 from postgast import pg_query_pb2
 
 from business.guard.grammar import Tree, children, nodes, parse_query
-from business.guard.grouping import group_by_dependents
 from business.guard.policy import AllowedTable, Policy
 from business.guard.refusal import Reason, SqlRefused
 from business.guard.rules import strings
@@ -178,3 +178,57 @@ def quoted(name: str) -> str:
 def literal(value: str) -> str:
     """A text constant; backslashes are themselves (standard_conforming_strings is set for every session)."""
     return "'" + value.replace("'", "''") + "'"
+
+
+Column = tuple[str, str]  # what the query calls a table, and a column of it
+
+
+def group_by_dependents(query: Tree, tables: Mapping[str, AllowedTable]) -> None:
+    """Add to GROUP BY the columns that a query uses of tables whose whole key it groups by. Changes the query in place.
+
+    tables: those right in its FROM, by what the query calls them. Grouping sets are left as they are, as PostgreSQL does.
+    """
+    if any(item.WhichOneof("node") == "grouping_set" for item in query.group_clause):
+        return
+    grouped = {column for item in query.group_clause if (column := _column(_meant(item, query), tables))}
+    for name, table in tables.items():
+        if table.key and grouped.issuperset((name, part) for part in table.key):
+            for used in _used(query, name, table):
+                if (name, used) not in grouped:
+                    query.group_clause.append(_reference(name, used))
+
+
+def _meant(item: Tree, query: Tree) -> Tree:
+    """What is grouped by: `GROUP BY 1` is the first thing selected."""
+    if item.WhichOneof("node") == "a_const" and 0 < item.a_const.ival.ival <= len(query.target_list):
+        return query.target_list[item.a_const.ival.ival - 1].res_target.val
+    return item
+
+
+def _column(item: Tree, tables: Mapping[str, AllowedTable]) -> Column | None:
+    """The column of one of the tables that an expression is; None where it is none, or PostgreSQL could not tell which."""
+    if item.WhichOneof("node") != "column_ref" or item.column_ref.fields[-1].WhichOneof("node") == "a_star":
+        return None
+    *owner, column = strings(item.column_ref.fields)
+    having = [name for name, table in tables.items() if column in table.columns and owner[-1:] in ([], [name])]
+    return (having[0], column) if len(having) == 1 else None
+
+
+def _used(query: Tree, name: str, table: AllowedTable) -> list[str]:
+    """The table's columns that a query names anywhere, or all for a star, in the table's order."""
+    named = set()
+    for node in nodes(query):
+        if node.DESCRIPTOR.name == "ColumnRef":
+            *owner, last = node.fields
+            if strings(owner)[-1:] in ([], [name]):
+                is_star = last.WhichOneof("node") == "a_star"
+                named |= set(table.columns) if is_star else {last.string.sval}
+    return [column for column in table.columns if column in named]
+
+
+def _reference(name: str, column: str) -> Tree:
+    """A qualified column, as the grammar writes it."""
+    item = parse_query("SELECT 1 GROUP BY a.b").stmts[0].stmt.select_stmt.group_clause[0]
+    for each, text in zip(item.column_ref.fields, (name, column), strict=True):
+        each.string.sval = text
+    return item

@@ -13,9 +13,9 @@ from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from authz.snapshot import take_snapshot
+from knowledge.models import Document
 from knowledge.retrieval.plan import Scope
 from knowledge.retrieval.ranking import Asked, Ranked, Scores, rank
-from knowledge.retrieval.supersession import without_superseded
 from knowledge.selectors import ShownPassage, passages
 
 __all__ = ["Found", "Hit", "Scope", "Scores", "search"]
@@ -91,3 +91,15 @@ def search_knowledge(principal: Principal, query: str, *, scope: Scope, top_k: i
     }
     record(principal, Action.SEARCHED, detail=detail)
     return found
+
+
+def without_superseded(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """The passages, without those of documents whose successor is among them, too.
+
+    A successor that was not found, or that this person may not see, takes nothing away: it is not among what they may read.
+    """
+    found = {row.document_id for row in ranked}
+    if len(found) < 2:
+        return list(ranked)
+    out = set(Document.unscoped.filter(pk__in=found, superseded_by__in=found).values_list("pk", flat=True))
+    return [row for row in ranked if row.document_id not in out]

@@ -5,8 +5,10 @@ at most. A free statement must join along the keys of the layer, name values tha
 """
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol, TypeVar
 
 from django.utils.translation import gettext as _
@@ -23,7 +25,6 @@ from business.parsing.base import Choice, Clarification, Context, FreeForm, Pars
 from business.parsing.model.definitions import said_otherwise
 from business.parsing.model.free_form import fault_in
 from business.parsing.model.reply import Malformed, Reply
-from business.parsing.model.similar import similar
 
 MOST_REPAIRS = 2
 MOST_CHOICES = 4
@@ -136,3 +137,29 @@ def _free(sql: str, catalog: Catalog, *, may_object: bool) -> tuple[Parsed, str,
 def escaped(text: str) -> str:
     """Data that cannot close the fence around it, nor open another."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+MOST_EXAMPLES = 3
+LEAST_ALIKE = 0.1  # of what both questions say: an example of something else only misleads
+_UNIT = re.compile(r"[a-z0-9]+|[\u4e00-\u9fff]")
+_ARTICLES = "a an the of in on at by for to and or"
+_QUESTIONS = "is are was were did do does we our us how many much what which who there have has any"
+_EMPTY = frozenset(f"{_ARTICLES} {_QUESTIONS}".split())
+
+
+def similar(question: str, examples: Sequence[Example], most: int = MOST_EXAMPLES) -> list[Example]:
+    """The examples whose questions share the most words with this one, best last: next to the question."""
+    wanted = _grams(question)
+    scored = []
+    for place, example in enumerate(examples):
+        given = _grams(example.question)
+        scored.append((len(wanted & given) / max(1, len(wanted | given)), -place))
+    best = sorted(one for one in scored if one[0] >= LEAST_ALIKE)[-most:]
+    return [examples[-place] for _score, place in best]
+
+
+def _grams(text: str) -> frozenset[tuple[str, ...]]:
+    """Words of English, pairs of neighbouring characters of Chinese; no function words."""
+    units = [unit for unit in _UNIT.findall(text.lower()) if unit not in _EMPTY]
+    words = [(unit,) for unit in units if unit.isascii()]
+    return frozenset([*words, *pairwise(units)])

@@ -14,7 +14,7 @@ from audit.models import Entry
 from authz.models import UnitKind
 from authz.principal import Principal
 from authz.units import create_unit, join
-from business import missing_indexes
+from business import source_checks
 from business.address import Address
 from business.limits import Limits
 from business.models import DataSource
@@ -110,7 +110,7 @@ def test_indexes_that_large_tables_lack_are_named(
         connection.execute("ANALYZE")
     page = reverse("source-connection", args=[source.pk])
     assert "CREATE INDEX" not in client_of(root).post(page).content.decode()
-    monkeypatch.setattr(missing_indexes, "LARGE", 200)
+    monkeypatch.setattr(source_checks, "LARGE", 200)
     told = client_of(root).post(page).content.decode()
     lines = [line for line in told.replace("&quot;", '"').splitlines() if "CREATE INDEX" in line]
     assert [line.split("(")[1] for line in lines] == ['"customer_id");', '"sold_at");', '"org_unit");']

@@ -22,7 +22,7 @@ from authz.principal import Principal
 from business.examples import Example
 from business.logical_query.query import LogicalQuery
 from business.models import DataSource
-from business.parsing.model.similar import similar
+from business.parsing.model.parser import similar
 from knowledge.retrieval.search import Scope
 from tests.factories import make_user
 from tests.integration.agent.modelled import modelled, sent
