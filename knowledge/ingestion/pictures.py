@@ -29,19 +29,20 @@ def wanted(parsed: ParsedDocument, recognition: str) -> Sequence[Picture]:
 
 def with_pictures(
     version: DocumentVersion, path: Path, parsed: ParsedDocument, report: Callable[[int, int], None]
-) -> ParsedDocument:
-    """The document with what its pictures say. path: the original; report: told how many are read, of how many.
+) -> tuple[ParsedDocument, int]:
+    """The document with what its pictures say, and how many were read. path: the original; report: told how many are done, of how many.
 
-    A picture that cannot be read is left out: the rest of the document is not lost for it.
+    A picture that cannot be read is left out: the rest of the document is not lost for it, and its page says so.
     """
     pictures = wanted(parsed, version.document.knowledge_base.recognition)
-    found: dict[Picture, RecognisedPage] = {}
+    read: dict[Picture, RecognisedPage] = {}
     for done, picture in enumerate(pictures):
         report(done, len(pictures))
         page = _kept(version, picture) or _read(version, path, picture)
-        if page and page.lines:
-            found[picture] = page
-    return parsed.with_recognised(blocks_in(found)) if found else parsed
+        if page:
+            read[picture] = page
+    said = {picture: page for picture, page in read.items() if page.lines}
+    return (parsed.with_recognised(blocks_in(said)) if said else parsed), len(read)
 
 
 def _read(version: DocumentVersion, path: Path, picture: Picture) -> RecognisedPage | None:

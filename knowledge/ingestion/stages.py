@@ -23,7 +23,7 @@ from knowledge.ingestion.chunking import ChunkDraft, chunk_document
 from knowledge.ingestion.indexing import batches, index_rows, passages_to_index, write_placed
 from knowledge.ingestion.language import language_of
 from knowledge.ingestion.lease import fenced
-from knowledge.ingestion.pictures import wanted, with_pictures
+from knowledge.ingestion.pictures import with_pictures
 from knowledge.ingestion.rows import IndexRow
 from knowledge.models import Chunk, Document, DocumentVersion, Recognition
 from knowledge.parsers.base import PARSER_VERSION, ParsedDocument, Rejected
@@ -48,12 +48,11 @@ def parse(version: DocumentVersion, report: Report) -> Written:
     with local_copy(version) as path:
         limits = ParseLimits(file_bytes=settings.UPLOAD_MAX_BYTES)
         read = parse_in_child(path, filename=version.document.filename, limits=limits)
-        parsed = with_pictures(version, path, read, report)
+        parsed, recognised = with_pictures(version, path, read, report)
     if version.document.knowledge_base.is_hidden_text_indexed:
         parsed = parsed.with_hidden()
     if not any(block.text.strip() for block in parsed.blocks):
         raise Rejected(_why_no_text(version, parsed))
-    pictures = wanted(read, version.document.knowledge_base.recognition)
     bare = sum(picture.is_bare for picture in read.pictures)
 
     def write() -> None:
@@ -66,7 +65,7 @@ def parse(version: DocumentVersion, report: Report) -> Written:
             hidden_indexed=parsed.hidden_count,
             bare_pictures=bare,
             scanned_pages=len(read.pictures) - bare,
-            recognised=len(pictures),
+            recognised=recognised,
         )
         describe(version.document, parsed)
 

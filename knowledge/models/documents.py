@@ -11,7 +11,7 @@ from authz.folders import folder_ids_with
 from authz.managers import GuardedManager
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.models.bases import KnowledgeBase
+from knowledge.models.bases import KnowledgeBase, Recognition
 from knowledge.models.folders import Folder
 
 
@@ -178,6 +178,12 @@ class DocumentVersion(models.Model):
     def failure_reason(self) -> str:
         """Why ingestion failed, in the reader's language; empty when it did not."""
         return reason_text(self.failure["code"], self.failure["params"]) if self.failure else ""
+
+    @property
+    def unread_pictures(self) -> int:
+        """How many pictures its base would have read, and were not: they failed, or the base was set up otherwise."""
+        wanted = {Recognition.BARE: self.bare_pictures, Recognition.ALL: self.bare_pictures + self.scanned_pages}
+        return max(0, wanted.get(Recognition(self.document.knowledge_base.recognition), 0) - self.recognised)
 
     @property
     def parsed_name(self) -> str:

@@ -16,6 +16,14 @@ PARSER_VERSION = 4
 APART_SINCE = 2
 """The version that first kept hidden text apart; what later ones read otherwise is only what it took for hidden."""
 
+PICTURES_SINCE = 4
+"""The version that first said which pictures a file of WITH_PICTURES has."""
+WITH_PICTURES = (
+    "application/pdf",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+)
+
 BlockKind = Literal["heading", "paragraph", "list", "table", "code"]
 Box = tuple[float, float, float, float]
 """x0, y0, x1, y1 as shares (0..1) of the page's width and height, origin at the top left."""

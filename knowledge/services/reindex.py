@@ -27,7 +27,7 @@ from knowledge.models import (
     StageName,
     StageStatus,
 )
-from knowledge.parsers.base import APART_SINCE, PARSER_VERSION
+from knowledge.parsers.base import APART_SINCE, PARSER_VERSION, PICTURES_SINCE, WITH_PICTURES
 from knowledge.retrieval.terms import document_terms, term_id
 from knowledge.selectors import passage_text
 
@@ -77,10 +77,16 @@ def _are_terms_of(chunk_id: UUID, ids: Sequence[int]) -> bool:
 
 
 def outdated_versions(base: KnowledgeBase | None = None) -> QuerySet[DocumentVersion]:
-    """The versions that are read and would be read otherwise today, answering ones and older ones; of one base, or of all."""
+    """The versions that are read and would be read otherwise today, answering ones and older ones; of one base, or of all.
+
+    Of all also those whose pictures no parser looked for: after an upgrade, and not where somebody changes a base.
+    """
     wants = Q(document__knowledge_base__is_hidden_text_indexed=True)
     older = Q(parser_version__lt=APART_SINCE) | Q(parser_version__lt=PARSER_VERSION, hidden_apart__gt=0)
     outdated = older | wants & Q(hidden_apart__gt=0) | ~wants & Q(hidden_indexed__gt=0) | ~_reads_its_pictures()
+    if base is None:
+        unseen = Q(parser_version__lt=PICTURES_SINCE, mime_type__in=WITH_PICTURES)
+        outdated |= unseen & ~Q(document__knowledge_base__recognition=Recognition.OFF)
     rows = DocumentVersion.unscoped.filter(outdated, parse_status=ParseStatus.COMPLETED)
     return (rows.filter(document__knowledge_base=base) if base else rows).order_by("created_at", "pk")
 
