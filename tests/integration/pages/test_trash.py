@@ -4,22 +4,26 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.storage import default_storage
 from django.db import connection, transaction
+from django.urls import reverse
 from django.utils import timezone
 
 from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
-from copilot_site.lib.errors import NotFound
+from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.models import Document, Folder
 from knowledge.services import access
 from knowledge.services.documents import move_document
+from knowledge.services.grant_files import export_grants, import_grants
 from knowledge.services.nodes import drop_node_if_empty, node_of
 from knowledge.services.originals import place_document
 from knowledge.services.trash import (
@@ -31,7 +35,7 @@ from knowledge.services.trash import (
     trash_document,
 )
 from tests.factories import allow, make_document, make_user
-from tests.integration.pages.house import House
+from tests.integration.pages.house import House, client_of, plain
 
 GIVE_UP_S = 20
 
@@ -184,3 +188,64 @@ def test_one_fault_keeps_one_in_the_trash_and_one_file_in_the_store(monkeypatch:
         entry.target_id: entry.detail["left"]["files"] for entry in Entry.objects.filter(action=Action.DOCUMENT_ERASED)
     }
     assert left == {str(documents[0].pk): 1, str(documents[2].pk): 0}
+
+
+def in_the_trash_with_an_exception(house: House) -> Document:
+    document = make_document(house.folder, "a.md")
+    access.give(None, [Right.VIEW], document, to=make_user("friend"))
+    trash_document(Principal.of(house.keeper), document_id=document.pk)
+    document.refresh_from_db()
+    return document
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda document, guest: access.give(None, [Right.VIEW], document, to=guest),
+        lambda document, guest: access.deny(None, [Right.VIEW], document, to=guest),
+        lambda document, guest: access.take_back(None, [Right.VIEW], document, of=guest),
+        lambda document, guest: access.undeny(None, [Right.VIEW], document, of=guest),
+        lambda document, _guest: access.break_inheritance(None, document),
+        lambda document, _guest: access.restore_inheritance(None, document),
+    ],
+)
+def test_rights_in_the_trash_are_nobodys_to_change(house: House, change: Callable[[Document, User], None]) -> None:
+    document = in_the_trash_with_an_exception(house)
+    with pytest.raises(NotFound):
+        change(document, house.reader)
+    assert seers(document) == set()
+    restore_document(Principal.of(house.keeper), document_id=document.pk)
+    assert seers(document) == {"writer", "reader", "friend"}
+
+
+def test_a_file_of_rights_neither_names_nor_changes_what_is_in_the_trash(house: House, tmp_path: Path) -> None:
+    document = in_the_trash_with_an_exception(house)
+    out = StringIO()
+    export_grants(None, out)
+    assert "a.md" not in out.getvalue()
+    file = tmp_path / "rights.csv"
+    file.write_text(f"knowledge_base,folder,document,user,rights\n{house.base.name},Updates,a.md,reader,view\n")
+    with pytest.raises(InvalidInput, match="There is no document “a"):
+        import_grants(None, file)
+    make_document(house.folder, "a.md")
+    assert import_grants(None, file) == 1
+    assert seers(document) == set()
+
+
+def test_no_page_of_rights_or_administration_shows_what_is_in_the_trash(house: House) -> None:
+    document = in_the_trash_with_an_exception(house)
+    there = make_document(house.folder, "b.md")
+    Document.unscoped.filter(pk=document.pk).update(title="Thrown away")
+    admin = client_of(make_user(is_superuser=True))
+    change, rights = "admin:knowledge_document_change", "rights-place"
+    told = {}
+    for each in (document, there):
+        pages = (reverse(change, args=[each.pk]), reverse(rights, args=["document", each.pk]))
+        told[each.filename] = [admin.get(page).status_code for page in pages]
+    assert told == {"a.md": [302, 404], "b.md": [200, 200]}
+    asked = {"what": "break", "copy": ""}
+    assert admin.post(reverse("rights-change", args=["document", document.pk]), asked).status_code == 404
+    for page in (reverse("admin:knowledge_document_changelist"), reverse("rights-tree")):
+        assert "Thrown away" not in plain(
+            admin.get(page, {"base": str(house.base.pk)} if "rights" in page else {}).content
+        )
