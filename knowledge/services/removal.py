@@ -14,7 +14,7 @@ from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from knowledge.ingestion.publish import withdraw
-from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, Folder, FolderKind
+from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, Folder, FolderKind, SourceItem
 from knowledge.page_images import kept_images
 
 logger = logging.getLogger(__name__)
@@ -43,6 +43,7 @@ def _remove(by: Principal | None, document: Document) -> None:
     files = [(v.pk, v.file.storage, [v.file.name or "", v.parsed_name]) for v in document.versions.all()]
     gone, nodes = copy(document), _own_nodes(document)
     withdraw(document)
+    SourceItem.unscoped.filter(document=document).update(is_left_out=True)  # else it came back, without its exceptions
     document.delete()
     for node in nodes:
         node.delete()
