@@ -63,9 +63,8 @@ def ends_at(document: Document) -> datetime | None:
 @transaction.atomic
 def restore_document(principal: Principal, *, document_id: UUID) -> Document:
     """Put a document back where it was, with its exceptions. Raises NotFound, Conflict (its file name is taken there by now)."""
-    document = _get(principal, document_id)
-    lock_tree(document.knowledge_base_id)
-    current = locked_row(document)
+    lock_tree(_get(principal, document_id).knowledge_base_id)
+    current = locked_row(_get(principal, document_id))  # asked again: it may have been moved since
     node, before = current.access, current.trashed_from
     if before is None:
         raise missing(Document)
@@ -75,7 +74,7 @@ def restore_document(principal: Principal, *, document_id: UUID) -> Document:
     except IntegrityError as error:
         raise Conflict(
             _("There is a file called “%(name)s” in “%(folder)s” already.")
-            % {"name": current.filename, "folder": current.folder}
+            % {"name": current.filename, "folder": before}  # which `in_trash` has seen
         ) from error
     Document.unscoped.filter(pk=current.pk).update(trashed_at=None, trashed_by=None, trashed_from=None)
     node.delete()

@@ -249,3 +249,28 @@ def test_no_page_of_rights_or_administration_shows_what_is_in_the_trash(house: H
         assert "Thrown away" not in plain(
             admin.get(page, {"base": str(house.base.pk)} if "rights" in page else {}).content
         )
+
+
+def test_the_trash_names_a_folder_only_to_whom_it_shows_itself(house: House) -> None:
+    document, friend = make_document(house.folder, "a.md"), make_user("friend")
+    access.give(None, [Right.VIEW, Right.CHANGE], document, to=friend)
+    trash_document(Principal.of(friend), document_id=document.pk)
+    pages = {
+        person.username: plain(client_of(person).get(reverse("trash")).content) for person in (friend, house.keeper)
+    }
+    assert {name: ("a.md" in page, "Updates" in page) for name, page in pages.items()} == {
+        "friend": (True, False), "writer": (True, True),
+    }  # fmt: skip
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_moved_out_of_reach_meanwhile_is_not_put_back() -> None:
+    house = House()
+    writer, document = Principal.of(house.keeper), make_document(house.folder, "a.md")
+    trash_document(writer, document_id=document.pk)
+    ended = too_late(
+        lambda: place_document(None, document, house.sibling, "a.md"),
+        lambda: restore_document(writer, document_id=document.pk),
+    )
+    assert [type(each) for each in ended] == [NotFound]
+    assert seers(document) == set()

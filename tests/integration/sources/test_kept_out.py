@@ -10,8 +10,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from authz.permissions import Right
 from authz.principal import Principal
 from knowledge.models import Document, Folder, Source
+from knowledge.services import access
 from knowledge.services.trash import erase_document, restore_document, trash_document
 from knowledge.services.uploads import IncomingFile, UploadOutcome, add_document, upload_document
+from knowledge.sources.origin import origin_of
 from tests.factories import allow, make_document, make_user
 from tests.integration.sources.shelf import counts, item_of, paths, read
 
@@ -124,3 +126,20 @@ def test_what_a_person_wrote_over_a_source_is_not_withdrawn_with_it(
     assert counts(read(source)) == {"unchanged": 1}
     document.refresh_from_db()
     assert document.withdrawn_at is None
+
+
+def test_where_a_document_comes_from_names_folders_only_to_whom_its_folder_shows_itself(
+    opened: Path, make_source: Callable[..., Source], keeper: Principal
+) -> None:
+    (opened / "merger").mkdir()
+    (opened / "merger" / "plan.md").write_text("# Plan\n\nIt is secret.")
+    source = make_source("folder", path=str(opened))
+    read(source)
+    document, guest = brought(source, "merger/plan.md"), make_user()
+    access.give(None, [Right.VIEW], document, to=guest)
+    shown = []
+    for each in (keeper, Principal.of(guest)):
+        origin = origin_of(each, document)
+        assert origin is not None
+        shown.append(origin.path)
+    assert shown == ["merger/plan.md", "plan.md"]
