@@ -16,7 +16,6 @@ class Origin:
     """noun: what it is out there, such as a wiki page. path: without its folders for whoever does not see the folder here.
 
     url: of the cited heading where it can be linked to, "" where there is none.
-
     checked_at: when it was last seen out there as it is here. gone_at: since when it is missed.
     """
 
