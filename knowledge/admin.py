@@ -155,6 +155,9 @@ class DocumentAdmin(WithRights[Document]):
     readonly_fields = ("title", "filename", "folder", "language", "created_at", "updated_at")
     fields = readonly_fields
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
+        return super().get_queryset(request).filter(trashed_at=None)
+
     @admin.display(description=_("status"))
     def status(self, document: Document) -> str:
         newest = document.versions.order_by("-number").first()

@@ -81,12 +81,13 @@ class FindForm(forms.Form):
 class FoundDocuments:
     """is_by_text: False where the model that reads texts did not answer: then titles and names alone were searched.
 
-    changeable: ids of the shown documents that the person may change.
+    changeable, superseded: ids of the shown documents that the person may change, and whose successor they may see.
     """
 
     page: Page[DocumentRow]
     is_by_text: bool
     changeable: frozenset[UUID]
+    superseded: frozenset[UUID]
 
 
 def find_documents(principal: Principal, given: Mapping[str, Any], number: int | str = 1) -> FoundDocuments:
@@ -114,8 +115,15 @@ def find_documents(principal: Principal, given: Mapping[str, Any], number: int |
     rows = rows_of(page.object_list.select_related("folder", "knowledge_base", "owner", "created_by"))  # type: ignore[attr-defined]
     rows = _with_places(principal, rows)
     ids = [row.document.pk for row in rows]
+    shown = Document.objects.visible_to(principal).filter(pk__in=ids).values_list("pk", flat=True)
     changeable = Document.objects.reachable_by(principal, Right.CHANGE).filter(pk__in=ids).values_list("pk", flat=True)
-    return FoundDocuments(Page(rows, page.number, paginator), is_by_text, frozenset(changeable))  # type: ignore[arg-type]
+    superseded = shown.filter(_superseded(principal))
+    return FoundDocuments(
+        Page(rows, page.number, paginator),  # type: ignore[arg-type]
+        is_by_text,
+        frozenset(changeable),
+        frozenset(superseded),
+    )
 
 
 def _with_places(principal: Principal, rows: list[DocumentRow]) -> list[DocumentRow]:
@@ -160,13 +168,18 @@ def _within(principal: Principal, folder_id: UUID) -> Q:
     return Q(folder__ancestor_links__ancestor__in=seen)
 
 
-def _in_state(_principal: Principal, state: str) -> Q:
+def _in_state(principal: Principal, state: str) -> Q:
     if state == "review":
         return Q(review_on__lt=timezone.localdate())
     if state == "superseded":
-        return Q(superseded_by__isnull=False)
+        return _superseded(principal)
     statuses = {"ready": [ParseStatus.COMPLETED], "failed": [ParseStatus.FAILED], "unfinished": list(UNFINISHED)}
     return Q(newest_status__in=statuses[state])
+
+
+def _superseded(principal: Principal) -> Q:
+    """What has a successor that this person may see; of another one not even that there is one is told."""
+    return Q(superseded_by__in=Document.objects.visible_to(principal))
 
 
 FILTERS: Mapping[str, Callable[[Principal, Any], Q]] = {

@@ -40,12 +40,6 @@ def page_png(version: DocumentVersion, number: int) -> bytes:
     return png
 
 
-def delete_page_images(storage: Storage, version_id: UUID) -> None:
-    """Every image of a version and what was read from its pictures, if there are any."""
-    for name in kept_images(storage, version_id):
-        storage.delete(name)
-
-
 def kept_images(storage: Storage, version_id: UUID) -> list[str]:
     """The names under which the storage keeps images of a version and what was read from its pictures."""
     folder = pages_folder(version_id)

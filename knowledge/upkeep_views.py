@@ -136,8 +136,11 @@ def remove(request: HttpRequest, principal: Principal, document_id: UUID) -> Htt
 @require_GET
 @signed_in
 def trash(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """What this person may put back, the latest first."""
-    rows = [(document, ends_at(document)) for document in in_trash(principal)[:500]]
+    """What this person may put back, the latest first; a folder that they do not see is not named."""
+    documents = list(in_trash(principal)[:500])
+    folders = {document.folder_id for document in documents}
+    seen = dict(Folder.objects.visible_to(principal).filter(pk__in=folders).values_list("pk", "name"))
+    rows = [(document, seen.get(document.folder_id, ""), ends_at(document)) for document in documents]
     return render(request, "knowledge/trash.html", {"rows": rows, "days": KEPT.days})
 
 

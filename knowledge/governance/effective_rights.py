@@ -94,5 +94,5 @@ def reviewed_places(principal: Principal) -> dict[UUID, UUID]:
 def _places(rows: Callable[..., Any], principal: Principal) -> dict[UUID, UUID]:
     bases = rows(KnowledgeBase, principal).values_list("pk", "pk")
     folders = rows(Folder, principal).filter(kind=FolderKind.FOLDER).values_list("pk", "knowledge_base_id")
-    with_exceptions = rows(Document, principal).filter(access__kind=FolderKind.DOCUMENT)
+    with_exceptions = rows(Document, principal).filter(access__kind=FolderKind.DOCUMENT, trashed_at=None)
     return dict([*bases, *folders, *with_exceptions.values_list("access_id", "knowledge_base_id")])

@@ -19,6 +19,8 @@ from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
 Kind = Literal["base", "folder", "document"]
 Place = KnowledgeBase | Folder | Document
 MODELS: dict[str, type[Place]] = {"base": KnowledgeBase, "folder": Folder, "document": Document}
+# what has no rights for people to look at: the nodes of documents, and what is in the trash
+NARROW: dict[type[Place], dict[str, Any]] = {Folder: {"kind": FolderKind.FOLDER}, Document: {"trashed_at": None}}
 MOST_NAMES = 500  # offered while somebody types; every name can be typed
 
 
@@ -36,8 +38,7 @@ def _place(get: Callable[..., Any], principal: Principal, kind: str, place_id: U
     model = MODELS.get(kind)
     if model is None:
         raise NotFound(_("A place is a base, a folder or a document; “%(kind)s” is none of them.") % {"kind": kind})
-    narrow = {"kind": FolderKind.FOLDER} if model is Folder else {}
-    place: Place = get(model, principal, pk=place_id, **narrow)
+    place: Place = get(model, principal, pk=place_id, **NARROW.get(model, {}))
     return place
 
 

@@ -97,7 +97,7 @@ class SourceItem(models.Model):
     original_id: how it is known out there, whatever it is called. version: by which the connector sees that it changed.
     memory: what the connector wants to know of it next time. sections: [[heading, anchor], …], where headings can be linked to.
     read_at: when it was last read; checked_at: when it was last seen to be as it was read. gone_at: since when it is missed;
-    failure: why it could not be read, as a sentence.
+    failure: why it could not be read, as a sentence. is_left_out: its document was deleted for good here, and is not brought again.
     """
 
     source = models.ForeignKey(Source, models.CASCADE, related_name="+")
@@ -116,6 +116,7 @@ class SourceItem(models.Model):
     checked_at = models.DateTimeField(null=True)
     gone_at = models.DateTimeField(_("gone since"), null=True)
     failure = models.CharField(_("why it failed"), max_length=500, blank=True)
+    is_left_out = models.BooleanField(default=False, editable=False)
 
     objects = GuardedManager["SourceItem"]()
     unscoped = models.Manager["SourceItem"]()

@@ -7,13 +7,14 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.record import record
-from authz.checks import get_visible, require
+from authz.checks import get_visible, missing, require
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, InvalidInput
 from knowledge.models import Document, DocumentVersion, Folder, ParseStatus, Stage, StageStatus
-from knowledge.services.nodes import put
+from knowledge.services.nodes import locked_row, put
 from knowledge.services.removal import remove_document
+from knowledge.services.tree import lock_tree
 from knowledge.tasks import queue_for, queue_ingestion
 
 
@@ -68,6 +69,9 @@ def move_document(principal: Principal, *, document_id: UUID, folder_id: UUID) -
     taken = Conflict(
         _("There is a file called “%(name)s” in “%(folder)s” already.") % {"name": document.filename, "folder": folder}
     )
+    lock_tree(document.knowledge_base_id)
+    if locked_row(document).trashed_at is not None:  # since it was looked for
+        raise missing(Document)
     if Document.objects.visible_to(principal).filter(folder=folder, filename=document.filename).exists():
         raise taken
     try:

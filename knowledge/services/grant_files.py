@@ -212,7 +212,8 @@ def _place(values: Mapping[str, str]) -> Place:
         folder = below
     if not filename:
         return folder
-    document = Document.unscoped.filter(folder=folder, filename=filename).order_by("created_at").first()
+    there = Document.unscoped.filter(folder=folder, filename=filename, trashed_at=None)
+    document = there.order_by("created_at").first()
     if document is None:
         raise InvalidInput(_("There is no document “%(name)s” in “%(parent)s”.") % {"name": filename, "parent": folder})
     return document
@@ -234,7 +235,7 @@ def _places() -> Iterator[Place]:
         yield base
         links = Folder.unscoped.filter(knowledge_base=base, kind=FolderKind.FOLDER).order_by("created_at", "id")
         yield from links
-        own = Document.unscoped.filter(access__kind=FolderKind.DOCUMENT, knowledge_base=base)
+        own = Document.unscoped.filter(access__kind=FolderKind.DOCUMENT, knowledge_base=base, trashed_at=None)
         yield from own.select_related("folder", "knowledge_base").order_by("filename", "id")
 
 

@@ -4,6 +4,7 @@ Chunks keep their place in `ChunkIndex.folder`, which is the document's `access`
 row, which publishing and indexing take, too, so that no row is written for a place that has just changed.
 """
 
+from authz.checks import missing
 from authz.grants import is_bare
 from knowledge.ingestion.publish import count_passages
 from knowledge.models import ChunkIndex, Document, Folder, FolderKind
@@ -11,10 +12,11 @@ from knowledge.services.tree import hang, link_new, lock_tree
 
 
 def node_of(document: Document) -> Folder:
-    """The document's access node, made when it has none; runs inside the caller's transaction."""
+    """The document's access node, made when it has none; runs inside the caller's transaction. Raises NotFound (in the trash)."""
     lock_tree(document.knowledge_base_id)
     current = locked_row(document)
-    if current.access_id != current.folder_id:
+    _refuse_trashed(current)
+    if _is_own(current.access):
         return current.access
     node = Folder.unscoped.create(
         knowledge_base_id=current.knowledge_base_id,
@@ -29,9 +31,10 @@ def node_of(document: Document) -> Folder:
 
 
 def existing_node(document: Document) -> Folder | None:
-    """The document's access node, as the database has it now."""
+    """The document's access node, as the database has it now. Raises NotFound (in the trash, where none carries rights)."""
     current = Document.unscoped.select_related("access").get(pk=document.pk)
-    return None if current.access_id == current.folder_id else current.access
+    _refuse_trashed(current)
+    return current.access if _is_own(current.access) else None
 
 
 def drop_node_if_empty(document: Document) -> None:
@@ -43,7 +46,7 @@ def drop_node_if_empty(document: Document) -> None:
     current = locked_row(document)
     node = current.access
     twins = Document.unscoped.filter(access_id=current.folder_id, filename=current.filename)
-    if node.pk == current.folder_id or not node.inherits or not is_bare(node) or twins.exists():
+    if not _is_own(node) or not node.inherits or not is_bare(node) or twins.exists():
         return
     read_rights_from(current, current.folder)
     document.access = current.folder
@@ -51,17 +54,40 @@ def drop_node_if_empty(document: Document) -> None:
 
 
 def put(document: Document, folder: Folder) -> None:
-    """Lay a document, with its exceptions, into another folder of its base; runs inside the caller's transaction."""
+    """Lay a document, with its exceptions, into another folder of its base; runs inside the caller's transaction.
+
+    What comes back from the trash comes back with the rights of its new folder.
+    """
     lock_tree(document.knowledge_base_id)
     current = locked_row(document)
-    had_node = current.access_id != current.folder_id
     Document.unscoped.filter(pk=current.pk).update(folder=folder)
-    if had_node:
+    _put_what_returns(current, folder)
+    if _is_own(current.access):
         hang(current.access, folder)
     else:
         read_rights_from(current, folder)
         document.access = folder
     document.folder = folder
+
+
+def _put_what_returns(document: Document, folder: Folder) -> None:
+    """The place from which a document of the trash will read its rights again moves with it."""
+    before = document.trashed_from
+    if before is not None and _is_own(before):
+        hang(before, folder)
+    elif before is not None:
+        Document.unscoped.filter(pk=document.pk).update(trashed_from=folder)
+
+
+def _is_own(node: Folder) -> bool:
+    """Is it the node of one document, and no folder?"""
+    return node.kind == FolderKind.DOCUMENT
+
+
+def _refuse_trashed(document: Document) -> None:
+    """Rights in the trash are nobody's to see or change: its node there hides it."""
+    if document.trashed_at is not None:
+        raise missing(Document)
 
 
 def read_rights_from(document: Document, place: Folder) -> None:
@@ -75,5 +101,5 @@ def read_rights_from(document: Document, place: Folder) -> None:
 
 def locked_row(document: Document) -> Document:
     """The document as the database has it now, locked with what reads its rights."""
-    rows = Document.unscoped.select_for_update(of=("self",)).select_related("access", "folder", "current_version")
-    return rows.get(pk=document.pk)
+    rows = Document.unscoped.select_for_update(of=("self",))
+    return rows.select_related("access", "folder", "current_version", "trashed_from").get(pk=document.pk)

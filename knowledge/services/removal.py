@@ -1,35 +1,49 @@
 """The end of a document: its rows, its files and its images, and a line in the audit log that counts what is left of them."""
 
+import logging
+from collections.abc import Callable
 from copy import copy
+from functools import partial
 from uuid import UUID
 
 from django.core.files.storage import Storage
 from django.db import transaction
+from django.db.models import Q
 
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from knowledge.ingestion.publish import withdraw
-from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, Folder, FolderKind
-from knowledge.page_images import delete_page_images, kept_images
-from knowledge.services.nodes import existing_node
+from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, Folder, FolderKind, SourceItem
+from knowledge.page_images import kept_images
+
+logger = logging.getLogger(__name__)
 
 Files = list[tuple[UUID, Storage, list[str]]]
 """Of each version its id, its storage, and the names there of its original and its blocks."""
 
 
 @transaction.atomic
-def remove_document(by: Principal | None, document: Document) -> None:
-    """Delete a document after the checks of whoever asks; `by` is None for the system.
+def remove_document(by: Principal | None, document: Document, *, only: Q | None = None) -> bool:
+    """Delete a document after the checks of whoever asks; `by` is None for the system. Whether it was still there.
 
+    only: asked again under the lock; where it does not hold any more, the document stays.
     Locks as publishing does, versions first: one of the two sees the other's work.
     """
     list(document.versions.select_for_update())
-    document = Document.unscoped.select_for_update(of=("self",)).select_related("current_version").get(pk=document.pk)
+    current = Document.unscoped.select_for_update().filter(only or Q(), pk=document.pk).first()
+    if current is None:
+        return False
+    _remove(by, current)
+    return True
+
+
+def _remove(by: Principal | None, document: Document) -> None:
     record(by, Action.DOCUMENT_DELETED, document, detail={"versions": document.versions.count()})
     files = [(v.pk, v.file.storage, [v.file.name or "", v.parsed_name]) for v in document.versions.all()]
     gone, nodes = copy(document), _own_nodes(document)
     withdraw(document)
+    SourceItem.unscoped.filter(document=document).update(is_left_out=True)  # else it came back, without its exceptions
     document.delete()
     for node in nodes:
         node.delete()
@@ -38,7 +52,7 @@ def remove_document(by: Principal | None, document: Document) -> None:
 
 def _own_nodes(document: Document) -> list[Folder]:
     """The node with the document's exceptions, and the one that hides it in the trash: both go with it."""
-    nodes = (existing_node(document), document.trashed_from)
+    nodes = (document.access, document.trashed_from)
     return [node for node in nodes if node is not None and node.kind == FolderKind.DOCUMENT]
 
 
@@ -46,10 +60,19 @@ def _delete_files(by: Principal | None, document: Document, files: Files) -> Non
     """The original, the blocks and the page images of each version; and a line in the audit log of what is left, counted afterwards."""
     for version_id, storage, names in files:
         for name in filter(None, names):
-            storage.delete(name)
-        delete_page_images(storage, version_id)
+            _try(partial(storage.delete, name))
+        for name in kept_images(storage, version_id):
+            _try(partial(storage.delete, name))
     with transaction.atomic():
         record(by, Action.DOCUMENT_ERASED, document, detail={"left": _left_of(document, files)})
+
+
+def _try(delete: Callable[[], object]) -> None:
+    """One file that does not go keeps no other; it is counted as left."""
+    try:
+        delete()
+    except Exception:
+        logger.exception("a file of a deleted document stays in the store")
 
 
 def _left_of(document: Document, files: Files) -> dict[str, int]:

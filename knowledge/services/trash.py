@@ -4,11 +4,12 @@ Its rights are read from a node of its own that takes over nothing from above an
 hides everything else.
 """
 
+import logging
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -24,16 +25,20 @@ from knowledge.services.nodes import locked_row, read_rights_from
 from knowledge.services.removal import remove_document
 from knowledge.services.tree import link_new, lock_tree, mark_cuts
 
+logger = logging.getLogger(__name__)
+
 KEPT = timedelta(days=30)  # in the trash, as people know it from their mail
 
 
 @transaction.atomic
 def trash_document(principal: Principal, *, document_id: UUID) -> Document:
-    """Put a document into the trash. Raises NotFound, PermissionDenied (no `change`)."""
+    """Put a document into the trash. Raises NotFound (it is there already, too), PermissionDenied (no `change`)."""
     document = get_visible(Document, principal, pk=document_id)
     require(principal, Right.CHANGE, document)
     lock_tree(document.knowledge_base_id)
     current = locked_row(document)
+    if current.trashed_at is not None:  # since it was looked for
+        raise missing(Document)
     before = current.access
     read_rights_from(current, _hidden_node(current))
     changes = {"trashed_at": timezone.now(), "trashed_by": principal.user_id, "trashed_from": before}
@@ -58,9 +63,8 @@ def ends_at(document: Document) -> datetime | None:
 @transaction.atomic
 def restore_document(principal: Principal, *, document_id: UUID) -> Document:
     """Put a document back where it was, with its exceptions. Raises NotFound, Conflict (its file name is taken there by now)."""
-    document = _get(principal, document_id)
-    lock_tree(document.knowledge_base_id)
-    current = locked_row(document)
+    lock_tree(_get(principal, document_id).knowledge_base_id)
+    current = locked_row(_get(principal, document_id))  # asked again: it may have been moved since
     node, before = current.access, current.trashed_from
     if before is None:
         raise missing(Document)
@@ -70,7 +74,7 @@ def restore_document(principal: Principal, *, document_id: UUID) -> Document:
     except IntegrityError as error:
         raise Conflict(
             _("There is a file called “%(name)s” in “%(folder)s” already.")
-            % {"name": current.filename, "folder": current.folder}
+            % {"name": current.filename, "folder": before}  # which `in_trash` has seen
         ) from error
     Document.unscoped.filter(pk=current.pk).update(trashed_at=None, trashed_by=None, trashed_from=None)
     node.delete()
@@ -81,16 +85,20 @@ def restore_document(principal: Principal, *, document_id: UUID) -> Document:
 @transaction.atomic
 def erase_document(principal: Principal, *, document_id: UUID) -> None:
     """Delete a document of the trash for good. Raises NotFound."""
-    remove_document(principal, _get(principal, document_id))
+    if not remove_document(principal, _get(principal, document_id), only=Q(trashed_at__isnull=False)):
+        raise missing(Document)
 
 
 def empty_trash() -> int:
     """Delete what has been in the trash for longer than KEPT; returns how many documents. Each by itself: one fault keeps one."""
-    over = Document.unscoped.filter(trashed_at__lt=timezone.now() - KEPT)
-    documents = list(over)
-    for document in documents:
-        remove_document(None, document)
-    return len(documents)
+    over = Q(trashed_at__lt=timezone.now() - KEPT)
+    removed = 0
+    for document in list(Document.unscoped.filter(over)):
+        try:
+            removed += remove_document(None, document, only=over)
+        except Exception:
+            logger.exception("the document %s stays in the trash", document.pk)
+    return removed
 
 
 def _get(principal: Principal, document_id: UUID) -> Document:

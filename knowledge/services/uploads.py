@@ -168,7 +168,7 @@ def _store(
 ) -> Upload:
     name = incoming.filename
     locked = Document.unscoped.select_for_update()
-    document = locked.filter(pk=known.pk, folder=folder).first() if known else None
+    document = locked.filter(pk=known.pk, folder=folder, trashed_at=None).first() if known else None
     is_new = document is None
     if document is None:
         document, is_new = locked.get_or_create(
@@ -183,7 +183,8 @@ def _store(
             },
         )
     newest = None if is_new else document.versions.order_by("-number").first()
-    if newest is not None and newest.sha256 == version.sha256:
+    is_brought_back = by is not None and document.withdrawn_at is not None
+    if newest is not None and newest.sha256 == version.sha256 and not is_brought_back:
         return Upload(document, newest, UploadOutcome.UNCHANGED)
     if by is not None and newest is not None:
         _require_replacing(by, document)
@@ -222,7 +223,7 @@ def _require_replacing(by: Principal, document: Document) -> None:
 
 def _known(by: Principal | None, folder: Folder, name: str) -> Document | None:
     """The document of this name that this person sees in the folder; one that is hidden from them is not there for them."""
-    seen = Document.unscoped.all() if by is None else Document.objects.visible_to(by)
+    seen = Document.unscoped.filter(trashed_at=None) if by is None else Document.objects.visible_to(by)
     return seen.filter(folder=folder, filename=name).order_by("created_at").first()
 
 

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from authz.checks import missing
 from copilot_site.lib.errors import CopilotError, StorageFull
 from knowledge.models import Document, Source, SourceItem, SourceRun
 from knowledge.services.folders import ensure_path
@@ -90,13 +91,20 @@ class Keeper:
 
     def _bring(self, item: Item) -> None:
         row = self.items.get(item.id) or self._renamed(item)
+        if row is not None and _is_kept_out(row):
+            self._keep_out(row, item)
+            return
         if row is not None and row.version == item.version and row.document_id and not row.failure:
             self._left_alone(row, item)
             return
         content = self._fetch(item)
         sha256 = hashlib.sha256(content.data).hexdigest()
         if row is None and self.connector.ids_are_paths:
-            row = next((each for each in self._gone() if each.sha256 == sha256), None)
+            same = (each for each in self._gone() if each.sha256 == sha256)
+            row = min(same, key=_is_kept_out, default=None)
+            if row is not None and _is_kept_out(row):
+                self._keep_out(row, item)
+                return
         with transaction.atomic():
             require_held(self.run)
             if row is None:
@@ -127,9 +135,21 @@ class Keeper:
         has_moved = self._place(row, document, item, title)
         if row.sha256 == sha256:
             return "moved" if has_moved else "added" if was_back else "unchanged"
+        if Document.unscoped.select_for_update().filter(pk=document.pk, trashed_at=None).first() is None:
+            raise missing(Document)  # since the run began
         incoming = IncomingFile(document.filename, ContentFile(content.data), queue="bulk")
         upload = add_document(None, document.folder, incoming, known={document.filename: document})
         return "unchanged" if upload.outcome is UploadOutcome.UNCHANGED else "changed"
+
+    def _keep_out(self, row: SourceItem, item: Item) -> None:
+        """What was deleted for good here stays away, and what is in the trash stays as it is; only its id out there is followed."""
+        with transaction.atomic():
+            require_held(self.run)
+            self.items.pop(row.original_id, None)
+            row.original_id = item.id
+            row.save(update_fields=["original_id"])
+        self.items[item.id] = row
+        self.run.unchanged += 1
 
     def _left_alone(self, row: SourceItem, item: Item) -> None:
         """An item that says what it said: perhaps it was moved, or is there again."""
@@ -226,7 +246,8 @@ class Keeper:
                 row.gone_at = now
                 row.save(update_fields=["gone_at"])
             document = row.document
-            if document is not None and document.withdrawn_at is None and row.gone_at + grace <= now:
+            is_over = row.gone_at + grace <= now
+            if document is not None and document.withdrawn_at is None and is_over and _is_as_brought(row, document):
                 withdraw_document(None, document)
                 self.run.withdrawn += 1
 
@@ -240,6 +261,16 @@ class Keeper:
         while self.checked:
             part, self.checked = self.checked[:BATCH], self.checked[BATCH:]
             SourceItem.unscoped.filter(pk__in=part).update(checked_at=timezone.now())
+
+
+def _is_kept_out(row: SourceItem) -> bool:
+    return row.is_left_out or (row.document is not None and row.document.trashed_at is not None)
+
+
+def _is_as_brought(row: SourceItem, document: Document) -> bool:
+    """Is what the document says now what the source brought, and not what a person put in its place?"""
+    newest = document.versions.order_by("-number").first()
+    return newest is not None and newest.uploaded_by_id is None and newest.sha256 == row.sha256
 
 
 def items_of(source: Source) -> dict[str, SourceItem]:

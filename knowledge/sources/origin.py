@@ -3,17 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import PurePosixPath
 
 from authz.principal import Principal
-from knowledge.models import Document, SourceItem
+from knowledge.models import Document, Folder, SourceItem
 from knowledge.sources.base import section_url
 from knowledge.sources.reading import kind_of
 
 
 @dataclass(frozen=True)
 class Origin:
-    """noun: what it is out there, such as a wiki page. url: of the cited heading where it can be linked to, "" where there is none.
+    """noun: what it is out there, such as a wiki page. path: without its folders for whoever does not see the folder here.
 
+    url: of the cited heading where it can be linked to, "" where there is none.
     checked_at: when it was last seen out there as it is here. gone_at: since when it is missed.
     """
 
@@ -33,11 +35,12 @@ def origin_of(principal: Principal, document: Document, heading_path: Sequence[s
     row = rows.first()
     if row is None:
         return None
+    is_place_seen = Folder.objects.visible_to(principal).filter(pk=document.folder_id).exists()
     url = section_url(row.url, row.sections, tuple(heading_path))
     return Origin(
         source=row.source.name,
         noun=str(kind_of(row.source.kind).noun),
-        path=row.path,
+        path=row.path if is_place_seen else PurePosixPath(row.path).name,
         url=url if url.startswith(("https://", "http://")) else "",
         author=row.author,
         modified_at=row.modified_at,

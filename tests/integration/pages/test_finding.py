@@ -227,3 +227,16 @@ def test_what_is_superseded_answers_only_where_its_successor_is_not_found(filled
     access.deny(None, [Right.VIEW], newer, to=filled.reader)
     assert found(filled.reader) == {old.pk}  # nobody loses an answer to a document that they may not see
     assert found(filled.keeper) == {newer.pk}
+
+
+def test_only_whoever_sees_the_successor_is_told_that_there_is_one(filled: House) -> None:
+    Document.unscoped.filter(filename="rolling.md").update(superseded_by=filled.hidden)
+    Document.unscoped.filter(filename="holiday.txt").update(superseded_by=filled.document)
+    whole = make_user("whole")
+    allow(whole, filled.base)
+    told = {}
+    for person in (filled.reader, whole):
+        page = client_of(person).get(reverse("find"))
+        rows = plain(page.content).split("Documents that fit")[1]
+        told[person.username] = (set(listed(filled, person, state="superseded")), rows.count("superseded"))
+    assert told == {"reader": ({"holiday.txt"}, 1), "whole": ({"holiday.txt", "rolling.md"}, 2)}
