@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass
 
 from agent.arithmetic.evaluate import Unworkable, evaluate, show
-from agent.arithmetic.word_problems import expression_of
 from agent.rule_routing.context_dependence import is_open
 from agent.state import Route
 from business.asking import QUESTION_LENGTH
@@ -94,8 +93,8 @@ def rule(question: str, *, earlier: str = "") -> Ruling:
         return Ruling(Route.CLARIFY, GREETING)
     if not earlier and is_open(question):
         return Ruling(Route.CLARIFY, "unclear")
-    if expression := question if is_arithmetic(question) else expression_of(text):
-        return Ruling(Route.CALC, "calculate", expression=expression)
+    if is_arithmetic(question):
+        return Ruling(Route.CALC, "calculate", expression=question)
     if _SQL.search(text) and len(text) <= QUESTION_LENGTH:
         return Ruling(Route.HYBRID if _DOC.search(text) else Route.SQL, "ask_number")
     return Ruling(Route.DOC, "ask_documents" if _DOC.search(text) else UNSAID)
