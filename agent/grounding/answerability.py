@@ -138,7 +138,7 @@ def beside(question: Question, passage: Passage, sentence: str) -> AbstainReason
         or (question.codes and not names(place, question.codes))
         or not all(says_letter(place, letter) for letter in letters_in(question.text))
         or lacks_amount(question, sentence)
-        or is_of_other_kind(question.text, sentence)
+        or is_of_other_kind(question.text, sentence, passage.heading)
     ):
         return AbstainReason.OTHER_NAMES
     return AbstainReason.OTHER_DAYS if is_of_other_days(question, sentence) else None
