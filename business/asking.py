@@ -26,7 +26,7 @@ from business.parsing.reader.changes import changed
 from business.parsing.reader.items import items_of
 from business.parsing.reader.parser import parse
 from business.queries import QueryResult
-from business.sources import OpenSource, named_source, open_sources
+from business.sources import OpenSource, is_said, named_source, open_sources
 
 log = structlog.get_logger(__name__)
 QUESTION_LENGTH = 600  # characters: nobody asks data at such length
@@ -135,10 +135,9 @@ class Asking:
         parsed = [(opened, await sync_to_async(reading)(opened, question)) for opened in self.sources]
         self.failures += [(opened, each) for opened, each in parsed if isinstance(each, Unparseable)]
         found = [(opened, each) for opened, each in parsed if isinstance(each, LogicalQuery | Clarification)]
-        first = [each for each in found if each[0].is_kept] or found  # a database before spreadsheets
+        first = preferred(found, question)
         if len(first) == 1 and isinstance(query := first[0][1], LogicalQuery):
-            others = [opened.title for opened, _each in found if opened is not first[0][0]]
-            return _told_of_others(await self._run(first[0][0], query, question), others, question.language)
+            return await self._run(first[0][0], query, question)
         choices = tuple(
             choice for opened, each in first for choice in _choices(question.text, opened, each, self.sources)
         )
@@ -195,6 +194,16 @@ def is_read(principal: Principal, text: str, language: str) -> bool:
     return any(isinstance(reading(opened, question), LogicalQuery | Clarification) for opened in sources)
 
 
+Readings = list[tuple[OpenSource, LogicalQuery | Clarification]]
+
+
+def preferred(found: Readings, question: Question) -> Readings:
+    """Of several readings the one of the source that the conversation stands on; else whole ones, of databases before spreadsheets."""
+    standing = [each for each in found if question.earlier and each[0].source.name == question.earlier[0]]
+    whole = [each for each in found if isinstance(each[1], LogicalQuery)]
+    return standing or [each for each in whole if each[0].is_kept] or whole or found
+
+
 def nearest(sources: Sequence[OpenSource], question: Question) -> list[OpenSource]:
     """The source that a question is about; several where its words are as much those of each.
 
@@ -226,20 +235,11 @@ def _choices(
     return [Choice(in_source(text, opened, among), parsed, opened.source.name)]
 
 
-def _told_of_others(answered: Answered, titles: Sequence[str], language: str) -> Answered:
-    """The answer, saying which spreadsheets could have given one, too."""
-    with override("zh-hans" if language.startswith("zh") else "en"):
-        told = tuple(
-            _("“%(title)s” can be asked this, too: name it in brackets.") % {"title": title} for title in titles
-        )
-    meaning = replace(answered.meaning, definitions=(*answered.meaning.definitions, *told))
-    return replace(answered, meaning=meaning)
-
-
 def in_source(text: str, opened: OpenSource, among: Sequence[OpenSource]) -> str:
     """The question with the source that is meant, by the name that no other one of these has."""
     alike = [each for each in among if each.called.lower() == opened.called.lower()]
-    return f"{text.strip().rstrip('?？。.')} ({opened.called if len(alike) == 1 else opened.source.name})?"
+    name = opened.called if len(alike) == 1 and not is_said(opened.called, among) else opened.source.name
+    return f"{text.strip().rstrip('?？。.')} ({name})?"
 
 
 def today_of(opened: OpenSource) -> date:

@@ -33,6 +33,7 @@ from business.models import DataSource, Engine, SourceGrant
 from business.mysql.session import access_to as mysql_access
 from business.mysql.source import draft as draft_views
 from business.mysql.source import faults_of as mysql_faults
+from business.parsing.reader.items import items_of
 from business.parsing.reader.lexicon import Lexicon
 from business.results.shown_query import TableReach
 from business.results.visibility import Queried
@@ -183,11 +184,26 @@ def _visible(principal: Principal) -> QuerySet[DataSource]:
 
 
 def named_source(question: str, sources: list[OpenSource]) -> tuple[str, list[OpenSource]]:
-    """A question without the source that is named in brackets behind it, and that source; else all of them."""
+    """A question without the source that is named in brackets behind it, and that source; else all of them. What is a time, a number or
+    a value names none: it may be a condition.
+    """
     named = _NAMED.match(question)
     told = named["source"].strip().lower() if named else ""
     chosen = [opened for opened in sources if told in opened.names]
-    return (named["question"], chosen) if named and chosen else (question, sources)
+    return (named["question"], chosen) if named and chosen and not is_said(told, sources) else (question, sources)
+
+
+def is_said(text: str, sources: Iterable[OpenSource]) -> bool:
+    """Whether all of a text is times, numbers and values of one of these sources."""
+    for opened in sources:
+        items = items_of(text, opened.lexicon, datetime.now(opened.time_zone).date())
+        kinds = [{ref.kind for ref in item.refs} for item in items]
+        if items and all(
+            "value" in each or item.time is not None or item.number is not None
+            for item, each in zip(items, kinds, strict=True)
+        ):
+            return True
+    return False
 
 
 def vouched(principal: Principal, queried: Collection[Queried]) -> set[Queried]:

@@ -5,6 +5,7 @@ without what talks to whoever answers.
 """
 
 import html
+import re
 import unicodedata
 from collections.abc import Mapping
 from typing import Literal
@@ -17,6 +18,8 @@ from agent.providers.structured import complete
 from agent.tools.output import PASSAGE_CHARACTERS, bounded, escaped
 
 LEAST_QUOTED = 2  # characters
+_LETTER = r"[^\W\u3040-\u9fff\uac00-\ud7af]"  # of a script that sets words apart, or a digit
+_NUMERAL = "[零〇一二两三四五六七八九十百千万亿]"
 
 
 class Judgement(BaseModel):
@@ -59,9 +62,18 @@ def block(name: str, number: int, text: str) -> str:
 
 
 def is_quoted(quote: str, text: str) -> bool:
-    """Whether a quotation stands in a text, but for case, width, white space and the marks around it."""
+    """Whether a quotation stands in a text in whole words and numbers, but for case, width, white space and the marks around it."""
     plain = _folded(html.unescape(quote)).strip(" .…\"“”'")
-    return len(plain) >= LEAST_QUOTED and plain in _folded(text)
+    return len(plain) >= LEAST_QUOTED and re.search(_bordered(plain), _folded(text)) is not None
+
+
+def _bordered(plain: str) -> str:
+    """A pattern of it that no part of a word or number fits: 30 is not in 2030, 1.30 or 30,000."""
+    before, after = r"(?<![\d][.,])", r"(?![.,]\d)"
+    for kind in (_LETTER, _NUMERAL):
+        before += f"(?<!{kind})" if re.match(kind, plain[0]) else ""
+        after += f"(?!{kind})" if re.match(kind, plain[-1]) else ""
+    return before + re.escape(plain) + after
 
 
 def _folded(text: str) -> str:

@@ -26,6 +26,7 @@ from agent.extractive.candidates import (
     term_ids,
 )
 from agent.extractive.identifiers import is_row_of, letters_in, names, says_letter
+from agent.extractive.passages import Passage
 from agent.extractive.questions import Question, is_of_other_days, lacks_amount
 from agent.extractive.reader import Reading
 from agent.grounding.opposites import is_of_other_kind
@@ -112,7 +113,10 @@ def judge(reading: Reading) -> Verdict:
         score, threshold = relevance, RELEVANT
     if _is_row_asked_for(reading, reading.best):
         return Verdict(True, None, score)
-    doubt = _beside(reading, reading.best) or (AbstainReason.UNCONFIRMED if score < threshold else None)
+    best = reading.best
+    doubt = beside(reading.question, reading.passages[best.passage], best.sentence.text)
+    if doubt is None and score < threshold:
+        doubt = AbstainReason.UNCONFIRMED
     return Verdict(doubt is None, doubt, score)
 
 
@@ -126,19 +130,18 @@ def _is_row_asked_for(reading: Reading, best: Candidate) -> bool:
     return is_row and says_all and not best.measures[MEASURES.index("lacks_kind")]
 
 
-def _beside(reading: Reading, best: Candidate) -> AbstainReason | None:
-    """Why the sentence is about something else, however much it resembles the question; None where it is not."""
-    question, passage = reading.question, reading.passages[best.passage]
+def beside(question: Question, passage: Passage, sentence: str) -> AbstainReason | None:
+    """Why a sentence of the passage is about something else, however much it resembles the question; None where it is not."""
     place = f"{passage.heading}\n{passage.text}"
     if (
         _is_unnamed(question, place)
         or (question.codes and not names(place, question.codes))
         or not all(says_letter(place, letter) for letter in letters_in(question.text))
-        or lacks_amount(question, best.sentence.text)
-        or is_of_other_kind(question.text, best.sentence.text)
+        or lacks_amount(question, sentence)
+        or is_of_other_kind(question.text, sentence, passage.heading)
     ):
         return AbstainReason.OTHER_NAMES
-    return AbstainReason.OTHER_DAYS if is_of_other_days(question, best.sentence.text) else None
+    return AbstainReason.OTHER_DAYS if is_of_other_days(question, sentence) else None
 
 
 def _is_unnamed(question: Question, place: str) -> bool:

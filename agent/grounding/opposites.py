@@ -10,9 +10,11 @@ from agent.extractive.candidates import term_ids
 Side = tuple[frozenset[int], ...]  # the terms of each of its words
 
 
-def is_of_other_kind(question: str, sentence: str) -> bool:
-    """Whether the question names one side of a pair alone, and the sentence the other side alone, in whichever language."""
-    asked, said = term_ids(question), term_ids(sentence)
+def is_of_other_kind(question: str, sentence: str, heading: str = "") -> bool:
+    """Whether the question names one side of a pair alone, and the sentence with its headings the other side alone, in whichever
+    language.
+    """
+    asked, said = term_ids(question), term_ids(f"{heading}\n{sentence}")
     for pair in _pairs():
         for one, other in (pair, pair[::-1]):
             if _names(asked, one) and not _names(asked, other) and _names(said, other) and not _names(said, one):

@@ -11,7 +11,9 @@ from pydantic import BaseModel
 from agent.attribution.check import Evidence
 from agent.attribution.judge import block, is_quoted
 from agent.extractive.passages import Passage, Quote
+from agent.extractive.questions import analyse
 from agent.extractive.sentences import split
+from agent.grounding.answerability import beside
 from agent.providers.base import ChatModel
 from agent.providers.structured import complete
 from agent.tools.output import PASSAGE_CHARACTERS, bounded, escaped
@@ -27,7 +29,8 @@ class Reading(BaseModel):
 
 
 async def read_by(model: ChatModel, system: str, question: str, passages: Sequence[Passage]) -> tuple[Quote, ...]:
-    """The sentences that hold the words the model names; none where it names no passage, or words that do not stand there.
+    """The sentences that hold the words the model names; none where it names no passage, words that do not stand in one place there,
+    or a sentence about something else than is asked.
 
     system: the prompt. passages: best first. Raises ModelError.
     """
@@ -42,13 +45,23 @@ async def read_by(model: ChatModel, system: str, question: str, passages: Sequen
     place = answer.passage - 1
     if not 0 <= place < len(shown) or not is_quoted(answer.quote, shown[place]):
         return ()
-    return _sentences_of(answer.quote, place, passages[place])
+    quotes = _sentences_of(answer.quote, place, passages[place], shown[place])
+    said = "\n".join(quote.text for quote in quotes)
+    return () if beside(analyse(question), passages[place], said) else quotes
 
 
-def _sentences_of(quote: str, place: int, passage: Passage) -> tuple[Quote, ...]:
-    """The first sentence that holds the words; where they reach over several, all of those that stand in them."""
-    sentences = [each for each in split(passage.text) if each.kind != "heading"]
-    raw = {each.start: passage.text[each.start : each.end] for each in sentences}
-    whole = [each for each in sentences if is_quoted(quote, raw[each.start]) or is_quoted(quote, each.text)][:1]
+def _sentences_of(quote: str, place: int, passage: Passage, shown: str) -> tuple[Quote, ...]:
+    """The one sentence of what was shown that holds the words, none where several do; where the words reach over several sentences,
+    those that stand in them.
+    """
+    raw = {each.start: passage.text[each.start : each.end] for each in split(passage.text) if each.kind != "heading"}
+    sentences = [
+        each
+        for each in split(passage.text)
+        if each.start in raw and (is_quoted(each.text, shown) or is_quoted(raw[each.start], shown))
+    ]
+    whole = [each for each in sentences if is_quoted(quote, raw[each.start]) or is_quoted(quote, each.text)]
     chosen = whole or [each for each in sentences if is_quoted(each.text, quote)]
+    if len(whole) > 1:
+        return ()
     return tuple(Quote(each.text, place, each.start, each.end, 0.0, 1.0) for each in chosen)

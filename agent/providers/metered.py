@@ -35,6 +35,8 @@ class Metered(WrappedModel):
         limit = self.spent.limit_reached(self.budget)
         if limit in HARD:
             raise OutOfBudget(limit)
+        asked = Usage(count_messages(messages), 0)
+        self._add(asked)  # before the call: others may be made meanwhile
         reply, began_ns, error = Reply(), time.time_ns(), ""
         deltas: Any = self.model.stream(messages, tools=tools, shape=shape)
         try:
@@ -46,7 +48,7 @@ class Metered(WrappedModel):
             error = type(failure).__name__
             raise
         finally:
-            usage = self._count(messages, reply)
+            usage = self._count(asked, reply)
             self.spent.model_calls.append(
                 ModelCall(began_ns, time.time_ns(), usage.input_tokens, usage.output_tokens, error)
             )
@@ -59,11 +61,15 @@ class Metered(WrappedModel):
         except TimeoutError:
             raise OutOfBudget(Limit.SECONDS) from None
 
-    def _count(self, messages: Sequence[Message], reply: Reply) -> Usage:
-        """As the service counted, or as we estimate where it did not."""
+    def _count(self, asked: Usage, reply: Reply) -> Usage:
+        """As the service counted, or as we estimate where it did not; in the place of what was counted when it was asked."""
         said = f"{reply.text}{reply.reasoning}{''.join(call.arguments for call in reply.calls)}"
-        usage = reply.usage or Usage(count_messages(messages), count_tokens(said))
-        self.spent.input_tokens += usage.input_tokens
-        self.spent.output_tokens += usage.output_tokens
-        self.spent.cost += self.prices.of(usage)
+        usage = reply.usage or Usage(asked.input_tokens, count_tokens(said))
+        self._add(asked, -1)
+        self._add(usage)
         return usage
+
+    def _add(self, usage: Usage, times: int = 1) -> None:
+        self.spent.input_tokens += times * usage.input_tokens
+        self.spent.output_tokens += times * usage.output_tokens
+        self.spent.cost += times * self.prices.of(usage)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agent.rule_routing.intents import asks_for_data
+from agent.rule_routing.intents import asks, asks_for_data
 
 _SENTENCE = re.compile(r"[?？。！!；;]\s*|\.\s+")
 _CLAUSE = re.compile(
@@ -50,9 +50,13 @@ def steps_of(question: str) -> Steps | None:
 
 
 def halves_of(question: str, is_data: Callable[[str], bool]) -> Steps | None:
-    """The two halves of a question of which the data read one and not the other, whichever comes first; None for every other."""
+    """The two questions in one of which the data read one and not the other, whichever comes first; None for every other: a condition
+    that is set off by a comma is no question, and without it the other half is another one.
+
+    The question is one that the data do not read as a whole.
+    """
     parts = _parts(question, _HALF)
-    if len(parts) != 2:
+    if len(parts) != 2 or not all(map(asks, parts)):
         return None
     read = [is_data(part) for part in parts]
     if read.count(True) != 1:

@@ -7,8 +7,7 @@ import re
 from dataclasses import dataclass
 
 from agent.arithmetic.evaluate import Unworkable, evaluate, show
-from agent.arithmetic.word_problems import expression_of
-from agent.rule_routing.context_dependence import is_open
+from agent.rule_routing.context_dependence import is_vague
 from agent.state import Route
 from business.asking import QUESTION_LENGTH
 from knowledge.ingestion.chinese_script import simplified
@@ -35,26 +34,15 @@ _AROUND = re.compile(
     r"|\b(?:documents?|files?|folders?) (?:that )?I (?:may|can|must|am) ?not (?:allowed to )?(?:see|read|access|open)\b",
     re.IGNORECASE,
 )
-_AGAINST_RULES = re.compile(
-    r"^\s*(?:please\s+)?(?:ignore|forget|disregard|override|drop)\s+(?:(?:all|any|of|your|the|these|previous|earlier)\s+){0,3}"
-    r"(?:rules?|instructions?|restrictions?|limits?|guidelines|prompts?)\b"
-    r"|^\s*(?:请|你)?(?:忽略|无视|忘掉|忘记|不要管|别管|抛开)(?:你|掉|所有|全部|之前|以上|的|这些|任何){0,4}(?:权限|规则|限制|指令|指示|要求|设定|提示)",
-    re.IGNORECASE,
-)
-_FORGES = re.compile(
-    r"^\s*(?:please\s+|(?:can|could|would) you\s+)?(?:help me\s+)?(?:to\s+)?(?:forge|fake|falsify|fabricate|backdate)\b"
-    r"|^\s*(?:请|帮我|替我|给我|麻烦)*(?:帮我|替我|给我)?(?:伪造|造假|编造|仿造|冒充|篡改|做一?[张份个]假)",
-    re.IGNORECASE,
-)
 _CHANGES = re.compile(
     r"^\s*(?:请|帮我|麻烦)?(?:删除|清空|修改|更新|插入)(?:所有|全部|这个|那个)?(?:用户|员工|订单|数据|记录|表|数据库|文档)"
-    r"|^\s*(?:请|帮我|麻烦)*(?:把|将).{1,40}?(?:改成|改为|设成|设为|设置[成为]|标记[成为]|更新[成为]|调[成到]|删除|删掉|取消|作废)"
-    r"|^\s*(?:please\s+)?(?:set|change|mark|update|switch|raise|lower|increase|reduce|rename)\s+.{3,80}?\s(?:to|as)\s+\S+(?:\s\S+)?\s*$"
     r"|^\s*(?:please\s+)?(?:drop|truncate|delete|wipe)\s+(?:all\s+|the\s+)?(?:users?|employees?|orders?|tables?|data(?:base)?|records?)\b",
     re.IGNORECASE,
 )
-_QUESTION_ABOUT = re.compile(
-    r"如何|怎么|怎样|规定|流程|是否|\b(?:how|what|why|when|who|may|can|policy|rule|process)\b", re.IGNORECASE
+_ASKS = re.compile(
+    r"什么|啥|谁|哪|几|多少|多久|吗|呢|是否|有没有|能否|需要|需不需要|如何|怎么|怎样|为何|规定|流程|要求|处罚|处分"
+    r"|\b(?:how|what|why|when|who|whom|whose|which|where|policy|rules?|process)\b|^\s*(?:may|can|does|do|did|is|are|should|must)\b",
+    re.IGNORECASE,
 )
 _GREETING = re.compile(
     r"^(?:hello|hi|hey|hello there|good (?:morning|afternoon|evening)|how are you|thanks|thank you|thanks a lot|who are you|what are you"
@@ -92,10 +80,10 @@ def rule(question: str, *, earlier: str = "") -> Ruling:
         return Ruling(Route.REFUSE, refusal)
     if is_greeting(question):
         return Ruling(Route.CLARIFY, GREETING)
-    if not earlier and is_open(question):
+    if not earlier and is_vague(question):
         return Ruling(Route.CLARIFY, "unclear")
-    if expression := question if is_arithmetic(question) else expression_of(text):
-        return Ruling(Route.CALC, "calculate", expression=expression)
+    if is_arithmetic(question):
+        return Ruling(Route.CALC, "calculate", expression=question)
     if _SQL.search(text) and len(text) <= QUESTION_LENGTH:
         return Ruling(Route.HYBRID if _DOC.search(text) else Route.SQL, "ask_number")
     return Ruling(Route.DOC, "ask_documents" if _DOC.search(text) else UNSAID)
@@ -112,14 +100,19 @@ def asks_for_data(text: str) -> bool:
     return bool(_SQL.search(simplified(text)))
 
 
+def asks(text: str) -> bool:
+    """Whether a text has a word that asks, or one for the rules of something."""
+    return bool(_ASKS.search(simplified(text)))
+
+
 def _refusal(text: str) -> str:
-    """What is asked for that nobody is given; "" for everything else. A question about the rules of it is none."""
-    if _AROUND.search(text) or _AGAINST_RULES.search(text):
-        return "asks_to_get_around_rights"
-    if _FORGES.search(text):
-        return "asks_to_forge"
-    if _QUESTION_ABOUT.search(text):
+    """What is asked for that nobody is given; "" for everything else. A question about it is none: it is searched for
+    under the person's rights like any other.
+    """
+    if asks(text):
         return ""
+    if _AROUND.search(text):
+        return "asks_to_get_around_rights"
     if _SECRETS.search(text):
         return "asks_for_secrets"
     return "asks_to_change_data" if _CHANGES.search(text) else ""

@@ -25,6 +25,7 @@ from agent.workflow import add_trace
 from copilot_site.lib.json_depth import loads
 from knowledge.ingestion.language import language_of
 
+AT_ONCE = 2  # calls of one run: each may hold a connection, and ask the model
 CONTEXT_SHARE = 0.6  # of the model's context for the conversation of the loop; the rest is room for its answers
 PROBLEMS = {  # what is kept of a call that failed: the tool's own sentence may repeat a title or a cell
     "InvalidArguments": "the arguments do not fit the tool",
@@ -77,6 +78,7 @@ class _Loop:
         told = "\n".join([asked, *(f"- {step.tool}: {step.question}" for step in run.state.plan.subtasks)])
         self.turns = [Turn(role="system", content=system), *run.history, Turn(role="user", content=told)]
         self.ids: set[str] = set()
+        self.places = asyncio.Semaphore(AT_ONCE)
         self.is_over = False
 
     async def step(self) -> AsyncIterator[Event]:
@@ -116,15 +118,11 @@ class _Loop:
         return call
 
     async def _called(self, calls: Sequence[CompleteCall]) -> AsyncIterator[ToolResult]:
-        """The results of the calls of one turn in their order. They run at the same time: none was written with another's result."""
+        """The results of the calls of one turn in their order. Some run at the same time: none was written with another's result."""
         began = time.monotonic()
         refused = {call.id: self._refused(call) for call in calls}
         ctx = ToolContext.of(self.run, model=self.run.model)
-        running = {
-            call.id: asyncio.create_task(call_tool(call.name, call.arguments, allowed=self.allowed, ctx=ctx))
-            for call in calls
-            if not refused[call.id]
-        }
+        running = {call.id: asyncio.create_task(self._made(call, ctx)) for call in calls if not refused[call.id]}
         try:
             for call in calls:
                 if why := refused[call.id]:
@@ -135,6 +133,11 @@ class _Loop:
         finally:
             for task in running.values():
                 task.cancel()
+            await asyncio.gather(*running.values(), return_exceptions=True)
+
+    async def _made(self, call: CompleteCall, ctx: ToolContext) -> Called:
+        async with self.places:
+            return await call_tool(call.name, call.arguments, allowed=self.allowed, ctx=ctx)
 
     def _refused(self, call: CompleteCall) -> str:
         """Why a call is not run; "" where it is, and then it counts as made."""

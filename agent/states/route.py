@@ -195,7 +195,7 @@ def _way(run: Run, steps: Steps | None) -> State:
     Where no word says which is asked, the data answer what can be read word for word.
     """
     fixed = {Route.CLARIFY: State.CLARIFY, Route.REFUSE: State.REFUSE, Route.CALC: State.CALCULATE}
-    plan, kind = run.state.plan, run.state.plan.route
+    plan, kind, asked = run.state.plan, run.state.plan.route, run.state.input.normalized_query
     if kind in fixed:
         return fixed[kind]
     asks_data = kind in (Route.SQL, Route.HYBRID) or plan.intent == UNSAID
@@ -203,7 +203,7 @@ def _way(run: Run, steps: Steps | None) -> State:
     if kind is Route.DOC:
         steps = None
     if has_data and steps is None and not run.model:
-        steps = halves_of(run.state.input.normalized_query, lambda half: is_read(run.principal, half, _spoken(run)))
+        steps = None if _is_read(run, asked) else halves_of(asked, lambda half: _is_read(run, half))
     if steps and has_data:
         plan.route, plan.subtasks = Route.HYBRID, _subtasks(steps)
     if run.model and not run.model_gave_up and run.profile.uses_tools:
@@ -211,15 +211,15 @@ def _way(run: Run, steps: Steps | None) -> State:
     if plan.subtasks or not has_data:
         return State.RETRIEVE
     if kind is Route.DOC:
-        if plan.intent == GOES_ON or not is_read(run.principal, run.state.input.normalized_query, _spoken(run)):
+        if plan.intent == GOES_ON or not _is_read(run, asked):
             return State.RETRIEVE
         plan.route = Route.SQL
     return State.QUERY
 
 
-def _spoken(run: Run) -> str:
-    """The language of the question."""
-    return language_of(run.state.input.normalized_query) or run.language
+def _is_read(run: Run, text: str) -> bool:
+    """Whether the data read the question, or this part of it."""
+    return is_read(run.principal, text, language_of(run.state.input.normalized_query) or run.language)
 
 
 def _subtasks(steps: Steps) -> list[Subtask]:

@@ -150,9 +150,11 @@ async def _read_by_model(run: Run, question: str, _embedder: Embedder) -> tuple[
     except ModelError as error:
         judge_failed(run, error)
         return None, 0.0
-    confidence = SAID_BY_MODEL if quotes else 0.0
+    answer = extractive.cited(quotes, run.found) if quotes else None
+    is_told = answer is not None and _is_about(run, answer)
+    confidence = SAID_BY_MODEL if is_told else 0.0
     add_trace(run, State.SYNTHESIZE, action="quote_by_model", out={"confidence": confidence, "doubt": None})
-    return (extractive.cited(quotes, run.found) if quotes else None), confidence
+    return (answer if is_told else None), confidence
 
 
 async def _nothing(_run: Run, _question: str, _embedder: Embedder) -> tuple[CitedAnswer | None, float]:

@@ -17,6 +17,7 @@ from business.logical_query.times import days_of
 from business.logical_query.wording import sentence
 from business.parsing.base import Choice, Clarification, Context, Parsed, Unparseable
 from business.parsing.reader.head_parts import HeadParts
+from business.parsing.reader.heads import require_currency
 from business.parsing.reader.items import Item, items_of
 from business.parsing.reader.leads import Lead, lead_of
 from business.parsing.reader.lexicon import Lexicon
@@ -85,16 +86,22 @@ def _fragment(lead: Lead, earlier: LogicalQuery, lexicon: Lexicon, context: Cont
         return None
     found: dict[str, LogicalQuery] = {}
     clarified: Parsed | None = None
+    refused: Inexpressible | None = None
     for number, refs in enumerate(choices_of(items)):
         if number >= MOST_READINGS:
             break
+        slots = Slots(lexicon.catalog, items, list(refs), context.today)
         try:
-            made = _Change(
-                Slots(lexicon.catalog, items, list(refs), context.today), lead, earlier, items, context
-            ).made()
+            made = _Change(slots, lead, earlier, items, context).made()
             for query in made:
                 compile_query(query, lexicon.catalog, context.today)
         except (Unread, Inexpressible, ValueError):
+            continue
+        try:
+            for query in made:
+                require_currency(slots, query)
+        except Inexpressible as error:
+            refused = error
             continue
         if len(made) > 1:
             clarified = clarified or _choice(made, lexicon.catalog, context)
@@ -104,7 +111,7 @@ def _fragment(lead: Lead, earlier: LogicalQuery, lexicon: Lexicon, context: Cont
         return next(iter(found.values()))
     if found and clarified is None:
         return _choice(_nearest(list(found.values()), earlier, lexicon.catalog), lexicon.catalog, context)
-    return clarified
+    return Unparseable(str(refused)) if refused and not clarified else clarified
 
 
 def _nearest(found: list[LogicalQuery], earlier: LogicalQuery, catalog: Catalog) -> list[LogicalQuery]:
@@ -280,7 +287,12 @@ class _Change:
         if says_more or not slots.said("list") or query.rows is not None or query.dimensions or len(query.metrics) != 1:
             return query
         (metric,) = query.metrics
-        if metric.agg != "count" or metric.over is not None or metric.name not in slots.catalog.models:
+        if (
+            metric.agg != "count"
+            or metric.over is not None
+            or metric.time is not None
+            or metric.name not in slots.catalog.models
+        ):
             raise Unread("a list of what")
         filters = (*query.filters, *metric.filters)
         return query.model_copy(update={"rows": Rows(model=metric.name), "metrics": (), "filters": filters})

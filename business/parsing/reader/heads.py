@@ -34,11 +34,11 @@ def read(slots: Slots) -> LogicalQuery:
     read_ranking(slots)
     query = _Head(slots).query()
     slots.require_used()
-    _require_currency(slots, query)
+    require_currency(slots, query)
     return query
 
 
-def _require_currency(slots: Slots, query: LogicalQuery) -> None:
+def require_currency(slots: Slots, query: LogicalQuery) -> None:
     """Amounts are not changed into another currency. Raises Inexpressible where one is asked for that is not the one kept."""
     asked = {role.partition(":")[2] for place in range(len(slots.items)) for role in slots.roles(place)} & currencies()
     kept = {slots.catalog.unit(name) for name in _amounts(query)} & currencies()
@@ -49,7 +49,9 @@ def _require_currency(slots: Slots, query: LogicalQuery) -> None:
 def _amounts(query: LogicalQuery) -> Iterator[str]:
     """What of a query may be money."""
     for metric in (*query.metrics, *(each.metric for each in query.related if each.metric)):
-        yield from (each.name for each in (metric, metric.over) if each is not None)
+        for each in (metric, metric.over):
+            if each is not None:
+                yield from (each.name, *(condition.field for condition in each.filters))
     yield from (each.field for each in query.filters)
     yield from query.rows.columns if query.rows else ()
     yield from (query.ranking.by,) if query.ranking else ()

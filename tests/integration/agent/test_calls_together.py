@@ -3,9 +3,13 @@
 import asyncio
 
 import pytest
+from asgiref.sync import async_to_sync
 
 from agent.events import ToolResult as Result
+from agent.runs.start import ask
+from agent.sessions import create_session
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, tools
+from authz.principal import Principal
 from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader
 from tests.integration.agent.modelled import THIRTY, modelled, of, routes
 from tests.modelserver import calls, says
@@ -36,6 +40,53 @@ class Meet(ToolDefaults):
             self.is_met.set()
         await self.is_met.wait()
         return ToolResult(f"{args.who} met", {"display_type": "calculation"})
+
+
+class Crowd(Meet):
+    """Count how many are here at once; the one called “out” is ours to fail."""
+
+    def __init__(self) -> None:
+        self.here, self.most, self.ended = [], 0, 0
+
+    async def run(self, ctx: ToolContext, args: MeetArgs) -> ToolResult:
+        self.here.append(args.who)
+        self.most = max(self.most, len(self.here))
+        try:
+            await asyncio.sleep(0.1 if args.who != "stay" else 4)
+            if args.who == "out":
+                raise RuntimeError("a fault of ours")
+        finally:
+            await asyncio.sleep(0.05)
+            self.here.remove(args.who)
+            self.ended += 1
+        return ToolResult("was here", {"display_type": "calculation"})
+
+
+def test_no_more_than_two_calls_of_a_run_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    crowd = Crowd()
+    monkeypatch.setattr(tools, "_items", {**tools._items, "meet": crowd})
+    base, _manual, _secret = make_library()
+    with modelled(routes(), calls(*(("meet", {"who": who}) for who in "abcdea")), says(THIRTY)):
+        asked(make_reader(base), LEAVE)
+    assert (crowd.most, crowd.ended) == (2, 5)
+
+
+def test_a_run_that_breaks_ends_after_the_calls_it_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    crowd = Crowd()
+    monkeypatch.setattr(tools, "_items", {**tools._items, "meet": crowd})
+    base, _manual, _secret = make_library()
+    principal = Principal.of(make_reader(base))
+    session = create_session(principal)
+
+    async def here_at_the_end() -> list[str]:
+        here: list[str] = []
+        async for event in ask(principal, session_id=session.pk, question=LEAVE):
+            here = list(crowd.here) if event.done else here
+        return here
+
+    with modelled(routes(), calls(("meet", {"who": "out"}), ("meet", {"who": "stay"}))):
+        assert async_to_sync(here_at_the_end)() == []
+    assert crowd.ended == 2
 
 
 def test_calls_of_one_turn_run_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:

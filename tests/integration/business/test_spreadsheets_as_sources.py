@@ -301,3 +301,15 @@ def test_a_source_is_named_behind_a_question_by_its_file_and_by_its_name_where_t
     assert "How many (订单 2026)?" in asked_of
     assert len(set(asked_of)) == 4
     assert [named_source(text, opened) for text in asked_of] == [("How many", [each]) for each in opened]
+
+
+@pytest.mark.parametrize("name", ["2024", "north"])
+def test_a_time_or_a_value_in_brackets_names_no_source(reader: User, name: str) -> None:
+    allow(reader, base := make_base("own"))
+    for filename in (f"{name}.csv", "sales.csv"):
+        describe(make_document(base, filename, "region,amount\nnorth,1\nsouth,2\n", ingested=True).pk)
+    opened = open_sources(Principal.of(reader))
+    asked_of = f"Amount by region ({name})"
+    assert named_source(asked_of, opened) == (asked_of, opened)
+    chosen = next(each for each in opened if name in each.names)
+    assert named_source(in_source("How many?", chosen, opened), opened) == ("How many", [chosen])

@@ -52,3 +52,15 @@ def test_a_number_with_a_comma_is_one_part() -> None:
 @pytest.mark.parametrize("read", [set(), {"谁审批折扣", "今年有几张订单取消"}])
 def test_halves_that_are_of_one_kind_are_one_question(read: set[str]) -> None:
     assert halves_of("谁审批折扣，今年有几张订单取消？", read.__contains__) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "read"),
+    [
+        ("In Germany, how many customers do we have?", "how many customers"),
+        ("How many customers do we have, in Germany?", "how many customers"),
+        ("去年，新增客户有多少？", "新增客户"),
+    ],
+)
+def test_a_condition_set_off_by_a_comma_is_no_question_of_its_own(question: str, read: str) -> None:
+    assert halves_of(question, lambda part: read in part.lower()) is None

@@ -1,10 +1,12 @@
 """A conversation on business data: each turn changes one part of the query that stands."""
 
+from datetime import date
+
 import pytest
 
-from business.logical_query.query import LogicalQuery
+from business.logical_query.query import LogicalQuery, Metric, TimeRange
 from business.logical_query.wording import sentence
-from business.parsing.base import Clarification, Context
+from business.parsing.base import Clarification, Context, Unparseable
 from business.parsing.reader.changes import changed
 from business.parsing.reader.parser import parse
 from tests.unit.business.parsing.test_words import LEXICON, TODAY
@@ -98,3 +100,42 @@ def talk(language: str, *turns: str) -> list[str]:
 )
 def test_one_part_is_changed_and_the_rest_kept(language: str, turns: dict[str, str]) -> None:
     assert talk(language, *turns) == list(turns.values())
+
+
+EARLIER = {
+    "revenue": "What was our revenue by country in 2026?",
+    "orders": "How many orders were there in 2026?",
+    "products": "Which products are there?",
+    "large": "How many products have a list price above 5000?",
+}
+
+
+@pytest.mark.parametrize(
+    ("earlier", "then"),
+    [
+        ("revenue", "and in dollars for November?"),
+        ("revenue", "那十一月的美元呢？"),
+        ("products", "only those with a list price above $500"),
+        ("large", "and which have a list price above $700?"),
+    ],
+)
+def test_another_currency_is_asked_of_a_follow_up_in_vain(earlier: str, then: str) -> None:
+    context = Context("en", TODAY)
+    standing = parse(EARLIER[earlier], LEXICON, context)
+    assert isinstance(standing, LogicalQuery)
+    found = changed(then, standing, LEXICON, context)
+    assert isinstance(found, Unparseable)
+    assert found.why == "No currency but CNY is kept here."
+
+
+def test_the_currency_that_is_kept_may_be_named_in_a_follow_up() -> None:
+    turns = ("What was our revenue in 2026?", "and in yuan for November?")
+    assert "2026-11-01" in talk("en", *turns)[1]
+
+
+def test_rows_that_were_counted_within_a_time_of_their_own_are_not_listed() -> None:
+    context = Context("en", TODAY)
+    standing = LogicalQuery(
+        metrics=(Metric(name="sales_order", agg="count", time=TimeRange(start=date(2026, 1, 1), end=TODAY)),)
+    )
+    assert not isinstance(changed("list them", standing, LEXICON, context), LogicalQuery)

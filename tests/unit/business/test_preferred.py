@@ -1,0 +1,42 @@
+"""Which of several sources answers a question that each of them reads."""
+
+from typing import Any, cast
+from uuid import uuid4
+
+import pytest
+
+from business.asking import Question, Readings, preferred
+from business.logical_query.query import LogicalQuery, Metric
+from business.models import DataSource
+from business.parsing.base import Choice, Clarification
+from business.sources import OpenSource
+from tests.unit.business.parsing.test_words import LEXICON
+
+QUERY = LogicalQuery(metrics=(Metric(name="customers", agg="count"),))
+UNCLEAR = Clarification((Choice("one"), Choice("another")))
+
+
+def opened(name: str, *, is_kept: bool = False) -> OpenSource:
+    source = DataSource(name=name, document_id=None if is_kept else uuid4())
+    return OpenSource(source, LEXICON.catalog.layer, cast("Any", None))
+
+
+KEPT, SHEET, OTHER = opened("company", is_kept=True), opened("sales"), opened("wages")
+
+
+@pytest.mark.parametrize(
+    ("found", "standing", "chosen"),
+    [
+        ([(KEPT, QUERY), (SHEET, QUERY)], "", [KEPT]),
+        ([(KEPT, UNCLEAR), (SHEET, QUERY)], "", [SHEET]),
+        ([(KEPT, UNCLEAR), (SHEET, QUERY), (OTHER, QUERY)], "", [SHEET, OTHER]),
+        ([(KEPT, UNCLEAR), (SHEET, UNCLEAR)], "", [KEPT, SHEET]),
+        ([(KEPT, QUERY), (SHEET, QUERY)], "sales", [SHEET]),
+        ([(KEPT, QUERY), (SHEET, UNCLEAR)], "sales", [SHEET]),
+    ],
+)
+def test_the_source_that_stands_then_whole_readings_of_databases_first(
+    found: Readings, standing: str, chosen: list[OpenSource]
+) -> None:
+    question = Question("How many?", "en", (standing, QUERY) if standing else None)
+    assert [each for each, _parsed in preferred(found, question)] == chosen
