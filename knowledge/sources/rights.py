@@ -26,7 +26,7 @@ _NOT_TAKEN_OVER = {Right.VIEW, Right.DOWNLOAD}
 
 
 def take_rights(run: SourceRun, source: Source, connector: Connector) -> dict[str, list[str]]:
-    """Before anything is brought: who may see what is where it will lie. {path: ids of the folders that are closed for it}.
+    """Before anything is brought: who may see what is where it will lie. {path: ids of the folders that this source closed for it}.
 
     Raises Unreadable where the source is not sure: nothing is brought then that somebody might see, and what is granted stays.
     """
@@ -46,6 +46,7 @@ def end_rights(source: Source) -> None:
 
 def _settled(run: SourceRun, source: Source, said: list[Access]) -> dict[str, list[str]]:
     before: dict[str, list[str]] = source.state.get(CLOSED, {})
+    ours, ruled = {pk for ids in before.values() for pk in ids}, set[str]()
     wanted: list[tuple[Folder, Holder]] = []
     closed: dict[str, list[str]] = {}
     for access in said:
@@ -53,14 +54,14 @@ def _settled(run: SourceRun, source: Source, said: list[Access]) -> dict[str, li
         folders += _others(
             source, before.get(access.prefix, []), folders[0]
         )  # renamed here, and still holding what it held
-        for folder in folders:
-            _close(folder)
-        closed[access.prefix] = [str(folder.pk) for folder in folders]
+        newly = {str(folder.pk) for folder in folders if _close(folder)}
+        ids = [str(folder.pk) for folder in folders]
+        ruled.update(ids)
+        closed[access.prefix] = [pk for pk in ids if pk in newly | ours]  # what a person closed is theirs to open
         wanted += [(folder, holder) for holder in _holders(run, access) for folder in folders]
     settle(_origin(source), Right.VIEW, wanted, on=Folder)
-    for prefix in before.keys() - closed.keys() if said else ():
-        for folder in _others(source, before[prefix]):
-            restore_inheritance(None, folder)  # out there it is as open as what it lies in
+    for folder in _others(source, ours - ruled) if said else ():
+        restore_inheritance(None, folder)  # out there it is as open as what it lies in
     return closed if said else before
 
 
@@ -70,15 +71,16 @@ def _others(source: Source, ids: Iterable[str], but: Folder | None = None) -> li
     return list(rows.exclude(pk=but.pk) if but else rows)
 
 
-def _close(folder: Folder) -> None:
-    """Let a folder take over nothing; who manages it, and whoever may add and change, keeps that."""
+def _close(folder: Folder) -> bool:
+    """Let a folder take over nothing; who manages it, and whoever may add and change, keeps that. Whether it was open."""
     current = Folder.unscoped.get(pk=folder.pk)
     if not current.inherits:
-        return
+        return False
     for (holder, right), ends in granted_above(current).items():
         if right not in _NOT_TAKEN_OVER:
             give(None, [right], current, to=holder, expires_at=ends)
     break_inheritance(None, current)
+    return True
 
 
 def _holders(run: SourceRun, access: Access) -> Iterable[Holder]:

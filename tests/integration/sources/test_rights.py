@@ -11,6 +11,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from knowledge.governance.explanations import explain_rights
 from knowledge.models import Document, Folder, KnowledgeBase, RunState, Source
+from knowledge.services.access import break_inheritance
 from knowledge.services.folders import rename_folder
 from knowledge.services.sources import delete_source, save_source
 from tests.factories import allow, make_group, make_user
@@ -196,3 +197,34 @@ def test_rights_of_a_git_repository(opened: Path, make_source: Make, people: dic
     commit(repository, {".rights.yaml": NARROW.replace("[lin]", "[staff]")})
     read(source)
     assert seen(source, people) == {"guide.md": {"chen"}, "people/pay/pay.md": {"staff"}}
+
+
+def test_a_folder_that_a_person_closed_stays_closed_when_its_rule_ends(
+    source: Source, people: dict[str, User], opened: Path
+) -> None:
+    (opened / ".rights.yaml").write_text(OPEN)
+    read(source)
+    pay = item_of(source, "people/pay/pay.md").document
+    assert pay is not None
+    allow(people["keeper"], pay.folder, Right.MANAGE)
+    break_inheritance(None, pay.folder)
+    (opened / ".rights.yaml").write_text(NARROW)
+    read(source)
+    assert seen(source, people) == {"guide.md": {"chen"}, "people/pay/pay.md": {"lin"}}
+    (opened / ".rights.yaml").write_text(OPEN)
+    read(source)
+    assert seen(source, people) == {"guide.md": {"chen"}, "people/pay/pay.md": set()}
+
+
+def test_a_folder_that_got_the_name_of_another_rule_stays_closed(
+    source: Source, people: dict[str, User], opened: Path
+) -> None:
+    read(source)
+    pay = item_of(source, "people/pay/pay.md").document
+    assert pay is not None
+    allow(people["keeper"], pay.folder, *Right)
+    rename_folder(Principal.of(people["keeper"]), folder_id=pay.folder_id, name="wages")
+    (opened / "people" / "pay").rename(opened / "people" / "wages")
+    (opened / ".rights.yaml").write_text(NARROW.replace("people/pay", "people/wages"))
+    read(source)
+    assert who_sees(source, "people/wages/pay.md", people.values()) == {"lin", "keeper"}
