@@ -2,23 +2,28 @@
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import PurePosixPath
 
+import structlog
 from django.core.files.base import ContentFile
-from django.db import transaction
+from django.db import DataError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from copilot_site.lib.errors import CopilotError, StorageFull
-from knowledge.models import Document, Source, SourceItem, SourceRun
+from knowledge.models import Document, DocumentVersion, Folder, Source, SourceItem, SourceRun
 from knowledge.services.folders import ensure_path
 from knowledge.services.originals import free_name, place_document, restore_document, withdraw_document
-from knowledge.services.uploads import IncomingFile, UploadOutcome, add_document, clean_filename
+from knowledge.services.uploads import IncomingFile, Upload, UploadOutcome, add_document, clean_filename
 from knowledge.sources.base import Connector, Content, Item, Missed, Passing, Unreadable
-from knowledge.sources.runs import keep, note, require_held
+from knowledge.sources.intake import taken_in
+from knowledge.sources.runs import keep, note, require_held, storable
+
+log = structlog.get_logger(__name__)
 
 PROGRESS_S = 2.0
 WAITS_S = (1.0, 5.0)  # before something that may pass is tried again
@@ -30,6 +35,7 @@ class Keeper:
     """One run at work. sleep: waits seconds.
 
     items: what was read before, by id. seen: ids that are out there. dark: beginnings of ids of which nobody can say.
+    stored: versions of the transaction under way.
     """
 
     run: SourceRun
@@ -39,13 +45,14 @@ class Keeper:
     items: dict[str, SourceItem] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
     dark: list[str] = field(default_factory=list)
+    stored: list[DocumentVersion] = field(default_factory=list)
     checked: list[int] = field(default_factory=list)
     told_at: float = 0.0
 
     def keep_all(self) -> None:
         """Take in all that is out there, then miss what is not. Raises Unreadable where the listing ends early, Overtaken."""
         later: list[Item] = []
-        for each in self.connector.listing():
+        for each in map(taken_in, self.connector.listing()):
             if isinstance(each, Missed):
                 self._note_missed(each)
             elif self._may_be_moved(each):
@@ -87,6 +94,9 @@ class Keeper:
             raise
         except CopilotError as error:
             self._fail(item.id, item.path, str(error))
+        except (ValueError, KeyError, DataError):  # an answer that nobody thought of costs itself alone
+            log.warning("source.item_failed", source=str(self.source.pk), item=item.id, exc_info=True)
+            self._fail(item.id, item.path, _("It cannot be stored as it is: the log of the worker says why."))
 
     def _bring(self, item: Item) -> None:
         row = self.items.get(item.id) or self._renamed(item)
@@ -97,7 +107,7 @@ class Keeper:
         sha256 = hashlib.sha256(content.data).hexdigest()
         if row is None and self.connector.ids_are_paths:
             row = next((each for each in self._gone() if each.sha256 == sha256), None)
-        with transaction.atomic():
+        with self._whole():
             require_held(self.run)
             if row is None:
                 row = SourceItem(source=self.source, original_id=item.id, path="")
@@ -106,6 +116,18 @@ class Keeper:
             row.sha256, row.version, row.read_at, row.failure = sha256, item.version, timezone.now(), ""
             row.save()
         self._count(row, outcome)
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """A transaction; what fails in it leaves no file behind."""
+        self.stored = []
+        try:
+            with transaction.atomic():
+                yield
+        except BaseException:
+            for version in self.stored:
+                version.file.storage.delete(version.file.name or "")
+            raise
 
     def _count(self, row: SourceItem, outcome: str) -> None:
         self.items[row.original_id] = row
@@ -121,15 +143,21 @@ class Keeper:
             folder = ensure_path(None, self.source.folder, tuple(folders))
             name = free_name(folder, clean_filename(filename))
             incoming = IncomingFile(name, ContentFile(content.data), title=title, queue="bulk")
-            row.document = add_document(None, folder, incoming, known={}).document
+            row.document = self._add(folder, incoming, {}).document
             return "added"
         was_back = self._is_back(row, document)
         has_moved = self._place(row, document, item, title)
         if row.sha256 == sha256:
             return "moved" if has_moved else "added" if was_back else "unchanged"
         incoming = IncomingFile(document.filename, ContentFile(content.data), queue="bulk")
-        upload = add_document(None, document.folder, incoming, known={document.filename: document})
+        upload = self._add(document.folder, incoming, {document.filename: document})
         return "unchanged" if upload.outcome is UploadOutcome.UNCHANGED else "changed"
+
+    def _add(self, folder: Folder, incoming: IncomingFile, known: dict[str, Document]) -> Upload:
+        upload = add_document(None, folder, incoming, known=known)
+        if upload.outcome is not UploadOutcome.UNCHANGED:
+            self.stored.append(upload.version)
+        return upload
 
     def _left_alone(self, row: SourceItem, item: Item) -> None:
         """An item that says what it said: perhaps it was moved, or is there again."""
@@ -197,7 +225,7 @@ class Keeper:
         note(self.run, what, why)
         row = self.items.get(original_id)
         if row is not None:
-            row.failure = why[:500]
+            row.failure = storable(why)[:500]
             SourceItem.unscoped.filter(pk=row.pk).update(failure=row.failure)
 
     def _gone(self) -> Iterable[SourceItem]:
