@@ -18,9 +18,9 @@ from copilot_site.lib.errors import CopilotError, StorageFull
 from knowledge.models import Document, DocumentVersion, Folder, Source, SourceItem, SourceRun
 from knowledge.services.folders import ensure_path
 from knowledge.services.originals import free_name, place_document, restore_document, withdraw_document
+from knowledge.services.tree import lock_tree
 from knowledge.services.uploads import IncomingFile, Upload, UploadOutcome, add_document, clean_filename
 from knowledge.sources.base import Connector, Content, Item, Missed, Passing, Unreadable
-from knowledge.sources.intake import taken_in
 from knowledge.sources.runs import keep, note, require_held, storable
 
 log = structlog.get_logger(__name__)
@@ -49,10 +49,10 @@ class Keeper:
     checked: list[int] = field(default_factory=list)
     told_at: float = 0.0
 
-    def keep_all(self) -> None:
-        """Take in all that is out there, then miss what is not. Raises Unreadable where the listing ends early, Overtaken."""
+    def keep_all(self, listing: Iterable[Item | Missed]) -> None:
+        """Take in all that is out there, then miss what is not. listing: of `taken_in`. Raises Unreadable where the listing ends early, Overtaken."""
         later: list[Item] = []
-        for each in map(taken_in, self.connector.listing()):
+        for each in listing:
             if isinstance(each, Missed):
                 self._note_missed(each)
             elif self._may_be_moved(each):
@@ -182,6 +182,7 @@ class Keeper:
             return False
         folder, filename = document.folder, document.filename
         if has_moved:
+            lock_tree(document.knowledge_base_id)  # before a folder is added, which shares it
             *folders, filename = PurePosixPath(item.path).parts
             folder = ensure_path(None, self.source.folder, tuple(folders))
         place_document(None, document, folder, filename, title)
