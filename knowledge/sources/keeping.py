@@ -50,7 +50,10 @@ class Keeper:
     told_at: float = 0.0
 
     def keep_all(self, listing: Iterable[Item | Missed]) -> None:
-        """Take in all that is out there, then miss what is not. listing: of `taken_in`. Raises Unreadable where the listing ends early, Overtaken."""
+        """Take in all that is out there, then miss what is not. listing: of `taken_in`.
+
+        Raises Unreadable where the listing ends early, Overtaken.
+        """
         later: list[Item] = []
         for each in listing:
             if isinstance(each, Missed):
