@@ -75,7 +75,7 @@ def end_rights(source: Source) -> None:
 
 def _settled(run: SourceRun, source: Source, said: list[Access]) -> dict[str, list[str]]:
     before: dict[str, list[str]] = source.state.get(CLOSED, {})
-    ours, ruled = {pk for ids in before.values() for pk in ids}, dict[str, set[str]]()
+    ours, ruled = {pk for ids in before.values() for pk in ids}, dict[str, list[Folder]]()
     wanted: list[tuple[Folder, Holder]] = []
     closed: dict[str, list[str]] = {}
     for access in said:
@@ -84,17 +84,19 @@ def _settled(run: SourceRun, source: Source, said: list[Access]) -> dict[str, li
             source, before.get(access.prefix, []), folders[0]
         )  # renamed here, and still holding what it held
         newly = {str(folder.pk) for folder in folders if _close(folder)}
-        ruled[access.prefix] = {str(folder.pk) for folder in folders}
-        closed[access.prefix] = sorted(ruled[access.prefix] & (newly | ours))  # what a person closed is theirs to open
+        ruled[access.prefix] = folders
+        ids = {str(folder.pk) for folder in folders}
+        closed[access.prefix] = sorted(ids & (newly | ours))  # what a person closed is theirs to open
         wanted += [(folder, holder) for holder in _holders(run, access) for folder in folders]
     _require_inside(source, ruled)
+    held = {str(folder.pk) for folders in ruled.values() for folder in folders}
     settle(_origin(source), Right.VIEW, wanted, on=Folder)
-    for folder in _others(source, ours - set().union(*ruled.values())) if said else ():
+    for folder in _others(source, ours - held) if said else ():
         restore_inheritance(None, folder)  # out there it is as open as what it lies in
     return closed if said else before
 
 
-def _require_inside(source: Source, ruled: Mapping[str, set[str]]) -> None:
+def _require_inside(source: Source, ruled: Mapping[str, list[Folder]]) -> None:
     """Raises Unreadable for a document below a rule's path that lies elsewhere here: the rule would not reach it."""
     inside = {
         prefix: set(FolderLink.objects.filter(ancestor__in=folders).values_list("descendant_id", flat=True))
