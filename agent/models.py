@@ -23,16 +23,12 @@ __all__ = [
 
 
 class Session(models.Model):
-    """One conversation of one person. within: the folder of the narrow token it was begun with; None where nothing narrowed them.
-
-    asked_key: of its questions in order, where a program asks that sends all of them again (`agent.openai_api`); "" elsewhere.
-    """
+    """One conversation of one person. within: the folder of the narrow token it was begun with; None where nothing narrowed them."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
     title = models.CharField(_("title"), max_length=200, blank=True)
     within = models.UUIDField(null=True, editable=False)
-    asked_key = models.CharField(max_length=64, blank=True, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
@@ -40,9 +36,6 @@ class Session(models.Model):
         verbose_name = _("conversation")
         verbose_name_plural = _("conversations")
         ordering = ("-updated_at",)
-        indexes = [
-            models.Index(fields=["user", "asked_key"], condition=~models.Q(asked_key=""), name="session_asked_idx")
-        ]
 
     def __str__(self) -> str:
         return str(self.pk)  # never the title, which is a question: names of rows go into the audit log
@@ -66,7 +59,8 @@ class Message(models.Model):
     sentences: [{"text": str, "citations": [number, …]}], empty for questions and for answers that only say no.
     state: the run's state as the specification has it, for the answer; without text of documents. notice: what was done
     differently from what the person would expect, in their language. prompts: {name: hash} of the prompts that were used.
-    rating, comment: of whoever asked.
+    rating, comment: of whoever asked. asked_key: of a question that a program asked which sends all earlier ones again: stands for
+    them and it, in order (`agent.openai_api`).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -83,6 +77,7 @@ class Message(models.Model):
     duration_ms = models.PositiveIntegerField(null=True)
     rating = models.CharField(_("rating"), max_length=20, choices=Rating.choices, blank=True)
     comment = models.TextField(_("comment"), blank=True)
+    asked_key = models.CharField(max_length=64, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -94,6 +89,7 @@ class Message(models.Model):
             models.Index(
                 fields=["-created_at", "-id"], condition=models.Q(role="assistant"), name="message_answers_idx"
             ),
+            models.Index(fields=["asked_key"], condition=~models.Q(asked_key=""), name="message_asked_idx"),
         ]
 
 

@@ -3,13 +3,16 @@
 import json
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import override
 
+from agent.events import StopReason
 from agent.state import Run
 
 _MARK = re.compile(r"\[(\d+)\]")
@@ -17,19 +20,35 @@ _MARK = re.compile(r"\[(\d+)\]")
 
 @dataclass
 class Answer:
-    """An answer as it grows. site: the address of this site, without a slash at its end; model: as it was asked for."""
+    """An answer as it grows. site: the address of this site, without a slash at its end; model: as it was asked for.
+
+    choices: complete questions that may have been meant. stop_reason: how the run ended; notices: what was done otherwise than one would
+    expect. annotations: each mark in the text with the source it stands for, once it is closed.
+    """
 
     run: Run
     model: str
     site: str
     text: str = ""
     sources: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+    choices: Sequence[str] = ()
+    notices: Sequence[str] = ()
+    stop_reason: str = ""
     error: str = ""
+    annotations: Sequence[Mapping[str, Any]] = ()
     created: int = field(default_factory=lambda: int(time.time()))
 
     @property
     def id(self) -> str:
         return f"chatcmpl-{self.run.message_id.hex}"
+
+    @property
+    def finish(self) -> str:
+        return "length" if self.stop_reason in {StopReason.BUDGET_EXHAUSTED, StopReason.CANCELLED} else "stop"
+
+    def begin_again(self) -> None:
+        """Forget what was said: it is told anew."""
+        self.text, self.sources, self.choices = "", {}, ()
 
     def took(self, event: Mapping[str, Any]) -> str:
         """What an event adds to the text. event: one of `agent.events.Event`, as JSON has it."""
@@ -37,24 +56,37 @@ class Answer:
             case "references":
                 cited = [*event["knowledge_references"], *event["query_references"]]
                 self.sources |= {each["number"]: each for each in cited}
+            case "complete":
+                self.stop_reason, self.notices = event["data"].get("stop_reason", ""), event["data"].get("notices", ())
             case "error":
                 self.error = event["content"]
             case "answer":
-                self.text += event["content"]
-                return str(event["content"])
+                self.choices = event["data"].get("readings", self.choices)
+                piece = event["content"]
+                if event["data"].get("is_checked") is False and piece.strip():
+                    piece = f"{piece.rstrip()} {self._marked()}{piece[len(piece.rstrip()) :]}"
+                self.text += piece
+                return str(piece)
         return ""
 
-    def footnotes(self) -> str:
-        """The sources that the text cites, as Markdown has them: its marks lead there, and plain text reads as well."""
-        lines = [
-            f'[{number}]: {self.url_of(number)} "{self.title_of(number)}"'
-            for number in sorted({int(found) for found in _MARK.findall(self.text)})
-            if number in self.sources
-        ]
-        return "\n\n" + "\n".join(lines) if lines else ""
+    def close(self) -> str:
+        """What stands below the answer, and is its end from now on: choices, what was done otherwise, the sources that it cites.
 
-    def annotations(self) -> list[dict[str, Any]]:
-        """Each mark in the text with the source it stands for."""
+        Sources stand as Markdown has footnotes: the marks of the text lead there, and plain text reads as well.
+        """
+        choices = [f"- {choice}" for choice in self.choices]
+        cited = sorted({int(found) for found in _MARK.findall(self.text)} & self.sources.keys())
+        sources = [f'[{number}]: {self.url_of(number)} "{self.title_of(number)}"' for number in cited]
+        below = "".join(f"\n\n{chr(10).join(part)}" for part in (choices, self.notices, sources) if part)
+        self.annotations = self._annotations()
+        self.text += below
+        return below
+
+    def _marked(self) -> str:
+        with override(self.run.language):
+            return _("(not checked against its source)")
+
+    def _annotations(self) -> list[dict[str, Any]]:
         return [
             {
                 "type": "url_citation",
@@ -85,11 +117,11 @@ class Answer:
     def whole(self) -> dict[str, Any]:
         message = {
             "role": "assistant",
-            "content": self.text + self.footnotes(),
+            "content": self.text,
             "refusal": None,
-            "annotations": self.annotations(),
+            "annotations": self.annotations,
         }
-        choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+        choice = {"index": 0, "message": message, "finish_reason": self.finish, "logprobs": None}
         return {**self._head("chat.completion"), "choices": [choice], "usage": self._usage()}
 
     def chunk(self, delta: Mapping[str, Any], *, finish: str | None = None) -> dict[str, Any]:

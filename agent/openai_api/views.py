@@ -3,21 +3,23 @@
 import base64
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from http import HTTPStatus
 from typing import Any
 
+import structlog
 from asgiref.sync import async_to_sync
 from django.http import HttpResponse, HttpResponseBase, JsonResponse
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
+from redis.exceptions import RedisError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent.model_settings import AgentProfile
 from agent.openai_api.answers import Answer, error_body, frame, frames
-from agent.openai_api.conversation import conversation_of
+from agent.openai_api.conversation import conversation_of, note_question
 from agent.openai_api.requests import ChatCompletionRequest, EmbeddingRequest
 from agent.profiles import Options
 from agent.rest.sse import ALIVE, EventStream, WhateverIsAccepted
@@ -35,6 +37,8 @@ from copilot_site.lib.openapi import operation
 from knowledge.engine import engine
 from knowledge.ingestion.language import language_of
 from knowledge.retrieval.search import Scope
+
+log = structlog.get_logger(__name__)
 
 DEFAULT = "copilot"  # the default profile, whatever it is called
 
@@ -87,9 +91,14 @@ class ChatCompletions(OpenAIView):
         given = ChatCompletionRequest.checked(request.data)
         options = Options(profile_id=profile_id(given["model"]), disable_title=True)
         question = given["questions"][-1]
-        session = conversation_of(self.principal, given["questions"])
+        session = conversation_of(self.principal, given["questions"][:-1])
         language = "zh-hans" if language_of(question) == "zh" else get_language() or "en"
-        run = asked(self.principal, session.pk, question, scope=Scope(), language=language, options=options)
+        try:
+            run = asked(self.principal, session.pk, question, scope=Scope(), language=language, options=options)
+        except CopilotError:
+            session.delete() if not session.messages.exists() else None
+            raise
+        note_question(session, given["questions"])
         answer = Answer(run, given["model"], request.build_absolute_uri("/").rstrip("/"))
         if given["stream"]:
             is_counted = bool(given["stream_options"] and given["stream_options"]["include_usage"])
@@ -99,41 +108,49 @@ class ChatCompletions(OpenAIView):
         return async_to_sync(_whole)(self.principal, answer)
 
 
-async def _pieces(principal: Principal, answer: Answer) -> AsyncGenerator[str | None, None]:
+async def _pieces(principal: Principal, answer: Answer, *, is_sent: bool) -> AsyncGenerator[str | None, None]:
     """What the answer grows by; None for each moment in which nothing came. Whoever leaves before its end stops the run.
 
-    What was sent cannot be taken back: where an answer is told anew because a right has ended, it ends with an error.
+    is_sent: what was said cannot be taken back. An answer that is told anew, because a right has ended or its log is lost, ends with an
+    error then; else it begins again.
     """
     run, is_over = answer.run, False
-    launch(run)
-    followed = follow(principal, session_id=run.session_id, message_id=run.message_id, is_own=True)
     try:
+        launch(run)
+        followed = follow(principal, session_id=run.session_id, message_id=run.message_id, is_own=True)
         async with aclosing(followed) as entries:
             async for entry in entries:
                 if entry is not None and entry.seq == 0 and answer.text:
-                    answer.error = changed(run.language)
-                    break
+                    if is_sent:
+                        answer.error = changed(run.language)
+                        return
+                    answer.begin_again()
+                is_over = entry is not None and entry.is_terminal
                 yield answer.took(json.loads(entry.body)) if entry else None
-        is_over = True
     except CopilotError as problem:  # the account was disabled
         answer.error, is_over = str(problem), True
+    except RedisError:
+        log.exception("openai_api.log_lost", run=str(run.message_id))
+        answer.error = _("Something failed on our side. Ask again in a moment.")
     finally:
         if not is_over:
-            await ask_to_stop(run.message_id)
+            with suppress(RedisError):
+                await ask_to_stop(run.message_id)
 
 
 async def _whole(principal: Principal, answer: Answer) -> HttpResponse:
-    async with aclosing(_pieces(principal, answer)) as pieces:
+    async with aclosing(_pieces(principal, answer, is_sent=False)) as pieces:
         async for _piece in pieces:
             pass
     if answer.error:
         return JsonResponse(error_body(answer.error, "failed"), status=HTTPStatus.INTERNAL_SERVER_ERROR)
+    answer.close()
     return JsonResponse(answer.whole())
 
 
 async def _chunks(principal: Principal, answer: Answer, *, is_counted: bool) -> AsyncIterator[bytes]:
-    yield frame(answer.chunk({"role": "assistant", "content": ""}))
-    async with aclosing(_pieces(principal, answer)) as pieces:
+    async with aclosing(_pieces(principal, answer, is_sent=True)) as pieces:
+        yield frame(answer.chunk({"role": "assistant", "content": ""}))
         async for piece in pieces:
             if piece is None:
                 yield ALIVE
@@ -142,8 +159,10 @@ async def _chunks(principal: Principal, answer: Answer, *, is_counted: bool) -> 
     if answer.error:
         yield frame(error_body(answer.error, "failed"))
     else:
-        last = {"content": answer.footnotes(), "annotations": answer.annotations()}
-        yield frames([answer.chunk(last), answer.chunk({}, finish="stop"), *([answer.used()] if is_counted else [])])
+        last = {"content": answer.close(), "annotations": answer.annotations}
+        yield frames(
+            [answer.chunk(last), answer.chunk({}, finish=answer.finish), *([answer.used()] if is_counted else [])]
+        )
     yield b"data: [DONE]\n\n"
 
 

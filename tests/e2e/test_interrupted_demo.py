@@ -14,6 +14,7 @@ from copilot_site.embedded.process import wait_until
 from demo.business_data import ASKERS, OWNERS
 from demo.company import documents, load_company
 from demo.logins import logins
+from demo.wiki import page_names
 from tests.e2e.conftest import READY, START_TIMEOUT_S
 from tests.homes import Checkout
 
@@ -35,21 +36,22 @@ class State:
     """What the database holds of the demo, each thing as often as it is there."""
 
     people: Counter[str]
-    documents: Counter[str]  # those that answer, by file name
+    documents: Counter[str]  # those that answer, by file name; the wiki's pages, too
     versions: int
     uploaded: int  # as the audit log tells it
     published: int
-    rights: int
+    rights: int  # less those on the wiki, which come from its own rules
     sources: Counter[str]
     askers: int
 
 
+NAMES = [document.file.name for document in documents(COMPANY)] + page_names()
 WHOLE = State(
     people=Counter(login.username for login in logins()),
-    documents=Counter(document.file.name for document in documents(COMPANY)),
-    versions=len(documents(COMPANY)),
-    uploaded=len(documents(COMPANY)),
-    published=len(documents(COMPANY)),
+    documents=Counter(NAMES),
+    versions=len(NAMES),
+    uploaded=len(NAMES),
+    published=len(NAMES),
     rights=sum(len(grant.may) for grant in COMPANY.grants),
     sources=Counter({"demo": 1}),
     askers=len(ASKERS) + len(OWNERS),
@@ -74,9 +76,12 @@ class Database:
 
     def state(self) -> State:
         published = "knowledge_documentversion v ON v.id = d.current_version_id AND v.parse_status = 'completed'"
-        grants = [
-            f"authz_{place}{holder}grant" for place in ("folder", "knowledgebase") for holder in ("user", "group")
-        ]
+        elsewhere = (
+            "content_object_id NOT IN (SELECT below.descendant_id FROM knowledge_source JOIN knowledge_folderlink below"
+        )
+        elsewhere += " ON below.ancestor_id = folder_id)"
+        grants = [f"authz_folder{holder}grant WHERE {elsewhere}" for holder in ("user", "group")]
+        grants += [f"authz_knowledgebase{holder}grant" for holder in ("user", "group")]
         return State(
             people=self.names("SELECT username FROM auth_user"),
             documents=self.names(f"SELECT filename FROM knowledge_document d JOIN {published}"),

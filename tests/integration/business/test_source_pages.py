@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+import yaml
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 
@@ -264,11 +265,20 @@ def given(source: DataSource, user: User, name: str) -> dict[str, str]:
     return dict(form.initial)
 
 
+def called(text: str, word: str) -> str:
+    """A table's text with this synonym and no other."""
+    return str(
+        yaml.safe_dump(
+            {**yaml.safe_load(text), "synonyms": [word]}, allow_unicode=True, sort_keys=False, default_flow_style=None
+        )
+    )
+
+
 def test_one_table_is_edited_and_no_other_is_written(source: DataSource, steward: User) -> None:
     DataSource.unscoped.filter(pk=source.pk).update(layer={**source.layer, "description": "as it was stored"})
     before = DataSource.unscoped.get(pk=source.pk).layer
     form = given(source, steward, "customer")
-    text = form["text"].replace("name: customer\n", "name: customer\nsynonyms: [client]\n", 1)
+    text = called(form["text"], "client")
     status, page = table_page(source, steward, "customer", text=text, version=form["version"])
     assert (status, "Saved: customer." in page) == (200, True)
     after = DataSource.unscoped.get(pk=source.pk).layer
@@ -285,8 +295,8 @@ def test_one_table_is_edited_and_no_other_is_written(source: DataSource, steward
 
 def test_whoever_saves_second_is_told_and_loses_nothing(source: DataSource, steward: User, root: User) -> None:
     first, second, other = given(source, steward, "sale"), given(source, root, "sale"), given(source, root, "region")
-    kept = first["text"].replace("name: sale\n", "name: sale\nsynonyms: [first]\n", 1)
-    late = second["text"].replace("name: sale\n", "name: sale\nsynonyms: [second]\n", 1)
+    kept = called(first["text"], "first")
+    late = called(second["text"], "second")
     assert table_page(source, steward, "sale", text=kept, version=first["version"])[0] == 200
     status, page = table_page(source, root, "sale", text=late, version=second["version"])
     assert status == 409
@@ -302,7 +312,7 @@ def test_whoever_saves_second_is_told_and_loses_nothing(source: DataSource, stew
 def test_a_whole_layer_does_not_overwrite_what_was_saved_meanwhile(source: DataSource, steward: User) -> None:
     version = source.changed_at.isoformat()
     form = given(source, steward, "sale")
-    kept = form["text"].replace("name: sale\n", "name: sale\nsynonyms: [kept]\n", 1)
+    kept = called(form["text"], "kept")
     table_page(source, steward, "sale", text=kept, version=form["version"])
     status, page = layer_page(source, steward, text=write_layer(source.semantic_layer), version=version)
     assert status == 409

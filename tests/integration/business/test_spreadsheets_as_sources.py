@@ -269,8 +269,8 @@ def test_of_very_many_those_nearest_to_the_question_are_read(
         fill(source.pk)
     monkeypatch.setattr(sources, "MOST_SHEETS", 1)
     principal = Principal.of(reader)
-    assert [each.called for each in open_sources(principal, "How many penguins are there?")] == ["penguins"]
-    assert [each.called for each in open_sources(principal, "How many penguins? (volcanoes)")] == ["volcanoes"]
+    assert [each.called for each in open_sources(principal, "How many penguins are there?")] == ["Penguins"]
+    assert [each.called for each in open_sources(principal, "How many penguins? (volcanoes)")] == ["Volcanoes"]
 
 
 def test_no_name_tells_that_somebody_else_has_a_file_of_this_name(reader: User) -> None:

@@ -4,6 +4,7 @@ import base64
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import numpy as np
@@ -19,13 +20,15 @@ from openai import (
 )
 
 from agent.models import AgentProfile, Message, Session
-from agent.state import State
+from agent.openai_api.answers import Answer
+from agent.state import Run, State
 from agent.states import STATES
 from audit.models import Entry
 from authz.principal import Principal
 from authz.scopes import TokenScope
 from authz.tokens import issue_token
 from knowledge.engine import engine
+from knowledge.retrieval.search import Scope
 from tests.integration.agent.conversations import LEAVE
 from tests.integration.agent.modelled import DONE, modelled, routes, sent
 from tests.integration.client.desk import PATIENT_S, SEARCH, SHOWN, Desk
@@ -206,3 +209,39 @@ def test_a_run_that_fails_is_an_error_and_no_answer(desk: Desk, monkeypatch: pyt
             asked(client, LEAVE)
         with pytest.raises(APIError):
             list(asked(client, LEAVE, stream=True))
+
+
+def test_a_question_that_is_asked_again_or_edited_stands_on_what_was_before_it_alone(desk: Desk) -> None:
+    answers = [step for _turn in range(4) for step in (routes(), SEARCH, DONE, says("They have 30 days [1]."))]
+    with openai(desk) as client, modelled(*answers) as server:
+        asked(client, LEAVE)
+        asked(client, LEAVE, "30 days.", "And in a calendar year?")
+        asked(client, LEAVE, "30 days.", "And in a calendar year?")
+        asked(client, LEAVE, "30 days.", "And for contractors?")
+    told = [[sent(request) for request in server.requests[4 * turn : 4 * turn + 4]] for turn in range(4)]
+    assert all(any(LEAVE in text for text in texts) for texts in told)
+    assert not any("contractors" in text for texts in told[:3] for text in texts)
+    assert not any("calendar year?" in text for text in told[3]), "the branch that was left is not told"
+    questions = Message.objects.filter(role="user").values_list("content", flat=True)
+    assert sorted(questions) == sorted([LEAVE] * 3 + ["And in a calendar year?"] * 2 + ["And for contractors?"])
+
+
+def test_what_is_asked_back_is_offered_as_choices(desk: Desk) -> None:
+    told = Answer(Run(uuid4(), uuid4(), Principal.of(desk.reader), "q", Scope(), "en"), "copilot", "http://site")
+    told.took({"response_type": "answer", "content": "Which do you mean?", "data": {"readings": ["A?", "B?"]}})
+    told.took({"response_type": "answer", "content": " It is so.", "data": {"is_checked": False}})
+    told.took(
+        {"response_type": "complete", "data": {"stop_reason": "budget_exhausted", "notices": ["A limit was reached."]}}
+    )
+    told.close()
+    message = told.whole()["choices"][0]
+    assert message["message"]["content"] == (
+        "Which do you mean? It is so. (not checked against its source)\n\n- A?\n- B?\n\nA limit was reached."
+    )
+    assert message["finish_reason"] == "length"
+
+
+def test_a_question_that_is_not_taken_leaves_no_conversation(desk: Desk) -> None:
+    with openai(desk) as client, pytest.raises(BadRequestError):
+        asked(client, "a" * 5_000)
+    assert not Session.objects.exists()
