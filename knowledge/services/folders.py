@@ -14,7 +14,7 @@ from authz.grants import give
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, InvalidInput
-from knowledge.models import Document, Folder, FolderKind, FolderLink, KnowledgeBase, Recognition
+from knowledge.models import Document, Folder, FolderKind, FolderLink, KnowledgeBase, Recognition, Source
 from knowledge.services.tree import hang, is_below, link_new, lock_branch, lock_tree
 from knowledge.tasks import reread_base
 
@@ -175,7 +175,7 @@ def ensure_path(by: Principal | None, folder: Folder, names: tuple[str, ...]) ->
 
 def clean_name(name: str) -> str:
     """A name as it is stored: one line, trimmed. Raises InvalidInput when nothing is left, or it is too long."""
-    cleaned = " ".join("".join(c if c.isprintable() else " " for c in name).split())
+    cleaned = one_line(name)
     if not cleaned:
         raise InvalidInput(_("A name needs at least one visible character."))
     if len(cleaned) > NAME_LENGTH:
@@ -184,6 +184,11 @@ def clean_name(name: str) -> str:
             % {"most": NAME_LENGTH, "count": len(cleaned)}
         )
     return cleaned
+
+
+def one_line(name: str) -> str:
+    """A name without what does not print, trimmed."""
+    return " ".join("".join(c if c.isprintable() else " " for c in name).split())
 
 
 def _refuse_too_deep(parent: Folder, levels: int) -> None:
@@ -213,6 +218,10 @@ def delete_folder(principal: Principal, *, folder_id: UUID) -> None:
         raise InvalidInput(
             _("Documents of “%(name)s” are in the trash. Restore them or delete them for good first.")
             % {"name": folder}
+        )
+    if Source.unscoped.filter(folder=folder).exists():
+        raise InvalidInput(
+            _("“%(name)s” is filled by a source of documents. Delete the source first.") % {"name": folder}
         )
     if folder.children.exists() or Document.unscoped.filter(folder=folder).exists():
         raise InvalidInput(_("“%(name)s” is not empty. Move or delete what is in it first.") % {"name": folder})

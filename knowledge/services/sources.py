@@ -21,9 +21,10 @@ from audit.record import record
 from authz.governing import get_governed, governed
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound, PermissionDenied
-from copilot_site.lib.sealing import seal, unseal
+from copilot_site.lib.sealing import SealBroken, seal, unseal
 from knowledge.models import Folder, Source, SourceItem
 from knowledge.services.originals import withdraw_document
+from knowledge.sources.files import remove_cache
 from knowledge.sources.reading import Preview, checked_settings, opened_secret, preview, sealed_secret
 from knowledge.sources.rights import CLOSED, end_rights
 from knowledge.sources.schedule import next_time
@@ -74,8 +75,7 @@ def save_source(by: User | AnonymousUser | None, source: Source, *, secret: str 
     source fills the folder).
     """
     if by is not None:
-        _require_connecting(by)
-        get_governed(Folder, Principal.of(by), pk=source.folder_id)
+        _require_filling(by, source)
     settings = checked_settings(source.kind, source.settings)
     source.settings = settings.model_dump(mode="json")
     _refuse_overlap(source)
@@ -105,9 +105,8 @@ def save_source(by: User | AnonymousUser | None, source: Source, *, secret: str 
 
 @transaction.atomic
 def delete_source(by: User | AnonymousUser, source: Source, *, withdraw: bool) -> None:
-    """Delete a source; its documents stay as they are, or are withdrawn. Raises PermissionDenied."""
-    _require_connecting(by)
-    principal = Principal.of(by)
+    """Delete a source; its documents stay as they are, or are withdrawn. Raises PermissionDenied, NotFound (its folder)."""
+    principal = _require_filling(by, source)
     if withdraw:
         for row in SourceItem.unscoped.filter(source=source).exclude(document=None).select_related("document"):
             assert row.document is not None  # just asked for
@@ -115,18 +114,20 @@ def delete_source(by: User | AnonymousUser, source: Source, *, withdraw: bool) -
     end_rights(source)
     detail = {"address_before": _address(source)[1], "withdrawn": withdraw}
     record(principal, Action.DOCUMENT_SOURCE_DELETED, source, detail=detail)
+    cache = str(source.pk)
     source.delete()
+    transaction.on_commit(lambda: remove_cache(cache), robust=True)
 
 
 @transaction.atomic
 def make_hook_secret(by: User | AnonymousUser, source: Source) -> str:
-    """A new secret that signs calls of the source's webhook, shown once; the one before counts no more. Raises PermissionDenied."""
-    _require_connecting(by)
+    """A new secret that signs calls of the source's webhook, shown once; the one before counts no more. Raises as `delete_source`."""
+    principal = _require_filling(by, source)
     secret = secrets.token_urlsafe(32)
     purpose = f"{HOOK_PURPOSE} {source.pk}"
     source.encrypted_hook_secret = seal(secret, purpose=purpose, secrets=[django_settings.SECRET_KEY])
     source.save(update_fields=["encrypted_hook_secret"])
-    record(Principal.of(by), Action.DOCUMENT_SOURCE_CHANGED, source, detail={"fields": ["webhook"]})
+    record(principal, Action.DOCUMENT_SOURCE_CHANGED, source, detail={"fields": ["webhook"]})
     return secret
 
 
@@ -139,9 +140,11 @@ def hooked_source(source_id: UUID, body: bytes, signatures: Sequence[str], token
     source = Source.unscoped.filter(pk=source_id, is_active=True).first()
     stored = source.encrypted_hook_secret if source else ""
     purpose = f"{HOOK_PURPOSE} {source_id}"
-    secret = (
-        unseal(stored, purpose=purpose, secrets=[django_settings.SECRET_KEY]) if stored else secrets.token_urlsafe(32)
-    )
+    try:
+        secret = unseal(stored, purpose=purpose, secrets=[django_settings.SECRET_KEY]) if stored else ""
+    except SealBroken:  # under another secret of the site
+        secret = ""
+    secret = secret or secrets.token_urlsafe(32)  # which nobody knows
     right = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
     is_signed = any(hmac.compare_digest(right.encode(), each.removeprefix("sha256=").encode()) for each in signatures)
     is_known = hmac.compare_digest(secret.encode(), token.encode())
@@ -161,6 +164,14 @@ def _address(source: Source) -> tuple[str, str]:
 def _require_connecting(by: User | AnonymousUser) -> None:
     if not may_connect(by):
         raise PermissionDenied(_("Only administrators may say where sources of documents are."))
+
+
+def _require_filling(by: User | AnonymousUser, source: Source) -> Principal:
+    """Raises PermissionDenied (they may not connect), NotFound (they do not manage the folder)."""
+    _require_connecting(by)
+    principal = Principal.of(by)
+    get_governed(Folder, principal, pk=source.folder_id)
+    return principal
 
 
 def _refuse_overlap(source: Source) -> None:

@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 from mimetypes import guess_type
 from pathlib import Path, PurePosixPath
+from shutil import rmtree
 
 from django.conf import settings
 from django.utils.translation import gettext as _
@@ -61,6 +62,16 @@ def local_folder(text: str) -> Path:
     if not folder.is_dir():
         raise Unreadable(_("%(path)s is no folder that is there: is the share mounted?") % {"path": text})
     return folder
+
+
+def cache_folder(name: str) -> Path:
+    """Where what was fetched for one source lies, until `remove_cache`."""
+    return Path(settings.SOURCE_CACHE) / PurePosixPath(name).name
+
+
+def remove_cache(name: str) -> None:
+    """What is not there, or held by somebody, is left."""
+    rmtree(cache_folder(name), ignore_errors=True)
 
 
 def sections_of(path: str, data: bytes) -> tuple[tuple[str, str], ...]:

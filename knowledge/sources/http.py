@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
 from typing import Any
@@ -40,13 +40,20 @@ class Answer:
         return self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
 
 
+class _Session(Session):
+    """Follows nothing by itself, and so reads nothing of a redirect: `requests` would read it whole to find the next request."""
+
+    def get_redirect_target(self, resp: requests.Response) -> None:
+        return None
+
+
 class Client:
     """One run's way out. headers: sent to the origin of `base` alone, such as what signs in."""
 
     def __init__(
         self, base: str, *, headers: Mapping[str, str] | None = None, pace: Callable[[], None] = lambda: None
     ) -> None:
-        self._session = Session(pages())
+        self._session = _Session(pages())
         self._session.headers["User-Agent"] = AGENT
         self._origin, self._own, self._pace = origin_of(base), dict(headers or {}), pace
 
@@ -71,14 +78,16 @@ class Client:
     def _follow(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
         for _hop in range(MOST_REDIRECTS + 1):
             answer = self._once(method, url, headers, body)
-            target = answer.headers.get("Location")
-            if answer.status not in REDIRECTS or not target:
-                return Answer(url, answer.status, answer.headers, answer.body)
-            if method not in {"GET", "HEAD", "PROPFIND"}:
-                raise Unreadable(_("%(url)s leads elsewhere: enter the address that it leads to.") % {"url": url})
+            target = _target(answer)
+            if not target:
+                return answer
+            if method not in {"GET", "HEAD"}:
+                raise Unreadable(
+                    _("%(url)s leads elsewhere: enter the address that it leads to.") % {"url": shown(url)}
+                )
             headers = {name: value for name, value in headers.items() if not name.startswith("If-")}  # of another page
-            url = urljoin(url, target)
-        raise Unreadable(_("%(url)s leads on and on.") % {"url": url})
+            url = target
+        raise Unreadable(_("%(url)s leads on and on.") % {"url": shown(url)})
 
     def _once(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
         parsed_url(url)  # before anything of it is sent
@@ -88,7 +97,8 @@ class Client:
             with self._session.request(
                 method, url, headers=sent, data=body, stream=True, allow_redirects=False, timeout=(CONNECT_S, SILENCE_S)
             ) as response:
-                return Answer(url, response.status_code, dict(response.headers), _body(response, url))
+                answer = Answer(url, response.status_code, response.headers)
+                return answer if _target(answer) else replace(answer, body=_body(response, url))
         except AddressRefused:
             raise
         except (requests.RequestException, HTTPError, OSError) as error:
@@ -127,6 +137,15 @@ def date_of(text: str | None) -> Any:
     except (TypeError, ValueError):
         return None
     return found if found.tzinfo else None
+
+
+def _target(answer: Answer) -> str:
+    """Where a redirect leads; "" for what is none. Raises Unreadable."""
+    said = answer.headers.get("Location", "") if answer.status in REDIRECTS else ""
+    try:
+        return urljoin(answer.url, said.encode("latin-1").decode()) if said else ""  # many servers send UTF-8 as it is
+    except ValueError as error:
+        raise Unreadable(_("%(url)s leads to no address.") % {"url": shown(answer.url)}) from error
 
 
 def _body(response: requests.Response, url: str) -> bytes:

@@ -2,24 +2,29 @@
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import PurePosixPath
 
+import structlog
 from django.core.files.base import ContentFile
-from django.db import transaction
+from django.db import DataError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from authz.checks import missing
 from copilot_site.lib.errors import CopilotError, StorageFull
-from knowledge.models import Document, Source, SourceItem, SourceRun
+from knowledge.models import Document, DocumentVersion, Folder, Source, SourceItem, SourceRun
 from knowledge.services.folders import ensure_path
 from knowledge.services.originals import free_name, place_document, restore_document, withdraw_document
-from knowledge.services.uploads import IncomingFile, UploadOutcome, add_document, clean_filename
+from knowledge.services.tree import lock_tree
+from knowledge.services.uploads import IncomingFile, Upload, UploadOutcome, add_document, clean_filename
 from knowledge.sources.base import Connector, Content, Item, Missed, Passing, Unreadable
-from knowledge.sources.runs import keep, note, require_held
+from knowledge.sources.runs import keep, note, require_held, storable
+
+log = structlog.get_logger(__name__)
 
 PROGRESS_S = 2.0
 WAITS_S = (1.0, 5.0)  # before something that may pass is tried again
@@ -31,6 +36,7 @@ class Keeper:
     """One run at work. sleep: waits seconds.
 
     items: what was read before, by id. seen: ids that are out there. dark: beginnings of ids of which nobody can say.
+    stored: versions of the transaction under way.
     """
 
     run: SourceRun
@@ -40,13 +46,17 @@ class Keeper:
     items: dict[str, SourceItem] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
     dark: list[str] = field(default_factory=list)
+    stored: list[DocumentVersion] = field(default_factory=list)
     checked: list[int] = field(default_factory=list)
     told_at: float = 0.0
 
-    def keep_all(self) -> None:
-        """Take in all that is out there, then miss what is not. Raises Unreadable where the listing ends early, Overtaken."""
+    def keep_all(self, listing: Iterable[Item | Missed]) -> None:
+        """Take in all that is out there, then miss what is not. listing: of `taken_in`.
+
+        Raises Unreadable where the listing ends early, Overtaken.
+        """
         later: list[Item] = []
-        for each in self.connector.listing():
+        for each in listing:
             if isinstance(each, Missed):
                 self._note_missed(each)
             elif self._may_be_moved(each):
@@ -88,6 +98,9 @@ class Keeper:
             raise
         except CopilotError as error:
             self._fail(item.id, item.path, str(error))
+        except (ValueError, KeyError, DataError):  # an answer that nobody thought of costs itself alone
+            log.warning("source.item_failed", source=str(self.source.pk), item=item.id, exc_info=True)
+            self._fail(item.id, item.path, _("It cannot be stored as it is: the log of the worker says why."))
 
     def _bring(self, item: Item) -> None:
         row = self.items.get(item.id) or self._renamed(item)
@@ -105,7 +118,7 @@ class Keeper:
             if row is not None and _is_kept_out(row):
                 self._keep_out(row, item)
                 return
-        with transaction.atomic():
+        with self._whole():
             require_held(self.run)
             if row is None:
                 row = SourceItem(source=self.source, original_id=item.id, path="")
@@ -114,6 +127,18 @@ class Keeper:
             row.sha256, row.version, row.read_at, row.failure = sha256, item.version, timezone.now(), ""
             row.save()
         self._count(row, outcome)
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """A transaction; what fails in it leaves no file behind."""
+        self.stored = []
+        try:
+            with transaction.atomic():
+                yield
+        except BaseException:
+            for version in self.stored:
+                version.file.storage.delete(version.file.name or "")
+            raise
 
     def _count(self, row: SourceItem, outcome: str) -> None:
         self.items[row.original_id] = row
@@ -129,7 +154,7 @@ class Keeper:
             folder = ensure_path(None, self.source.folder, tuple(folders))
             name = free_name(folder, clean_filename(filename))
             incoming = IncomingFile(name, ContentFile(content.data), title=title, queue="bulk")
-            row.document = add_document(None, folder, incoming, known={}).document
+            row.document = self._add(folder, incoming, {}).document
             return "added"
         was_back = self._is_back(row, document)
         has_moved = self._place(row, document, item, title)
@@ -138,7 +163,7 @@ class Keeper:
         if Document.unscoped.select_for_update().filter(pk=document.pk, trashed_at=None).first() is None:
             raise missing(Document)  # since the run began
         incoming = IncomingFile(document.filename, ContentFile(content.data), queue="bulk")
-        upload = add_document(None, document.folder, incoming, known={document.filename: document})
+        upload = self._add(document.folder, incoming, {document.filename: document})
         return "unchanged" if upload.outcome is UploadOutcome.UNCHANGED else "changed"
 
     def _keep_out(self, row: SourceItem, item: Item) -> None:
@@ -150,6 +175,12 @@ class Keeper:
             row.save(update_fields=["original_id"])
         self.items[item.id] = row
         self.run.unchanged += 1
+
+    def _add(self, folder: Folder, incoming: IncomingFile, known: dict[str, Document]) -> Upload:
+        upload = add_document(None, folder, incoming, known=known)
+        if upload.outcome is not UploadOutcome.UNCHANGED:
+            self.stored.append(upload.version)
+        return upload
 
     def _left_alone(self, row: SourceItem, item: Item) -> None:
         """An item that says what it said: perhaps it was moved, or is there again."""
@@ -174,6 +205,7 @@ class Keeper:
             return False
         folder, filename = document.folder, document.filename
         if has_moved:
+            lock_tree(document.knowledge_base_id)  # before a folder is added, which shares it
             *folders, filename = PurePosixPath(item.path).parts
             folder = ensure_path(None, self.source.folder, tuple(folders))
         place_document(None, document, folder, filename, title)
@@ -217,7 +249,7 @@ class Keeper:
         note(self.run, what, why)
         row = self.items.get(original_id)
         if row is not None:
-            row.failure = why[:500]
+            row.failure = storable(why)[:500]
             SourceItem.unscoped.filter(pk=row.pk).update(failure=row.failure)
 
     def _gone(self) -> Iterable[SourceItem]:

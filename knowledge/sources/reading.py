@@ -1,9 +1,10 @@
 """A source is read: tried before it is saved, and by runs."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import structlog
 from django.conf import settings as django_settings
@@ -16,10 +17,12 @@ from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput
 from copilot_site.lib.sealing import SealBroken, seal, unseal
 from knowledge.models import Source, SourceRun, Trigger
-from knowledge.sources.base import Connector, Item, Known, Reading, Settings, connectors, load, words_of
-from knowledge.sources.keeping import Keeper, items_of
-from knowledge.sources.rights import CLOSED, take_rights
-from knowledge.sources.runs import Overtaken, begin, failures_in_a_row, finish
+from knowledge.sources.base import Connector, Item, Known, Missed, Reading, Settings, connectors, load, words_of
+from knowledge.sources.files import remove_cache
+from knowledge.sources.intake import taken_in
+from knowledge.sources.keeping import PROGRESS_S, Keeper, items_of
+from knowledge.sources.rights import CLOSED, require_met, said_rights, take_rights
+from knowledge.sources.runs import Overtaken, begin, failures_in_a_row, finish, keep, storable
 from knowledge.sources.schedule import Pace, next_time
 
 log = structlog.get_logger(__name__)
@@ -66,22 +69,30 @@ def checked_settings(kind: str, given: Mapping[str, Any]) -> Settings:
 
 def preview(source: Source, *, secret: str) -> Preview:
     """What a source that need not be stored would bring. Raises InvalidInput, Unreadable."""
-    connector = _connector(source, Reading(secret, pace=Pace(source.most_per_minute), cache=str(source.pk)))
+    cache = f"try-{uuid4()}"
+    try:
+        connector = _connector(source, Reading(secret, pace=Pace(source.most_per_minute), cache=cache))
+        try:
+            return _previewed(connector)
+        finally:
+            connector.close()
+    finally:
+        remove_cache(cache)
+
+
+def _previewed(connector: Connector) -> Preview:
     titles: list[str] = []
     problems: list[str] = []
     found = 0
-    try:
-        for each in connector.listing():
-            if not isinstance(each, Item):
-                problems.append(each.why)
-                continue
-            found += 1
-            if len(titles) < TITLES:
-                titles.append(each.title or each.path)
-            if found == MOST_COUNTED:
-                return Preview(found, True, tuple(titles), tuple(problems[:TITLES]))
-    finally:
-        connector.close()
+    for each in map(taken_in, connector.listing()):
+        if not isinstance(each, Item):
+            problems.append(storable(each.why))
+            continue
+        found += 1
+        if len(titles) < TITLES:
+            titles.append(each.title or each.path)
+        if found == MOST_COUNTED:
+            return Preview(found, True, tuple(titles), tuple(problems[:TITLES]))
     return Preview(found, False, tuple(titles), tuple(problems[:TITLES]))
 
 
@@ -118,13 +129,29 @@ def _read(source: Source, run: SourceRun) -> None:
     reading = Reading(opened_secret(source), known, source.state, Pace(source.most_per_minute), cache=str(source.pk))
     connector = _connector(source, reading)
     try:
-        closed = take_rights(run, source, connector)
+        said = said_rights(source, connector)
+        listing: Iterable[Item | Missed] = map(taken_in, connector.listing())
+        if said:
+            listing = _whole(run, listing)
+            require_met(said, listing)
+        closed = take_rights(run, source, said)
         Source.unscoped.filter(pk=source.pk).update(state={**source.state, CLOSED: closed})
-        Keeper(run, source, connector, items=items).keep_all()
+        Keeper(run, source, connector, items=items).keep_all(listing)
     finally:
         connector.close()
     if not run.failed:
         Source.unscoped.filter(pk=source.pk).update(state={**connector.state, CLOSED: closed})
+
+
+def _whole(run: SourceRun, listing: Iterable[Item | Missed]) -> list[Item | Missed]:
+    """A listing to its end, while the run keeps its lease."""
+    found, told_at = list[Item | Missed](), time.monotonic()
+    for each in listing:
+        found.append(each)
+        if time.monotonic() - told_at > PROGRESS_S:
+            keep(run)
+            told_at = time.monotonic()
+    return found
 
 
 def _connector(source: Source, reading: Reading) -> Connector:

@@ -4,7 +4,9 @@ The folder of the source takes over no right to view from above, and no folder w
 does not become wide here. Whatever else is granted above (to manage, to change) is granted on them, too, once.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
+from unicodedata import normalize
 
 from django.contrib.auth.models import Group, User
 from django.db import transaction
@@ -14,28 +16,55 @@ from authz.grant_origins import Origin, settle
 from authz.grants import give
 from authz.holders import Holder, granted_above
 from authz.permissions import Right
-from knowledge.models import Folder, Source, SourceRun
+from knowledge.models import Folder, FolderLink, Source, SourceItem, SourceRun
 from knowledge.parsers.base import accepted_extensions, load
 from knowledge.services.access import break_inheritance, restore_inheritance
 from knowledge.services.folders import ensure_path
-from knowledge.sources.base import Access, Connector, Unreadable
+from knowledge.services.tree import lock_tree
+from knowledge.sources.base import Access, Connector, Item, Missed, Unreadable
+from knowledge.sources.rules import folder_path
 from knowledge.sources.runs import note, require_held
 
 CLOSED = "closed_folders"  # in the state of a source: what `take_rights` gives
 _NOT_TAKEN_OVER = {Right.VIEW, Right.DOWNLOAD}
 
 
-def take_rights(run: SourceRun, source: Source, connector: Connector) -> dict[str, list[str]]:
-    """Before anything is brought: who may see what is where it will lie. {path: ids of the folders that are closed for it}.
-
-    Raises Unreadable where the source is not sure: nothing is brought then that somebody might see, and what is granted stays.
-    """
+def said_rights(source: Source, connector: Connector) -> list[Access]:
+    """What the source says, nothing where rights do not come along. Raises Unreadable where it is not sure."""
     said = connector.rights() if source.takes_rights else []
     if said is None:
         raise Unreadable(_("This source does not say who may see what: let rights not come along, and give them here."))
     _refuse_files(said)
+    return said
+
+
+def require_met(said: Iterable[Access], listed: Iterable[Item | Missed]) -> None:
+    """Raises Unreadable for a rule below which nothing is: it may be misspelt, and would leave open what it means."""
+    folders, dark = set[str](), list[str]()
+    for each in listed:
+        path = folder_path(each.path if isinstance(each, Item) else each.id)
+        folders.update(_above(path))
+        if isinstance(each, Missed) and each.is_branch:
+            dark.append(path)
+    for access in said:
+        is_dark = any(f"{access.prefix}/".startswith(f"{path}/") for path in dark)
+        if access.prefix and access.prefix not in folders and not is_dark:
+            raise Unreadable(
+                _(
+                    "No folder out there is “%(below)s”, of which the rules speak: nothing is brought until both say the same."
+                )
+                % {"below": access.prefix}
+            )
+
+
+def take_rights(run: SourceRun, source: Source, said: list[Access]) -> dict[str, list[str]]:
+    """Before anything is brought: who may see what is where it will lie. {path: ids of the folders that this source closed for it}.
+
+    Raises Unreadable where a folder that a rule closes does not hold what it should: what is granted stays then.
+    """
     with transaction.atomic():
         require_held(run)
+        lock_tree(source.folder.knowledge_base_id)  # before a folder is added, which shares it
         return _settled(run, source, said)
 
 
@@ -46,6 +75,7 @@ def end_rights(source: Source) -> None:
 
 def _settled(run: SourceRun, source: Source, said: list[Access]) -> dict[str, list[str]]:
     before: dict[str, list[str]] = source.state.get(CLOSED, {})
+    ours, ruled = {pk for ids in before.values() for pk in ids}, dict[str, list[Folder]]()
     wanted: list[tuple[Folder, Holder]] = []
     closed: dict[str, list[str]] = {}
     for access in said:
@@ -53,15 +83,41 @@ def _settled(run: SourceRun, source: Source, said: list[Access]) -> dict[str, li
         folders += _others(
             source, before.get(access.prefix, []), folders[0]
         )  # renamed here, and still holding what it held
-        for folder in folders:
-            _close(folder)
-        closed[access.prefix] = [str(folder.pk) for folder in folders]
+        newly = {str(folder.pk) for folder in folders if _close(folder)}
+        ruled[access.prefix] = folders
+        ids = {str(folder.pk) for folder in folders}
+        closed[access.prefix] = sorted(ids & (newly | ours))  # what a person closed is theirs to open
         wanted += [(folder, holder) for holder in _holders(run, access) for folder in folders]
+    _require_inside(source, ruled)
+    held = {str(folder.pk) for folders in ruled.values() for folder in folders}
     settle(_origin(source), Right.VIEW, wanted, on=Folder)
-    for prefix in before.keys() - closed.keys() if said else ():
-        for folder in _others(source, before[prefix]):
-            restore_inheritance(None, folder)  # out there it is as open as what it lies in
+    for folder in _others(source, ours - held) if said else ():
+        restore_inheritance(None, folder)  # out there it is as open as what it lies in
     return closed if said else before
+
+
+def _require_inside(source: Source, ruled: Mapping[str, list[Folder]]) -> None:
+    """Raises Unreadable for a document below a rule's path that lies elsewhere here: the rule would not reach it."""
+    inside = {
+        prefix: set(FolderLink.objects.filter(ancestor__in=folders).values_list("descendant_id", flat=True))
+        for prefix, folders in ruled.items()
+        if prefix
+    }
+    rows = SourceItem.unscoped.filter(source=source).exclude(document=None)
+    for path, folder_id in rows.values_list("path", "document__folder_id"):
+        prefix = next((each for each in _above(folder_path(path)) if each in inside), None)
+        is_moving = path != normalize("NFC", path)  # this run lays it where its path says
+        if prefix is not None and folder_id not in inside[prefix] and not is_moving:
+            said = _(
+                "“%(path)s” lies outside the folder here that the rule for “%(below)s” closes: move it there;"
+                " nothing is brought until it is."
+            )
+            raise Unreadable(said % {"path": path, "below": prefix})
+
+
+def _above(path: str) -> list[str]:
+    """The folders that a path lies in, the innermost first."""
+    return [str(parent) for parent in PurePosixPath(path).parents][:-1]
 
 
 def _others(source: Source, ids: Iterable[str], but: Folder | None = None) -> list[Folder]:
@@ -70,15 +126,16 @@ def _others(source: Source, ids: Iterable[str], but: Folder | None = None) -> li
     return list(rows.exclude(pk=but.pk) if but else rows)
 
 
-def _close(folder: Folder) -> None:
-    """Let a folder take over nothing; who manages it, and whoever may add and change, keeps that."""
+def _close(folder: Folder) -> bool:
+    """Let a folder take over nothing; who manages it, and whoever may add and change, keeps that. Whether it was open."""
     current = Folder.unscoped.get(pk=folder.pk)
     if not current.inherits:
-        return
+        return False
     for (holder, right), ends in granted_above(current).items():
         if right not in _NOT_TAKEN_OVER:
             give(None, [right], current, to=holder, expires_at=ends)
     break_inheritance(None, current)
+    return True
 
 
 def _holders(run: SourceRun, access: Access) -> Iterable[Holder]:

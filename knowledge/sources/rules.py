@@ -8,11 +8,13 @@ rights:
 """
 
 from typing import Any
+from unicodedata import normalize
 
 import yaml
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from knowledge.services.folders import one_line
 from knowledge.sources.base import Access, Unreadable
 
 FILE = ".rights.yaml"
@@ -33,6 +35,11 @@ class _Rules(BaseModel):
     rights: list[_Rule]
 
 
+def folder_path(path: str) -> str:
+    """A path as the folders here are called that it becomes, in NFC: rules and what they speak of are compared by it."""
+    return "/".join(name for part in normalize("NFC", path).split("/") if (name := one_line(part)))
+
+
 def read_rules(data: bytes | None) -> list[Access]:
     """data: of the file; None where there is none. Raises Unreadable for anything that is not sure."""
     if data is not None and len(data) > MOST_BYTES:
@@ -48,7 +55,7 @@ def read_rules(data: bytes | None) -> list[Access]:
         ) from error
     found = {}
     for rule in rules:
-        prefix = "/".join(part.strip() for part in rule.below.split("/") if part.strip())
+        prefix = folder_path(rule.below)
         if prefix in found or ".." in prefix.split("/"):
             raise Unreadable(_("%(file)s says two things of “%(below)s”.") % {"file": FILE, "below": rule.below})
         found[prefix] = Access(prefix, frozenset(rule.people), frozenset(rule.groups))

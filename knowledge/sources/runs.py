@@ -54,14 +54,19 @@ def note(run: SourceRun, what: str, why: str) -> None:
     """Count a failure, and keep the first ones with their reasons."""
     run.failed += 1
     if len(run.problems) < MOST_PROBLEMS:
-        run.problems.append({"what": what[:300], "why": why[:500]})
+        run.problems.append({"what": storable(what)[:300], "why": storable(why)[:500]})
+
+
+def storable(text: str) -> str:
+    """A text of another system as the database takes it: without zero bytes and halves of characters."""
+    return text.encode("utf-8", "replace").decode().replace("\x00", "?")
 
 
 @transaction.atomic
 def finish(run: SourceRun, *, problem: str = "") -> None:
     """End a run: done, in part where something failed, failed where nothing was found out. Raises Overtaken."""
     require_held(run)
-    run.problem = problem[:500]
+    run.problem = storable(problem)[:500]
     touched = run.added + run.changed + run.moved + run.unchanged + run.withdrawn
     if problem and not touched:
         _close(run, RunState.FAILED)

@@ -3,11 +3,9 @@
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import islice
-from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-from django.conf import settings as django_settings
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -16,7 +14,7 @@ from copilot_site.lib.outgoing_http import pool_manager, refusal_in
 from knowledge.sources import base
 from knowledge.sources.base import Access, Content, Item, Missed, Passing, Reading, Unreadable, asked
 from knowledge.sources.connectors.folder import LEAVE_OUT
-from knowledge.sources.files import Choice, local_folder, sections_of
+from knowledge.sources.files import Choice, cache_folder, local_folder, sections_of
 from knowledge.sources.http import require_safe
 from knowledge.sources.rules import FILE, read_rules
 
@@ -244,7 +242,7 @@ def _chosen(refs: Mapping[bytes, Any], symrefs: Mapping[bytes, bytes], branch: s
 def _cache(name: str) -> Repository:
     from dulwich.repo import Repo
 
-    folder = Path(django_settings.SOURCE_CACHE) / PurePosixPath(name).name
+    folder = cache_folder(name)
     if not (folder / "HEAD").exists():
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return Repo.init_bare(str(folder))

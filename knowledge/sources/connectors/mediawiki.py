@@ -76,7 +76,7 @@ class MediaWikiConnector(base.Connector):
                     **more,
                 )
                 for page in answer.get("query", {}).get("pages", []):
-                    yield _item(page)
+                    yield _listed(page)
                 more = answer.get("continue", {})
 
     def fetch(self, item: Item) -> Content:
@@ -121,6 +121,16 @@ class MediaWikiConnector(base.Connector):
             why = said["error"].get("info", "") if isinstance(said, dict) else ""
             raise Unreadable(gettext("The wiki refuses: %(why)s") % {"why": str(why)[:300]})
         return said
+
+
+def _listed(page: Mapping[str, Any]) -> Item | Missed:
+    """A page without what the wiki says of others, such as one whose revision is hidden, is missed."""
+    try:
+        return _item(page)
+    except (LookupError, ValueError):
+        return Missed(
+            str(page.get("pageid", page.get("title"))), gettext("The wiki does not say what this page is now.")
+        )
 
 
 def _item(page: Mapping[str, Any]) -> Item:

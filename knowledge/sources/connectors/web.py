@@ -141,6 +141,8 @@ class WebConnector(base.Connector):
                 if url in self._settings.addresses and self._settings.way == "start":
                     raise Unreadable(gettext("%(url)s is not there.") % {"url": url})
                 return
+            if not self._is_below(answer.url):  # a redirect that leads away
+                return
             if answer.status == 304 and known is not None:
                 self._follow(memory.get("links", []), depth)
                 yield self._item(url, known.version, memory=memory)
@@ -158,8 +160,6 @@ class WebConnector(base.Connector):
     def _page(self, url: str, answer: Answer, depth: int) -> Iterator[Item | Missed]:
         page = read_page(answer.body, answer.url, answer.headers.get("Content-Type", ""))
         here = self._name(page, answer.url)
-        if not self._is_below(here):  # a redirect that leads away
-            return
         if page.may_follow:
             self._follow(page.links, depth)
         if here != url and here in self._seen:

@@ -1,5 +1,6 @@
 """A WebDAV folder: Nextcloud, ownCloud, SharePoint on premises, a NAS."""
 
+import re
 from base64 import b64encode
 from collections import deque
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ from knowledge.sources import base
 from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
 from knowledge.sources.connectors.folder import LEAVE_OUT
 from knowledge.sources.files import Choice
-from knowledge.sources.http import Client, date_of, origin_of, require_safe
+from knowledge.sources.http import Answer, Client, date_of, origin_of, require_safe, shown
 from knowledge.sources.rules import FILE, read_rules
 
 DEEPEST = 40  # folders below one another
@@ -106,17 +107,27 @@ class WebDavConnector(base.Connector):
         if size > django_settings.UPLOAD_MAX_BYTES:
             said = gettext("%(path)s has more than %(most)s MB.")
             raise Unreadable(said % {"path": item.path, "most": django_settings.UPLOAD_MAX_BYTES // 1_000_000})
-        answer = self._client.get(self._address(item.id))
+        answer = self._got(item.id)
         if answer.status != 200:
             raise Unreadable(gettext("%(path)s is not there any more.") % {"path": item.path})
         return Content(answer.body)
 
     def rights(self) -> list[Access]:
-        answer = self._client.get(self._address(FILE))
+        answer = self._got(FILE)
         return read_rules(answer.body if answer.status == 200 else None)
 
     def close(self) -> None:
         self._client.close()
+
+    def _got(self, path: str) -> Answer:
+        """Raises Unreadable for what another server answers."""
+        url = self._address(path)
+        answer = self._client.get(url)
+        if origin_of(answer.url) != origin_of(url):
+            raise Unreadable(
+                gettext("%(url)s leads elsewhere: enter the address that it leads to.") % {"url": shown(url)}
+            )
+        return answer
 
     def _item(self, entry: _Entry) -> Item:
         url = self._address(entry.path)
@@ -145,12 +156,16 @@ class WebDavConnector(base.Connector):
 
     def _entry(self, response: Any) -> _Entry | None:
         """None for what lies elsewhere: a server may name anything."""
-        href = unquote(urlsplit(urljoin(self._settings.url, response.findtext(f"{_DAV}href", "").strip())).path)
+        try:
+            href = unquote(urlsplit(urljoin(self._settings.url, response.findtext(f"{_DAV}href", "").strip())).path)
+        except ValueError:
+            return None
         top = unquote(urlsplit(self._settings.url).path)
         path = href.removeprefix(top).strip("/")
         if not href.startswith(top.rstrip("/")) or ".." in path.split("/"):
             return None
-        size = int(response.findtext(f".//{_DAV}getcontentlength") or 0)
+        said = (response.findtext(f".//{_DAV}getcontentlength") or "").strip()
+        size = int(said) if re.fullmatch("[0-9]{1,18}", said) else 0  # what it really is shows when it is read
         modified = response.findtext(f".//{_DAV}getlastmodified") or ""
         version = response.findtext(f".//{_DAV}getetag") or f"{modified} {size}"
         is_folder = response.find(f".//{_DAV}collection") is not None

@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import time_machine
@@ -12,7 +14,7 @@ from django.utils import timezone
 from copilot_site.lib.errors import Conflict, InvalidInput
 from knowledge.models import Document, Folder, RunState, Source, SourceRun, Trigger
 from knowledge.services.sources import save_source
-from knowledge.sources.base import Unreadable
+from knowledge.sources.base import Content, Item, Unreadable
 from knowledge.sources.reading import preview, read_source
 from knowledge.sources.runs import Overtaken, begin, keep
 from tests.factories import make_document
@@ -240,3 +242,45 @@ def test_one_folder_is_filled_by_one_source(source: Source, folder: Folder) -> N
 def test_settings_that_no_form_would_send_are_refused(folder: Folder, settings: dict[str, object]) -> None:
     with pytest.raises(InvalidInput):
         save_source(None, Source(name="new", folder=folder, kind="folder", settings=settings))
+
+
+def test_a_name_that_cannot_be_stored_costs_itself_alone(source: Source, opened: Path, folder: Folder) -> None:
+    (Path(os.fsdecode(os.fsencode(opened) + b"/caf\xe9.md"))).write_text("text")
+    run = read(source)
+    assert (run.state, counts(run)) == (RunState.PARTIAL, {"added": 2, "failed": 1})
+    assert run.problems == [
+        {"what": "caf?.md", "why": "Its name has characters that cannot be stored: rename it there."}
+    ]
+    assert set(paths(folder)) == {"guide/start.md", "rules.md"}
+
+
+def test_a_path_that_is_too_long_costs_itself_alone(source: Source, opened: Path, folder: Folder) -> None:
+    deep = opened.joinpath(*["d" * 150] * 7)
+    deep.mkdir(parents=True)
+    (deep / "page.md").write_text("text")
+    run = read(source)
+    assert (run.state, counts(run)) == (RunState.PARTIAL, {"added": 2, "failed": 1})
+    assert "more than 1000 characters" in run.problems[0]["why"]
+
+
+def test_what_is_not_stored_after_all_leaves_no_file_and_costs_itself_alone(
+    source: Source, folder: Folder, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    from knowledge.sources.connectors.folder import FolderConnector
+
+    real = FolderConnector.fetch
+
+    def fetch(self: FolderConnector, item: Item) -> Content:
+        found = real(self, item)
+        return replace(found, author="a\x00b") if item.id == "rules.md" else found
+
+    monkeypatch.setattr(FolderConnector, "fetch", fetch)
+
+    def stored() -> set[Path]:
+        return {each for each in Path(settings.MEDIA_ROOT).rglob("*") if each.is_file()}
+
+    before = stored()
+    run = read(source)
+    assert (run.state, counts(run)) == (RunState.PARTIAL, {"added": 1, "failed": 1})
+    assert set(paths(folder)) == {"guide/start.md"}
+    assert len(stored() - before) == 1

@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest_django import DjangoCaptureOnCommitCallbacks as OnCommit
 
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Folder, RunState, Source
-from knowledge.services.sources import save_source
+from knowledge.services.sources import delete_source, save_source
 from knowledge.sources.base import Unreadable
 from knowledge.sources.connectors import git as connector
 from knowledge.sources.reading import preview
+from tests.factories import make_user
 from tests.git_server import commit, git, make_repository, serving
 from tests.integration.sources.shelf import counts, item_of, paths, read
 
@@ -181,3 +183,21 @@ def test_a_secret_is_never_sent_in_the_clear_to_the_internet(settings: Any, monk
     monkeypatch.setattr("copilot_site.lib.outgoing.look_up", lambda host, port: ["93.184.216.34"])
     with pytest.raises(InvalidInput, match="by https alone"):
         preview(Source(kind="git", settings={"url": "http://git.example/a.git"}), secret="tea")
+
+
+@pytest.mark.usefixtures("here")
+def test_a_try_leaves_no_copy_behind_and_a_source_that_is_deleted_neither(
+    repository: Path, make_source: Make, settings: Any, django_capture_on_commit_callbacks: OnCommit
+) -> None:
+    cache = Path(settings.SOURCE_CACHE)
+    with serving(repository.parent) as (url, _asked):
+        assert preview(Source(kind="git", settings={"url": f"{url}/handbook/.git"}), secret="").count == 2
+        with pytest.raises(Unreadable, match="no branch"):
+            preview(Source(kind="git", settings={"url": f"{url}/handbook/.git", "branch": "x"}), secret="")
+        assert list(cache.iterdir()) == []
+        source = make_source("git", url=f"{url}/handbook/.git")
+        read(source)
+    assert [each.name for each in cache.iterdir()] == [str(source.pk)]
+    with django_capture_on_commit_callbacks(execute=True):
+        delete_source(make_user(is_superuser=True), source, withdraw=False)
+    assert list(cache.iterdir()) == []

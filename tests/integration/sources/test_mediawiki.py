@@ -8,6 +8,7 @@ import pytest
 
 from knowledge.models import Folder, RunState, Source
 from knowledge.sources.base import Unreadable
+from knowledge.sources.connectors.mediawiki import MediaWikiConnector
 from knowledge.sources.reading import preview
 from tests.integration.sources.shelf import counts, item_of, paths, read
 from tests.media_wiki import BOT_PASSWORD, MediaWiki, place, running_mediawiki
@@ -89,3 +90,16 @@ def test_a_closed_wiki_is_read_with_a_bot_password(tmp_path: Path, make_source: 
 def test_what_is_no_wiki_says_so() -> None:
     with serving_pages({}) as site, pytest.raises(Unreadable, match="as MediaWiki does"):
         preview(Source(kind="mediawiki", settings={"url": f"{site.url}/api.php"}), secret="")
+
+
+def test_a_page_whose_revision_is_hidden_costs_itself_alone(wiki: MediaWiki, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = MediaWikiConnector._ask
+
+    def ask(self: MediaWikiConnector, **given: Any) -> Any:
+        said = real(self, **given)
+        said["query"]["pages"][0].pop("revisions")
+        return said
+
+    monkeypatch.setattr(MediaWikiConnector, "_ask", ask)
+    shown = preview(Source(kind="mediawiki", settings={"url": wiki.api}), secret="")
+    assert (shown.count, shown.problems) == (2, ("The wiki does not say what this page is now.",))

@@ -17,9 +17,10 @@ from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
 from authz.tokens import issue_token
+from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Folder, KnowledgeBase, RunState, Source, SourceRun, Trigger
-from knowledge.services.folders import root_folder
-from knowledge.services.sources import make_hook_secret
+from knowledge.services.folders import delete_folder, root_folder
+from knowledge.services.sources import delete_source, make_hook_secret
 from knowledge.sources.tasks import run_source
 from tests.factories import allow, make_document, make_user
 from tests.integration.sources.shelf import item_of, paths, read
@@ -142,6 +143,50 @@ def test_who_sees_a_source_who_reads_it_and_who_changes_it(
     source.refresh_from_db()
     assert source.name == "folder source"
     assert "/opened" not in client_of(User.objects.get(pk=manager.pk)).get(page).content.decode()
+
+
+def test_whoever_does_not_manage_the_folder_withdraws_nothing_and_makes_no_webhook(
+    handbook: Path, make_source: Make, folder: Folder
+) -> None:
+    source = make_source("folder", path=str(handbook))
+    read(source)
+    connector = make_user("connector")
+    User.objects.filter(pk=connector.pk).update(is_staff=True)
+    connector.user_permissions.add(Permission.objects.get(codename="connect_source"))
+
+    def call(way: str) -> int:
+        client = client_of(User.objects.get(pk=connector.pk))
+        return client.post(f"/admin/sources/{source.pk}/{way}/", {"withdraw": "on"}).status_code
+
+    assert [call("webhook"), call("delete")] == [404, 404]
+    assert len(paths(folder)) == 2
+    assert not Source.unscoped.get().encrypted_hook_secret
+    allow(connector, folder, Right.MANAGE)
+    assert [call("webhook"), call("delete")] == [302, 302]
+    assert paths(folder) == {}
+
+
+def test_a_folder_that_a_source_fills_is_not_deleted(
+    root: User, handbook: Path, make_source: Make, folder: Folder
+) -> None:
+    source = make_source("folder", path=str(handbook))
+    allow(root, folder, *Right)
+    with pytest.raises(InvalidInput, match="is filled by a source of documents"):
+        delete_folder(Principal.of(root), folder_id=folder.pk)
+    delete_source(root, source, withdraw=False)
+    delete_folder(Principal.of(root), folder_id=folder.pk)
+    assert list(Entry.objects.filter(action="document_source.deleted").values_list("actor_id", flat=True)) == [root.pk]
+
+
+def test_a_webhook_of_another_secret_key_is_not_there(
+    root: User, handbook: Path, make_source: Make, settings: Any
+) -> None:
+    source = make_source("folder", path=str(handbook))
+    secret = make_hook_secret(root, source)
+    settings.SECRET_KEY = "another" * 10
+    for token in (secret, "", "guess"):
+        answer = Client().post(f"/hooks/sources/{source.pk}", headers={"X-Gitlab-Token": token})
+        assert answer.status_code == 404
 
 
 def test_the_list_shows_each_source_with_its_last_run(root: User, handbook: Path, make_source: Make) -> None:

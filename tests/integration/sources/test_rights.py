@@ -2,15 +2,19 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from authz.grants import give, grants_on, take_back
 from authz.permissions import Right
 from authz.principal import Principal
 from knowledge.governance.explanations import explain_rights
 from knowledge.models import Document, Folder, KnowledgeBase, RunState, Source
+from knowledge.services.access import break_inheritance
 from knowledge.services.folders import rename_folder
 from knowledge.services.sources import delete_source, save_source
 from tests.factories import allow, make_group, make_user
@@ -196,3 +200,93 @@ def test_rights_of_a_git_repository(opened: Path, make_source: Make, people: dic
     commit(repository, {".rights.yaml": NARROW.replace("[lin]", "[staff]")})
     read(source)
     assert seen(source, people) == {"guide.md": {"chen"}, "people/pay/pay.md": {"staff"}}
+
+
+def test_a_folder_that_a_person_closed_stays_closed_when_its_rule_ends(
+    source: Source, people: dict[str, User], opened: Path
+) -> None:
+    (opened / ".rights.yaml").write_text(OPEN)
+    read(source)
+    pay = item_of(source, "people/pay/pay.md").document
+    assert pay is not None
+    allow(people["keeper"], pay.folder, Right.MANAGE)
+    break_inheritance(None, pay.folder)
+    (opened / ".rights.yaml").write_text(NARROW)
+    read(source)
+    assert seen(source, people) == {"guide.md": {"chen"}, "people/pay/pay.md": {"lin"}}
+    (opened / ".rights.yaml").write_text(OPEN)
+    read(source)
+    assert seen(source, people) == {"guide.md": {"chen"}, "people/pay/pay.md": set()}
+
+
+def test_a_folder_that_got_the_name_of_another_rule_stays_closed(
+    source: Source, people: dict[str, User], opened: Path
+) -> None:
+    read(source)
+    pay = item_of(source, "people/pay/pay.md").document
+    assert pay is not None
+    allow(people["keeper"], pay.folder, *Right)
+    rename_folder(Principal.of(people["keeper"]), folder_id=pay.folder_id, name="wages")
+    (opened / "people" / "pay").rename(opened / "people" / "wages")
+    (opened / ".rights.yaml").write_text(NARROW.replace("people/pay", "people/wages"))
+    read(source)
+    assert who_sees(source, "people/wages/pay.md", people.values()) == {"lin", "keeper"}
+
+
+@pytest.mark.parametrize("below", ["People/pay", "people/pya", "people/pay/pay", "pay"])
+def test_a_rule_that_meets_no_folder_brings_nothing(
+    source: Source, people: dict[str, User], opened: Path, below: str
+) -> None:
+    (opened / ".rights.yaml").write_text(NARROW.replace("people/pay", below))
+    run = read(source)
+    assert (run.state, counts(run)) == (RunState.FAILED, {})
+    assert f"“{below}”" in run.problem
+    assert not Document.unscoped.exists()
+
+
+@pytest.mark.parametrize("is_split_there", [True, False])
+def test_a_rule_meets_its_folder_however_letters_are_put_together(
+    source: Source, people: dict[str, User], opened: Path, is_split_there: bool
+) -> None:
+    names = normalize("NFC", "Gehälter"), normalize("NFD", "Gehälter")
+    there, said = reversed(names) if is_split_there else names
+    (opened / "people" / "pay").rename(opened / "people" / there)
+    (opened / ".rights.yaml").write_text(NARROW.replace("people/pay", f"people/{said}"))
+    assert counts(read(source)) == {"added": 2}
+    path = normalize("NFC", "people/Gehälter/pay.md")
+    assert who_sees(source, path, people.values()) == {"lin"}
+
+
+def test_a_rule_for_what_lies_elsewhere_here_changes_nothing(
+    source: Source, people: dict[str, User], opened: Path
+) -> None:
+    (opened / ".rights.yaml").write_text(OPEN)
+    read(source)
+    pay = item_of(source, "people/pay/pay.md").document
+    assert pay is not None
+    allow(people["keeper"], pay.folder, *Right)
+    rename_folder(Principal.of(people["keeper"]), folder_id=pay.folder_id, name="Salaries")
+    (opened / "people" / "pay" / "new.md").write_text("new")
+    (opened / ".rights.yaml").write_text(NARROW.replace("[Engineering]", "[Everybody]"))
+    run = read(source)
+    assert (run.state, counts(run)) == (RunState.FAILED, {})
+    assert "“people/pay/pay.md”" in run.problem
+    assert seen(source, people) == {"guide.md": {"chen"}, "people/pay/pay.md": {"chen", "keeper"}}
+    rename_folder(Principal.of(people["keeper"]), folder_id=pay.folder_id, name="pay")
+    assert counts(read(source)) == {"added": 1, "unchanged": 2}
+    assert seen(source, people) == {"guide.md": {"staff"}, "people/pay/pay.md": {"lin", "keeper"}}
+
+
+def test_a_tree_is_locked_whole_before_a_folder_is_added(source: Source, opened: Path) -> None:
+    def locks() -> list[str]:
+        with CaptureQueriesContext(connection) as asked:
+            read(source)
+        found = [each["sql"] for each in asked.captured_queries]
+        return ["shared" if "xact_lock_shared" in sql else "whole" for sql in found if "tree:" in sql]
+
+    assert locks()[0] == "whole"
+    source.takes_rights = False
+    save_source(None, source)
+    (opened / "new").mkdir()
+    (opened / "guide.md").rename(opened / "new" / "guide.md")
+    assert locks()[0] == "whole"

@@ -1,7 +1,10 @@
 """Web pages as a source, against a site of our own."""
 
 import json
+import socket
+import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -150,6 +153,15 @@ def test_redirects_out_of_the_site_or_inwards_bring_nothing(
     assert run.failed == (target != "/elsewhere")
 
 
+def test_a_file_that_another_site_answers_is_not_brought(site: Site, make_source: Make, folder: Folder) -> None:
+    site.pages["/docs/"] = page("Start", "two.html", "costs.txt")
+    with serving_pages({"/docs/costs.txt": Reply(b"of somebody else", type="text/plain")}) as other:
+        site.pages["/docs/costs.txt"] = Reply(status=302, headers={"Location": f"{other.url}/docs/costs.txt"})
+        read(make_source("web", **start(site, depth=1)))
+        assert other.asked
+    assert set(paths(folder)) == {"index.html", "two.html"}
+
+
 def test_pages_of_a_sitemap_and_of_those_that_it_names(site: Site, make_source: Make, folder: Folder) -> None:
     site.pages["/map.xml"] = Reply(
         f"<sitemapindex><sitemap><loc>{site.url}/docs.xml</loc></sitemap></sitemapindex>".encode()
@@ -257,6 +269,46 @@ def test_an_answer_that_is_too_much_or_takes_too_long_is_refused(site: Site, mon
     monkeypatch.setattr(http, "WHOLE_S", -1)
     with pytest.raises(Unreadable, match="does not come to an end"):
         Client(site.url).get(f"{site.url}/docs/")
+
+
+@contextmanager
+def saying(said: bytes) -> Iterator[str]:
+    """A server that says this to whatever it is asked, and then nothing more for as long as it is asked again."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            with suppress(OSError):
+                while True:
+                    asked, _ = server.accept()
+                    held.append(asked)
+                    asked.recv(65_536)
+                    asked.sendall(said)
+
+        held: list[socket.socket] = []
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/"
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join(5)
+        for each in held:
+            each.close()
+
+
+def test_what_a_redirect_says_beside_its_address_is_not_read(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "SILENCE_S", 2)
+    head = f"HTTP/1.1 302 Found\r\nLocation: {site.url}/elsewhere\r\nContent-Length: 9000000000\r\n\r\nsome of it"
+    with saying(head.encode()) as url:
+        assert Client(url).get(url).url == f"{site.url}/elsewhere"
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "says"),
+    [("PROPFIND", "/elsewhere", "leads elsewhere"), ("GET", "http://[x", "leads to no address")],
+)
+def test_a_redirect_that_is_not_followed_says_so(method: str, target: str, says: str) -> None:
+    said = f"HTTP/1.1 301 Moved\r\nLocation: {target}\r\nContent-Length: 0\r\n\r\n".encode()
+    with saying(said) as url, pytest.raises(Unreadable, match=says):
+        Client(url).request(method, url)
 
 
 def test_the_other_side_says_when_to_come_again(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,9 @@ from wsgidav.wsgidav_app import WsgiDAVApp  # type: ignore[import-untyped]
 
 from knowledge.models import Folder, RunState, Source
 from knowledge.services.sources import save_source
-from knowledge.sources.base import Unreadable
+from knowledge.sources.base import Item, Reading, Unreadable
+from knowledge.sources.connectors.webdav import WebDavConnector, WebDavSettings
+from knowledge.sources.http import Answer, Client
 from knowledge.sources.reading import preview
 from tests.integration.sources.shelf import counts, item_of, paths, read
 from tests.site_server import Reply, serving_pages
@@ -112,9 +114,29 @@ def test_a_server_that_names_what_lies_elsewhere_is_not_followed(
     names = ("/dav/inside.md", "/etc/passwd.md", "/dav/../up.md", "http://127.0.0.2/dav/other.md")
     body = "".join(f"<response><href>{name}</href><propstat><prop/></propstat></response>" for name in names)
     reply = Reply(f"<multistatus xmlns='DAV:'>{body}</multistatus>".encode(), 207)
-    from knowledge.sources.http import Answer, Client
-
     monkeypatch.setattr(Client, "request", lambda self, method, url, **more: Answer(url, reply.status, {}, reply.body))
     shown = preview(Source(kind="webdav", settings={"url": "http://127.0.0.1:1/dav/"}), secret="")
     assert "inside.md" in shown.titles
     assert not {"passwd.md", "up.md"} & set(shown.titles)
+
+
+def test_what_another_server_answers_is_neither_a_file_nor_rules(settings: Any) -> None:
+    settings.OUTGOING_ALLOW = ("127.0.0.1",)
+    with serving_pages({"/a.md": "other", "/.rights.yaml": 'rights:\n- below: ""\n  groups: [Everybody]\n'}) as other:
+        moved = {path: Reply(status=302, headers={"Location": f"{other.url}{path}"}) for path in other.pages}
+        with serving_pages(moved) as site:
+            connector = WebDavConnector(WebDavSettings(url=site.url), Reading())
+            with pytest.raises(Unreadable, match="leads elsewhere"):
+                connector.fetch(Item("a.md", "a.md", "1"))
+            with pytest.raises(Unreadable, match="leads elsewhere"):
+                connector.rights()
+
+
+def test_an_answer_that_is_odd_costs_itself_alone(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.OUTGOING_ALLOW = ("127.0.0.1",)
+    size = "<propstat><prop><getcontentlength>a lot</getcontentlength></prop></propstat>"
+    body = f"<response><href>http://[x</href></response><response><href>/dav/inside.md</href>{size}</response>"
+    reply = f"<multistatus xmlns='DAV:'>{body}</multistatus>".encode()
+    monkeypatch.setattr(Client, "request", lambda self, method, url, **more: Answer(url, 207, {}, reply))
+    shown = preview(Source(kind="webdav", settings={"url": "http://127.0.0.1:1/dav/"}), secret="")
+    assert (shown.titles, shown.problems) == (("inside.md",), ())
