@@ -34,7 +34,8 @@ def base_named(principal: Principal, name: str) -> KnowledgeBase:
 class ShownPassage:
     """A passage with where it stands. start, end: character offsets into the text of its version.
 
-    page: its first one. page_starts: where in `text` each page after that begins.
+    page: its first one. page_starts: where in `text` each page after that begins. superseded_by: the document that holds instead of its
+    own, which this person may not see.
     """
 
     chunk_id: UUID
@@ -52,6 +53,7 @@ class ShownPassage:
     end: int
     is_current: bool
     page_starts: tuple[int, ...] = ()
+    superseded_by: UUID | None = None
 
     def page_at(self, offset: int) -> int | None:
         """The page on which the character at `offset` of the text stands."""
@@ -146,4 +148,5 @@ def shown(row: Chunk) -> ShownPassage:
         end=row.end,
         is_current=row.version_id == row.document.current_version_id,
         page_starts=tuple(row.page_starts),
+        superseded_by=row.document.superseded_by_id,
     )

@@ -210,7 +210,7 @@ def spent_by(run: Run) -> dict[str, Any]:
         "tool_calls": spent.tool_calls,
         "input_tokens": spent.input_tokens,
         "output_tokens": spent.output_tokens,
-        "cost": str(spent.cost),
+        "cost": f"{spent.cost.normalize():f}",
         "stopped_by": spent.stopped_by or "",
     }
 

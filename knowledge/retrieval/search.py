@@ -13,7 +13,6 @@ from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from authz.snapshot import take_snapshot
-from knowledge.models import Document
 from knowledge.retrieval.plan import Scope
 from knowledge.retrieval.ranking import Asked, Ranked, Scores, rank
 from knowledge.selectors import ShownPassage, passages
@@ -96,10 +95,8 @@ def search_knowledge(principal: Principal, query: str, *, scope: Scope, top_k: i
 def without_superseded(ranked: Sequence[Ranked]) -> list[Ranked]:
     """The passages, without those of documents whose successor is among them, too.
 
-    A successor that was not found, or that this person may not see, takes nothing away: it is not among what they may read.
+    A successor that was not found, or that this person may not see, takes nothing away: it is not among what they may read. Passages
+    that were not read yet, the last of a ranking, stay.
     """
     found = {row.document_id for row in ranked}
-    if len(found) < 2:
-        return list(ranked)
-    out = set(Document.unscoped.filter(pk__in=found, superseded_by__in=found).values_list("pk", flat=True))
-    return [row for row in ranked if row.document_id not in out]
+    return [row for row in ranked if row.passage is None or row.passage.superseded_by not in found]

@@ -229,6 +229,6 @@ def test_a_knowledge_base_renamed_in_the_admin_is_recorded(client: Client) -> No
     base = make_base("Handbook")
     allow(make_user("anna"), base)
     page = reverse("admin:knowledge_knowledgebase_change", args=[base.pk])
-    client.post(page, {"name": "Manual", "description": ""})
+    client.post(page, {"name": "Manual", "description": "", "recognition": base.recognition})
     assert KnowledgeBase.unscoped.get(pk=base.pk).name == "Manual"
     assert [entry.target_name for entry in recorded(Action.KNOWLEDGE_BASE_CHANGED)] == ["Manual"]
