@@ -27,7 +27,8 @@ from agent.sessions import (
 )
 from authz.pages import signed_in
 from authz.principal import Principal
-from business.sources import managed_sources, open_sources
+from business.source_grants import managed_sources
+from business.sources import open_sources
 from copilot_site.lib.forms import checked
 from knowledge.models import KnowledgeBase
 

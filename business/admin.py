@@ -24,7 +24,8 @@ from business.semantic_layer.rights import require_schemas
 from business.semantic_layer.yaml_io import read_layer
 from business.session import SourceUnavailable
 from business.source_checks import faults_with, unchecked
-from business.sources import grant, save_layer, withdraw
+from business.source_grants import grant, withdraw
+from business.sources import save_layer
 from copilot_site.lib.errors import CopilotError, InvalidInput
 from copilot_site.lib.outgoing import AddressRefused, require_plausible, services
 

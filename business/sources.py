@@ -12,7 +12,6 @@ from zoneinfo import ZoneInfo
 
 import psycopg
 import structlog
-from django.contrib.auth.models import Group, User
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
@@ -42,9 +41,10 @@ from business.semantic_layer.rights import is_within, may_read, policy_of, requi
 from business.semantic_layer.yaml_io import read_layer
 from business.session import connected
 from business.source_checks import failure_recorded
+from business.source_grants import require_manage
 from business.spreadsheets.sources import access_to, described
 from business.table_faults import faults_in
-from copilot_site.lib.errors import Conflict, CopilotError, InvalidInput, NotFound, PermissionDenied
+from copilot_site.lib.errors import Conflict, CopilotError, InvalidInput, NotFound
 from knowledge.retrieval.search import Scope
 from knowledge.tool_selectors import documents_within
 
@@ -350,65 +350,3 @@ def draft(by: Principal | None, source: DataSource) -> SemanticLayer:
             fresh = draft_layer(source.address, source.name, time_zone=time_zone, schemas=source.schemas)
     models: list[SemanticModel] = [known.get((m.table_schema, m.table), m) for m in fresh.semantic_models]
     return source.semantic_layer.model_copy(update={"semantic_models": tuple(models)})
-
-
-@transaction.atomic
-def grant(
-    by: Principal | None,
-    source: DataSource,
-    *,
-    to: User | Group,
-    table: str = "",
-    right: Right = Right.VIEW,
-    expires_at: datetime | None = None,
-) -> None:
-    """Give a right on a source or one of its tables. Raises InvalidInput for a table that the layer does not have."""
-    require_manage(by, source)
-    if source.document_id is not None:
-        raise InvalidInput(_("Rights on a spreadsheet are those on its document: give them there."))
-    if table and table not in {m.name for m in source.semantic_layer.semantic_models}:
-        raise InvalidInput(_("The source has no table %(table)s.") % {"table": table})
-    holder = {"user": to} if isinstance(to, User) else {"group": to}
-    SourceGrant.objects.update_or_create(
-        source=source, table=table, right=right.value, **holder, defaults={"expires_at": expires_at}
-    )
-    record(by, Action.GRANT_GIVEN, source, detail=_detail(right, to, table))
-
-
-@transaction.atomic
-def withdraw(
-    by: Principal | None, source: DataSource, *, of: User | Group, table: str = "", right: Right = Right.VIEW
-) -> None:
-    """Take a right back; one that is not held is not recorded."""
-    require_manage(by, source)
-    holder = {"user": of} if isinstance(of, User) else {"group": of}
-    if SourceGrant.objects.filter(source=source, table=table, right=right.value, **holder).delete()[0]:
-        record(by, Action.GRANT_REVOKED, source, detail=_detail(right, of, table))
-
-
-def require_manage(by: Principal | None, source: DataSource) -> None:
-    """Raises PermissionDenied unless `by` manages the source; None is a command of the operator, a superuser governs all."""
-    if by is None or by.is_superuser:
-        return
-    if not _managed(by).filter(pk=source.pk).exists():
-        raise PermissionDenied(_("You do not manage the data source %(name)s.") % {"name": source.name})
-
-
-def managed_sources(principal: Principal) -> set[str]:
-    """Names of the sources that this person may ask and manages: whose answers they may correct."""
-    asked = DataSource.objects.visible_to(principal)
-    if not principal.is_superuser:
-        asked = asked.filter(pk__in=_managed(principal).values("pk"))
-    return set(asked.values_list("name", flat=True))
-
-
-def _managed(principal: Principal) -> QuerySet[DataSource]:
-    """The sources that a person manages as a whole, spreadsheets by their document."""
-    whole = SourceGrant.held_by(principal, Right.MANAGE).filter(table="").values("source_id")
-    reached = DataSource.objects.reachable_by(principal, Right.MANAGE)
-    return reached.filter(Q(pk__in=whole) | Q(document__isnull=False))
-
-
-def _detail(right: Right, holder: User | Group, table: str) -> dict[str, object]:
-    kind = "group" if isinstance(holder, Group) else "user"
-    return {"right": right.value, kind: holder.pk, "table": table}

@@ -17,7 +17,7 @@ from business.semantic_layer.model import SemanticLayer, SemanticModel
 from business.semantic_layer.rights import require_schemas
 from business.semantic_layer.yaml_io import read_table
 from business.source_checks import failure_recorded
-from business.sources import require_manage
+from business.source_grants import require_manage
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 
 

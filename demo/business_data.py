@@ -12,7 +12,8 @@ from business.address import Address
 from business.introspect import fill_values
 from business.models import DataSource
 from business.semantic_layer.yaml_io import read_layer
-from business.sources import grant, save_layer
+from business.source_grants import grant
+from business.sources import save_layer
 from demo.company import BilingualText
 
 FILES = Path(__file__).parent / "business"

@@ -14,7 +14,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from agent.query_results.results import Place, correct, exported, result_at, run_again
 from authz.pages import signed_in
 from authz.principal import Principal
-from business.sources import open_source, require_manage
+from business.source_grants import require_manage
+from business.sources import open_source
 from copilot_site.lib.errors import CopilotError, NotFound
 from copilot_site.lib.spreadsheets import CsvDownload
 

@@ -77,7 +77,7 @@ def northerner(source: "DataSource") -> "User":
     """Belongs to North, and may ask the whole shop."""
     from authz.models import UnitKind
     from authz.units import create_unit, join
-    from business.sources import grant
+    from business.source_grants import grant
     from tests.factories import make_user
 
     unit = create_unit(None, name="North", kind=UnitKind.DEPARTMENT, parent=None)
@@ -109,7 +109,7 @@ def sam(described: "DataSource") -> "User":
     """Belongs to South, and may ask about sales and regions only."""
     from authz.models import UnitKind
     from authz.units import create_unit, join
-    from business.sources import grant
+    from business.source_grants import grant
     from tests.factories import make_user
 
     person = make_user("sam")

@@ -24,7 +24,8 @@ from business.models import DataSource
 from business.queries import run_query
 from business.semantic_layer.model import Measure
 from business.semantic_layer.yaml_io import write_layer
-from business.sources import grant, open_source, save_layer
+from business.source_grants import grant
+from business.sources import open_source, save_layer
 from copilot_site.lib.errors import CopilotError
 from tests.factories import make_user
 from tests.integration.rest.world import signed_in

@@ -18,7 +18,8 @@ from business.evaluation.ceilings import Replies, gold_reply
 from business.evaluation.questions import Asked, loaded, read_asked
 from business.jsonl import read_jsonl
 from business.models import DataSource
-from business.sources import grant, open_source, save_layer
+from business.source_grants import grant
+from business.sources import open_source, save_layer
 from tests.evaluation_data import data_folder
 from tests.factories import make_user, prepare_embedder
 from tests.integration.agent.modelled import modelled

@@ -20,7 +20,8 @@ from business.confirmed import as_of
 from business.examples import confirm, withdraw_pair
 from business.models import ConfirmedPair, DataSource
 from business.results.shown_query import QueryShown
-from business.sources import managed_sources, open_source
+from business.source_grants import managed_sources
+from business.sources import open_source
 from demo.business_data import FILES, OWNERS, may_correct
 from demo.company import load_company
 from demo.logins import logins

@@ -19,7 +19,8 @@ from business.address import Address
 from business.limits import Limits
 from business.models import DataSource
 from business.queries import run_query
-from business.sources import grant, open_source
+from business.source_grants import grant
+from business.sources import open_source
 from tests.factories import make_user
 from tests.integration.business.test_bad_input import said
 from tests.integration.governance.world import client_of

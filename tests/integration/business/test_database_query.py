@@ -20,7 +20,7 @@ from business.address import Address
 from business.models import DataSource
 from business.results.shown_query import QueryShown
 from business.session import reading
-from business.sources import grant
+from business.source_grants import grant
 from knowledge.retrieval.search import Scope
 from tests.factories import make_user
 from tests.integration.agent.conversations import asked, stored, words

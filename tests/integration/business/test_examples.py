@@ -18,7 +18,8 @@ from business.linking.linker import Linker
 from business.linking.schema_prompt import schema_prompt
 from business.models import ConfirmedPair, DataSource
 from business.semantic_layer.model import OrgUnit, SemanticLayer, Value
-from business.sources import grant, open_source, save_layer
+from business.source_grants import grant
+from business.sources import open_source, save_layer
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
 from tests.factories import make_user
 

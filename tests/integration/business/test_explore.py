@@ -10,7 +10,7 @@ from audit.models import Entry
 from business.explore.links import explore_url
 from business.logical_query.query import Dimension, Filter, LogicalQuery, Metric, Period, Ranking, TimeRange
 from business.models import DataSource
-from business.sources import withdraw
+from business.source_grants import withdraw
 from tests.factories import make_user
 from tests.integration.business.explored import names_in, options, page, rows, sentence, ticked
 from tests.integration.governance.world import client_of

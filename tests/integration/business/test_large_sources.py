@@ -16,7 +16,8 @@ from business.evaluation.large_layer import made_tables
 from business.inference.identifiers import Identifiers
 from business.models import DataSource, SourceGrant
 from business.semantic_layer.model import OrgUnit, SemanticLayer
-from business.sources import grant, open_source, open_sources, save_layer, withdraw
+from business.source_grants import grant, withdraw
+from business.sources import open_source, open_sources, save_layer
 from tests.factories import make_user
 
 OPENED_MS = 50

@@ -26,7 +26,8 @@ from business.queries import run_query
 from business.semantic_layer.model import OrgUnit, SemanticLayer
 from business.session import SourceUnavailable
 from business.source_checks import faults_with
-from business.sources import draft, grant, open_source, save_layer
+from business.source_grants import grant
+from business.sources import draft, open_source, save_layer
 from tests.factories import make_user
 from tests.integration.business import mariadb
 from tests.integration.business.mariadb import MariaDb

@@ -26,7 +26,7 @@ from business.models import ConfirmedPair, DataSource, SourceGrant
 from business.results.presentation import chart_of
 from business.results.shown_query import ChartSpec, QueryShown
 from business.results.visibility import Queried
-from business.sources import grant, withdraw
+from business.source_grants import grant, withdraw
 from tests.factories import make_user
 from tests.integration.agent.conversations import asked, stored
 

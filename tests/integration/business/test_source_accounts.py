@@ -29,7 +29,8 @@ from business.sandbox.setup import source_setup
 from business.semantic_layer.model import OrgUnit, SemanticModel
 from business.semantic_layer.yaml_io import read_layer
 from business.source_checks import faults_with
-from business.sources import draft, grant, open_source, open_sources, save_layer
+from business.source_grants import grant
+from business.sources import draft, open_source, open_sources, save_layer
 from copilot_site.lib.errors import InvalidInput, PermissionDenied
 from tests.factories import make_user
 from tests.integration.business.conftest import Elsewhere

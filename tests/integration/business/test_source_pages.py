@@ -16,7 +16,8 @@ from business.evaluation.large_layer import made_tables
 from business.models import ConfirmedPair, DataSource, SourceGrant
 from business.semantic_layer.model import Words
 from business.semantic_layer.yaml_io import write_layer
-from business.sources import grant, save_layer
+from business.source_grants import grant
+from business.sources import save_layer
 from tests.factories import make_user
 from tests.integration.governance.world import client_of, staff
 

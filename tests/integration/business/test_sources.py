@@ -20,7 +20,8 @@ from business.introspect import draft_layer
 from business.models import DataSource, SourceGrant
 from business.semantic_layer.model import OrgUnit
 from business.semantic_layer.yaml_io import read_layer, write_layer
-from business.sources import grant, open_source, open_sources, save_layer, withdraw
+from business.source_grants import grant, withdraw
+from business.sources import open_source, open_sources, save_layer
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
 from tests.factories import make_user
 

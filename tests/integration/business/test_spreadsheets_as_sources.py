@@ -18,7 +18,8 @@ from business.guard.refusal import SqlRefused
 from business.models import DataSource, SavedQuery
 from business.queries import QueryResult, run_query
 from business.results.visibility import Queried
-from business.sources import draft, grant, managed_sources, named_source, open_source, open_sources, save_layer, vouched
+from business.source_grants import grant, managed_sources
+from business.sources import draft, named_source, open_source, open_sources, save_layer, vouched
 from business.spreadsheets.sources import describe
 from business.tasks import tend_spreadsheets
 from copilot_site.celery import app

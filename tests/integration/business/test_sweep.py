@@ -16,7 +16,8 @@ from business.execute import Access
 from business.models import DataSource
 from business.queries import run_query
 from business.sandbox.sql_views import PREFIX, name_of
-from business.sources import grant, open_source, withdraw
+from business.source_grants import grant, withdraw
+from business.sources import open_source
 from business.tasks import sweep
 from tests.factories import make_user
 

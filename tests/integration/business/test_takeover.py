@@ -19,7 +19,8 @@ from business.models import DataSource
 from business.sandbox import sql_views
 from business.semantic_layer.yaml_io import read_layer
 from business.session import connected
-from business.sources import draft, grant, open_source
+from business.source_grants import grant
+from business.sources import draft, open_source
 from copilot_site.lib.errors import InvalidInput
 from tests.factories import make_user
 from tests.integration.governance.world import client_of, staff

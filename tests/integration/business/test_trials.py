@@ -22,7 +22,7 @@ from authz.tokens import issue_token
 from business.address import Address
 from business.models import DataSource
 from business.session import connected
-from business.sources import withdraw
+from business.source_grants import withdraw
 from tests.factories import allow, make_base, make_user
 from tests.integration.agent.conversations import asked, stored
 from tests.integration.governance.world import client_of, staff, text_of

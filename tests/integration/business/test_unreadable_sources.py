@@ -12,7 +12,8 @@ from business.cleanup import sweep_walls
 from business.confirmed import confirmed_for
 from business.models import DataSource
 from business.results.visibility import Queried
-from business.sources import grant, managed_sources, open_source, open_sources, reach_of, vouched
+from business.source_grants import grant, managed_sources
+from business.sources import open_source, open_sources, reach_of, vouched
 from copilot_site.doctor import data_sources
 from copilot_site.lib.errors import InvalidInput
 from tests.factories import make_user

@@ -20,7 +20,8 @@ from authz.scopes import TokenScope
 from authz.tokens import issue_token
 from business.models import DataSource, SavedQuery
 from business.semantic_layer.yaml_io import read_layer
-from business.sources import grant, save_layer
+from business.source_grants import grant
+from business.sources import save_layer
 from demo.seed import AUDITORS_MAY
 from knowledge.engine import engine
 from knowledge.models import Document, Source, SourceItem
