@@ -184,13 +184,15 @@ def _visible(principal: Principal) -> QuerySet[DataSource]:
 
 
 def named_source(question: str, sources: list[OpenSource]) -> tuple[str, list[OpenSource]]:
-    """A question without the source that is named in brackets behind it, and that source; else all of them. What is a time, a number or
-    a value names none: it may be a condition.
+    """A question without the source that is named in brackets behind it, and that source; else all of them.
+
+    A title that is also a time, a number or a value names none, for it may be a condition; a source's own name is unlike all others.
     """
     named = _NAMED.match(question)
     told = named["source"].strip().lower() if named else ""
-    chosen = [opened for opened in sources if told in opened.names]
-    return (named["question"], chosen) if named and chosen and not is_said(told, sources) else (question, sources)
+    own = [opened for opened in sources if told == opened.source.name.lower()]
+    chosen = own or ([] if is_said(told, sources) else [opened for opened in sources if told in opened.names])
+    return (named["question"], chosen) if named and chosen else (question, sources)
 
 
 def is_said(text: str, sources: Iterable[OpenSource]) -> bool:
