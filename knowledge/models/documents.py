@@ -182,6 +182,8 @@ class DocumentVersion(models.Model):
     @property
     def unread_pictures(self) -> int:
         """How many pictures its base would have read, and were not: they failed, or the base was set up otherwise."""
+        if not self.bare_pictures + self.scanned_pages:  # most documents: nothing to ask their base about
+            return 0
         wanted = {Recognition.BARE: self.bare_pictures, Recognition.ALL: self.bare_pictures + self.scanned_pages}
         return max(0, wanted.get(Recognition(self.document.knowledge_base.recognition), 0) - self.recognised)
 
