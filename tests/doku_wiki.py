@@ -3,6 +3,7 @@
 import shutil
 import socket
 import subprocess
+import time
 import xmlrpc.client
 from base64 import b64encode
 from collections.abc import Iterator
@@ -27,7 +28,8 @@ class DokuWiki:
     url: str
 
     def edit(self, page: str, text: str) -> None:
-        """text: in the wiki's own marks; "" deletes the page."""
+        """text: in the wiki's own marks; "" deletes the page. A revision is named by its second, so each has one of its own."""
+        time.sleep(1)
         self._proxy().wiki.putPage(page, text, {"sum": "a test"})
 
     def _proxy(self) -> Any:

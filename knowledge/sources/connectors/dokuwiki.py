@@ -93,7 +93,7 @@ class DokuWikiConnector(base.Connector):
         return Item(
             id=name,
             path=f"{name.replace(':', '/')}.html",
-            version=str(page["rev"]),
+            version=f"{page['rev']} {page['size']}",  # a revision is named by its second
             url=f"{self._settings.url}doku.php?id={quote(name, safe=':')}",
             modified_at=datetime.fromtimestamp(int(page["rev"]), UTC),
         )

@@ -155,8 +155,9 @@ def test_who_looks_after_the_folder_is_not_told_names_of_documents_that_are_clos
     User.objects.filter(pk=manager.pk).update(is_staff=True)
     allow(manager, folder, Right.VIEW, Right.MANAGE)
     allow(root, folder, Right.MANAGE)
-    for right in (Right.VIEW, Right.MANAGE):
-        access.deny(None, [right], item_of(source, "rules.md").document, to=manager)
+    rules = item_of(source, "rules.md").document
+    assert rules is not None
+    access.deny(None, [Right.VIEW, Right.MANAGE], rules, to=manager)
     (handbook / "kept.md").write_text("# Kept\n\nIt stays.")
     for name in ("rules.md", "guide.md"):
         (handbook / name).unlink()
