@@ -22,9 +22,9 @@ from agent.sessions import (
     found_sessions,
     get_answer,
     get_session,
-    messages_of,
-    read_message,
 )
+from agent.shown.page import conversation_page, message_page
+from authz.governing import may_oversee
 from authz.pages import signed_in
 from authz.principal import Principal
 from business.source_grants import managed_sources
@@ -43,7 +43,7 @@ def chat(
 ) -> HttpResponseBase:
     """A conversation, or the empty page that begins one. suggest: questions to try, for the empty page."""
     session = get_session(principal, session_id) if session_id else None
-    shown = messages_of(principal, session) if session else []
+    shown = conversation_page(principal, session) if session else []
     context = {
         "session": session,
         "shown": shown,
@@ -51,7 +51,7 @@ def chat(
         "knowledge_bases": KnowledgeBase.objects.visible_to(principal),
         "asks_data": not shown and any(opened.layer.semantic_models for opened in open_sources(principal)),
         "question_length": QUESTION_LENGTH,
-        "corrects": SimpleLazyObject(lambda: managed_sources(principal)),
+        **_of_messages(request, principal),
     }
     return render(request, "agent/chat.html", context)
 
@@ -78,9 +78,17 @@ def begin(_request: HttpRequest, principal: Principal) -> JsonResponse:
 def message(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
     """One message as HTML, to take the place of what was streamed."""
     session = get_session(principal, session_id)
-    shown = read_message(principal, session, message_id)
-    context = {"message": shown, "session": session, "corrects": SimpleLazyObject(lambda: managed_sources(principal))}
+    shown = message_page(principal, session, message_id)
+    context = {"message": shown, "session": session, **_of_messages(request, principal)}
     return render(request, "agent/_message.html", context)
+
+
+def _of_messages(request: HttpRequest, principal: Principal) -> dict[str, object]:
+    """What the templates of messages know besides: the sources that this person corrects, and whether figures are for them."""
+    return {
+        "corrects": SimpleLazyObject(lambda: managed_sources(principal)),
+        "sees_figures": may_oversee(request.user),
+    }
 
 
 @require_GET

@@ -2,12 +2,17 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from agent.extractive.excerpts import Excerpt
+from agent.models import Role
 from business.results.shown_query import QueryShown
 from knowledge.selectors import ShownPassage
 from knowledge.services.access_requests import Offer
+
+if TYPE_CHECKING:
+    from agent.shown.around import Around
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,7 @@ class ShownMessage:
     notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it
     was worked on as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose
     names they may ask to be let in. explore: the address of the form in which a question on data that was not read can be asked.
+    around: of an answer that is prepared for a page (`agent.shown.page`).
     """
 
     id: UUID
@@ -105,6 +111,11 @@ class ShownMessage:
     duration_ms: int | None = None
     rating: str = ""
     comment: str = ""
+    around: "Around | None" = None
+
+    @property
+    def is_answer(self) -> bool:
+        return self.role == Role.ASSISTANT
 
     @property
     def masked_count(self) -> int:

@@ -2,6 +2,7 @@
 
 import { openSource } from "../drawer.js";
 import { copyText } from "../site.js";
+import "./cards.js";
 import * as composer from "./composer.js";
 import { Conversation } from "./conversation.js";
 import { answerAsText } from "./copying.js";
