@@ -24,6 +24,7 @@ from agent.sessions import (
     get_session,
 )
 from agent.shown.page import conversation_page, message_page
+from agent.shown.steps import steps_of
 from authz.governing import may_oversee
 from authz.pages import signed_in
 from authz.principal import Principal
@@ -51,7 +52,7 @@ def chat(
         "knowledge_bases": KnowledgeBase.objects.visible_to(principal),
         "asks_data": not shown and any(opened.layer.semantic_models for opened in open_sources(principal)),
         "question_length": QUESTION_LENGTH,
-        **_of_messages(request, principal),
+        **_of_messages(principal),
     }
     return render(request, "agent/chat.html", context)
 
@@ -79,25 +80,28 @@ def message(request: HttpRequest, principal: Principal, session_id: UUID, messag
     """One message as HTML, to take the place of what was streamed."""
     session = get_session(principal, session_id)
     shown = message_page(principal, session, message_id)
-    context = {"message": shown, "session": session, **_of_messages(request, principal)}
+    context = {"message": shown, "session": session, **_of_messages(principal)}
     return render(request, "agent/_message.html", context)
 
 
-def _of_messages(request: HttpRequest, principal: Principal) -> dict[str, object]:
-    """What the templates of messages know besides: the sources that this person corrects, and whether figures are for them."""
-    return {
-        "corrects": SimpleLazyObject(lambda: managed_sources(principal)),
-        "sees_figures": may_oversee(request.user),
-    }
+def _of_messages(principal: Principal) -> dict[str, object]:
+    """What the templates of messages know besides: the sources that this person corrects."""
+    return {"corrects": SimpleLazyObject(lambda: managed_sources(principal))}
 
 
 @require_GET
 @signed_in
 def run(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
-    """How one of their answers was made."""
+    """How one of their answers was made; figures of the machinery for those alone who look after it."""
     session = get_session(principal, session_id)
-    report = run_report(principal, get_answer(session, message_id))
-    return render(request, "agent/run.html", {"session": session, "report": report})
+    answer = get_answer(session, message_id)
+    context = {
+        "session": session,
+        "report": run_report(principal, answer),
+        "steps": steps_of(answer.state),
+        "sees_figures": may_oversee(request.user),
+    }
+    return render(request, "agent/run.html", context)
 
 
 @require_POST

@@ -57,13 +57,12 @@ class ReadBesides:
 
 @dataclass(frozen=True)
 class Around:
-    """ending, foot: as `agent.shown.endings` has them. took: the time of the whole run, in words; "" where it was not kept. asked: the question that was worked on."""
+    """took: the time of the whole run, in words; "" where it was not kept. ending, foot: as `agent.shown.endings` has them."""
 
     sources: tuple[Source, ...]
     read_besides: tuple[ReadBesides, ...]
     steps: tuple[Step, ...]
     took: str
-    asked: str
     ending: str
     foot: str
 
@@ -107,7 +106,6 @@ def _around(message: ShownMessage, row: Message, read: _Read) -> Around:
         tuple(_besides(message, row, read))[:MOST_READ],
         steps_of(row.state),
         "" if row.duration_ms is None else in_seconds(row.duration_ms),
-        asked,
         ending_of(message),
         foot_of(message),
     )

@@ -18,7 +18,7 @@ Said = str | Promise
 WAYS: Final[Mapping[str, Said]] = {
     Route.DOC: gettext_lazy("Took it for a question to documents"),
     Route.SQL: gettext_lazy("Took it for a question to business data"),
-    Route.HYBRID: gettext_lazy("Took it for a question in two steps: documents, then business data"),
+    Route.HYBRID: gettext_lazy("Took it for a question to documents and business data"),
     Route.CALC: gettext_lazy("Took it for something to calculate"),
     Route.CLARIFY: gettext_lazy("Found that it can mean several things"),
     Route.REFUSE: gettext_lazy("Took it for something that is not done here"),
@@ -120,7 +120,7 @@ def _gathered(step: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) ->
         yield told % {"passages": _passages(passages), "count": documents}
     elif passages and step["node"] == State.RETRIEVE:
         yield _passages(passages)
-    elif step["node"] == State.RETRIEVE:
+    elif step["node"] in (State.RETRIEVE, State.QUERY) and not _added(step):
         yield _("nothing new")
     if results := sum(item["type"] == "sql_result" for item in evidence):
         yield ngettext("%(count)d result", "%(count)d results", results) % {"count": results}
