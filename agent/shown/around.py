@@ -2,14 +2,16 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 from uuid import UUID
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
+from agent.events import StopReason
 from agent.models import Message
+from agent.shown.close_titles import CloseTitle, close_titles
 from agent.shown.endings import ending_of, foot_of
 from agent.shown.matched import marked
 from agent.shown.message import ShownCitation, ShownMessage
@@ -57,7 +59,10 @@ class ReadBesides:
 
 @dataclass(frozen=True)
 class Around:
-    """took: the time of the whole run, in words; "" where it was not kept. ending, foot: as `agent.shown.endings` has them."""
+    """took: the time of the whole run, in words; "" where it was not kept. ending, foot: as `agent.shown.endings` has them.
+
+    close_titles: after a no, documents whose titles say what was asked.
+    """
 
     sources: tuple[Source, ...]
     read_besides: tuple[ReadBesides, ...]
@@ -65,6 +70,7 @@ class Around:
     took: str
     ending: str
     foot: str
+    close_titles: tuple[CloseTitle, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,16 @@ def around(principal: Principal, shown: Iterable[ShownMessage], rows: Iterable[M
     documents = {passage.document_id for passage in seen.values()}
     documents |= {citation.passage.document_id for message, _row in pairs for citation in message.citations}
     known = _Read(seen, places_of(principal, documents))
-    return {message.id: _around(message, row, known) for message, row in pairs}
+    told = {message.id: _around(message, row, known) for message, row in pairs}
+    for message, row in pairs:
+        if message.stop_reason == StopReason.NO_EVIDENCE:
+            told[message.id] = replace(told[message.id], close_titles=close_titles(principal, _asked(row)))
+    return told
+
+
+def _asked(row: Message) -> str:
+    """The question that was worked on."""
+    return str(row.state.get("input", {}).get("normalized_query", ""))
 
 
 def _chunks(row: Message) -> Iterator[UUID]:
@@ -100,9 +115,8 @@ def _chunks(row: Message) -> Iterator[UUID]:
 
 
 def _around(message: ShownMessage, row: Message, read: _Read) -> Around:
-    asked = row.state.get("input", {}).get("normalized_query", "")
     return Around(
-        tuple(_sources(message, asked, read)),
+        tuple(_sources(message, _asked(row), read)),
         tuple(_besides(message, row, read))[:MOST_READ],
         steps_of(row.state),
         "" if row.duration_ms is None else in_seconds(row.duration_ms),

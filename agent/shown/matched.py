@@ -16,9 +16,14 @@ EVERYDAY = 0.2  # share of ordinary passages with a word, from which on it says 
 _WORD = re.compile(r"[\u3400-\u9fff]{1,2}|[^\W_]+(?:[-_./][^\W_]+)*")
 
 
+def asked_terms(question: str) -> set[str]:
+    """The terms of a question that are of its matter: no asking words, none of everyday speech."""
+    return {term for term in terms(question) if not asks_only(term) and share_of_passages(term) < EVERYDAY}
+
+
 def marked(text: str, question: str) -> SafeString:
     """The part of `text` where words of the question begin, escaped, with these words in <b>."""
-    asked = {term for term in terms(question) if not asks_only(term) and share_of_passages(term) < EVERYDAY}
+    asked = asked_terms(question)
     flat = " ".join(text.split())
     spans = _joined(flat, asked)
     begin = _cut_at(flat, max(spans[0][0] - LEAD, 0)) if spans and len(flat) > LENGTH else 0

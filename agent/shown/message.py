@@ -127,6 +127,12 @@ class ShownMessage:
         return [each for each in self.citations if not (each.excerpt and each.excerpt.rows)]
 
     @property
+    def is_value(self) -> bool:
+        """Whether all that is said is one value of a data source."""
+        tables = [query.result.table for query in self.queries if query.result]
+        return self.provider == "database" and [[len(row) for row in table.rows] for table in tables] == [[1]]
+
+    @property
     def has_text(self) -> bool:
         """Whether anything is said besides rows that are shown in their tables."""
         return not self.sentences or any(not sentence.is_row for sentence in self.sentences)

@@ -2,19 +2,22 @@
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import nh3
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, override
 from markdown_it import MarkdownIt
 
 from agent.events import StopReason
 from agent.providers import extractive
 from agent.shown.chips import Chip, chips_after
 from agent.shown.message import ShownMessage, ShownSentence
+from knowledge.ingestion.language import language_of
 
 OURS: Final = frozenset({"", extractive.NAME, "database", "calculate"})  # providers that write no Markdown
 _MARKDOWN = (
@@ -39,21 +42,35 @@ def as_html(message: ShownMessage) -> SafeString:
         return _lines(message.content)
     parts = list(chips_after(message, message.around.sources))
     is_written = message.provider not in OURS and message.stop_reason != StopReason.NOT_CONFIRMED
-    body = _read(_marked(parts)) if is_written else _lines(_marked(parts))
+    text = _marked(parts, _above_tables(message))
+    body = _read(text) if is_written else _lines(text)
     chips = ["".join(map(_drawn, each)) for _sentence, each in parts]
     unchecked = f'</span> <span class="unchecked-mark">{html.escape(_("(not checked against the source)"))}</span>'
     body = body.replace(_OPEN, '<span class="unchecked">').replace(_CLOSE, unchecked)
     return mark_safe(_CHIP.sub(lambda found: chips[int(found[1])], body))  # noqa: S308 - sanitised or escaped, chips by template
 
 
-def _marked(parts: Sequence[Part]) -> str:
-    """The text with the places of its chips: each sentence after its gap."""
-    return "".join(_pieces(parts)).strip()
+def _marked(parts: Sequence[Part], rows: Mapping[str, str]) -> str:
+    """The text with the places of its chips: each sentence after its gap. rows: as `_above_tables` has them."""
+    return "".join(_pieces(parts, rows)).strip()
 
 
-def _pieces(parts: Sequence[Part]) -> Iterator[str]:
+def _above_tables(message: ShownMessage) -> dict[str, str]:
+    """The headline of each result that has several rows of figures → what is said above its table, which has them already."""
+    results = [query.result for query in message.queries if query.result and query.result.meaning.figure]
+    told = {}
+    for result in results:
+        figure, count = result.meaning.figure, len(result.table.rows)
+        if count > 1:
+            with override("zh-hans" if language_of(figure) == "zh" else "en"):
+                said = ngettext("%(figure)s: %(count)d row", "%(figure)s: %(count)d rows", count)
+                told[result.meaning.headline] = capfirst(said % {"figure": figure, "count": count})
+    return told
+
+
+def _pieces(parts: Sequence[Part], rows: Mapping[str, str]) -> Iterator[str]:
     for place, (sentence, chips) in enumerate(parts):
-        text = sentence.text.translate(_RESERVED)
+        text = rows.get(sentence.text, sentence.text).translate(_RESERVED)
         yield sentence.gap or " "
         yield text if sentence.is_checked else f"{_OPEN}{text}{_CLOSE}"
         if chips:
