@@ -4,8 +4,9 @@ import { patiently } from "../site.js";
 import { ComingAnswer } from "./answer.js";
 import * as composer from "./composer.js";
 import { announce, randomId, text, token } from "./page.js";
+import { grown, lead, look } from "./scroll.js";
 import { Line } from "./socket.js";
-import { addQuestion, keepInView, showFromQuestion, stored, unfinished } from "./thread.js";
+import { addQuestion, stored, unfinished } from "./thread.js";
 
 export class Conversation {
   // named: called with the title of a new conversation.
@@ -23,11 +24,11 @@ export class Conversation {
   }
 
   async ask(query) {
-    addQuestion(query);
+    const item = addQuestion(query);
     const answer = new ComingAnswer();
     document.getElementById("thread").append(answer.item);
     this.asked = asked(answer, query, { askedAs: randomId() });
-    answer.item.scrollIntoView({ block: "end", behavior: "instant" });
+    lead(item);
     announce.textContent = text.textLooking;
     this.#refresh();
     try {
@@ -104,7 +105,7 @@ export class Conversation {
     else {
       now.answer.draw(event);
       if (now.isUnwanted) now.answer.says(text.textStopping);
-      if (event.response_type === "answer") keepInView();
+      grown();
     }
   }
 
@@ -153,7 +154,7 @@ export class Conversation {
     const item = stored(await page.text());
     answer.item.replaceWith(item);
     announce.textContent = item.querySelector(".answer-text")?.textContent ?? "";
-    showFromQuestion(item);
+    look();
   }
 
   #fail(sentence) {

@@ -6,7 +6,7 @@ import * as composer from "./composer.js";
 import { Conversation } from "./conversation.js";
 import { answerAsText } from "./copying.js";
 import { element, script, text, thread } from "./page.js";
-import { showLast } from "./thread.js";
+import { lead, showFrom } from "./scroll.js";
 
 const conversation = new Conversation({ named });
 
@@ -41,4 +41,6 @@ thread.addEventListener("click", (event) => {
   const copy = event.target.closest("[data-copy-answer]");
   if (copy) copyText(answerAsText(copy.closest(".answer")), copy);
 });
-showLast();
+const last = [...thread.querySelectorAll(".question")].at(-1);
+if (last && conversation.isBusy) lead(last);
+else if (last && !document.querySelector(".message:target")) showFrom(last);

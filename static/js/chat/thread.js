@@ -1,4 +1,4 @@
-// The questions and answers on the page, and where the reader stands among them.
+// The questions and answers on the page, as elements.
 
 import { element, script, text, thread } from "./page.js";
 
@@ -23,18 +23,4 @@ export function unfinished() {
   if (!item) return null;
   const question = item.previousElementSibling?.querySelector("p")?.textContent ?? "";
   return { item, id: item.dataset.unfinished, question };
-}
-
-export function keepInView() {
-  const below = document.documentElement.scrollHeight - innerHeight - scrollY;
-  if (below < 240) scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
-}
-
-export function showFromQuestion(answer) {
-  // a table and a chart come after the sentence: the reader begins at the question, not at their end
-  (answer.previousElementSibling ?? answer).scrollIntoView({ block: "start", behavior: "instant" });
-}
-
-export function showLast() {
-  if (thread.lastElementChild && !document.querySelector(".message:target")) showFromQuestion(thread.lastElementChild);
 }
