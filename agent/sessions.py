@@ -1,7 +1,7 @@
 """Conversations and what is shown of them."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
+from agent.branches import Branches, Tree
 from agent.cited_answer import laid_out
 from agent.events import StopReason
 from agent.extractive.excerpts import Excerpt, excerpt_of, rows_in
@@ -155,7 +156,7 @@ class ShownMessage:
     """A message as this person may see it now.
 
     notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it
-    was worked on as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose
+    was worked on as asked. parent_id: what it follows. branches: of the questions at its place, where there are several. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose
     names they may ask to be let in. explore: the address of the form in which a question on data that was not read can be asked.
     """
 
@@ -179,6 +180,8 @@ class ShownMessage:
     duration_ms: int | None = None
     rating: str = ""
     comment: str = ""
+    parent_id: UUID | None = None
+    branches: Branches | None = None
 
     @property
     def masked_count(self) -> int:
@@ -199,9 +202,14 @@ class ShownMessage:
         return sum(not sentence.is_checked for sentence in self.sentences)
 
 
-def messages_of(principal: Principal, session: Session) -> list[ShownMessage]:
-    """The conversation in order, under today's rights. Recorded where evidence is shown in it."""
-    return read_messages(principal, session, session.messages.prefetch_related("citations", "queries"))
+def messages_of(principal: Principal, session: Session, *, through: UUID | None = None) -> list[ShownMessage]:
+    """One branch of the conversation in order, under today's rights: the latest, of those through a message. Recorded where evidence is
+    shown in it. Raises NotFound.
+    """
+    tree = Tree.of(session.pk)
+    rows = session.messages.filter(pk__in=tree.path(through)).prefetch_related("citations", "queries")
+    shown = read_messages(principal, session, rows)
+    return [replace(message, branches=tree.branches(message.id)) for message in shown]
 
 
 def read_messages(principal: Principal, session: Session, messages: Iterable[Message]) -> list[ShownMessage]:
@@ -216,6 +224,13 @@ def read_message(principal: Principal, session: Session, message_id: UUID) -> Sh
     shown = get_message(principal, session, message_id)
     _record_reading(principal, session, [shown])
     return shown
+
+
+def turn_of(principal: Principal, session: Session, message_id: UUID) -> list[ShownMessage]:
+    """A message after the one that it follows, as `messages_of` shows them. Raises NotFound."""
+    tree = Tree.of(session.pk)
+    rows = session.messages.filter(pk__in=tree.up_to(message_id)[-2:]).prefetch_related("citations", "queries")
+    return [replace(each, branches=tree.branches(each.id)) for each in read_messages(principal, session, rows)]
 
 
 def _record_reading(principal: Principal, session: Session, shown: Sequence[ShownMessage]) -> None:
@@ -296,6 +311,7 @@ def _show(
         duration_ms=row.duration_ms,
         rating=row.rating,
         comment=row.comment,
+        parent_id=row.parent_id,
     )
 
 
