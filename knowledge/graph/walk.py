@@ -188,7 +188,9 @@ def _walked(principal: Principal, scope: Scope, starts: str, values: dict[str, A
         values["language"] = scope.language
     made = {name: _MADE.format(entity=entity, may_d=may.format(m="d")) for name, entity in _ENDS.items()}
     statement = _STATEMENT.format(
-        folders=folders % tuple(f"%({name})s" for name in names), starts=starts.format(may=may.format(m="m")), may_m=may.format(m="m"), **made,
+        folders=folders % tuple(f"%({name})s" for name in names),
+        may_m=may.format(m="m"),
+        starts=starts.format(may=may.format(m="m")), **made,
         hops=min(max(reach.hops, 1), MOST_HOPS), most=reach.entities, passages=reach.passages,
         most_starts=MOST_STARTS, near=NEAR, most_steps=MOST_STEPS, fan=FAN,
     )  # fmt: skip
