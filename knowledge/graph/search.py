@@ -7,11 +7,13 @@ from uuid import UUID
 
 from authz.principal import Principal
 from knowledge.graph.walk import Neighbourhood, Reach, about_question
-from knowledge.retrieval.search import PER_DOCUMENT, Found, Scope, search
+from knowledge.retrieval.search import Found, Scope, search
 from knowledge.selectors import ShownPassage, passages
 
 DAMPING = 60  # of reciprocal ranks; source: Cormack, Clarke, Büttcher, SIGIR 2009
+PLACES = 0.375  # three of eight
 DEPTH = 30  # passages that the graph, and a search of the documents it leads to, give to the ranking
+Shown = tuple[ShownPassage, float]
 
 
 @dataclass(frozen=True)
@@ -35,14 +37,29 @@ def search_graph(principal: Principal, question: str, *, scope: Scope, hops: int
     reached = {passage.chunk_id: passage for passage in passages(principal, [pk for pk, _score in around.passages])}
     led = tuple({passage.document_id for passage in reached.values()})
     near = search(principal, question, scope=replace(scope, document_ids=led), top_k=DEPTH)
-    known = reached | {hit.passage.chunk_id: hit.passage for found in (near, plain) for hit in found.hits}
-    rankings = [
-        [pk for pk, _score in around.passages if pk in reached],
-        [hit.passage.chunk_id for hit in near.hits],
-        [hit.passage.chunk_id for hit in plain.hits],
-    ]
-    ranked = fused(rankings)
-    return GraphFound(around, _spread([(known[pk], score) for pk, score in ranked], top_k), plain, is_from_graph=True)
+    known = reached | {hit.passage.chunk_id: hit.passage for hit in near.hits}
+    led_to = fused(
+        [[pk for pk, _score in around.passages if pk in reached], [hit.passage.chunk_id for hit in near.hits]]
+    )
+    ranked = added(
+        [(hit.passage, hit.scores.final) for hit in plain.hits], [(known[pk], score) for pk, score in led_to], top_k
+    )
+    return GraphFound(around, ranked, plain, is_from_graph=True)
+
+
+def added(plain: Sequence[Shown], led_to: Sequence[Shown], top_k: int) -> list[Shown]:
+    """The best of a search, and in the last PLACES of the graph documents that the search did not bring: it adds, and takes nothing away
+    from what a question finds by its own words.
+    """
+    first = list(plain[: max(top_k - round(top_k * PLACES), 1)])
+    there = {passage.document_id for passage, _score in first}
+    others: dict[UUID, Shown] = {}
+    for passage, score in led_to:
+        if passage.document_id not in there:
+            others.setdefault(passage.document_id, (passage, score))
+    chosen = [*first, *list(others.values())[: top_k - len(first)]]
+    ids = {passage.chunk_id for passage, _score in chosen}
+    return [*chosen, *(row for row in [*plain, *led_to] if row[0].chunk_id not in ids)][:top_k]
 
 
 def fused(rankings: Iterable[Sequence[UUID]]) -> list[tuple[UUID, float]]:
@@ -52,13 +69,3 @@ def fused(rankings: Iterable[Sequence[UUID]]) -> list[tuple[UUID, float]]:
         for rank, pk in enumerate(ranking, 1):
             scores[pk] += 1 / (DAMPING + rank)
     return sorted(scores.items(), key=lambda row: (-row[1], row[0]))
-
-
-def _spread(ranked: Sequence[tuple[ShownPassage, float]], top_k: int) -> list[tuple[ShownPassage, float]]:
-    """The first ones, at most PER_DOCUMENT of one document as long as others follow."""
-    counts: defaultdict[UUID, int] = defaultdict(int)
-    first, later = [], []
-    for passage, score in ranked:
-        counts[passage.document_id] += 1
-        (first if counts[passage.document_id] <= PER_DOCUMENT else later).append((passage, score))
-    return (first + later)[:top_k]
