@@ -64,12 +64,8 @@ def picture_of(principal: Principal, around: Neighbourhood) -> Picture:
     for entity, chunk, document in rows.values_list("entity_id", "chunk_id", "document_id")[:MOST_MENTIONS]:
         named[chunk].append(entity)
         places[chunk] = document
-    stated = {
-        chunk: document
-        for chunk, document in GraphMention.objects.visible_to(principal)
-        .filter(relation__in=[each.id for each in around.relations])
-        .values_list("chunk_id", "document_id")
-    }
+    rows = GraphMention.objects.visible_to(principal).filter(relation__in=[each.id for each in around.relations])
+    stated = dict(rows.values_list("chunk_id", "document_id"))
     lines = [
         Line(nodes[each.subject_id], nodes[each.object_id], label_of(each.kind), each.id, stated[chunk], chunk, each.is_by_model)
         for each in around.relations if each.subject_id in nodes and each.object_id in nodes
