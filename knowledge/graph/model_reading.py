@@ -1,6 +1,7 @@
 """A document read by a language model for the graph of its base, within what the base may spend."""
 
 from collections.abc import Sequence
+from datetime import date
 from decimal import Decimal
 
 from django.db.models import F
@@ -50,5 +51,5 @@ def _count(base: KnowledgeBase, used: Used) -> None:
     )
 
 
-def _month() -> object:
+def _month() -> date:
     return timezone.localdate().replace(day=1)

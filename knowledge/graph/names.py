@@ -73,7 +73,7 @@ class Names:
         """(key, as it stands there) of each known name, once: every one that stands there, also within a longer one, so that no name
         takes away another. None begins or ends within a word.
         """
-        alike = _SPACE.sub(" ", _alike(text))
+        alike = _alike(text)
         same = len(alike) == len(
             text
         )  # folding by character keeps the places; else the folded name is what can be shown
@@ -81,10 +81,11 @@ class Names:
         seen: set[str] = set()
         for place, (start, end) in enumerate(spans):
             for last in range(place, min(place + self.longest.get(alike[start:end], 0), len(spans))):
-                key = alike[start : spans[last][1]]
+                until = spans[last][1]
+                key = _SPACE.sub(" ", alike[start:until])
                 if key in self.keys and key not in seen:
                     seen.add(key)
-                    yield key, text[start : start + len(key)] if same else key
+                    yield key, _SPACE.sub(" ", text[start:until]) if same else key
 
 
 def asked_keys(question: str) -> list[str]:
