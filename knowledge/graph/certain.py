@@ -29,7 +29,9 @@ _DEFINED = (
     ),
     re.compile(r"(?:所称的?|^|[。；\n])\s*([\w·-]{2,20}?)，?(?:是指|指的是|定义为)"),
 )
-_BRACKETED = re.compile(r"((?:[\w'’/-]+ ){1,7}[\w'’/-]+) ?[(（]([A-Z][A-Za-z0-9&/-]{1,9})[)）]")
+_BRACKETED = re.compile(r"[(（]([A-Z][A-Za-z0-9&/-]{1,9})[)）]")
+_BEFORE = re.compile(r"(?:[\w'’/-]+ ){1,7}[\w'’/-]+ ?$")
+MOST_BEFORE = 120  # characters before a bracket in which the full name stands
 _FULL_WIDTH = re.compile(
     rf"(?:{_QUOTED}|(?:^|[\s，。；：、|])([\u3400-\u9fff]{{2,16}}))[(（](?:以下)?(?:简称|称为?)?[“\"「]?"
     r"([A-Za-z][\w .&/-]{1,40}|[\u3400-\u9fff]{2,10})[”\"」]?[)）]"
@@ -158,8 +160,9 @@ def _defined(text: str) -> Iterator[str]:
 def _aliases(text: str) -> Iterator[tuple[str, str]]:
     """Pairs of a full name and its other name in brackets, where the brackets certainly hold one."""
     for found in _BRACKETED.finditer(text):
-        if full := _spelt_out(found[1].split(), found[2]):
-            yield full, found[2]
+        before = _BEFORE.search(text[max(found.start() - MOST_BEFORE, 0) : found.start()])
+        if before and (full := _spelt_out(before[0].split(), found[1])):
+            yield full, found[1]
     for found in _FULL_WIDTH.finditer(text):
         yield (found[1] or found[2]).strip(), found[3].strip()
 

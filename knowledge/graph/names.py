@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from knowledge.ingestion.chinese_script import simplified
 from knowledge.ingestion.normalise import normalise
@@ -32,6 +33,7 @@ def folded(name: str) -> str:
     return key
 
 
+@lru_cache(maxsize=256)  # passages: those of one document are read for people, units and names in turn
 def _alike(text: str) -> str:
     plain = simplified(unicodedata.normalize("NFKC", normalise(text)))
     return _WORD.sub(lambda word: word[0] if _is_short(word[0]) else word[0].lower(), plain)
