@@ -63,6 +63,10 @@ class Action(models.TextChoices):
 
     KNOWLEDGE_BASE_CREATED = "knowledge_base.created", _("created a knowledge base")
     KNOWLEDGE_BASE_CHANGED = "knowledge_base.changed", _("changed a knowledge base")
+    GRAPH_MERGED = "graph.merged", _("said that two names are one")
+    GRAPH_SEPARATED = "graph.separated", _("said that two names are not one")
+    GRAPH_REFUSED = "graph.refused", _("took a relation out of a knowledge graph")
+    GRAPH_RESTORED = "graph.restored", _("put a relation back into a knowledge graph")
     FOLDER_CREATED = "folder.created", _("created a folder")
     FOLDER_RENAMED = "folder.renamed", _("renamed a folder")
     FOLDER_MOVED = "folder.moved", _("moved a folder")

@@ -189,11 +189,11 @@ def add_tool(tool: Tool) -> Tool:
 
 # How a catalogue is ordered; what is not registered is not there. Business data brings `database_query`.
 ORDER = (
-    "thinking", "todo_write", "grep_chunks", "knowledge_search", "list_knowledge_chunks",
+    "thinking", "todo_write", "grep_chunks", "knowledge_search", "list_knowledge_chunks", "query_knowledge_graph",
     "get_document_info", "database_query", "data_analysis", "data_schema", "calculate",
 )  # fmt: skip
 RESERVED = frozenset(
-    {"query_knowledge_graph", "web_search", "web_fetch", "read_skill", "execute_skill_script"}
+    {"web_search", "web_fetch", "read_skill", "execute_skill_script"}
 )  # names of tools to come; nothing else may take them
 ALIASES: Mapping[str, str] = {
     "rag_retriever": "knowledge_search",

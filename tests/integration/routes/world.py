@@ -24,7 +24,7 @@ from business.source_grants import grant
 from business.sources import save_layer
 from demo.seed import AUDITORS_MAY
 from knowledge.engine import engine
-from knowledge.models import Document, Source, SourceItem
+from knowledge.models import Document, GraphEntity, GraphMention, Source, SourceItem
 from knowledge.services.trash import trash_document
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.pages.house import SENTENCE, House, chunk_with
@@ -76,6 +76,7 @@ class World(House):
             self.session,
             self.saved,
             self.trashed,
+            self.entity,
         )  # now: what is made while one request is tried goes with it
 
     @cached_property
@@ -86,6 +87,17 @@ class World(House):
         grant(None, source, to=self.reader)
         query = {"metrics": [{"name": "deal"}]}
         return SavedQuery.unscoped.create(source=source, owner=self.reader, name="Deals", query=query)
+
+    @cached_property
+    def entity(self) -> GraphEntity:
+        """Something that the document names."""
+        entity = GraphEntity.unscoped.create(knowledge_base=self.base, key="rolling update")
+        chunk = chunk_with(self.document, SENTENCE)
+        GraphMention.unscoped.create(
+            entity=entity, document=self.document, version_id=chunk.version_id, chunk_id=chunk.id, kind="term",
+            said="rolling update",
+        )  # fmt: skip
+        return entity
 
     def with_token(self, *scopes: str) -> Client:
         """A program of somebody with every right, with a token of these scopes."""
@@ -117,6 +129,7 @@ class World(House):
             "number": lambda: 1,
             "source_id": lambda: self.saved.source_id,
             "kept_id": lambda: self.kept.pk,
+            "entity_id": lambda: self.entity.pk,
             "saved_id": lambda: self.saved.pk,
             "kind": lambda: "folder",
             "place_id": lambda: self.folder.pk,
