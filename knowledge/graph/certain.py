@@ -29,6 +29,9 @@ _DEFINED = (
     ),
     re.compile(r"(?:所称的?|^|[。；\n])\s*([\w·-]{2,20}?)，?(?:是指|指的是|定义为)"),
 )
+_POINTING = frozenset(
+    {"it", "this", "that", "which", "what", "these", "he", "she", "they", "there", "这", "那", "它", "其"}
+)
 _BRACKETED = re.compile(r"[(（]([A-Z][A-Za-z0-9&/-]{1,9})[)）]")
 _BEFORE = re.compile(r"(?:[\w'’/-]+ ){1,7}[\w'’/-]+ ?$")
 MOST_BEFORE = 120  # characters before a bracket in which the full name stands
@@ -154,7 +157,9 @@ def _is_name(cell: str) -> bool:
 def _defined(text: str) -> Iterator[str]:
     for pattern in _DEFINED:
         for found in pattern.finditer(text):
-            yield found[1].strip()
+            term = found[1].strip().rpartition("所称")[2]
+            if term.lower() not in _POINTING:
+                yield term
 
 
 def _aliases(text: str) -> Iterator[tuple[str, str]]:
