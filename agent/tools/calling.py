@@ -85,7 +85,7 @@ async def _called(name: str, arguments: str, allowed: Collection[str], ctx: Tool
         async with limited(tool.timeout_s):
             result = await tool.run(ctx, args)
     except ValidationError as error:
-        return _failed(name, tool, given, "InvalidArguments", _sentence(error))
+        return _failed(name, tool, given, "InvalidArguments", sentence_of(error))
     except TimeoutError:
         limit = tool.timeout_s if tool else 0
         return _failed(name, tool, given, "TimeoutError", f"{name} did not finish within {limit:g} s; ask for less.")
@@ -127,7 +127,8 @@ def _parsed(arguments: str) -> dict[str, Any]:
     return dict(cleaned(given))
 
 
-def _sentence(error: ValidationError) -> str:
+def sentence_of(error: ValidationError) -> str:
+    """What is wrong with arguments, and where."""
     first = error.errors(include_input=False, include_url=False)[0]
     place = ".".join(map(str, first["loc"])) or "arguments"
     return f"{place}: {first['msg']}."
