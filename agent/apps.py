@@ -9,8 +9,10 @@ class AgentConfig(AppConfig):
     def ready(self) -> None:
         """Register the tools, so that a name used twice stops the start, and who vouches for facts of documents."""
         from agent.document_facts import vouched
+        from agent.mcp.client.visibility import vouched as vouched_outside
         from agent.tools.base import load
         from business.results.visibility import query_sources
 
         load()
         query_sources.add(self.label, vouched)
+        query_sources.add("mcp", vouched_outside)

@@ -13,6 +13,8 @@ from django.utils.translation import gettext as _
 from agent.cited_answer import laid_out
 from agent.events import StopReason
 from agent.extractive.excerpts import Excerpt, excerpt_of, rows_in
+from agent.mcp.client.rows import ToolApproval
+from agent.mcp.client.visibility import SOURCE, approvals_of
 from agent.models import Citation, Message, QueryCitation, Role, Session
 from agent.providers import extractive
 from audit.actions import Action, Outcome
@@ -135,6 +137,11 @@ class ShownQuery:
     title: str
     result: QueryShown | None = None
 
+    @property
+    def service(self) -> str:
+        """The service outside that brought it; "" where it is a query."""
+        return self.source.removeprefix(SOURCE) if self.source.startswith(SOURCE) else ""
+
 
 @dataclass(frozen=True)
 class ShownToolCall:
@@ -156,7 +163,8 @@ class ShownMessage:
 
     notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it
     was worked on as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose
-    names they may ask to be let in. explore: the address of the form in which a question on data that was not read can be asked.
+    names they may ask to be let in. approval: the call that they are asked to allow. explore: the address of the form in which a
+    question on data that was not read can be asked.
     """
 
     id: UUID
@@ -175,6 +183,7 @@ class ShownMessage:
     readings: tuple[str, ...] = ()
     explore: str = ""
     offers: tuple[Offer, ...] = ()
+    approval: ToolApproval | None = None
     tool_calls: tuple[ShownToolCall, ...] = ()
     duration_ms: int | None = None
     rating: str = ""
@@ -251,8 +260,16 @@ def shown_messages(principal: Principal, messages: Iterable[Message]) -> list[Sh
     open_queries = {pk for pk, queried in results.items() if queried in vouched}
     offered = {row.pk: [UUID(pk) for pk in row.state.get("offers", ())] for row in rows}
     open_to_ask = offers(principal, {pk for ids in offered.values() for pk in ids})
+    asking = [row.pk for row in rows if row.state.get("plan", {}).get("approval")]
+    approvals = approvals_of(principal, asking) if asking else {}
     shown = [
-        _show(row, visible, open_queries, tuple(open_to_ask[pk] for pk in offered[row.pk] if pk in open_to_ask))
+        _show(
+            row,
+            visible,
+            open_queries,
+            tuple(open_to_ask[pk] for pk in offered[row.pk] if pk in open_to_ask),
+            approvals.get(row.pk),
+        )
         for row in rows
     ]
     if any(message.masked_count for message in shown):
@@ -262,7 +279,11 @@ def shown_messages(principal: Principal, messages: Iterable[Message]) -> list[Sh
 
 
 def _show(
-    row: Message, visible: Mapping[UUID, ShownPassage], open_queries: Collection[int], offered: tuple[Offer, ...]
+    row: Message,
+    visible: Mapping[UUID, ShownPassage],
+    open_queries: Collection[int],
+    offered: tuple[Offer, ...],
+    approval: ToolApproval | None,
 ) -> ShownMessage:
     citations = [citation for citation in row.citations.all() if citation.chunk_id in visible]
     queries = [query for query in row.queries.all() if query.pk in open_queries]
@@ -292,6 +313,7 @@ def _show(
         readings=tuple(row.state.get("plan", {}).get("clarifying_questions", ())),
         explore=_explore_of(row),
         offers=offered,
+        approval=approval,
         tool_calls=tuple(_tool_call(step) for step in row.state.get("trace_steps", ()) if step.get("tool")),
         duration_ms=row.duration_ms,
         rating=row.rating,

@@ -34,7 +34,7 @@ from agent.runs.leases import held
 from agent.runs.run import events_of, launch
 from agent.runs.threads import in_thread, is_waited_for
 from agent.sessions import get_session
-from agent.state import Run
+from agent.state import AllowedCall, Run
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
@@ -47,12 +47,22 @@ QUESTION_LENGTH = 4_000  # characters: about four pages; what is longer is a doc
 
 
 async def start(
-    principal: Principal, session_id: UUID, question: str, *, scope: Scope, language: str, options: Options
+    principal: Principal,
+    session_id: UUID,
+    question: str,
+    *,
+    scope: Scope,
+    language: str,
+    options: Options,
+    allowed_call: AllowedCall | None = None,
 ) -> Run:
     """Store the question and launch its run; whoever goes away meanwhile has asked all the same. Raises what `begin` raises."""
+    more = {"allowed_call": allowed_call} if allowed_call else {}
 
     async def started() -> Run:
-        run = await in_thread(begin, principal, session_id, question, scope=scope, language=language, options=options)
+        run = await in_thread(
+            begin, principal, session_id, question, scope=scope, language=language, options=options, **more
+        )
         if not is_waited_for():  # else this loop ends before the run: whoever follows it launches it
             launch(run)
         return run
@@ -90,10 +100,18 @@ async def ask(
 
 
 def begin(
-    principal: Principal, session_id: UUID, question: str, *, scope: Scope, language: str, options: Options
+    principal: Principal,
+    session_id: UUID,
+    question: str,
+    *,
+    scope: Scope,
+    language: str,
+    options: Options,
+    allowed_call: AllowedCall | None = None,
 ) -> Run:
     """Store the question and make the run, which has its place or waits for one until it is over.
 
+    allowed_call: what the person allowed for this question, which was asked before: their word stands in the conversation instead of it.
     Raises NotFound, InvalidInput, Unavailable, before anything is stored.
     """
     session = get_session(principal, session_id)
@@ -108,6 +126,7 @@ def begin(
         is_follow_up=session.messages.exists(),
         keeps_title=options.disable_title,
         asked_as=options.asked_as,
+        allowed_call=allowed_call,
     )
     give_model(run)
     run.ticket = admitted(principal, has_model=run.model is not None)
@@ -150,7 +169,9 @@ def _answer_id(session_id: UUID, asked_as: UUID | None) -> UUID:
 def _store_question(run: Run, session: Session) -> UUID:
     """Returns the id of the answer to be."""
     answer = Message(id=_answer_id(session.pk, run.asked_as), session=session, role=Role.ASSISTANT, is_complete=False)
-    Message.objects.bulk_create([Message(session=session, role=Role.USER, content=run.question), answer])
+    with override(run.language):
+        said = str(texts.ALLOWED) if run.allowed_call else run.question
+    Message.objects.bulk_create([Message(session=session, role=Role.USER, content=said), answer])
     detail: dict[str, object] = {"characters": len(run.question)}
     record(run.principal, Action.QUESTION_ASKED, session, run_id=str(answer.pk), detail=detail)
     return answer.pk
