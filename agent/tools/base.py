@@ -268,7 +268,7 @@ def specification(tool: Tool) -> Mapping[str, Any]:
 
 
 @cache
-def _told(kind: type, arguments: type[BaseModel]) -> tuple[str, Mapping[str, Any]]:
+def _told(kind: Any, arguments: Any) -> tuple[str, Mapping[str, Any]]:
     """The docstring of a tool and the schema of its arguments; made once, because making it takes milliseconds."""
     schema = arguments.model_json_schema()
     schema.pop("title", None)

@@ -95,11 +95,16 @@ async def go_on(principal: Principal, row: ToolApproval) -> Run:
         principal,
         row.message.session_id,
         row.question,
-        scope=Scope(**{name: tuple(map(UUID, row.scope.get(name, ()))) for name in SCOPE}),
+        scope=_scope(row),
         language=row.language,
         options=options,
         allowed_call=AllowedCall(row.pk, row.tool, row.arguments),
     )
+
+
+def _scope(row: ToolApproval) -> Scope:
+    bases, folders, documents = (tuple(map(UUID, row.scope.get(name, ()))) for name in SCOPE)
+    return Scope(knowledge_base_ids=bases, folder_ids=folders, document_ids=documents)
 
 
 def _options(row: ToolApproval) -> Options:

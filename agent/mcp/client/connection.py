@@ -3,6 +3,7 @@
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.utils.translation import gettext as _
@@ -50,16 +51,24 @@ async def _connected(address: Address) -> "AsyncIterator[Client]":
                 address.url,
                 headers=dict(address.headers),
                 sse_read_timeout=ANSWER_S,
-                httpx_client_factory=lambda **more: _http(address, **more),
+                httpx_client_factory=partial(_http, address),
             )
         else:
-            http = await stack.enter_async_context(_http(address, headers=dict(address.headers)))
+            http = await stack.enter_async_context(_http(address, dict(address.headers)))
             server = streamable_http_client(address.url, http_client=http)
         yield await stack.enter_async_context(Client(server, read_timeout_seconds=ANSWER_S))
 
 
-def _http(address: Address, **more: Any) -> "httpx2.AsyncClient":
+def _http(
+    address: Address,
+    headers: dict[str, str] | None = None,
+    timeout: "httpx2.Timeout | None" = None,
+    auth: "httpx2.Auth | None" = None,
+) -> "httpx2.AsyncClient":
+    """A client of one connection, which reads MOST_BYTES in all. timeout: the SDK's, not used."""
     import httpx2
+
+    came = 0
 
     class Bounded(httpx2.AsyncByteStream):
         def __init__(self, inner: Any) -> None:
@@ -76,7 +85,7 @@ def _http(address: Address, **more: Any) -> "httpx2.AsyncClient":
         async def aclose(self) -> None:
             await self.inner.aclose()
 
-    class Transport(httpx2.AsyncBaseTransport):
+    class Counting(httpx2.AsyncBaseTransport):
         async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
             response = await checked.handle_async_request(request)
             response.stream = Bounded(response.stream)
@@ -85,12 +94,15 @@ def _http(address: Address, **more: Any) -> "httpx2.AsyncClient":
         async def aclose(self) -> None:
             await checked.aclose()
 
-    came = 0
     limits = httpx2.Limits(max_connections=4, max_keepalive_connections=2)
-    policy = services_at(address.url)
-    checked = async_transport(policy, verify=ssl.create_default_context(), limits=limits)
-    timeout = httpx2.Timeout(CONNECT_S, read=ANSWER_S)
-    return httpx2.AsyncClient(transport=Transport(), trust_env=False, **(more | {"timeout": timeout}))
+    checked = async_transport(services_at(address.url), verify=ssl.create_default_context(), limits=limits)
+    return httpx2.AsyncClient(
+        transport=Counting(),
+        trust_env=False,
+        headers=headers,
+        auth=auth,
+        timeout=httpx2.Timeout(CONNECT_S, read=ANSWER_S),
+    )
 
 
 def _why(address: Address, error: BaseException) -> str:

@@ -34,7 +34,7 @@ class OutsideArgs(ToolArgs):
     model_config = ConfigDict(extra="allow")
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class OutsideTool(ToolDefaults):
     """has_side_effects: the person is asked before each call."""
 

@@ -17,7 +17,7 @@ from agent.models import Message, Session
 from agent.runs.run import _launched
 from audit.models import Entry
 from tests.factories import make_user
-from tests.integration.agent.modelled import DONE, modelled, routes, sent
+from tests.integration.agent.modelled import DONE, judges, modelled, routes, sent
 from tests.integration.client.desk import Desk
 from tests.integration.mcp.outside import set_up, switched_on
 from tests.mcp_service import Service, serving_tools
@@ -122,7 +122,9 @@ def test_the_person_is_asked_first_and_what_they_allow_is_done_once(person: Pers
     assert f'action="/chat/approvals/{approval.pk}/"' not in page, "it is decided once"
     assert person.says("allow", approval) == 409
     assert service.made == [("make_ticket", {"subject": "printer is broken"})]
-    assert list(Entry.objects.filter(action__startswith="approval.").values_list("action", "outcome")) == [
+    assert list(
+        Entry.objects.filter(action__startswith="approval.").order_by("id").values_list("action", "outcome")
+    ) == [
         ("approval.asked", "allow"),
         ("approval.decided", "allow"),
     ]
@@ -184,7 +186,8 @@ def test_a_tool_that_only_reads_is_used_without_asking_and_cited(person: Person,
     set_up(service)
     switched_on(FIND)
     found = "Ticket 4711 says that the printer on floor 3 is out of order since Monday [1]."
-    with modelled(routes(), calls((FIND, {"words": "printer"})), DONE, says(found)) as model:
+    supported = judges("supported", quote="the printer on floor 3 is out of order since Monday", sentences=[1])
+    with modelled(routes(), calls((FIND, {"words": "printer"})), DONE, says(found), supported) as model:
         events = person.asks("What is wrong with the printer?")
     references = [event for event in events if event["response_type"] == "references"][-1]
     assert [(each["source"], each["title"]) for each in references["query_references"]] == [
