@@ -182,7 +182,8 @@ class ToolDefaults:
 
     def told(self) -> tuple[str, Mapping[str, Any]]:
         arguments: type[BaseModel] = self.Args  # type: ignore[attr-defined]  # of every tool
-        return _told(type(self), arguments)
+        kind: Any = type(self)
+        return _told(kind, arguments)
 
 
 tools: Registry[Tool] = Registry("tool")
