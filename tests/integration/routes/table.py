@@ -19,6 +19,7 @@ IDS = {
     "pk",
     "saved_id",
     "kept_id",
+    "approval_id",
 }
 
 

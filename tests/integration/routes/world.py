@@ -13,6 +13,7 @@ from django.http import HttpResponseBase
 from django.test import Client
 from django.utils import timezone
 
+from agent.mcp.client.rows import ToolApproval
 from authz.accounts import create_service_account
 from authz.permissions import Right
 from authz.principal import Principal
@@ -76,6 +77,7 @@ class World(House):
             self.session,
             self.saved,
             self.trashed,
+            self.approval,
         )  # now: what is made while one request is tried goes with it
 
     @cached_property
@@ -86,6 +88,13 @@ class World(House):
         grant(None, source, to=self.reader)
         query = {"metrics": [{"name": "deal"}]}
         return SavedQuery.unscoped.create(source=source, owner=self.reader, name="Deals", query=query)
+
+    @cached_property
+    def approval(self) -> ToolApproval:
+        """A call of a tool outside that the reader is asked to allow."""
+        asked = {"tool": "mcp_desk_make", "title": "desk: Make", "arguments": {}, "question": "q", "language": "en"}
+        message = self.session.messages.latest("created_at")
+        return ToolApproval.objects.create(user=self.session.user, message=message, **asked)
 
     def with_token(self, *scopes: str) -> Client:
         """A program of somebody with every right, with a token of these scopes."""
@@ -118,6 +127,7 @@ class World(House):
             "source_id": lambda: self.saved.source_id,
             "kept_id": lambda: self.kept.pk,
             "saved_id": lambda: self.saved.pk,
+            "approval_id": lambda: self.approval.pk,
             "kind": lambda: "folder",
             "place_id": lambda: self.folder.pk,
             "user_id": lambda: self.reader.pk,
@@ -199,6 +209,7 @@ class World(House):
 NEW: dict[str, Callable[[World], dict[str, Any]]] = {
     "agent.languagemodel": lambda world: {"name": "large", "base_url": "https://models.example.com/v1", "model": "large"},
     "agent.agentprofile": lambda world: {"name": "careful"},
+    "agent.mcpservice": lambda world: {"name": "desk", "url": "https://desk.example.com/mcp"},
     "agent.dayofuse": lambda world: {"user": world.reader, "day": "2026-11-02"},
     "auth.group": lambda world: {"name": "readers"},
     "authz.role": lambda world: {"group": Group.objects.create(name="reviewers"), "name": "reviewers"},
