@@ -12,6 +12,7 @@ urlpatterns = [
     path("chat/all/", views.conversations, name="conversations"),
     path("chat/approvals/<uuid:approval_id>/", approval, name="approval"),
     path("chat/<uuid:session_id>/", views.chat, name="conversation"),
+    path("chat/<uuid:session_id>/at/<uuid:message_id>/", views.chat, name="conversation-at"),
     path("chat/<uuid:session_id>/delete/", views.delete, name="conversation-delete"),
     path("chat/<uuid:session_id>/messages/<uuid:message_id>/", views.message, name="message"),
     path("chat/<uuid:session_id>/messages/<uuid:message_id>/run/", views.run, name="run"),

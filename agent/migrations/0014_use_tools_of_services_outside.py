@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('agent', '0012_know_questions_of_programs'),
+        ('agent', '0013_tree_of_messages_order_of_conversations_and_shares'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
