@@ -7,6 +7,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from agent.events import StopReason
+from agent.mcp.client.rows import McpService, ToolApproval
 from agent.model_settings import AgentProfile, DayOfUse, LanguageModel
 
 __all__ = [
@@ -15,12 +16,14 @@ __all__ = [
     "DayOfUse",
     "Fault",
     "LanguageModel",
+    "McpService",
     "Message",
     "QueryCitation",
     "Rating",
     "Role",
     "Session",
     "Share",
+    "ToolApproval",
 ]
 
 

@@ -2,6 +2,7 @@ from django.urls import URLPattern, path
 
 from agent import views
 from agent.consumers import ChatConsumer
+from agent.mcp.client.views import approval
 from agent.query_results import views as query_views
 
 QUERY = "chat/<uuid:session_id>/messages/<uuid:message_id>/queries/<int:number>"
@@ -9,6 +10,7 @@ QUERY = "chat/<uuid:session_id>/messages/<uuid:message_id>/queries/<int:number>"
 urlpatterns = [
     path("chat/new/", views.begin, name="conversation-new"),
     path("chat/all/", views.conversations, name="conversations"),
+    path("chat/approvals/<uuid:approval_id>/", approval, name="approval"),
     path("chat/<uuid:session_id>/", views.chat, name="conversation"),
     path("chat/<uuid:session_id>/at/<uuid:message_id>/", views.chat, name="conversation-at"),
     path("chat/<uuid:session_id>/delete/", views.delete, name="conversation-delete"),

@@ -119,6 +119,8 @@ class Action(models.TextChoices):
     QUERY_DELETED = "query.deleted", _("deleted a saved question")
     WALLS_REMOVED = "sql.walls_removed", _("removed database roles that nobody needs any more")
     TOOL_CALLED = "tool.called", _("called a tool")
+    APPROVAL_ASKED = "approval.asked", _("was asked to allow a call of a tool outside")
+    APPROVAL_DECIDED = "approval.decided", _("decided on a call of a tool outside")
     CONVERSATION_READ = "conversation.read", _("read a conversation")
     CONVERSATION_DELETED = "conversation.deleted", _("deleted a conversation")
     SETTING_CHANGED = "setting.changed", _("changed a setting")

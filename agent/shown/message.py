@@ -7,6 +7,8 @@ from uuid import UUID
 
 from agent.branches import Branches
 from agent.extractive.excerpts import Excerpt
+from agent.mcp.client.rows import ToolApproval
+from agent.mcp.client.visibility import SOURCE
 from agent.models import Role
 from business.results.shown_query import QueryShown
 from knowledge.selectors import ShownPassage
@@ -67,6 +69,11 @@ class ShownQuery:
     title: str
     result: QueryShown | None = None
 
+    @property
+    def service(self) -> str:
+        """The service outside that brought it; "" where it is a query."""
+        return self.source.removeprefix(SOURCE) if self.source.startswith(SOURCE) else ""
+
 
 @dataclass(frozen=True)
 class ShownToolCall:
@@ -89,8 +96,8 @@ class ShownMessage:
     notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it
     was worked on as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose
     names they may ask to be let in. explore: the address of the form in which a question on data that was not read can be asked.
-    around: of an answer that is prepared for a page (`agent.shown.page`). parent_id: what it follows. branches: of the questions at
-    its place, where there are several.
+    approval: the call that they are asked to allow. around: of an answer that is prepared for a page (`agent.shown.page`). parent_id:
+    what it follows. branches: of the questions at its place, where there are several.
     """
 
     id: UUID
@@ -109,6 +116,7 @@ class ShownMessage:
     readings: tuple[str, ...] = ()
     explore: str = ""
     offers: tuple[Offer, ...] = ()
+    approval: ToolApproval | None = None
     tool_calls: tuple[ShownToolCall, ...] = ()
     duration_ms: int | None = None
     rating: str = ""

@@ -81,6 +81,7 @@ def _any_value(name: str) -> str:
         "saved_id",
         "kept_id",
         "entity_id",
+        "approval_id",
     }
     if name == "kind":
         return "folder"

@@ -20,6 +20,7 @@ IDS = {
     "saved_id",
     "kept_id",
     "entity_id",
+    "approval_id",
 }
 
 

@@ -13,6 +13,7 @@ from django.http import HttpResponseBase
 from django.test import Client
 from django.utils import timezone
 
+from agent.mcp.client.rows import ToolApproval
 from authz.accounts import create_service_account
 from authz.permissions import Right
 from authz.principal import Principal
@@ -77,6 +78,7 @@ class World(House):
             self.saved,
             self.trashed,
             self.entity,
+            self.approval,
         )  # now: what is made while one request is tried goes with it
 
     @cached_property
@@ -98,6 +100,13 @@ class World(House):
             said="rolling update",
         )  # fmt: skip
         return entity
+
+    @cached_property
+    def approval(self) -> ToolApproval:
+        """A call of a tool outside that the reader is asked to allow."""
+        asked = {"tool": "mcp_desk_make", "title": "desk: Make", "arguments": {}, "question": "q", "language": "en"}
+        message = self.session.messages.latest("created_at")
+        return ToolApproval.objects.create(user=self.session.user, message=message, **asked)
 
     def with_token(self, *scopes: str) -> Client:
         """A program of somebody with every right, with a token of these scopes."""
@@ -131,6 +140,7 @@ class World(House):
             "kept_id": lambda: self.kept.pk,
             "entity_id": lambda: self.entity.pk,
             "saved_id": lambda: self.saved.pk,
+            "approval_id": lambda: self.approval.pk,
             "kind": lambda: "folder",
             "place_id": lambda: self.folder.pk,
             "user_id": lambda: self.reader.pk,
@@ -212,6 +222,7 @@ class World(House):
 NEW: dict[str, Callable[[World], dict[str, Any]]] = {
     "agent.languagemodel": lambda world: {"name": "large", "base_url": "https://models.example.com/v1", "model": "large"},
     "agent.agentprofile": lambda world: {"name": "careful"},
+    "agent.mcpservice": lambda world: {"name": "desk", "url": "https://desk.example.com/mcp"},
     "agent.dayofuse": lambda world: {"user": world.reader, "day": "2026-11-02"},
     "auth.group": lambda world: {"name": "readers"},
     "authz.role": lambda world: {"group": Group.objects.create(name="reviewers"), "name": "reviewers"},
@@ -276,6 +287,7 @@ BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
         "model": "copilot",
         "messages": [{"role": "user", "content": "How many pods may be unavailable?"}],
     },
+    "/mcp": lambda world: {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}},
     "/v1/embeddings": lambda world: {"model": engine().space, "input": "pods"},
     "/api/v1/sources": lambda world: {
         "kind": "folder",
