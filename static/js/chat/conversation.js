@@ -3,6 +3,7 @@
 import { patiently } from "../site.js";
 import { ComingAnswer } from "./answer.js";
 import * as composer from "./composer.js";
+import { asText } from "./copying.js";
 import { announce, randomId, text, token } from "./page.js";
 import { Line } from "./socket.js";
 import { addQuestion, keepInView, showFromQuestion, stored, unfinished } from "./thread.js";
@@ -152,7 +153,8 @@ export class Conversation {
     }
     const item = stored(await page.text());
     answer.item.replaceWith(item);
-    announce.textContent = item.querySelector(".answer-text")?.textContent ?? "";
+    const said = item.querySelector(".answer-text");
+    announce.textContent = said ? asText(said, { withNumbers: false }) : "";
     showFromQuestion(item);
   }
 
