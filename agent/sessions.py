@@ -1,12 +1,14 @@
 """Conversations and what is shown of them."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
+from agent.branches import Tree
 from agent.models import Message, Role, Session
 from agent.shown.message import ShownMessage
 from agent.shown.under_rights import under_rights
@@ -73,9 +75,14 @@ def title_from(question: str) -> str:
     return f"{cut.rsplit(' ', 1)[0] if ' ' in cut[20:] else cut}…"
 
 
-def messages_of(principal: Principal, session: Session) -> list[ShownMessage]:
-    """The conversation in order, under today's rights. Recorded where evidence is shown in it."""
-    return read_messages(principal, session, session.messages.prefetch_related("citations", "queries"))
+def messages_of(principal: Principal, session: Session, *, through: UUID | None = None) -> list[ShownMessage]:
+    """One branch of the conversation in order, under today's rights: the latest, of those through a message. Recorded where evidence is
+    shown in it. Raises NotFound.
+    """
+    tree = Tree.of(session.pk)
+    rows = session.messages.filter(pk__in=tree.path(through)).prefetch_related("citations", "queries")
+    shown = read_messages(principal, session, rows)
+    return [replace(message, branches=tree.branches(message.id)) for message in shown]
 
 
 def read_messages(principal: Principal, session: Session, messages: Iterable[Message]) -> list[ShownMessage]:

@@ -23,7 +23,7 @@ from agent.sessions import (
     get_answer,
     get_session,
 )
-from agent.shown.page import conversation_page, message_page
+from agent.shown.page import conversation_page, turn_page
 from agent.shown.steps import steps_of
 from authz.governing import may_oversee
 from authz.pages import signed_in
@@ -34,17 +34,30 @@ from copilot_site.lib.forms import checked
 from knowledge.models import KnowledgeBase
 
 PAGE_SIZE = 50  # conversations
+
+
+def address_of(session_id: UUID, message_id: UUID) -> str:
+    """Where a message is shown, with the branch that it is on."""
+    return f"{reverse('conversation-at', args=[session_id, message_id])}#m-{message_id}"
+
+
 Suggest = Callable[[Principal], Sequence[str]]
 
 
 @require_GET
 @signed_in
 def chat(
-    request: HttpRequest, principal: Principal, session_id: UUID | None = None, suggest: Suggest | None = None
+    request: HttpRequest,
+    principal: Principal,
+    session_id: UUID | None = None,
+    message_id: UUID | None = None,
+    suggest: Suggest | None = None,
 ) -> HttpResponseBase:
-    """A conversation, or the empty page that begins one. suggest: questions to try, for the empty page."""
+    """A conversation, or the empty page that begins one. message_id: the branch that it is on is shown. suggest: questions to try, for the
+    empty page.
+    """
     session = get_session(principal, session_id) if session_id else None
-    shown = conversation_page(principal, session) if session else []
+    shown = conversation_page(principal, session, through=message_id) if session else []
     context = {
         "session": session,
         "shown": shown,
@@ -77,11 +90,10 @@ def begin(_request: HttpRequest, principal: Principal) -> JsonResponse:
 @require_GET
 @signed_in
 def message(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
-    """One message as HTML, to take the place of what was streamed."""
+    """An answer as HTML with its question before it, to take the place of what was typed and streamed."""
     session = get_session(principal, session_id)
-    shown = message_page(principal, session, message_id)
-    context = {"message": shown, "session": session, **_of_messages(principal)}
-    return render(request, "agent/_message.html", context)
+    turn = turn_page(principal, session, message_id)
+    return render(request, "agent/_turn.html", {"turn": turn, "session": session, **_of_messages(principal)})
 
 
 def _of_messages(principal: Principal) -> dict[str, object]:
@@ -110,7 +122,7 @@ def feedback(request: HttpRequest, principal: Principal, session_id: UUID, messa
     """Take what the person says about an answer; back to it."""
     given = checked(FeedbackForm(request.POST))
     rate_answer(principal, session_id=session_id, message_id=message_id, **given)
-    return redirect(f"{reverse('conversation', args=[session_id])}#m-{message_id}")
+    return redirect(address_of(session_id, message_id))
 
 
 @require_POST

@@ -120,6 +120,10 @@ class MessageSerializer(serializers.Serializer[ShownMessage]):
     """A question or an answer, under today's rights."""
 
     id = serializers.UUIDField()
+    parent_id = serializers.UUIDField(
+        allow_null=True,
+        help_text="What it follows: of an answer its question, of a question an answer. Two that follow the same are branches.",
+    )
     role = serializers.ChoiceField(choices=Role.choices)
     created_at = serializers.DateTimeField()
     content = serializers.CharField()

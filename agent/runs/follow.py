@@ -182,8 +182,7 @@ def _key_of(query: ShownQuery) -> str:
 
 def _asked(session: Session, shown: ShownMessage) -> str:
     """The question that this is the answer to, as it was asked."""
-    questions = session.messages.filter(role=Role.USER, created_at__lt=shown.created_at)
-    return questions.order_by("-created_at").values_list("content", flat=True).first() or ""
+    return session.messages.filter(pk=shown.parent_id).values_list("content", flat=True).first() or ""
 
 
 def _told(shown: ShownMessage) -> list[Event]:

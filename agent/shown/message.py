@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from agent.branches import Branches
 from agent.extractive.excerpts import Excerpt
 from agent.models import Role
 from business.results.shown_query import QueryShown
@@ -88,7 +89,7 @@ class ShownMessage:
     notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it
     was worked on as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose
     names they may ask to be let in. explore: the address of the form in which a question on data that was not read can be asked.
-    around: of an answer that is prepared for a page (`agent.shown.page`).
+    parent_id: what it follows. branches: of the questions at its place, where there are several. around: of an answer that is prepared for a page (`agent.shown.page`).
     """
 
     id: UUID
@@ -111,6 +112,8 @@ class ShownMessage:
     duration_ms: int | None = None
     rating: str = ""
     comment: str = ""
+    parent_id: UUID | None = None
+    branches: Branches | None = None
     around: "Around | None" = None
 
     @property

@@ -1,34 +1,31 @@
 """Messages for a page: what they say, and what is around them."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from uuid import UUID
 
-from django.db.models import QuerySet
-from django.utils.translation import gettext as _
-
-from agent.models import Message, Session
+from agent.branches import Tree
+from agent.models import Session
 from agent.sessions import read_messages
 from agent.shown.around import around
 from agent.shown.message import ShownMessage
 from authz.principal import Principal
-from copilot_site.lib.errors import NotFound
 
 
-def conversation_page(principal: Principal, session: Session) -> list[ShownMessage]:
-    """The conversation in order, under today's rights, recorded as `read_messages` does."""
-    return _prepared(principal, session, session.messages.all())
+def conversation_page(principal: Principal, session: Session, *, through: UUID | None = None) -> list[ShownMessage]:
+    """One branch of the conversation in order, as `agent.sessions.messages_of` has it. Raises NotFound."""
+    tree = Tree.of(session.pk)
+    return _prepared(principal, session, tree, tree.path(through))
 
 
-def message_page(principal: Principal, session: Session, message_id: UUID) -> ShownMessage:
-    """One message of it. Raises NotFound."""
-    shown = _prepared(principal, session, session.messages.filter(pk=message_id))
-    if not shown:
-        raise NotFound(_("There is no such message in this conversation."))
-    return shown[0]
+def turn_page(principal: Principal, session: Session, message_id: UUID) -> list[ShownMessage]:
+    """A message after the one that it follows. Raises NotFound."""
+    tree = Tree.of(session.pk)
+    return _prepared(principal, session, tree, tree.up_to(message_id)[-2:])
 
 
-def _prepared(principal: Principal, session: Session, messages: QuerySet[Message]) -> list[ShownMessage]:
-    rows = list(messages.prefetch_related("citations", "queries"))
+def _prepared(principal: Principal, session: Session, tree: Tree, ids: Collection[UUID]) -> list[ShownMessage]:
+    rows = list(session.messages.filter(pk__in=ids).prefetch_related("citations", "queries"))
     shown = read_messages(principal, session, rows)
     beside = around(principal, shown, rows)
-    return [replace(message, around=beside.get(message.id)) for message in shown]
+    return [replace(message, around=beside.get(message.id), branches=tree.branches(message.id)) for message in shown]

@@ -89,6 +89,7 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
         duration_ms=row.duration_ms,
         rating=row.rating,
         comment=row.comment,
+        parent_id=row.parent_id,
     )
 
 

@@ -1,5 +1,6 @@
-// The box in which a question is written, with its button to send or to stop.
+// The box in which a question is written, with its button to send or to stop. What is written is kept until it is sent.
 
+import { keep, kept } from "./keeping.js";
 import { text } from "./page.js";
 
 const form = document.getElementById("composer");
@@ -15,7 +16,8 @@ let isBusy = false;
 let isStopping = false;
 
 export function listen({ submitted, stopped }) {
-  question.addEventListener("input", refresh);
+  question.value ||= kept("draft") ?? "";
+  question.addEventListener("input", changed);
   question.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
@@ -39,8 +41,14 @@ export function show(state) {
   refresh();
 }
 
+export function write(query) {
+  question.value = query;
+  changed();
+  question.focus();
+}
+
 export function giveBack(query) {
-  if (!question.value) question.value = query; // nothing that was typed is lost
+  if (!question.value) write(query); // nothing that was typed is lost
 }
 
 export function scopes() {
@@ -48,11 +56,16 @@ export function scopes() {
 }
 
 function submit(submitted) {
-  refresh();
-  if (send.disabled) return;
   const query = question.value.trim();
+  if (!query || query.length > limit) return;
   question.value = "";
+  changed();
   submitted(query);
+}
+
+function changed() {
+  keep("draft", question.value || null);
+  refresh();
 }
 
 function refresh() {
@@ -60,8 +73,9 @@ function refresh() {
   counter.hidden = length < COUNT_FROM;
   counter.textContent = `${length.toLocaleString(text.language)} / ${limit.toLocaleString(text.language)}`;
   counter.classList.toggle("is-over", length > limit);
-  send.disabled = isBusy || length === 0 || length > limit;
-  send.hidden = isBusy;
+  send.disabled = length === 0 || length > limit;
+  send.hidden = isBusy && length === 0;
+  send.ariaLabel = send.title = isBusy ? text.textQueue : text.textSend;
   stop.hidden = !isBusy;
   stop.disabled = isStopping;
 }

@@ -4,18 +4,23 @@ import { patiently } from "../site.js";
 import { ComingAnswer } from "./answer.js";
 import * as composer from "./composer.js";
 import { asText } from "./copying.js";
-import { announce, randomId, text, token } from "./page.js";
+import { keep, kept, moveTo } from "./keeping.js";
+import { announce, randomId, text, thread, token } from "./page.js";
+import { grown, lead, look } from "./scroll.js";
 import { Line } from "./socket.js";
-import { addQuestion, keepInView, showFromQuestion, stored, unfinished } from "./thread.js";
+import { OtherTabs } from "./tabs.js";
+import { addQuestion, cutFrom, lastAnswer, stored, unfinished } from "./thread.js";
 
 export class Conversation {
-  // named: called with the title of a new conversation.
-  constructor({ named }) {
-    this.session = text.session;
-    this.named = named;
-    this.asked = null; // {answer, question, askedAs, isSent, id, seq, isUnwanted, retry}; id once it has one
+  // named: called with the title of a new conversation. ended: when an answer is over; with false where it was stopped or failed.
+  constructor({ named, ended }) {
+    Object.assign(this, { session: text.session, named, ended });
+    this.asked = null; // the question that is being answered, as `asked` below makes it
     this.line = new Line({ opened: () => this.#opened(), heard: (event) => this.#heard(event), gone: () => this.#gone() });
-    this.#takeUp();
+    this.others = new OtherTabs((news) => this.#adopt(news));
+    const found = unfinished();
+    if (found) this.asked = asked(new ComingAnswer(found.answer), { item: found.item, query: found.query, id: found.id });
+    this.#refresh();
     if (this.session) this.line.connect(this.session);
   }
 
@@ -23,12 +28,22 @@ export class Conversation {
     return this.asked !== null;
   }
 
-  async ask(query) {
-    addQuestion(query);
+  takeUp() {
+    // a question that was sent when the page went away, and that nobody is known to have heard
+    const sent = kept("asked");
+    keep("asked", null);
+    if (sent && !this.isBusy) this.ask(sent.query, sent);
+  }
+
+  async ask(query, { insteadOf = null, isWide = false, askedAs = randomId() } = {}) {
+    if (insteadOf) cutFrom(insteadOf);
+    const follows = lastAnswer();
+    const item = addQuestion(query);
     const answer = new ComingAnswer();
-    document.getElementById("thread").append(answer.item);
-    this.asked = asked(answer, query, { askedAs: randomId() });
-    answer.item.scrollIntoView({ block: "end", behavior: "instant" });
+    thread.append(answer.item);
+    this.asked = asked(answer, { item, query, askedAs, follows, insteadOf, isWide });
+    keep("asked", { query, insteadOf, isWide, askedAs });
+    lead(item);
     announce.textContent = text.textLooking;
     this.#refresh();
     try {
@@ -52,12 +67,6 @@ export class Conversation {
     this.#refresh();
   }
 
-  #takeUp() {
-    const found = unfinished();
-    if (found) this.asked = asked(new ComingAnswer(found.item), found.question, { id: found.id });
-    this.#refresh();
-  }
-
   async #begin() {
     const options = { method: "POST", headers: { Accept: "application/json", "X-CSRFToken": token() } };
     const posted = () => patiently(text.newUrl, options, () => this.#waits(text.textBusy)).catch(() => null);
@@ -68,18 +77,22 @@ export class Conversation {
       made = await posted();
     }
     if (!made.ok) throw new Error(made.status);
-    const begun = await made.json();
-    this.session = begun.id;
-    history.replaceState(null, "", begun.url);
-    document.getElementById("confirm-delete").action = `${begun.url}delete/`;
+    const { id, url } = await made.json();
+    this.session = id;
+    moveTo(id);
+    history.replaceState(null, "", url);
+    for (const next of document.querySelectorAll("input[name=next]")) next.value = url; // another language, the same conversation
+    document.getElementById("confirm-delete").action = `${url}delete/`;
     document.getElementById("delete").hidden = false;
   }
 
   async #send() {
     await this.line.whenOpen(this.session);
-    this.asked.isSent = true;
-    const { question: query, askedAs: id } = this.asked;
-    this.line.send({ query, id, language: text.language, knowledge_base_ids: composer.scopes() });
+    const now = this.asked;
+    now.isSent = true;
+    const place = now.insteadOf ? { instead_of: now.insteadOf } : now.follows ? { follows: now.follows } : {};
+    const scope = now.isWide ? { is_wide: true } : { knowledge_base_ids: composer.scopes() };
+    this.line.send({ query: now.query, id: now.askedAs, language: text.language, ...place, ...scope });
   }
 
   #opened() {
@@ -94,6 +107,18 @@ export class Conversation {
     if (this.asked?.isSent && !this.asked.id) this.#fail(text.textGone);
   }
 
+  #adopt({ session, query, id, follows }) {
+    // asked in another tab that shows the same conversation
+    if (session !== this.session || this.isBusy || follows !== lastAnswer()) return;
+    const item = addQuestion(query);
+    const answer = new ComingAnswer();
+    thread.append(answer.item);
+    this.asked = asked(answer, { item, query, id, follows });
+    this.#refresh();
+    look();
+    if (this.line.isOpen) this.#opened();
+  }
+
   #heard(event) {
     const now = this.asked;
     if (!now) return;
@@ -105,7 +130,7 @@ export class Conversation {
     else {
       now.answer.draw(event);
       if (now.isUnwanted) now.answer.says(text.textStopping);
-      if (event.response_type === "answer") keepInView();
+      grown();
     }
   }
 
@@ -114,14 +139,16 @@ export class Conversation {
     if (event.seq === 0) now.answer.begin();
     const isNamed = now.id !== "";
     Object.assign(now, { id: event.assistant_message_id, seq: event.seq });
-    if (now.isUnwanted && !isNamed) this.#tellToStop(); // it was stopped before it had a name
+    if (isNamed) return;
+    keep("asked", null);
+    if (!now.insteadOf) this.others.tell({ session: this.session, query: now.query, id: now.id, follows: now.follows });
+    if (now.isUnwanted) this.#tellToStop(); // it was stopped before it had a name
     this.#refresh();
   }
 
   #refused(event) {
     if (event.assistant_message_id) {
-      composer.giveBack(this.asked.question);
-      this.#complete(event);
+      this.#complete(event, { isWell: false });
       return;
     }
     // refused before anything was stored
@@ -141,28 +168,32 @@ export class Conversation {
     }, seconds * 1000 * (1 + Math.random() / 4));
   }
 
-  async #complete(event) {
-    const { answer } = this.asked;
-    this.asked = null;
-    this.#refresh();
+  async #complete(event, { isWell = !this.asked.isUnwanted } = {}) {
+    const { answer, item } = this.asked;
     const url = `/chat/${this.session}/messages/${event.assistant_message_id}/`;
     const page = await patiently(url).catch(() => null);
-    if (!page?.ok) {
-      answer.state.remove(); // what was streamed stays; it is the same text
-      return;
-    }
-    const item = stored(await page.text());
-    answer.item.replaceWith(item);
-    const said = item.querySelector(".answer-text");
-    announce.textContent = said ? asText(said, { withNumbers: false }) : "";
-    showFromQuestion(item);
+    if (page?.ok) {
+      const [question, told] = stored(await page.text());
+      item.replaceWith(question);
+      answer.item.replaceWith(told);
+      const said = told.querySelector(".answer-text");
+      announce.textContent = said ? asText(said, { withNumbers: false }) : "";
+    } else answer.state.remove(); // what was streamed stays; it is the same text
+    look();
+    this.#over(isWell);
   }
 
   #fail(sentence) {
-    composer.giveBack(this.asked.question);
+    composer.giveBack(this.asked.query);
+    keep("asked", null);
     this.asked.answer.failed(sentence);
+    this.#over(false);
+  }
+
+  #over(isWell) {
     this.asked = null;
     this.#refresh();
+    this.ended(isWell);
   }
 
   #waits(sentence) {
@@ -179,6 +210,8 @@ export class Conversation {
   }
 }
 
-function asked(answer, question, { id = "", askedAs = "" }) {
-  return { answer, question, askedAs, id, seq: -1, isSent: false, isUnwanted: false, retry: 0 };
+function asked(answer, question) {
+  // answer: as it is drawn. id, seq: of the answer, once it has one, and of the last event. retry: a timer.
+  const unknown = { id: "", askedAs: "", follows: null, insteadOf: null, isWide: false };
+  return { ...unknown, ...question, answer, seq: -1, isSent: false, isUnwanted: false, retry: 0 };
 }

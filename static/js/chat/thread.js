@@ -1,4 +1,4 @@
-// The questions and answers on the page, and where the reader stands among them.
+// The questions and answers on the page, as elements.
 
 import { element, script, text, thread } from "./page.js";
 
@@ -7,34 +7,43 @@ export function addQuestion(query) {
   const item = element("li", "message question");
   const body = element("p", "", query);
   body.lang = script(query);
-  item.append(element("h2", "unseen", text.textAsked), body);
+  item.append(element("h2", "unseen", text.textAsked), body, element("div", "question-ways")); // as high as it will be
   thread.append(item);
   return item;
 }
 
+export function cutFrom(question) {
+  // a question that is asked anew: it and all that follows it are another branch now
+  const items = [...thread.children];
+  for (const item of items.slice(items.findIndex((each) => each.id === `m-${question}`))) item.remove();
+}
+
+export function idOf(item) {
+  return item?.id ? item.id.slice(2) : null;
+}
+
+export function lastAnswer() {
+  // the id of the answer that a new question follows; null before the first
+  return idOf([...thread.querySelectorAll(".answer[id]")].at(-1));
+}
+
+export function questionOf(answer) {
+  return answer.previousElementSibling;
+}
+
+export function wordsOf(question) {
+  return question.querySelector("p").innerText.trim();
+}
+
 export function stored(html) {
-  // the <li> of a message as the server renders it
-  return new DOMParser().parseFromString(`<ol>${html}</ol>`, "text/html").querySelector("li");
+  // [question, answer] as the server renders them
+  return new DOMParser().parseFromString(`<ol>${html}</ol>`, "text/html").querySelectorAll("li.message");
 }
 
 export function unfinished() {
-  // {item, id, question} of an answer that was being written when the page was loaded; null where there is none
-  const item = thread.querySelector("[data-unfinished]");
-  if (!item) return null;
-  const question = item.previousElementSibling?.querySelector("p")?.textContent ?? "";
-  return { item, id: item.dataset.unfinished, question };
-}
-
-export function keepInView() {
-  const below = document.documentElement.scrollHeight - innerHeight - scrollY;
-  if (below < 240) scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
-}
-
-export function showFromQuestion(answer) {
-  // a table and a chart come after the sentence: the reader begins at the question, not at their end
-  (answer.previousElementSibling ?? answer).scrollIntoView({ block: "start", behavior: "instant" });
-}
-
-export function showLast() {
-  if (thread.lastElementChild && !document.querySelector(".message:target")) showFromQuestion(thread.lastElementChild);
+  // {answer, item, id, query} of an answer that was being written when the page was loaded; null where there is none
+  const answer = thread.querySelector("[data-unfinished]");
+  if (!answer) return null;
+  const item = questionOf(answer);
+  return { answer, item, id: answer.dataset.unfinished, query: wordsOf(item) };
 }
