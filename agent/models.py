@@ -25,7 +25,9 @@ __all__ = [
 
 
 class Session(models.Model):
-    """One conversation of one person. label: what they file it under. is_archived: kept out of the rail. within: the folder of the narrow token it was begun with; None where nothing narrowed them."""
+    """One conversation of one person. label: what they file it under. is_archived: kept out of the rail. within: the folder of the
+    narrow token it was begun with; None where nothing narrowed them.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")

@@ -89,7 +89,8 @@ class ShownMessage:
     notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it
     was worked on as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose
     names they may ask to be let in. explore: the address of the form in which a question on data that was not read can be asked.
-    parent_id: what it follows. branches: of the questions at its place, where there are several. around: of an answer that is prepared for a page (`agent.shown.page`).
+    parent_id: what it follows. branches: of the questions at its place, where there are several. around: of an answer that is prepared
+    for a page (`agent.shown.page`).
     """
 
     id: UUID
