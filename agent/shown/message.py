@@ -121,9 +121,9 @@ class ShownMessage:
     duration_ms: int | None = None
     rating: str = ""
     comment: str = ""
-    around: "Around | None" = None
     parent_id: UUID | None = None
     branches: Branches | None = None
+    around: "Around | None" = None
 
     @property
     def is_answer(self) -> bool:
