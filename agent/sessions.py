@@ -40,12 +40,18 @@ def sessions_of(principal: Principal) -> QuerySet[Session]:
     return own if principal.folder_id is None else own.filter(within=principal.folder_id)
 
 
-def found_sessions(principal: Principal, words: str) -> QuerySet[Session]:
-    """The person's conversations with a question in them; those that say all the words in their title or one question.
+def found_sessions(
+    principal: Principal, words: str = "", *, label: str = "", is_archived: bool = False
+) -> QuerySet[Session]:
+    """The person's conversations with a question in them, the pinned ones first; those that say all the words in their title or one
+    question. label: those filed under it. is_archived: those that were put away, and no others.
 
     Answers are not looked through: what an old one says may be hidden from the person by now.
     """
-    found = sessions_of(principal).exclude(title="")
+    found = sessions_of(principal).exclude(title="").filter(is_archived=is_archived)
+    found = found.order_by("-is_pinned", "-updated_at")
+    if label:
+        found = found.filter(label=label)
     if not words:
         return found
     questions = Message.objects.filter(session=OuterRef("pk"), role=Role.USER)
@@ -155,9 +161,10 @@ class ShownToolCall:
 class ShownMessage:
     """A message as this person may see it now.
 
-    notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it
-    was worked on as asked. parent_id: what it follows. branches: of the questions at its place, where there are several. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose
-    names they may ask to be let in. explore: the address of the form in which a question on data that was not read can be asked.
+    notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it was worked on
+    as asked. parent_id: what it follows. branches: of the questions at its place, where there are several. readings: questions to choose
+    from, where the answer asks back. offers: after a no, folders by whose names they may ask to be let in. explore: the address of the
+    form in which a question on data that was not read can be asked.
     """
 
     id: UUID
@@ -179,6 +186,7 @@ class ShownMessage:
     tool_calls: tuple[ShownToolCall, ...] = ()
     duration_ms: int | None = None
     rating: str = ""
+    fault: str = ""
     comment: str = ""
     parent_id: UUID | None = None
     branches: Branches | None = None
@@ -310,6 +318,7 @@ def _show(
         tool_calls=tuple(_tool_call(step) for step in row.state.get("trace_steps", ()) if step.get("tool")),
         duration_ms=row.duration_ms,
         rating=row.rating,
+        fault=row.fault,
         comment=row.comment,
         parent_id=row.parent_id,
     )

@@ -298,15 +298,15 @@ class Run:
     """Everything that changes while one question is answered; two runs share nothing.
 
     question: as it was asked; `state.input.normalized_query` is what is worked on. model: None means extractive. judge: the model that
-    reads sentences which facts do not settle. model_gave_up: it failed or may not be paid any more, and is not asked again.
-    follows: the answer that the question comes after, None where it begins the conversation. is_wide: more passages are looked at. title: of a conversation, as the model would call it. expression: what to
-    calculate. read_as: without slips of the finger. asks_about: what a follow-up names of its own, where documents are asked it
-    together with the question before. history: earlier turns, the oldest first. workings: results of calculations. notices: sentences
-    for the person about what was done differently from what they would expect. found: what the searches brought; findings: all
-    evidence, by its id. named_by: the passage that says what the query is about. earlier_query, logical_query: source and query that
-    the conversation stood on, and stands on now. record: how what is done for it gets into the audit log. is_held_back: the last event
-    stood on what may not be read any more, and did not leave. ticket: its place among the runs of its process, until it is over; none
-    where nobody else waits for it.
+    reads sentences which facts do not settle. model_gave_up: it failed or may not be paid any more, and is not asked again. follows: the
+    answer that the question comes after, None where it begins the conversation. is_wide: more passages are looked at. title: of a
+    conversation, as the model would call it. expression: what to calculate. read_as: without slips of the finger. asks_about: what a
+    follow-up names of its own, where documents are asked it together with the question before. history: earlier turns, the oldest first.
+    workings: results of calculations. notices: sentences for the person about what was done differently from what they would expect.
+    found: what the searches brought; findings: all evidence, by its id. named_by: the passage that says what the query is about.
+    earlier_query, logical_query: source and query that the conversation stood on, and stands on now. record: how what is done for it gets
+    into the audit log. is_held_back: the last event stood on what may not be read any more, and did not leave. ticket: its place among
+    the runs of its process, until it is over; none where nobody else waits for it.
     """
 
     session_id: UUID

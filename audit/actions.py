@@ -116,6 +116,10 @@ class Action(models.TextChoices):
     WALLS_REMOVED = "sql.walls_removed", _("removed database roles that nobody needs any more")
     TOOL_CALLED = "tool.called", _("called a tool")
     CONVERSATION_READ = "conversation.read", _("read a conversation")
+    CONVERSATION_FILED = "conversation.filed", _("named or filed a conversation")
+    CONVERSATION_SHARED = "conversation.shared", _("shared a conversation")
+    CONVERSATION_UNSHARED = "conversation.unshared", _("ended the sharing of a conversation")
+    CONVERSATION_EXPORTED = "conversation.exported", _("exported a conversation")
     CONVERSATION_DELETED = "conversation.deleted", _("deleted a conversation")
     SETTING_CHANGED = "setting.changed", _("changed a setting")
 

@@ -10,7 +10,7 @@ from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
 from agent.models import Session
-from agent.sessions import sessions_of
+from agent.sessions import found_sessions
 from authz.governing import governed
 from authz.principal import Principal
 from business.models import DataSource
@@ -24,8 +24,8 @@ RECENT = 40  # conversations in the rail; all of them are on a page of their own
 
 @register.simple_tag
 def recent_conversations(request: HttpRequest) -> QuerySet[Session]:
-    """The latest conversations of the person asking that have a question in them."""
-    return sessions_of(Principal.of(request.user)).exclude(title="")[:RECENT]
+    """The pinned and the latest conversations of the person asking that have a question in them."""
+    return found_sessions(Principal.of(request.user))[:RECENT]
 
 
 @register.filter
