@@ -16,8 +16,9 @@ from django.views.decorators.http import require_GET, require_POST
 
 from agent.forms import OrganiseForm
 from agent.organising import organise
-from agent.sessions import ShownCitation, get_session, messages_of
+from agent.sessions import get_session, messages_of
 from agent.sharing import end_share, read_share, share
+from agent.shown.message import ShownCitation
 from agent.transcripts.export import export
 from authz.pages import signed_in
 from authz.principal import Principal

@@ -11,7 +11,9 @@ from django.utils.translation import gettext as _
 from agent.branches import Tree
 from agent.events import StopReason
 from agent.models import Role, Share
-from agent.sessions import ShownMessage, get_answer, get_session, read_messages
+from agent.sessions import get_answer, get_session, read_messages
+from agent.shown.around import around
+from agent.shown.message import ShownMessage
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
@@ -54,8 +56,10 @@ def read_share(reader: Principal, share_id: UUID) -> tuple[Share, list[ShownMess
     if shared is None or reader.is_nobody:
         raise NotFound(_("This conversation is not shared, or not any more."))
     way = Tree.of(shared.session_id).up_to(shared.last_id)
-    rows = shared.session.messages.filter(pk__in=way).prefetch_related("citations", "queries")
-    return shared, for_others(read_messages(reader, shared.session, rows))
+    rows = list(shared.session.messages.filter(pk__in=way).prefetch_related("citations", "queries"))
+    shown = read_messages(reader, shared.session, rows)
+    beside = around(reader, shown, rows)
+    return shared, for_others([replace(message, around=beside.get(message.id)) for message in shown])
 
 
 def for_others(messages: Sequence[ShownMessage]) -> list[ShownMessage]:
@@ -64,7 +68,7 @@ def for_others(messages: Sequence[ShownMessage]) -> list[ShownMessage]:
 
 
 def _for_others(message: ShownMessage) -> ShownMessage:
-    sentences = message.sentences
+    sentences, beside = message.sentences, message.around
     if message.masked_count:  # a sentence without a source may say what a hidden one stands on
         sentences = tuple(
             each if each.citations else replace(each, text="", is_masked=True, is_row=False) for each in sentences
@@ -88,4 +92,5 @@ def _for_others(message: ShownMessage) -> ShownMessage:
         rating="",
         comment="",
         branches=None,
+        around=beside and replace(beside, steps=(), read_besides=(), close_titles=(), took=""),
     )

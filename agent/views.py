@@ -25,9 +25,10 @@ from agent.sessions import (
     found_sessions,
     get_answer,
     get_session,
-    messages_of,
-    turn_of,
 )
+from agent.shown.page import conversation_page, turn_page
+from agent.shown.steps import steps_of
+from authz.governing import may_oversee
 from authz.pages import signed_in
 from authz.principal import Principal
 from business.source_grants import managed_sources
@@ -59,7 +60,7 @@ def chat(
     empty page.
     """
     session = get_session(principal, session_id) if session_id else None
-    shown = messages_of(principal, session, through=message_id) if session else []
+    shown = conversation_page(principal, session, through=message_id) if session else []
     context = {
         "session": session,
         "shown": shown,
@@ -70,7 +71,7 @@ def chat(
         "knowledge_bases": KnowledgeBase.objects.visible_to(principal),
         "asks_data": not shown and any(opened.layer.semantic_models for opened in open_sources(principal)),
         "question_length": QUESTION_LENGTH,
-        "corrects": SimpleLazyObject(lambda: managed_sources(principal)),
+        **_of_messages(principal),
     }
     return render(request, "agent/chat.html", context)
 
@@ -109,18 +110,28 @@ def begin(_request: HttpRequest, principal: Principal) -> JsonResponse:
 def message(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
     """An answer as HTML with its question before it, to take the place of what was typed and streamed."""
     session = get_session(principal, session_id)
-    turn = turn_of(principal, session, message_id)
-    context = {"turn": turn, "session": session, "corrects": SimpleLazyObject(lambda: managed_sources(principal))}
-    return render(request, "agent/_turn.html", context)
+    turn = turn_page(principal, session, message_id)
+    return render(request, "agent/_turn.html", {"turn": turn, "session": session, **_of_messages(principal)})
+
+
+def _of_messages(principal: Principal) -> dict[str, object]:
+    """What the templates of messages know besides: the sources that this person corrects."""
+    return {"corrects": SimpleLazyObject(lambda: managed_sources(principal))}
 
 
 @require_GET
 @signed_in
 def run(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
-    """How one of their answers was made."""
+    """How one of their answers was made; figures of the machinery for those alone who look after it."""
     session = get_session(principal, session_id)
-    report = run_report(principal, get_answer(session, message_id))
-    return render(request, "agent/run.html", {"session": session, "report": report})
+    answer = get_answer(session, message_id)
+    context = {
+        "session": session,
+        "report": run_report(principal, answer),
+        "steps": steps_of(answer.state),
+        "sees_figures": may_oversee(request.user),
+    }
+    return render(request, "agent/run.html", context)
 
 
 @require_POST

@@ -31,7 +31,8 @@ from agent.models import Message, Role, Session
 from agent.revocation import Grounds, changed, may_read
 from agent.runs.log import Entry, RunLog, connected, growing_here
 from agent.runs.threads import reading
-from agent.sessions import ShownMessage, ShownQuery, get_message, get_session, read_message
+from agent.sessions import get_message, get_session, read_message
+from agent.shown.message import ShownMessage, ShownQuery
 from authz.principal import Principal
 from business.results.visibility import Queried
 from copilot_site.lib.concurrency_limit import AtMost, HoldsTooMuch

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from agent.models import Session
-from agent.sessions import ShownMessage
+from agent.shown.message import ShownMessage
 from agent.transcripts import docx, markdown, pdf
 from agent.transcripts.transcript import AddressOf, Transcript, transcript_of
 from audit.actions import Action

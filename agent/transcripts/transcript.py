@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from agent.models import Role
-from agent.sessions import ShownCitation, ShownMessage, ShownQuery
+from agent.shown.message import ShownCitation, ShownMessage, ShownQuery
 
 AddressOf = Callable[[ShownCitation], str]
 """A cited passage → where its document is read."""

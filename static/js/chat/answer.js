@@ -1,13 +1,18 @@
 // The answer that is coming, as it is drawn: a line that says what is done, and the text under it.
 
 import { element, script, text } from "./page.js";
+import { Progress } from "./progress.js";
+
+const LABEL_LENGTH = 28; // characters of a title in a chip, as the server cuts it
+const template = document.getElementById("cite-template");
 
 export class ComingAnswer {
   // item: the <li> that holds it.
   constructor(item = element("li", "message answer")) {
     this.item = item;
     this.state = element("p", "pending", text.textLooking);
-    this.body = element("p", "answer-text");
+    this.body = element("p", "answer-text is-coming");
+    this.progress = new Progress(this.state);
     this.item.replaceChildren(this.state, this.body);
     this.begin();
   }
@@ -19,13 +24,14 @@ export class ComingAnswer {
   }
 
   says(sentence) {
-    this.state.textContent = sentence;
+    this.progress.says(sentence);
   }
 
   draw(event) {
     // one event of the run; what is not drawn is left alone
-    const ways = { queued: this.#queued, agent_query: this.#begun, references: this.#references, answer: this.#piece };
+    const ways = { queued: this.#queued, references: this.#references, answer: this.#piece };
     ways[event.response_type]?.call(this, event);
+    this.progress.hears(event);
   }
 
   failed(sentence) {
@@ -39,13 +45,8 @@ export class ComingAnswer {
     this.says(event.content);
   }
 
-  #begun() {
-    this.says(text.textLooking);
-  }
-
   #references(event) {
     this.references = new Map(event.knowledge_references.map((reference) => [reference.number, reference]));
-    this.says(text.textWriting);
   }
 
   #piece(event) {
@@ -64,9 +65,13 @@ export class ComingAnswer {
 }
 
 function citeButton(reference) {
-  const button = element("button", "cite", reference.number);
-  button.type = "button";
+  const { title } = reference;
+  const button = template.content.firstElementChild.cloneNode(true);
+  const label = button.querySelector(".cite-label");
+  label.textContent = title.length > LABEL_LENGTH ? `${title.slice(0, LABEL_LENGTH - 1).trimEnd()}…` : title;
+  label.lang = script(title);
+  button.dataset.numbers = reference.number;
   button.dataset.source = `/sources/${reference.knowledge_base_id}/${reference.chunk_id}/`;
-  button.setAttribute("aria-label", `${text.textSource} ${reference.number}: ${reference.title}`);
+  button.setAttribute("aria-label", `${text.textSource} ${reference.number}: ${title}`);
   return button;
 }

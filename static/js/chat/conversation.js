@@ -3,6 +3,7 @@
 import { patiently } from "../site.js";
 import { ComingAnswer } from "./answer.js";
 import * as composer from "./composer.js";
+import { asText } from "./copying.js";
 import { keep, kept, moveTo } from "./keeping.js";
 import { announce, randomId, text, thread, token } from "./page.js";
 import { grown, lead, look } from "./scroll.js";
@@ -175,7 +176,8 @@ export class Conversation {
       const [question, told] = stored(await page.text());
       item.replaceWith(question);
       answer.item.replaceWith(told);
-      announce.textContent = told.querySelector(".answer-text")?.textContent ?? "";
+      const said = told.querySelector(".answer-text");
+      announce.textContent = said ? asText(said, { withNumbers: false }) : "";
     } else answer.state.remove(); // what was streamed stays; it is the same text
     look();
     this.#over(isWell);

@@ -2,10 +2,12 @@
 
 import { openSource } from "../drawer.js";
 import { copyText } from "../site.js";
+import "./cards.js";
 import * as composer from "./composer.js";
 import { Conversation } from "./conversation.js";
 import { answerAsText } from "./copying.js";
 import { edit } from "./editing.js";
+import "./feedback.js";
 import { element, script, text, thread } from "./page.js";
 import { Queue } from "./queue.js";
 import { lead, showFrom } from "./scroll.js";

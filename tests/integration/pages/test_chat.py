@@ -53,7 +53,7 @@ def test_a_no_is_called_a_no_and_cites_nothing(house: House) -> None:
     body = plain(client_of(house.reader).get(reverse("conversation", args=[session.pk])).content)
     assert text in body
     assert "is-unconfirmed" in body
-    assert 'class="cite"' not in body
+    assert "data-source=" not in body
 
 
 def test_what_was_found_is_quoted_where_it_stands_and_called_no_answer(house: House) -> None:
