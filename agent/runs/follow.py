@@ -182,7 +182,8 @@ def _key_of(query: ShownQuery) -> str:
 
 def _asked(session: Session, shown: ShownMessage) -> str:
     """The question that this is the answer to, as it was asked."""
-    return session.messages.filter(pk=shown.parent_id).values_list("content", flat=True).first() or ""
+    questions = session.messages.filter(pk__in=[shown.parent_id])
+    return questions.values_list("content", flat=True).first() or ""
 
 
 def _told(shown: ShownMessage) -> list[Event]:

@@ -31,6 +31,7 @@ def export(
     if form not in FORMATS:
         raise NotFound(_("A conversation is exported as md, docx or pdf."))
     written, media_type = FORMATS[form]
-    evidence = sorted({each.evidence_id for message in messages for each in (*message.citations, *message.queries)})
-    record(principal, Action.CONVERSATION_EXPORTED, session, detail={"format": form, "evidence": evidence})
+    evidence = {each.evidence_id for message in messages for each in message.citations}
+    evidence |= {each.evidence_id for message in messages for each in message.queries}
+    record(principal, Action.CONVERSATION_EXPORTED, session, detail={"format": form, "evidence": sorted(evidence)})
     return written(transcript_of(session.title, messages, address_of, timezone.now())), media_type
