@@ -122,6 +122,10 @@ class Action(models.TextChoices):
     APPROVAL_ASKED = "approval.asked", _("was asked to allow a call of a tool outside")
     APPROVAL_DECIDED = "approval.decided", _("decided on a call of a tool outside")
     CONVERSATION_READ = "conversation.read", _("read a conversation")
+    CONVERSATION_FILED = "conversation.filed", _("named or filed a conversation")
+    CONVERSATION_SHARED = "conversation.shared", _("shared a conversation")
+    CONVERSATION_UNSHARED = "conversation.unshared", _("ended the sharing of a conversation")
+    CONVERSATION_EXPORTED = "conversation.exported", _("exported a conversation")
     CONVERSATION_DELETED = "conversation.deleted", _("deleted a conversation")
     SETTING_CHANGED = "setting.changed", _("changed a setting")
 

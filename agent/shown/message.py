@@ -9,7 +9,7 @@ from agent.branches import Branches
 from agent.extractive.excerpts import Excerpt
 from agent.mcp.client.rows import ToolApproval
 from agent.mcp.client.visibility import SOURCE
-from agent.models import Role
+from agent.models import Fault, Role
 from business.results.shown_query import QueryShown
 from knowledge.selectors import ShownPassage
 from knowledge.services.access_requests import Offer
@@ -120,10 +120,16 @@ class ShownMessage:
     tool_calls: tuple[ShownToolCall, ...] = ()
     duration_ms: int | None = None
     rating: str = ""
+    fault: str = ""
     comment: str = ""
     parent_id: UUID | None = None
     branches: Branches | None = None
     around: "Around | None" = None
+
+    @property
+    def faults(self) -> list[tuple[str, str]]:
+        """What can be the matter with an answer, in the reader's language."""
+        return [(each.value, str(each.label)) for each in Fault]
 
     @property
     def is_answer(self) -> bool:

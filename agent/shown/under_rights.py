@@ -94,6 +94,7 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
         tool_calls=tuple(_tool_call(step) for step in row.state.get("trace_steps", ()) if step.get("tool")),
         duration_ms=row.duration_ms,
         rating=row.rating,
+        fault=row.fault,
         comment=row.comment,
         parent_id=row.parent_id,
     )

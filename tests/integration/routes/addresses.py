@@ -72,6 +72,7 @@ def _any_value(name: str) -> str:
     uuids = {
         "session_id",
         "message_id",
+        "share_id",
         "folder_id",
         "base_id",
         "document_id",

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from functools import cached_property
 from typing import Any
+from uuid import UUID
 
 from django.apps import apps
 from django.contrib.auth.models import Group, Permission, User
@@ -14,6 +15,7 @@ from django.test import Client
 from django.utils import timezone
 
 from agent.mcp.client.rows import ToolApproval
+from agent.models import Share
 from authz.accounts import create_service_account
 from authz.permissions import Right
 from authz.principal import Principal
@@ -122,11 +124,17 @@ class World(House):
         path = re.sub(r"<(\w+)>", lambda found: str(values[found[1]]), route.path)
         return f"/{path}?{query(self)}" if query else f"/{path}"
 
+    def _share_id(self) -> UUID:
+        answer = self.session.messages.latest("created_at")
+        return Share.objects.get_or_create(session=self.session, last=answer)[0].pk
+
     def value(self, route: Route, name: str) -> Any:
         """What stands for a parameter. Raises KeyError for one that nobody has thought of."""
         named: dict[str, Callable[[], Any]] = {
             "session_id": lambda: self.session.pk,
             "message_id": lambda: self.session.messages.latest("created_at").pk,
+            "share_id": self._share_id,
+            "form": lambda: "md",
             "folder_id": lambda: self.folder.pk,
             "base_id": lambda: self.base.pk,
             "document_id": lambda: self._document(route).pk,
