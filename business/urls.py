@@ -1,9 +1,10 @@
 from django.urls import include, path
 
-from business import source_views, table_views
+from business import source_views, table_views, try_views
 
 urlpatterns = [
     path("", include("business.explore.urls")),
+    path("admin/data-sources/try/", try_views.try_source, name="source-try"),
     path("admin/data-sources/check/", source_views.check_sql, name="check-sql"),
     path("admin/data-sources/<uuid:source_id>/connection/", source_views.connection, name="source-connection"),
     path("admin/data-sources/<uuid:source_id>/layer/", source_views.layer, name="source-layer"),
