@@ -41,12 +41,16 @@ log = structlog.get_logger(__name__)
 
 
 class Ask(BaseModel):
-    """A question. id: made by the client, which asks again with the same one where it does not know whether it was heard."""
+    """A question. id: made by the client, which asks again with the same one where it does not know whether it was heard.
+
+    agent_id: of the assistant that was chosen; None: the default one.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
     query: str
     id: UUID | None = None
+    agent_id: UUID | None = None
     knowledge_base_ids: list[UUID] = []
     knowledge_ids: list[UUID] = []
     language: Literal["en", "zh-hans"] = "en"
@@ -156,7 +160,7 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
             asked.query,
             scope=scope,
             language=asked.language,
-            options=Options(asked_as=asked.id),
+            options=Options(profile_id=str(asked.agent_id or ""), asked_as=asked.id),
         )
         return launch(run)
 

@@ -23,12 +23,16 @@ __all__ = [
 
 
 class Session(models.Model):
-    """One conversation of one person. within: the folder of the narrow token it was begun with; None where nothing narrowed them."""
+    """One conversation of one person. within: the folder of the narrow token it was begun with; None where nothing narrowed them.
+
+    profile: the assistant that was asked last, which the page offers again.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
     title = models.CharField(_("title"), max_length=200, blank=True)
     within = models.UUIDField(null=True, editable=False)
+    profile = models.ForeignKey(AgentProfile, models.SET_NULL, null=True, editable=False, related_name="+")
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 

@@ -195,6 +195,15 @@ class DataSourceAdmin(GuardedModelAdmin[DataSource]):
             return FIELDS
         return [name for name in FIELDS if name not in ("is_active", *LIMITS)] if obj and obj.is_embedded else ()
 
+    def get_fieldsets(self, request: HttpRequest, obj: DataSource | None = None) -> Any:
+        """The YAML, which is a way to bring a layer along, is folded away: what a draft says is edited table by table."""
+        names = list(self.get_fields(request, obj))
+        if "layer_yaml" not in names:
+            return [(None, {"fields": names})]
+        names.remove("layer_yaml")
+        yaml = (_("Semantic layer as YAML"), {"fields": ["layer_yaml"], "classes": ["collapse"]})
+        return [(None, {"fields": names}), yaml]
+
     def get_inlines(self, request: HttpRequest, obj: DataSource | None) -> Any:
         return self.inlines if obj and self._keeps(request, obj) else ()
 

@@ -9,6 +9,9 @@ urlpatterns = [
     path("admin/data-sources/<uuid:source_id>/connection/", source_views.connection, name="source-connection"),
     path("admin/data-sources/<uuid:source_id>/layer/", source_views.layer, name="source-layer"),
     path("admin/data-sources/<uuid:source_id>/layer/table/", table_views.table, name="source-table"),
+    path(
+        "admin/data-sources/<uuid:source_id>/layer/table/effect/", table_views.table_effect, name="source-table-effect"
+    ),
     path("admin/data-sources/<uuid:source_id>/layer.yaml", source_views.layer_file, name="source-layer-file"),
     path("admin/data-sources/<uuid:source_id>/examples.jsonl", source_views.examples_file, name="source-examples-file"),
     path("admin/data-sources/<uuid:source_id>/examples/", source_views.examples, name="source-examples"),

@@ -13,8 +13,8 @@ from asgiref.sync import async_to_sync
 
 from agent.cited_answer import CitedAnswer
 from agent.events import Answer, Event, KnowledgeReference, References
-from agent.model_settings import profile_of
-from agent.profiles import Options
+from agent.profile_choice import profile_of
+from agent.profiles import Options, Profile
 from agent.revocation import guarded
 from agent.runs.start import check_question, give_model
 from agent.state import EvidenceItem, Run
@@ -59,14 +59,21 @@ def looking(by: Principal, *, on_behalf_of: Actor) -> Iterator[DeferredEntries]:
 
 
 def dry_run(
-    principal: Principal, question: str, *, language: str, withheld: DeferredEntries, by: Principal | None = None
+    principal: Principal,
+    question: str,
+    *,
+    language: str,
+    withheld: DeferredEntries,
+    by: Principal | None = None,
+    profile: Profile | None = None,
 ) -> DryRun:
     """Walk the states as a run does, without storing anything. Call it within `looking()`.
 
     by: who tries it, where they may come with an API token: it opens here what it opens elsewhere. Tools that change something
-    are not offered. Raises InvalidInput (no question, too long) and what the states raise.
+    are not offered. profile: on trial, saved or not; None: the one they would have. Raises InvalidInput (no question, too long)
+    and what the states raise.
     """
-    profile = profile_of(Options())
+    profile = profile or profile_of(principal, Options())
     harmless = tuple(name for name in allowed_names(profile.tools) if _may_try(find(name), by))
     run = Run(
         session_id=NOWHERE,

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from agent import model_test_views
+from agent import model_test_views, profile_test_views
 from agent.oversight import gap_views, impersonation_views, rating_views, replay_views
 
 urlpatterns = [
@@ -10,5 +10,6 @@ urlpatterns = [
     path("admin/answers/<uuid:message_id>/", replay_views.replay_answer, name="replay"),
     path("admin/ratings/", rating_views.rating_list, name="ratings"),
     path("admin/language-models/try/", model_test_views.try_model, name="model-try"),
+    path("admin/agent-profiles/try/", profile_test_views.try_profile, name="profile-try"),
     path("admin/gaps/", gap_views.gap_list, name="gaps"),
 ]

@@ -24,8 +24,8 @@ from django.utils.translation import override
 
 from agent import texts
 from agent.events import Event
-from agent.model_settings import profile_of
 from agent.models import DayOfUse, Message, Role, Session
+from agent.profile_choice import profile_of
 from agent.profiles import Options
 from agent.providers.base import ModelMisconfigured
 from agent.providers.configured import connect, served_model
@@ -104,7 +104,7 @@ def begin(
         question=check_question(question),
         scope=scope,
         language=language,
-        profile=profile_of(options),
+        profile=profile_of(principal, options),
         is_follow_up=session.messages.exists(),
         keeps_title=options.disable_title,
         asked_as=options.asked_as,
@@ -151,6 +151,8 @@ def _store_question(run: Run, session: Session) -> UUID:
     """Returns the id of the answer to be."""
     answer = Message(id=_answer_id(session.pk, run.asked_as), session=session, role=Role.ASSISTANT, is_complete=False)
     Message.objects.bulk_create([Message(session=session, role=Role.USER, content=run.question), answer])
+    if session.profile_id != run.profile.id:
+        Session.objects.filter(pk=session.pk).update(profile=run.profile.id)
     detail: dict[str, object] = {"characters": len(run.question)}
     record(run.principal, Action.QUESTION_ASKED, session, run_id=str(answer.pk), detail=detail)
     return answer.pk

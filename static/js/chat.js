@@ -115,7 +115,8 @@ async function sendQuestion() {
   const open = await whenOpen();
   const scope = document.getElementById("scope")?.value;
   live.isSent = true;
-  const asked = { query: live.question, id: live.askedAs, language: text.language };
+  const assistant = document.getElementById("assistant")?.value || null; // of agent/_assistants.html
+  const asked = { query: live.question, id: live.askedAs, language: text.language, agent_id: assistant };
   open.send(JSON.stringify({ ...asked, knowledge_base_ids: scope ? [scope] : [] }));
 }
 
