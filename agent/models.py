@@ -8,17 +8,22 @@ from django.utils.translation import gettext_lazy as _
 
 from agent.events import StopReason
 from agent.model_settings import AgentProfile, DayOfUse, LanguageModel
+from agent.question_sets.rows import Case, CaseResult, QuestionSet, SetRun
 
 __all__ = [
     "AgentProfile",
+    "Case",
+    "CaseResult",
     "Citation",
     "DayOfUse",
     "LanguageModel",
     "Message",
     "QueryCitation",
+    "QuestionSet",
     "Rating",
     "Role",
     "Session",
+    "SetRun",
 ]
 
 

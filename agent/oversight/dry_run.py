@@ -7,6 +7,7 @@ done by whoever checks on behalf of that person; nothing says that the person as
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
@@ -33,13 +34,14 @@ NOWHERE = UUID(int=0)  # of a run that is not stored
 
 @dataclass(frozen=True)
 class DryRun:
-    """What came of it. text: as it would have been streamed, with its marks."""
+    """What came of it. text: as it would have been streamed, with its marks. cost: of the language model."""
 
     text: str
     stop_reason: str
     answer: CitedAnswer | None
     references: tuple[KnowledgeReference, ...]
     evidence: tuple[EvidenceItem, ...]
+    cost: Decimal
 
     @property
     def results(self) -> list[QueryShown]:
@@ -95,6 +97,7 @@ def dry_run(
             row for event in events if isinstance(event, References) for row in event.knowledge_references
         ),
         evidence=tuple(run.state.evidence_items),
+        cost=run.spent.cost,
     )
 
 

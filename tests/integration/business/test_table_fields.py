@@ -1,4 +1,4 @@
-"""A table of the semantic layer is edited as fields: what they do not speak of stays, and questions are read by them before they are saved."""
+"""A table of the semantic layer is edited as fields: what they do not speak of stays, and questions are read by them unsaved."""
 
 from typing import Any
 
