@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -14,7 +13,7 @@ from authz.admin_pages import admin_page
 from authz.principal import Principal
 from business.account_faults import Fault
 from business.admin import ConnectionForm, DataSourceForm
-from business.connection_rights import may_connect
+from business.connection_rights import may_connect, seen_sources
 from business.models import DataSource
 from business.source_checks import faults_with
 from copilot_site.lib.errors import CopilotError, PermissionDenied
@@ -29,7 +28,7 @@ def try_source(request: HttpRequest, by: Principal) -> HttpResponseBase:
     """
     if not may_connect(request.user):
         raise PermissionDenied(_("Only administrators may change the connection of a data source."))
-    stored = _stored(request.POST.get("id", ""))
+    stored = _stored(request, by)
     before = stored.where if stored else ""
     form = (ConnectionForm if stored else DataSourceForm)(request.POST, instance=stored, is_tried=False)
     if not form.is_valid():
@@ -50,11 +49,13 @@ def try_source(request: HttpRequest, by: Principal) -> HttpResponseBase:
     return _said(request, faults)
 
 
-def _stored(given: str) -> DataSource | None:
+def _stored(request: HttpRequest, by: Principal) -> DataSource | None:
+    """The row `id`; None for a new one, and for a database that the product made, which has no address to try."""
     try:
-        return DataSource.unscoped.filter(pk=UUID(given), document=None, is_embedded=False).first()
-    except (ValueError, ValidationError):
+        source_id = UUID(request.POST.get("id", ""))
+    except ValueError:
         return None
+    return seen_sources(by, request.user).filter(pk=source_id, is_embedded=False).first()
 
 
 def _said(request: HttpRequest, faults: list[Fault | str] | list[str]) -> HttpResponseBase:
