@@ -9,9 +9,12 @@ from django.utils.translation import gettext_lazy as _
 from agent.events import StopReason
 from agent.mcp.client.rows import McpService, ToolApproval
 from agent.model_settings import AgentProfile, DayOfUse, LanguageModel
+from agent.question_sets.rows import Case, CaseResult, QuestionSet, SetRun
 
 __all__ = [
     "AgentProfile",
+    "Case",
+    "CaseResult",
     "Citation",
     "DayOfUse",
     "Fault",
@@ -19,9 +22,11 @@ __all__ = [
     "McpService",
     "Message",
     "QueryCitation",
+    "QuestionSet",
     "Rating",
     "Role",
     "Session",
+    "SetRun",
     "Share",
     "ToolApproval",
 ]
@@ -31,7 +36,7 @@ class Session(models.Model):
     """One conversation of one person.
 
     label: what they file it under. is_archived: kept out of the rail. within: the folder of the narrow token it was begun with; None where
-    nothing narrowed them.
+    nothing narrowed them. profile: the assistant that was asked last, which the page offers again.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -41,6 +46,7 @@ class Session(models.Model):
     is_pinned = models.BooleanField(_("pinned"), default=False)
     is_archived = models.BooleanField(_("archived"), default=False)
     within = models.UUIDField(null=True, editable=False)
+    profile = models.ForeignKey(AgentProfile, models.SET_NULL, null=True, editable=False, related_name="+")
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 

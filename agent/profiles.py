@@ -4,10 +4,33 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from django.db.models import TextChoices
+from django.utils.translation import gettext_lazy as _
+
 from agent.budget import Budget
 
 if TYPE_CHECKING:
     from agent.tools.base import Tool
+
+
+class Icon(TextChoices):
+    """What stands beside an assistant's name: names of the sprite `static/img/icons.svg`."""
+
+    CHAT = "chat", _("speech bubble")
+    PERSON = "person", _("person")
+    LIBRARY = "library", _("books")
+    CHART = "chart", _("chart")
+    SETTINGS = "settings", _("controls")
+    KEY = "key", _("key")
+    FILE = "file", _("document")
+
+
+class Tone(TextChoices):
+    """How a language model writes: each has a prompt `agent/prompts/tone_<value>`; blank is the answer's own."""
+
+    BRIEF = "brief", _("brief")
+    FRIENDLY = "friendly", _("friendly")
+    FORMAL = "formal", _("formal")
 
 
 @dataclass(frozen=True)
@@ -17,10 +40,12 @@ class Profile:
     uses_tools: False means search once and write, without choosing tools. knowledge_base_ids: empty does not narrow.
     outside: tools of services outside that it switches on.
     judge: name of the model that reads the sentences which facts do not settle, "" for the one that writes. is_strict: what is not
-    checked is left out instead of marked.
+    checked is left out instead of marked. id: of its row, None for the product's own. tone: one of `Tone`, or "".
     """
 
+    id: UUID | None = None
     name: str = ""
+    tone: str = ""
     tools: tuple[str, ...] | None = None
     model: str = ""
     uses_tools: bool = True

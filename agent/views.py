@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 from django.utils.http import urlencode
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
@@ -17,6 +18,7 @@ from agent.feedback import rate_answer
 from agent.forms import FeedbackForm
 from agent.models import Role
 from agent.organising import LABEL_LENGTH, labels_of
+from agent.profile_choice import assistants_for
 from agent.runs.report import run_report
 from agent.runs.start import QUESTION_LENGTH
 from agent.sessions import (
@@ -71,6 +73,7 @@ def chat(
         "knowledge_bases": KnowledgeBase.objects.visible_to(principal),
         "asks_data": not shown and any(opened.layer.semantic_models for opened in open_sources(principal)),
         "question_length": QUESTION_LENGTH,
+        "assistants": assistants_for(principal, get_language() or "en"),
         **_of_messages(principal),
     }
     return render(request, "agent/chat.html", context)

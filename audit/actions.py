@@ -103,6 +103,8 @@ class Action(models.TextChoices):
     QUESTION_ANSWERED = "question.answered", _("received an answer")
     ANSWER_RATED = "answer.rated", _("rated an answer")
     RATINGS_READ = "answer.ratings_read", _("read what people said about answers")
+    EVALUATION_CHANGED = "evaluation.changed", _("changed an evaluation set")
+    EVALUATION_STARTED = "evaluation.started", _("started a run over an evaluation set")
     QUESTIONS_READ = "question.unanswered_read", _("read questions that had no answer")
     EVIDENCE_SHOWN = "evidence.shown", _("was shown evidence")
     EVIDENCE_FILTERED = "evidence.filtered", _("had evidence withheld")

@@ -15,11 +15,11 @@ from drf_spectacular.types import OpenApiTypes
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agent.model_settings import AgentProfile
 from agent.openai_api.answers import Answer, error_body, frame, frames
 from agent.openai_api.conversation import conversation_of, note_question
 from agent.openai_api.growth import pieces
 from agent.openai_api.requests import ChatCompletionRequest, EmbeddingRequest
+from agent.profile_choice import usable_profiles
 from agent.profiles import Options
 from agent.rest.sse import ALIVE, EventStream, WhateverIsAccepted
 from agent.rest.synchronous_answer import asked
@@ -49,13 +49,14 @@ class OpenAIView(PrincipalView):
         return refused
 
 
-def profile_id(model: str) -> str:
-    """The id of the profile that a program calls a model, "" for the default one. Raises NotFound."""
+def profile_id(principal: Principal, model: str) -> str:
+    """The id of the profile that a program calls a model, "" for the default one. Raises NotFound, for one that is not theirs, too."""
     if model == DEFAULT:
         return ""
-    row = AgentProfile.objects.filter(name=model).first()
+    usable = usable_profiles(principal)
+    row = usable.filter(name=model).first()
     if row is None:
-        known = ", ".join([DEFAULT, *AgentProfile.objects.values_list("name", flat=True)])
+        known = ", ".join([DEFAULT, *usable.values_list("name", flat=True)])
         raise NotFound(_("There is no model “%(name)s”. Known are: %(known)s.") % {"name": model[:80], "known": known})
     return str(row.pk)
 
@@ -67,7 +68,7 @@ class Models(OpenAIView):
         "List profiles and the embedder as models of OpenAI's API", answer=OpenApiTypes.OBJECT, problems=(401, 403)
     )
     def get(self, request: Request) -> Response:
-        names = [DEFAULT, *AgentProfile.objects.values_list("name", flat=True), engine().space]
+        names = [DEFAULT, *usable_profiles(self.principal).values_list("name", flat=True), engine().space]
         rows = [{"id": name, "object": "model", "created": 0, "owned_by": "copilot"} for name in names]
         return Response({"object": "list", "data": rows})
 
@@ -84,7 +85,7 @@ class ChatCompletions(OpenAIView):
     )
     def post(self, request: Request) -> HttpResponseBase:
         given = ChatCompletionRequest.checked(request.data)
-        profile, question = profile_id(given["model"]), given["questions"][-1]
+        profile, question = profile_id(self.principal, given["model"]), given["questions"][-1]
         session, follows = conversation_of(self.principal, given["questions"][:-1])
         options = Options(profile_id=profile, disable_title=True, follows=follows)
         language = "zh-hans" if language_of(question) == "zh" else get_language() or "en"

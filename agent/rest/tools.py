@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent.mcp.client.tool import outside_tools
-from agent.model_settings import profile_of
+from agent.profile_choice import profile_of
 from agent.profiles import Options
 from agent.providers.configured import model_names
 from agent.tools.base import ALIASES, default_names, in_order, why_closed
@@ -81,7 +81,7 @@ class TenantAgentConfig(PrincipalView):
 
     @operation("Read how the agent is configured", answer=AgentConfigAnswer, problems=(401, 403))
     def get(self, request: Request) -> Response:
-        profile = profile_of(Options())
+        profile = profile_of(self.principal, Options())
         names = default_names() if profile.tools is None else [tool.name for tool in in_order(profile.tools)]
         names += [tool.name for tool in profile.outside]
         data = {

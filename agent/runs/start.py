@@ -25,8 +25,8 @@ from django.utils.translation import override
 from agent import texts
 from agent.branches import followed
 from agent.events import Event
-from agent.model_settings import profile_of
 from agent.models import DayOfUse, Message, Role, Session
+from agent.profile_choice import profile_of
 from agent.profiles import Options
 from agent.providers.base import ModelMisconfigured
 from agent.providers.configured import connect, served_model
@@ -123,7 +123,7 @@ def begin(
         question=check_question(question),
         scope=scope,
         language=language,
-        profile=profile_of(options),
+        profile=profile_of(principal, options),
         follows=followed(session, follows=options.follows, instead_of=options.instead_of),
         keeps_title=options.disable_title,
         is_wide=options.is_wide,
@@ -176,6 +176,8 @@ def _store_question(run: Run, session: Session) -> UUID:
     answer_id = _answer_id(session.pk, run.asked_as)
     answer = Message(id=answer_id, session=session, parent=question, role=Role.ASSISTANT, is_complete=False)
     Message.objects.bulk_create([question, answer])
+    if session.profile_id != run.profile.id:
+        Session.objects.filter(pk=session.pk).update(profile=run.profile.id)
     detail: dict[str, object] = {"characters": len(run.question)}
     record(run.principal, Action.QUESTION_ASKED, session, run_id=str(answer.pk), detail=detail)
     return answer.pk

@@ -92,7 +92,7 @@ export class Conversation {
     now.isSent = true;
     const place = now.insteadOf ? { instead_of: now.insteadOf } : now.follows ? { follows: now.follows } : {};
     const scope = now.isWide ? { is_wide: true } : { knowledge_base_ids: composer.scopes() };
-    this.line.send({ query: now.query, id: now.askedAs, language: text.language, ...place, ...scope });
+    this.line.send({ query: now.query, id: now.askedAs, language: text.language, agent_id: composer.assistant(), ...place, ...scope });
   }
 
   #opened() {
