@@ -80,6 +80,7 @@ def _any_value(name: str) -> str:
         "source_id",
         "saved_id",
         "kept_id",
+        "set_id",
     }
     if name == "kind":
         return "folder"

@@ -13,6 +13,7 @@ from django.http import HttpResponseBase
 from django.test import Client
 from django.utils import timezone
 
+from agent.models import QuestionSet
 from authz.accounts import create_service_account
 from authz.permissions import Right
 from authz.principal import Principal
@@ -118,6 +119,7 @@ class World(House):
             "source_id": lambda: self.saved.source_id,
             "kept_id": lambda: self.kept.pk,
             "saved_id": lambda: self.saved.pk,
+            "set_id": lambda: QuestionSet.objects.get_or_create(name="Leave")[0].pk,
             "kind": lambda: "folder",
             "place_id": lambda: self.folder.pk,
             "user_id": lambda: self.reader.pk,
