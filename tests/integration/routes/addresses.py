@@ -83,6 +83,7 @@ def _any_value(name: str) -> str:
         "kept_id",
         "entity_id",
         "approval_id",
+        "set_id",
     }
     if name == "kind":
         return "folder"

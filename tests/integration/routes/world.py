@@ -15,7 +15,7 @@ from django.test import Client
 from django.utils import timezone
 
 from agent.mcp.client.rows import ToolApproval
-from agent.models import Share
+from agent.models import QuestionSet, Share
 from authz.accounts import create_service_account
 from authz.permissions import Right
 from authz.principal import Principal
@@ -149,6 +149,7 @@ class World(House):
             "entity_id": lambda: self.entity.pk,
             "saved_id": lambda: self.saved.pk,
             "approval_id": lambda: self.approval.pk,
+            "set_id": lambda: QuestionSet.objects.get_or_create(name="Leave")[0].pk,
             "kind": lambda: "folder",
             "place_id": lambda: self.folder.pk,
             "user_id": lambda: self.reader.pk,
