@@ -10,6 +10,8 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from agent.budget import Budget
+from agent.mcp.client.admin import McpServiceAdmin
+from agent.mcp.client.tool import outside_tools
 from agent.model_keys import save_language_model
 from agent.models import AgentProfile, DayOfUse, LanguageModel
 from agent.tools.base import current_name, in_order
@@ -18,6 +20,8 @@ from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.outgoing import AddressRefused, parsed_url, require_plausible, services_at
 from copilot_site.lib.read_only import ReadOnlyAdmin
+
+__all__ = ["AgentProfileAdmin", "DayOfUseAdmin", "LanguageModelAdmin", "McpServiceAdmin"]  # registered where they stand
 
 
 class LanguageModelForm(forms.ModelForm[LanguageModel]):
@@ -49,7 +53,7 @@ def _tools() -> list[tuple[str, str]]:
     language = get_language() or "en"
     return [
         (tool.name, f"{tool.label.within(language)} ({tool.name}): {tool.description.within(language)}")
-        for tool in in_order()
+        for tool in (*in_order(), *outside_tools())
     ]
 
 

@@ -7,10 +7,17 @@ class AgentConfig(AppConfig):
     verbose_name = _("Conversations")
 
     def ready(self) -> None:
-        """Register the tools, so that a name used twice stops the start, and who vouches for facts of documents."""
+        """Register the tools, so that a name used twice stops the start, who vouches for facts of documents, and who reads them with a
+        model for the knowledge graph.
+        """
         from agent.document_facts import vouched
+        from agent.graph_reading import read_passages
+        from agent.mcp.client.visibility import vouched as vouched_outside
         from agent.tools.base import load
         from business.results.visibility import query_sources
+        from knowledge.graph.readers import model_readers
 
         load()
         query_sources.add(self.label, vouched)
+        model_readers.add(self.label, read_passages)
+        query_sources.add("mcp", vouched_outside)

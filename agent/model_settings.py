@@ -52,10 +52,16 @@ class LanguageModel(models.Model):
 
 
 def check_tools(names: list[str]) -> None:
-    """Raises ValidationError for a name that is no tool."""
-    from agent.tools.base import ToolMistake, find
+    """Raises ValidationError for a name that is no tool, of ours or of a service."""
+    from agent.mcp.client.tool import outside_tools
+    from agent.tools.base import OUTSIDE, ToolMistake, find
 
+    known = {tool.name for tool in outside_tools(names)}
     for name in names:
+        if name in known:
+            continue
+        if name.startswith(OUTSIDE):
+            raise ValidationError(_("No service has the tool “%(name)s” switched on.") % {"name": name})
         try:
             find(name)
         except ToolMistake as error:
@@ -150,7 +156,11 @@ class DayOfUse(models.Model):
 
 def profile_of(options: Options) -> Profile:
     """The profile that was asked for, or the default one. Raises NotFound for one that is not there."""
+    from agent.mcp.client.tool import outside_tools
+
     profile = _stored(options.profile_id)
+    if profile.tools is not None:
+        profile = replace(profile, outside=tuple(outside_tools(profile.tools)))
     if options.model:
         profile = replace(profile, model=options.model)
     if options.uses_tools is not None:

@@ -7,6 +7,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from agent.events import StopReason
+from agent.mcp.client.rows import McpService, ToolApproval
 from agent.model_settings import AgentProfile, DayOfUse, LanguageModel
 
 __all__ = [
@@ -15,18 +16,22 @@ __all__ = [
     "DayOfUse",
     "Fault",
     "LanguageModel",
+    "McpService",
     "Message",
     "QueryCitation",
     "Rating",
     "Role",
     "Session",
     "Share",
+    "ToolApproval",
 ]
 
 
 class Session(models.Model):
-    """One conversation of one person. label: what they file it under. is_archived: kept out of the rail. within: the folder of the
-    narrow token it was begun with; None where nothing narrowed them.
+    """One conversation of one person.
+
+    label: what they file it under. is_archived: kept out of the rail. within: the folder of the narrow token it was begun with; None where
+    nothing narrowed them.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -76,8 +81,7 @@ class Message(models.Model):
     sentences: [{"text": str, "citations": [number, …]}], empty for questions and for answers that only say no.
     state: the run's state as the specification has it, for the answer; without text of documents. notice: what was done
     differently from what the person would expect, in their language. prompts: {name: hash} of the prompts that were used.
-    rating, fault, comment: of whoever asked. is_told_to_keepers: they let those who look after the cited documents see the question with
-    what they say of its answer. asked_key: of a question that a program asked which sends all earlier ones again: stands for
+    rating, fault, comment: of whoever asked. asked_key: of a question that a program asked which sends all earlier ones again: stands for
     them and it, in order (`agent.openai_api`).
     """
 
@@ -97,7 +101,6 @@ class Message(models.Model):
     rating = models.CharField(_("rating"), max_length=20, choices=Rating.choices, blank=True)
     fault = models.CharField(_("what is the matter"), max_length=20, choices=Fault.choices, blank=True)
     comment = models.TextField(_("comment"), blank=True)
-    is_told_to_keepers = models.BooleanField(default=False)
     asked_key = models.CharField(max_length=64, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -1,9 +1,13 @@
 """What an agent may do: the tools it has, the model it speaks with, where it looks and what it may cost."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from agent.budget import Budget
+
+if TYPE_CHECKING:
+    from agent.tools.base import Tool
 
 
 @dataclass(frozen=True)
@@ -11,6 +15,7 @@ class Profile:
     """tools: names; None means those that are on by default. model: name of a configured one, "" for the default.
 
     uses_tools: False means search once and write, without choosing tools. knowledge_base_ids: empty does not narrow.
+    outside: tools of services outside that it switches on.
     judge: name of the model that reads the sentences which facts do not settle, "" for the one that writes. is_strict: what is not
     checked is left out instead of marked.
     """
@@ -22,6 +27,7 @@ class Profile:
     knowledge_base_ids: tuple[UUID, ...] = ()
     judge: str = ""
     is_strict: bool = False
+    outside: tuple["Tool", ...] = ()
     budget: Budget = field(default_factory=Budget)
 
 

@@ -96,3 +96,17 @@ def _upwards(unit: OrgUnit, units: Mapping[int, OrgUnit]) -> list[Membership]:
         below = (step.name, *below)
         step = units.get(step.parent_id) if step.parent_id else None
     return way
+
+
+def full_names() -> list[str]:
+    """The names of active accounts, given name first and family name first: both are written."""
+    rows = (
+        User.objects.filter(is_active=True).exclude(first_name="", last_name="").values_list("first_name", "last_name")
+    )
+    both = [(f"{first} {last}".strip(), f"{last} {first}".strip()) for first, last in rows]
+    return sorted({name for pair in both for name in pair if " " in name or not name.isascii()})
+
+
+def unit_names() -> list[str]:
+    """The names of all org units."""
+    return sorted(OrgUnit.objects.values_list("name", flat=True))

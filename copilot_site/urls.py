@@ -46,4 +46,5 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/", include("copilot_site.api")),
     path("v1/", include("agent.openai_api.urls")),
+    path("", include("agent.mcp.urls")),
 ]

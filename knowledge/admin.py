@@ -45,10 +45,23 @@ class WithRights(GuardedModelAdmin[M]):
 @admin.register(KnowledgeBase)
 class KnowledgeBaseAdmin(WithRights[KnowledgeBase]):
     kind = "base"
-    list_display = ("name", "description", "org_unit", "is_hidden_text_indexed", "recognition", "rights", "created_at")
+    list_display = (
+        "name",
+        "description",
+        "org_unit",
+        "is_hidden_text_indexed",
+        "recognition",
+        "graph_page",
+        "rights",
+        "created_at",
+    )
     list_select_related = ("org_unit",)
     search_fields = ("name",)
     fields = ("name", "description", "org_unit", "is_hidden_text_indexed", "recognition")
+
+    @admin.display(description=_("knowledge graph"))
+    def graph_page(self, base: KnowledgeBase) -> str:
+        return format_html('<a href="{}">{}</a>', reverse("graph-of-base", args=[base.pk]), base.get_graph_display())
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.is_superuser

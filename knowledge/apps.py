@@ -7,8 +7,11 @@ class KnowledgeConfig(AppConfig):
     verbose_name = _("Knowledge")
 
     def ready(self) -> None:
-        """Rights stand on our folders."""
+        """Rights stand on our folders; a graph follows what is published."""
         from authz.tree import Tree, use_tree
+        from knowledge.graph.following import follow_on_commit
+        from knowledge.ingestion.publish import published
         from knowledge.models import Folder, FolderLink, KnowledgeBase
 
         use_tree(Tree(KnowledgeBase, Folder, FolderLink))
+        published.add("knowledge graph", follow_on_commit)

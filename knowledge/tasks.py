@@ -8,6 +8,8 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from knowledge.graph.building import fill, is_behind
+from knowledge.graph.following import fill_on_commit
 from knowledge.ingestion.lease import MAX_ATTEMPTS
 from knowledge.ingestion.pipeline import TEMPORARY, Share, give_up, ingest
 from knowledge.ingestion.publish import refresh_statistics
@@ -85,6 +87,21 @@ def reread_base(base_id: str) -> None:
 def empty_old_trash() -> None:
     """What has been in the trash long enough is deleted for good."""
     trash.empty_trash()
+
+
+@shared_task(name="knowledge.fill_graph")
+def fill_graph(base_id: str) -> None:
+    """Read for the graph of a base what was published since; again where more was published meanwhile."""
+    if fill(UUID(base_id)) and is_behind(KnowledgeBase.unscoped.get(pk=base_id)):
+        fill_on_commit(UUID(base_id))
+
+
+@shared_task(name="knowledge.tend_graphs")
+def tend_graphs() -> None:
+    """Fill the graphs whose message was lost, and those whose base's settings changed."""
+    for base in KnowledgeBase.unscoped.all():
+        if is_behind(base):
+            fill_on_commit(base.pk)
 
 
 @shared_task(name="knowledge.tend_indexes")

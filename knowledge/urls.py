@@ -1,6 +1,8 @@
 from django.urls import include, path
 
 from knowledge import base_views, find_views, upkeep_views, views
+from knowledge.graph import admin_views as graph_admin
+from knowledge.graph import views as graph_views
 
 urlpatterns = [
     path("", include("knowledge.sources.urls")),
@@ -21,6 +23,12 @@ urlpatterns = [
     path("library/folders/<uuid:folder_id>/move/", views.change_place, name="folder-move"),
     path("library/folders/<uuid:folder_id>/delete/", views.remove_folder, name="folder-delete"),
     path("documents/<uuid:document_id>/", views.document, name="document"),
+    path("documents/<uuid:document_id>/graph/", graph_views.of_document, name="document-graph"),
+    path("graph/<uuid:entity_id>/", graph_views.of_entity, name="graph-entity"),
+    path("admin/graph/<uuid:base_id>/", graph_admin.graph_of_base, name="graph-of-base"),
+    path("admin/graph/<uuid:base_id>/merge/", graph_admin.merge_names, name="graph-merge"),
+    path("admin/graph/<uuid:base_id>/separate/", graph_admin.separate_names, name="graph-separate"),
+    path("admin/graph/<uuid:base_id>/refuse/", graph_admin.refuse_relation, name="graph-refuse"),
     path("documents/<uuid:document_id>/progress/", views.document_progress, name="document-progress"),
     path("documents/<uuid:document_id>/retry/", views.retry, name="document-retry"),
     path("documents/<uuid:document_id>/delete/", upkeep_views.remove, name="document-delete"),

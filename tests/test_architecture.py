@@ -31,6 +31,15 @@ UNSCOPED = {
     "knowledge/models/documents.py": MODELS,
     "knowledge/models/chunks.py": MODELS,
     "knowledge/models/sources.py": MODELS,
+    "knowledge/models/graph.py": MODELS,
+    "knowledge/graph/building.py": WORKER,
+    "knowledge/graph/following.py": WORKER,
+    "knowledge/graph/forgetting.py": WORKER,
+    "knowledge/graph/rows.py": WORKER,
+    "knowledge/graph/spreading.py": WORKER,
+    "knowledge/graph/admin_views.py": "counts rows for whoever manages the base; names come through what they may read",
+    "knowledge/services/graphs.py": "marks a relation that its caller was found to see",
+    "knowledge/management/commands/build_graph.py": "a command of the operator",
     "knowledge/ingestion/lease.py": WORKER,
     "knowledge/ingestion/pipeline.py": WORKER,
     "knowledge/ingestion/completion.py": WORKER,
@@ -201,7 +210,7 @@ def test_the_protected_models_are_these() -> None:
     """A model that holds text or names of documents and has no `reach` would be missing here."""
     assert {model.__name__ for model in guarded_models()} == {
         "KnowledgeBase", "Folder", "Document", "DocumentVersion", "Chunk", "ChunkIndex", "ChunkTokens", "DataSource",
-        "SavedQuery", "Source", "SourceItem",
+        "SavedQuery", "Source", "SourceItem", "GraphEntity", "GraphRelation", "GraphMention",
     }  # fmt: skip
 
 

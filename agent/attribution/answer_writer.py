@@ -97,7 +97,7 @@ class Writer:
         self.texts = {
             number: Evidence(
                 f"{found.item.source.title}\n\n{found.item.text}" if found.passage else found.item.text,
-                found.passage is None,
+                found.item.type == "sql_result",
             )
             for number, found in self.evidence.items()
         }

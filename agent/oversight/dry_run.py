@@ -75,7 +75,7 @@ def dry_run(
         question=check_question(question),
         scope=Scope(),
         language=language,
-        profile=replace(profile, tools=harmless),
+        profile=replace(profile, tools=harmless, outside=()),
         record=withheld,
     )
     give_model(run)

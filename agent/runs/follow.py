@@ -182,6 +182,7 @@ def _key_of(query: ShownQuery) -> str:
 
 def _asked(session: Session, shown: ShownMessage) -> str:
     """The question that this is the answer to, as it was asked."""
+    assert shown.parent_id is not None, "an answer follows a question"
     return session.messages.filter(pk=shown.parent_id).values_list("content", flat=True).first() or ""
 
 

@@ -87,9 +87,10 @@ def _told_apart(citation: ShownCitation, message: ShownMessage, read: _Read) -> 
         and other.passage.document_id != citation.passage.document_id
         and other.passage.document_id in read.places
     ]
-    for told in (lambda place: place.path[-1], lambda place: place.filename):
-        if told(mine) not in map(told, others):
-            return _short(told(mine))
+    if mine.path[-1] not in {other.path[-1] for other in others}:
+        return _short(mine.path[-1])
+    if mine.filename not in {other.filename for other in others}:
+        return _short(mine.filename)
     return f"{mine.changed_at:%Y-%m-%d}"
 
 

@@ -10,7 +10,9 @@ from django.utils.safestring import SafeString
 
 from agent.branches import Branches
 from agent.extractive.excerpts import Excerpt
-from agent.models import Role
+from agent.mcp.client.rows import ToolApproval
+from agent.mcp.client.visibility import SOURCE
+from agent.models import Fault, Role
 from agent.shown.close_titles import CloseTitle
 from agent.shown.steps import Step
 from business.results.shown_query import QueryShown
@@ -69,6 +71,11 @@ class ShownQuery:
     source: str
     title: str
     result: QueryShown | None = None
+
+    @property
+    def service(self) -> str:
+        """The service outside that brought it; "" where it is a query."""
+        return self.source.removeprefix(SOURCE) if self.source.startswith(SOURCE) else ""
 
 
 @dataclass(frozen=True)
@@ -147,8 +154,8 @@ class ShownMessage:
     notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it
     was worked on as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose
     names they may ask to be let in. explore: the address of the form in which a question on data that was not read can be asked.
-    parent_id: what it follows. branches: of the questions at its place, where there are several. around: of an answer that is prepared
-    for a page (`agent.shown.page`).
+    approval: the call that they are asked to allow. around: of an answer that is prepared for a page (`agent.shown.page`). parent_id:
+    what it follows. branches: of the questions at its place, where there are several.
     """
 
     id: UUID
@@ -167,13 +174,20 @@ class ShownMessage:
     readings: tuple[str, ...] = ()
     explore: str = ""
     offers: tuple[Offer, ...] = ()
+    approval: ToolApproval | None = None
     tool_calls: tuple[ShownToolCall, ...] = ()
     duration_ms: int | None = None
     rating: str = ""
+    fault: str = ""
     comment: str = ""
     parent_id: UUID | None = None
     branches: Branches | None = None
     around: Around | None = None
+
+    @property
+    def faults(self) -> list[tuple[str, str]]:
+        """What can be the matter with an answer, in the reader's language."""
+        return [(each.value, str(each.label)) for each in Fault]
 
     @property
     def is_answer(self) -> bool:

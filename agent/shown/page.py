@@ -1,6 +1,6 @@
 """Messages for a page: what they say, and what is around them."""
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -13,7 +13,9 @@ from authz.principal import Principal
 
 
 def conversation_page(principal: Principal, session: Session, *, through: UUID | None = None) -> list[ShownMessage]:
-    """One branch of the conversation in order, as `agent.sessions.messages_of` has it. Raises NotFound."""
+    """One branch of the conversation in order, under today's rights, recorded as `read_messages` does: the latest, of those through a
+    message. Raises NotFound.
+    """
     tree = Tree.of(session.pk)
     return _prepared(principal, session, tree, tree.path(through))
 
@@ -24,8 +26,8 @@ def turn_page(principal: Principal, session: Session, message_id: UUID) -> list[
     return _prepared(principal, session, tree, tree.up_to(message_id)[-2:])
 
 
-def _prepared(principal: Principal, session: Session, tree: Tree, ids: Collection[UUID]) -> list[ShownMessage]:
+def _prepared(principal: Principal, session: Session, tree: Tree, ids: Sequence[UUID]) -> list[ShownMessage]:
     rows = list(session.messages.filter(pk__in=ids).prefetch_related("citations", "queries"))
     shown = read_messages(principal, session, rows)
     beside = around(principal, shown, rows)
-    return [replace(message, around=beside.get(message.id), branches=tree.branches(message.id)) for message in shown]
+    return [replace(each, around=beside.get(each.id), branches=tree.branches(each.id)) for each in shown]

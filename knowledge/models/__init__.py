@@ -1,7 +1,8 @@
-from knowledge.models.bases import KnowledgeBase, Recognition
+from knowledge.models.bases import Graph, KnowledgeBase, Recognition
 from knowledge.models.chunks import Chunk, ChunkIndex, ChunkTokens, EmbeddingSpace, TermFrequency
 from knowledge.models.documents import Document, DocumentVersion, ParseStatus, Stage, StageName, StageStatus
 from knowledge.models.folders import Folder, FolderKind, FolderLink
+from knowledge.models.graph import GraphEntity, GraphMention, GraphMerge, GraphReading, GraphRelation, GraphSpending
 from knowledge.models.sources import Every, RunState, Source, SourceItem, SourceRun, Trigger
 
 __all__ = [
@@ -15,6 +16,13 @@ __all__ = [
     "Folder",
     "FolderKind",
     "FolderLink",
+    "Graph",
+    "GraphEntity",
+    "GraphMention",
+    "GraphMerge",
+    "GraphReading",
+    "GraphRelation",
+    "GraphSpending",
     "KnowledgeBase",
     "ParseStatus",
     "Recognition",

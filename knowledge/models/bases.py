@@ -18,6 +18,14 @@ class Recognition(models.TextChoices):
     ALL = "all", _("all, also pages that have text")
 
 
+class Graph(models.TextChoices):
+    """Whether a base has a knowledge graph, and out of what."""
+
+    OFF = "off", _("none")
+    CERTAIN = "certain", _("what is certain: references, terms, codes, people and tables")
+    MODEL = "model", _("also what a language model reads")
+
+
 class KnowledgeBase(models.Model):
     """A body of documents with one folder tree. Seen by whoever may see it, or anything in it.
 
@@ -46,6 +54,14 @@ class KnowledgeBase(models.Model):
         default=Recognition.BARE,
         help_text=_("Scanned pages, photos and pictures in documents are read on this server, some seconds each."),
     )
+    graph = models.CharField(
+        _("knowledge graph"),
+        max_length=8,
+        choices=Graph.choices,
+        default=Graph.CERTAIN,
+        help_text=_("What documents name and say about it, for questions over several documents. A model costs money."),
+    )
+    graph_types = models.JSONField(default=dict, blank=True, editable=False)  # knowledge.graph.types
     average_terms = models.FloatField(default=250.0, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 

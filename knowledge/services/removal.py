@@ -13,8 +13,9 @@ from django.db.models import Q
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
+from knowledge.graph.forgetting import forget
 from knowledge.ingestion.publish import withdraw
-from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, Folder, FolderKind, SourceItem
+from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, Folder, FolderKind, GraphMention, SourceItem
 from knowledge.page_images import kept_images
 
 logger = logging.getLogger(__name__)
@@ -43,6 +44,7 @@ def _remove(by: Principal | None, document: Document) -> None:
     files = [(v.pk, v.file.storage, [v.file.name or "", v.parsed_name]) for v in document.versions.all()]
     gone, nodes = copy(document), _own_nodes(document)
     withdraw(document)
+    forget(document)
     SourceItem.unscoped.filter(document=document).update(is_left_out=True)  # else it came back, without its exceptions
     document.delete()
     for node in nodes:
@@ -82,6 +84,7 @@ def _left_of(document: Document, files: Files) -> dict[str, int]:
         "passages": Chunk.unscoped.filter(document_id=document.pk).count(),
         "vectors": ChunkIndex.unscoped.filter(document_id=document.pk).count(),
         "token_vectors": ChunkTokens.unscoped.filter(version_id__in=versions).count(),
+        "graph_mentions": GraphMention.unscoped.filter(document_id=document.pk).count(),
         "files": sum(storage.exists(name) for _version, storage, names in files for name in names if name),
         "page_images": sum(len(kept_images(storage, version_id)) for version_id, storage, _names in files),
     }

@@ -16,6 +16,7 @@ from audit.actions import Action
 from audit.models import Entry
 from authz.grants import take_back
 from authz.permissions import Right
+from knowledge.graph.building import fill
 from knowledge.models import Chunk, Document, DocumentVersion, KnowledgeBase
 from knowledge.retrieval.search import Scope
 from tests.factories import allow, make_base, make_document, make_user
@@ -37,6 +38,7 @@ def arguments(name: str, document: Document) -> dict[str, Any]:
         "grep_chunks": {"patterns": ["Bluebird"]},
         "knowledge_search": {"queries": ["What is the code name of the merger?", "Bluebird sales"]},
         "list_knowledge_chunks": {"knowledge_id": str(document.pk)},
+        "query_knowledge_graph": {"query": "What has Bluebird to do with the merger?"},
         "get_document_info": {"knowledge_ids": [str(document.pk)]},
         "data_analysis": {"knowledge_ids": [str(document.pk)], "sql": "SELECT * FROM t1"},
         "data_schema": {"knowledge_ids": [str(document.pk)]},
@@ -50,6 +52,7 @@ READERS = [
     "grep_chunks",
     "knowledge_search",
     "list_knowledge_chunks",
+    "query_knowledge_graph",
     "get_document_info",
     "data_analysis",
     "data_schema",
@@ -64,7 +67,10 @@ def make_secret(name: str) -> Document:
     base_row = make_base("Board")
     if is_sheet(name):
         return make_document(base_row, "bluebird.csv", SHEET, ingested=True)
-    return make_document(base_row, "bluebird.txt", f"Bluebird\n\n{SECRET}\n", ingested=True)
+    document = make_document(base_row, "bluebird.txt", f"Bluebird\n\n{SECRET}\n", ingested=True)
+    if name == "query_knowledge_graph":
+        fill(base_row.pk)
+    return document
 
 
 def test_the_built_in_tools_are_these() -> None:
@@ -148,8 +154,8 @@ def test_the_test_above_turns_red_when_the_guard_is_off(name: str, monkeypatch: 
     document = make_secret(name)
     for model in (KnowledgeBase, Document, DocumentVersion, Chunk):
         monkeypatch.setattr(model, "reach", classmethod(lambda cls, principal, right: Q(Value(True))))
-    if name == "knowledge_search":  # its filter stands in a statement of its own
-        pytest.skip("searched under a filter that tests/integration/retrieval switches off")
+    if name in {"knowledge_search", "query_knowledge_graph"}:  # their filter stands in a statement of its own
+        pytest.skip("searched under a filter that tests/integration/retrieval and graph switch off")
     assert called(make_user(), name, arguments(name, document)).result.success
 
 
@@ -182,7 +188,7 @@ def test_the_chosen_scope_holds_whatever_the_arguments_say(name: str) -> None:
         assert not called(reader, name, wide, scope=narrow).result.findings
 
 
-@pytest.mark.parametrize("name", ["grep_chunks", "knowledge_search", "list_knowledge_chunks"])
+@pytest.mark.parametrize("name", ["grep_chunks", "knowledge_search", "list_knowledge_chunks", "query_knowledge_graph"])
 def test_text_of_documents_cannot_close_its_fence(name: str) -> None:
     document = make_secret(name)
     reader = make_user()

@@ -17,7 +17,16 @@ from knowledge.engine import engine
 from knowledge.ingestion.publish import count_passages
 from knowledge.ingestion.rows import IndexRow, write_index_rows
 from knowledge.ingestion.stages import save_parsed
-from knowledge.models import Chunk, Document, DocumentVersion, Folder, FolderKind, KnowledgeBase
+from knowledge.models import (
+    Chunk,
+    Document,
+    DocumentVersion,
+    Folder,
+    FolderKind,
+    GraphEntity,
+    GraphMention,
+    KnowledgeBase,
+)
 from knowledge.parsers.base import Block, ParsedDocument
 from knowledge.services.folders import root_folder
 from tests.factories import make_base, make_folder, make_group, make_user, prepare_embedder
@@ -98,6 +107,10 @@ class Rows:
         )  # fmt: skip
         count_passages(version, document.access_id, sign=1)
         Document.unscoped.filter(pk=document.pk).update(current_version=version)
+        pump, _made = GraphEntity.unscoped.get_or_create(knowledge_base_id=base_id, key="pumps", document=None)
+        GraphMention.unscoped.create(
+            entity=pump, document=document, version=version, chunk_id=chunk.id, kind="term", said="Pumps"
+        )
 
     def end(self, holder: Holder, place: Place, codename: str) -> None:
         """Let the end of a grant pass."""

@@ -13,7 +13,17 @@ from django.urls import reverse
 from agent.models import Citation, Message, Role, Session
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, DocumentVersion, Folder
+from knowledge.graph.walk import Reach, about_question
+from knowledge.models import (
+    Chunk,
+    ChunkIndex,
+    ChunkTokens,
+    Document,
+    DocumentVersion,
+    Folder,
+    GraphEntity,
+    GraphMention,
+)
 from knowledge.retrieval.candidates import Question, find_candidates
 from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.search import search
@@ -57,6 +67,8 @@ class Ways:
             self.tokens,
             self.exact_statement,
             self.indexed_statement,
+            self.graph_mentions,
+            self.graph_walk,
         ]
 
     def doors(self) -> list[Callable[[], list[Any]]]:
@@ -103,6 +115,19 @@ class Ways:
 
     def indexed_statement(self) -> list[Any]:
         return self._candidates(use_indexes=True)
+
+    def graph_mentions(self) -> list[Any]:
+        """What names the pumps; and the pumps themselves are there where somebody may read of them."""
+        found = list(GraphMention.objects.visible_to(self.principal).values_list("document_id", flat=True))
+        assert GraphEntity.objects.visible_to(self.principal).exists() == bool(found)
+        return found
+
+    def graph_walk(self) -> list[Any]:
+        """The recursive statement; every document names the pumps once."""
+        found = about_question(self.principal, QUESTION, Scope(), reach=Reach(hops=1, passages=200))
+        known = dict(Chunk.unscoped.values_list("id", "document_id"))
+        assert sum(entity.passages for entity in found.entities) == len(found.passages)
+        return [known[pk] for pk, _score in found.passages]
 
     def search(self) -> list[Any]:
         found = search(self.principal, QUESTION, top_k=100)

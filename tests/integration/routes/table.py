@@ -10,6 +10,7 @@ TABLE = Path(__file__).parents[2] / "golden" / "routes.txt"
 IDS = {
     "session_id",
     "message_id",
+    "share_id",
     "folder_id",
     "base_id",
     "document_id",
@@ -19,6 +20,8 @@ IDS = {
     "pk",
     "saved_id",
     "kept_id",
+    "entity_id",
+    "approval_id",
 }
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from functools import cached_property
 from typing import Any
+from uuid import UUID
 
 from django.apps import apps
 from django.contrib.auth.models import Group, Permission, User
@@ -13,6 +14,8 @@ from django.http import HttpResponseBase
 from django.test import Client
 from django.utils import timezone
 
+from agent.mcp.client.rows import ToolApproval
+from agent.models import Share
 from authz.accounts import create_service_account
 from authz.permissions import Right
 from authz.principal import Principal
@@ -24,7 +27,7 @@ from business.source_grants import grant
 from business.sources import save_layer
 from demo.seed import AUDITORS_MAY
 from knowledge.engine import engine
-from knowledge.models import Document, Source, SourceItem
+from knowledge.models import Document, GraphEntity, GraphMention, Source, SourceItem
 from knowledge.services.trash import trash_document
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.pages.house import SENTENCE, House, chunk_with
@@ -76,6 +79,8 @@ class World(House):
             self.session,
             self.saved,
             self.trashed,
+            self.entity,
+            self.approval,
         )  # now: what is made while one request is tried goes with it
 
     @cached_property
@@ -86,6 +91,24 @@ class World(House):
         grant(None, source, to=self.reader)
         query = {"metrics": [{"name": "deal"}]}
         return SavedQuery.unscoped.create(source=source, owner=self.reader, name="Deals", query=query)
+
+    @cached_property
+    def entity(self) -> GraphEntity:
+        """Something that the document names."""
+        entity = GraphEntity.unscoped.create(knowledge_base=self.base, key="rolling update")
+        chunk = chunk_with(self.document, SENTENCE)
+        GraphMention.unscoped.create(
+            entity=entity, document=self.document, version_id=chunk.version_id, chunk_id=chunk.id, kind="term",
+            said="rolling update",
+        )  # fmt: skip
+        return entity
+
+    @cached_property
+    def approval(self) -> ToolApproval:
+        """A call of a tool outside that the reader is asked to allow."""
+        asked = {"tool": "mcp_desk_make", "title": "desk: Make", "arguments": {}, "question": "q", "language": "en"}
+        message = self.session.messages.latest("created_at")
+        return ToolApproval.objects.create(user=self.session.user, message=message, **asked)
 
     def with_token(self, *scopes: str) -> Client:
         """A program of somebody with every right, with a token of these scopes."""
@@ -101,11 +124,17 @@ class World(House):
         path = re.sub(r"<(\w+)>", lambda found: str(values[found[1]]), route.path)
         return f"/{path}?{query(self)}" if query else f"/{path}"
 
+    def _share_id(self) -> UUID:
+        answer = self.session.messages.latest("created_at")
+        return Share.objects.get_or_create(session=self.session, last=answer)[0].pk
+
     def value(self, route: Route, name: str) -> Any:
         """What stands for a parameter. Raises KeyError for one that nobody has thought of."""
         named: dict[str, Callable[[], Any]] = {
             "session_id": lambda: self.session.pk,
             "message_id": lambda: self.session.messages.latest("created_at").pk,
+            "share_id": self._share_id,
+            "form": lambda: "md",
             "folder_id": lambda: self.folder.pk,
             "base_id": lambda: self.base.pk,
             "document_id": lambda: self._document(route).pk,
@@ -117,7 +146,9 @@ class World(House):
             "number": lambda: 1,
             "source_id": lambda: self.saved.source_id,
             "kept_id": lambda: self.kept.pk,
+            "entity_id": lambda: self.entity.pk,
             "saved_id": lambda: self.saved.pk,
+            "approval_id": lambda: self.approval.pk,
             "kind": lambda: "folder",
             "place_id": lambda: self.folder.pk,
             "user_id": lambda: self.reader.pk,
@@ -199,6 +230,7 @@ class World(House):
 NEW: dict[str, Callable[[World], dict[str, Any]]] = {
     "agent.languagemodel": lambda world: {"name": "large", "base_url": "https://models.example.com/v1", "model": "large"},
     "agent.agentprofile": lambda world: {"name": "careful"},
+    "agent.mcpservice": lambda world: {"name": "desk", "url": "https://desk.example.com/mcp"},
     "agent.dayofuse": lambda world: {"user": world.reader, "day": "2026-11-02"},
     "auth.group": lambda world: {"name": "readers"},
     "authz.role": lambda world: {"group": Group.objects.create(name="reviewers"), "name": "reviewers"},
@@ -263,6 +295,7 @@ BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
         "model": "copilot",
         "messages": [{"role": "user", "content": "How many pods may be unavailable?"}],
     },
+    "/mcp": lambda world: {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}},
     "/v1/embeddings": lambda world: {"model": engine().space, "input": "pods"},
     "/api/v1/sources": lambda world: {
         "kind": "folder",

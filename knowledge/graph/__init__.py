@@ -1,0 +1,1 @@
+"""The knowledge graph of a base: what passages name and state (ADR 0032)."""

@@ -1,0 +1,175 @@
+"""The page of the administration for the graph of a base: its settings, what it holds, and what was decided by hand."""
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods, require_POST
+
+from authz.admin_pages import admin_page, show
+from authz.governing import get_governed
+from authz.principal import Principal
+from copilot_site.lib.errors import CopilotError, InvalidInput
+from copilot_site.lib.forms import checked
+from knowledge.graph.building import unread
+from knowledge.graph.types import default_types, types_of
+from knowledge.models import (
+    Graph,
+    GraphEntity,
+    GraphMention,
+    GraphMerge,
+    GraphReading,
+    GraphRelation,
+    GraphSpending,
+    KnowledgeBase,
+)
+from knowledge.services.graphs import change_graph, merge, refuse, separate
+
+LONGEST = 3_000  # characters of a list of types
+SHOWN = 50
+
+
+class GraphForm(forms.Form):
+    """entities, relations: one a line; both empty for the defaults in the language of each document."""
+
+    graph = forms.ChoiceField(choices=Graph.choices, label=gettext_lazy("Made of"))
+    entities = forms.CharField(
+        label=gettext_lazy("Types of entities that a model looks for, one a line"), max_length=LONGEST, required=False,
+        widget=forms.Textarea(attrs={"rows": 9}),
+    )  # fmt: skip
+    relations = forms.CharField(
+        label=gettext_lazy("Relations that a model looks for, one a line"), max_length=LONGEST, required=False,
+        widget=forms.Textarea(attrs={"rows": 9}),
+    )  # fmt: skip
+    most_a_month = forms.DecimalField(
+        label=gettext_lazy("A model may cost in a month, at most"), min_value=0, max_value=1_000_000, decimal_places=2,
+        help_text=gettext_lazy("In the currency of the model's prices; 0 for as much as is needed."),
+    )  # fmt: skip
+
+    @property
+    def types(self) -> dict[str, Any] | None:
+        """As the service takes them; None where there are no lines and no other limit."""
+        given = {
+            name: [line.strip() for line in self.cleaned_data[name].splitlines() if line.strip()]
+            for name in ("entities", "relations")
+        }
+        most = self.cleaned_data["most_a_month"]
+        default = default_types("en")
+        if not any(given.values()) and most == default.most_a_month:
+            return None
+        return {"most_a_month": most} | {name: lines or getattr(default, name) for name, lines in given.items()}
+
+
+class NamesForm(forms.Form):
+    one = forms.CharField(max_length=200)
+    other = forms.CharField(max_length=200)
+
+
+class MergeForm(forms.Form):
+    merge = forms.UUIDField()
+
+
+class RelationForm(forms.Form):
+    relation = forms.UUIDField()
+    back = forms.BooleanField(required=False)
+
+
+@require_http_methods(["GET", "POST"])
+@admin_page
+def graph_of_base(request: HttpRequest, by: Principal, base_id: UUID) -> HttpResponseBase:
+    base = get_governed(KnowledgeBase, by, pk=base_id)
+    own = types_of(base, "en") if base.graph_types else None
+    initial = {
+        "graph": base.graph,
+        "entities": "\n".join(own.entities) if own else "",
+        "relations": "\n".join(own.relations) if own else "",
+        "most_a_month": own.most_a_month if own else default_types("en").most_a_month,
+    }
+    form = GraphForm(request.POST if request.method == "POST" else None, initial=initial)
+    if form.is_valid():
+        try:
+            change_graph(by, base_id, graph=form.cleaned_data["graph"], types=form.types)
+        except InvalidInput as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, _("The knowledge graph is set up; documents are read for it in the background."))
+            return redirect("graph-of-base", base_id)
+    return show(request, "admin/graph.html", _shown(by, base) | {"form": form}, status=400 if form.errors else 200)
+
+
+def _shown(by: Principal, base: KnowledgeBase) -> dict[str, Any]:
+    """Counts of the whole base; names only where this person may read a passage that has them."""
+    merges = list(GraphMerge.objects.filter(knowledge_base=base)[:SHOWN])
+    refused = list(GraphRelation.unscoped.filter(knowledge_base=base, is_refused=True)[:SHOWN])
+    ends = [end for row in merges for end in (row.one_id, row.other_id)]
+    ends += [end for row in refused for end in (row.subject_id, row.object_id)]
+    visible = GraphEntity.objects.visible_to(by).filter(pk__in=ends).values_list("pk", flat=True)
+    said = GraphMention.objects.visible_to(by).filter(entity__in=list(visible)).order_by("-defines", "said")
+    names = dict(reversed(list(said.values_list("entity_id", "said"))))
+    hidden = _("(a name that you may not read)")
+    return {
+        "title": _("Knowledge graph: %(base)s") % {"base": base.name},
+        "base": base,
+        "counts": {
+            "entities": GraphEntity.unscoped.filter(knowledge_base=base).count(),
+            "relations": GraphRelation.unscoped.filter(knowledge_base=base, is_refused=False).count(),
+            "read": GraphReading.objects.filter(document__knowledge_base=base).count(),
+            "left": unread(base).count() if base.graph != Graph.OFF else 0,
+        },
+        "problems": GraphReading.objects.filter(document__knowledge_base=base).exclude(problem="").count(),
+        "problem": GraphReading.objects.filter(document__knowledge_base=base)
+        .exclude(problem="")
+        .order_by("-read_at")
+        .first(),
+        "spending": GraphSpending.objects.filter(knowledge_base=base).order_by("-month")[:12],
+        "merges": [(row.pk, names.get(row.one_id, hidden), names.get(row.other_id, hidden)) for row in merges],
+        "refused": [(row.pk, names.get(row.subject_id, hidden), names.get(row.object_id, hidden)) for row in refused],
+    }
+
+
+@require_POST
+@admin_page
+def merge_names(request: HttpRequest, by: Principal, base_id: UUID) -> HttpResponse:
+    given = NamesForm(request.POST)
+    try:
+        get_governed(KnowledgeBase, by, pk=base_id)
+        fields = checked(given)
+        merge(by, base_id, names=[fields["one"], fields["other"]])
+    except InvalidInput as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, _("Both names are one now. It can be taken back here."))
+    return redirect("graph-of-base", base_id)
+
+
+@require_POST
+@admin_page
+def separate_names(request: HttpRequest, by: Principal, base_id: UUID) -> HttpResponse:
+    get_governed(KnowledgeBase, by, pk=base_id)
+    try:
+        separate(by, base_id, merge_id=checked(MergeForm(request.POST))["merge"])
+    except CopilotError as error:
+        messages.error(request, str(error))
+    return redirect("graph-of-base", base_id)
+
+
+@require_POST
+@admin_page
+def refuse_relation(request: HttpRequest, by: Principal, base_id: UUID) -> HttpResponse:
+    """Take a relation out of the graph, or with `back` put it back."""
+    get_governed(KnowledgeBase, by, pk=base_id)
+    try:
+        given = checked(RelationForm(request.POST))
+        refuse(by, base_id, relation_id=given["relation"], is_refused=not given["back"])
+    except CopilotError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(
+            request, _("It is put back.") if given["back"] else _("It is taken out. It can be put back here.")
+        )
+    return redirect("graph-of-base", base_id)

@@ -1,0 +1,90 @@
+"""The graph of a base follows its documents: whatever answers and was not read for it yet is read, one document after the other.
+
+It is a step after publishing and apart from it: a document answers whether or not its graph could be made, and what is lost on the way
+is tended later. One process works on a base at a time, so that no two make one entity.
+"""
+
+from uuid import UUID
+
+import structlog
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from copilot_site.lib.database import sole_process
+from knowledge.graph.certain import Directory, certain
+from knowledge.graph.directory import directory
+from knowledge.graph.forgetting import clear_orphans, empty
+from knowledge.graph.model_reading import read_by_model
+from knowledge.graph.rows import Known, Reading, keep_document, known_in
+from knowledge.graph.spreading import spread
+from knowledge.models import Chunk, Document, Graph, GraphMention, GraphReading, KnowledgeBase
+
+log = structlog.get_logger(__name__)
+
+
+def unread(base: KnowledgeBase) -> QuerySet[Document]:
+    """The documents of a base that answer and whose version is not in its graph as the base wants it."""
+    read = GraphReading.objects.filter(document=OuterRef("pk"), version=OuterRef("current_version_id"))
+    if base.graph == Graph.MODEL:
+        read = read.filter(
+            Q(by_model=True) | ~Q(problem="")
+        )  # what failed once waits for `manage.py build_graph --again`
+    return Document.unscoped.filter(~Exists(read), knowledge_base=base, current_version__isnull=False, trashed_at=None)
+
+
+def is_behind(base: KnowledgeBase) -> bool:
+    """Whether the graph of a base is not as its settings want it."""
+    if base.graph == Graph.OFF:
+        return GraphReading.objects.filter(document__knowledge_base=base).exists()
+    return unread(base).exists()
+
+
+def fill(base_id: UUID) -> int:
+    """Read what is to be read of one base; how many documents. Nothing where another process is at it: that one sees to it."""
+    count = 0
+    with sole_process(f"graph:{base_id}") as is_alone:
+        base = KnowledgeBase.unscoped.filter(pk=base_id).first()
+        if not is_alone or base is None:
+            return 0
+        if base.graph == Graph.OFF:
+            empty(base)
+            return 0
+        known = known_in(base, Q())
+        people = directory()
+        skipped: set[UUID] = set()
+        while (document := unread(base).exclude(pk__in=skipped).select_related("current_version").first()) is not None:
+            try:
+                read_document(base, document, known, people)
+                count += 1
+            except IntegrityError:  # deleted, or replaced, while it was read
+                log.info("graph.overtaken", document=str(document.pk))
+                skipped.add(document.pk)
+            except Exception as error:  # one that cannot be read must not keep the others from it
+                log.exception("graph.unread", document=str(document.pk))
+                skipped.add(document.pk)
+                _note(document, problem=f"unexpected: {type(error).__name__}")
+        spread(base)
+        clear_orphans(base)
+    return count
+
+
+def read_document(base: KnowledgeBase, document: Document, known: Known, people: Directory) -> None:
+    """Put what a document's passages say in the place of what was kept of it. Raises IntegrityError where its rows are gone."""
+    version = document.current_version
+    assert version is not None
+    chunks = list(Chunk.unscoped.filter(version=version).order_by("position"))
+    readings = [Reading(chunk, certain(chunk.text, is_first=chunk.position == 0, directory=people)) for chunk in chunks]
+    problem, by_model = "", False
+    if base.graph == Graph.MODEL:
+        said, problem = read_by_model(base, document, chunks)
+        readings += [Reading(chunk, each, by_model=True) for chunk, each in zip(chunks, said, strict=True)]
+        by_model = not problem
+    with transaction.atomic():
+        GraphMention.unscoped.filter(document=document).delete()
+        keep_document(base, document, readings, known)
+        _note(document, by_model=by_model, problem=problem)
+
+
+def _note(document: Document, *, by_model: bool = False, problem: str = "") -> None:
+    values = {"version_id": document.current_version_id, "by_model": by_model, "problem": problem}
+    GraphReading.objects.update_or_create(document=document, defaults=values)

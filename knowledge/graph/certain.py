@@ -1,0 +1,206 @@
+"""What a passage says for certain, by its form alone: terms it defines, abbreviations in brackets, codes, rows of tables, facts in the
+head of a document, people and units of the directory.
+
+Every function reads one passage and nothing else, so that what a passage makes known follows from it alone.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from knowledge.graph import kinds
+from knowledge.graph.names import Names, folded
+
+MOST_CODES = 40  # of one passage; more is a listing
+MOST_CELL = 80  # characters; what is longer is prose
+MOST_ROWS = 200
+MOST_LABEL = 30  # characters of the label of a fact
+
+# What is spelt as no word is: KG-400, ISO-27001, HR-POL-012, maxUnavailable, KeelTrack, SEV1.
+_CODE = re.compile(
+    r"(?<![\w/.@-])(?:[A-Z][A-Za-z]*(?:-[A-Z0-9]+)*-?\d+(?:[-.][A-Za-z0-9]+)*|[a-z]+(?:[A-Z][a-z0-9]+)+|[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+)(?![\w@]|-\w)"
+)
+_QUOTED = r"[“\"「『《]([^”\"」』》\n]{2,60})[”\"」』》]"
+_DEFINED = (
+    re.compile(rf"{_QUOTED}\s*(?:means\b|is defined as\b|refers to\b|stands for\b|是指|指的是|定义为)"),
+    re.compile(
+        r"(?:^|[.;:!?]\s+|\n\s*(?:[-*]|\d+\.)?\s*)(?:(?:An?|The)\s+)?((?:[A-Z][\w/-]*|[a-z][\w/-]+)(?: [\w/-]+){0,4})\s+"
+        r"(?:means\b|is defined as\b|stands for\b)"
+    ),
+    re.compile(r"(?:所称的?|^|[。；\n])\s*([\w·-]{2,20}?)，?(?:是指|指的是|定义为)"),
+)
+_POINTING = frozenset(
+    {"it", "this", "that", "which", "what", "these", "he", "she", "they", "there", "这", "那", "它", "其"}
+)
+_BRACKETED = re.compile(r"[(（]([A-Z][A-Za-z0-9&/-]{1,9})[)）]")
+_BEFORE = re.compile(r"(?:[\w'’/-]+ ){1,7}[\w'’/-]+ ?$")
+MOST_BEFORE = 120  # characters before a bracket in which the full name stands
+_FULL_WIDTH = re.compile(
+    rf"(?:{_QUOTED}|(?:^|[\s，。；：、|])([\u3400-\u9fff]{{2,16}}))[(（](?:以下)?(?:简称|称为?)?[“\"「]?"
+    r"([A-Za-z][\w .&/-]{1,40}|[\u3400-\u9fff]{2,10})[”\"」]?[)）]"
+)
+_FACT = re.compile(rf"^([^\W\d_][\w /-]{{0,{MOST_LABEL}}}?)\s*[:：]\s*(\S.{{0,{MOST_CELL}}})$")
+_BREAK = re.compile(r"\s+·\s+|\s+\|\s+|\n")
+_CELL = re.compile(r"(?<!\\)\|")
+_RULE = re.compile(r"^\|(?:\s*:?-+:?\s*\|)+$")
+_SENTENCE = re.compile(r"[.!?。！？；;]\s*\S")
+
+
+@dataclass(frozen=True)
+class Named:
+    """An entity as a passage names it."""
+
+    kind: str
+    said: str
+
+    @property
+    def key(self) -> str:
+        return folded(self.said)
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A relation as a passage states it. subject: None for the document that the passage is of."""
+
+    subject: Named | None
+    kind: str
+    object: Named
+
+
+@dataclass
+class Said:
+    """What one passage says."""
+
+    named: set[Named] = field(default_factory=set)
+    stated: set[Stated] = field(default_factory=set)
+
+    def state(self, subject: Named | None, kind: str, other: Named) -> None:
+        """A relation, and both its ends; nothing where an end has no name or both are one."""
+        ends = [end for end in (subject, other) if end is not None]
+        if all(end.key for end in ends) and len({end.key for end in ends}) == len(ends) and kind.strip():
+            self.named.update(ends)
+            self.stated.add(Stated(subject, kind, other))
+
+    def name(self, named: Iterable[Named]) -> None:
+        self.named.update(each for each in named if each.key)
+
+
+@dataclass(frozen=True)
+class Directory:
+    """The names of people and units that have an account here, as keys."""
+
+    people: Names
+    units: Names
+
+
+def certain(text: str, *, is_first: bool, directory: Directory) -> Said:
+    """What a passage says. is_first: whether it begins its document, where facts about the document stand."""
+    said = Said()
+    prose = []
+    for block in _tables(text):
+        if isinstance(block, str):
+            prose.append(block)
+        else:
+            _read_table(block, said)
+    running = "\n".join(prose)
+    for term in _defined(running):
+        said.state(None, kinds.DEFINES, Named(kinds.TERM, term))
+    for full, short in _aliases(running):
+        said.state(Named(kinds.TERM, full), kinds.ALSO_CALLED, Named(kinds.TERM, short))
+    codes = dict.fromkeys(_CODE.findall(text))
+    said.name(Named(kinds.CODE, code) for code in list(codes)[:MOST_CODES] if len(code) > 2)
+    if is_first:
+        for label, value in _facts(running):
+            said.state(None, label, Named(kinds.VALUE, value))
+    said.name(Named(kinds.PERSON, name) for _key, name in directory.people.found_in(text))
+    said.name(Named(kinds.UNIT, name) for _key, name in directory.units.found_in(text))
+    return said
+
+
+def _tables(text: str) -> Iterator[str | list[list[str]]]:
+    """The text's lines, and its pipe tables as rows of cells, the header first."""
+    lines, rows = [], list[list[str]]()
+    for line in text.split("\n"):
+        if line.startswith("|") and line.rstrip().endswith("|"):
+            if not _RULE.match(line.strip()):
+                rows.append([cell.replace("\\|", "|").strip() for cell in _CELL.split(line.strip())[1:-1]])
+            continue
+        if rows:
+            yield rows
+            rows = []
+        lines.append(line)
+    if rows:
+        yield rows
+    yield "\n".join(lines)
+
+
+def _read_table(rows: list[list[str]], said: Said) -> None:
+    """Each row is about what its first cell names; every other short cell is what the column's heading says of it."""
+    header, body = rows[0], rows[1:]
+    if not body or len(header) < 2 or not header[0]:
+        return
+    for row in body[:MOST_ROWS]:
+        if not row or not _is_name(row[0]):
+            continue
+        entry = Named(kinds.ENTRY, row[0])
+        for heading, cell in zip(header[1:], row[1:], strict=False):
+            if _is_name(heading) and _is_name(cell) and len(heading) <= 60:
+                said.state(entry, heading, Named(kinds.VALUE, cell))
+        said.name([entry])
+
+
+def _is_name(cell: str) -> bool:
+    """Whether a cell is short and has letters: a name, and no number and no sentence."""
+    return 1 < len(cell) <= MOST_CELL and any(char.isalpha() for char in cell) and not _SENTENCE.search(cell)
+
+
+def _defined(text: str) -> Iterator[str]:
+    for pattern in _DEFINED:
+        for found in pattern.finditer(text):
+            term = found[1].strip().rpartition("所称")[2]
+            if term.lower() not in _POINTING:
+                yield term
+
+
+def _aliases(text: str) -> Iterator[tuple[str, str]]:
+    """Pairs of a full name and its other name in brackets, where the brackets certainly hold one."""
+    for found in _BRACKETED.finditer(text):
+        before = _BEFORE.search(text[max(found.start() - MOST_BEFORE, 0) : found.start()])
+        if before and (full := _spelt_out(before[0].split(), found[1])):
+            yield full, found[1]
+    for found in _FULL_WIDTH.finditer(text):
+        yield (found[1] or found[2]).strip(), found[3].strip()
+
+
+def _spelt_out(words: list[str], short: str) -> str:
+    """The last words before the brackets whose initials are the abbreviation; "" where none are."""
+    letters = [char.lower() for char in short if char.isalpha()]
+    initials = [part for word in words for part in re.split(r"[-/]", word) if part]
+    if len(letters) < 2 or len(initials) < len(letters):
+        return ""
+    for skipped in range(3):  # small words between: of, and, the
+        count = len(letters) + skipped
+        tail = initials[-count:]
+        if _initials_are(tail, letters):
+            text = " ".join(words)
+            start = text.rfind(tail[0])
+            return text[start:]
+    return ""
+
+
+def _initials_are(parts: list[str], letters: list[str]) -> bool:
+    """Whether the parts begin with the letters in turn; small words may stand between, the first part never is one."""
+    place = 0
+    for part in parts:
+        if place < len(letters) and part[0].lower() == letters[place]:
+            place += 1
+        elif part.lower() not in {"of", "and", "the", "for", "in", "on", "to", "a"}:
+            return False
+    return place == len(letters)
+
+
+def _facts(text: str) -> Iterator[tuple[str, str]]:
+    """Label and value of the lines in a document's head that are written `Owner: Platform team · Review: …`."""
+    for part in _BREAK.split(text[:600]):
+        if (found := _FACT.match(part.strip())) and _is_name(found[2].rstrip(".。")):
+            yield found[1].strip(), found[2].rstrip(".。 ")

@@ -1,0 +1,29 @@
+"""A graph follows its documents: after a version is published, its base's graph is filled by a worker of the imports' queue."""
+
+from uuid import UUID
+
+from celery import current_app
+from django.db import transaction
+
+from knowledge.models import Document, Graph, GraphReading
+
+TASK = "knowledge.fill_graph"
+QUEUE = "bulk"
+
+
+def follow_on_commit(document_id: UUID) -> None:
+    """Have the graph filled when the transaction commits; a message that is lost is made up for later (`knowledge.tend_graphs`)."""
+    GraphReading.objects.filter(
+        document_id=document_id
+    ).delete()  # read again: the same version may say something else now
+    base = (
+        Document.unscoped.filter(pk=document_id)
+        .exclude(knowledge_base__graph=Graph.OFF)
+        .values_list("knowledge_base_id", flat=True)
+    )
+    for base_id in base:
+        fill_on_commit(base_id)
+
+
+def fill_on_commit(base_id: UUID) -> None:
+    transaction.on_commit(lambda: current_app.send_task(TASK, args=(str(base_id),), queue=QUEUE), robust=True)

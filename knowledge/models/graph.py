@@ -1,0 +1,188 @@
+"""The knowledge graph of a base: what its passages name, and what they say about it.
+
+A passage is the only reason why anybody sees anything here: an entity is seen through a passage that makes it one (`defines`), a
+relation through the passage that states it and both its ends, and the name that is shown is the one that stands in such a passage.
+What a person sees is therefore what a graph made of their documents alone would show.
+"""
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Exists, F, OuterRef, Q
+from django.utils.translation import gettext_lazy as _
+
+from authz.folders import folder_ids_with
+from authz.managers import GuardedManager
+from authz.permissions import Right
+from authz.principal import Principal
+from knowledge.models.bases import KnowledgeBase
+from knowledge.models.documents import Document, DocumentVersion
+
+NAME_LENGTH = 200
+KIND_LENGTH = 60
+
+
+class GraphEntity(models.Model):
+    """Something that passages of one base name. key: its name folded (knowledge.graph.names), which makes it one whatever it is.
+
+    document: of an entity that is a document; it is seen by whoever sees that document, whoever names it. is_spread: whether the
+    passages that were there before it have been looked through for its name.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    knowledge_base = models.ForeignKey(KnowledgeBase, models.CASCADE, related_name="+")
+    key = models.CharField(max_length=NAME_LENGTH)
+    document = models.ForeignKey(Document, models.CASCADE, null=True, related_name="+")
+    is_spread = models.BooleanField(default=False, editable=False)
+
+    unscoped = models.Manager()
+    objects = GuardedManager["GraphEntity"]()
+
+    class Meta:
+        verbose_name = _("entity")
+        verbose_name_plural = _("entities")
+        default_manager_name = "unscoped"
+        base_manager_name = "unscoped"
+        constraints = [
+            models.UniqueConstraint("key", "knowledge_base", "document", nulls_distinct=False, name="graph_entity_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+    @classmethod
+    def reach(cls, principal: Principal, right: Right) -> Q:
+        return Q(Exists(_mentions(principal, right).filter(entity=OuterRef("pk"), defines=True)))
+
+
+class GraphRelation(models.Model):
+    """What passages state of two entities. kind `also_called`: both are names of one thing.
+
+    is_refused: somebody who looks after the base took it out by hand; it stays, so that the next reading does not bring it back.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    knowledge_base = models.ForeignKey(KnowledgeBase, models.CASCADE, related_name="+")
+    subject = models.ForeignKey(GraphEntity, models.CASCADE, related_name="+", db_index=False)
+    kind = models.CharField(_("kind"), max_length=KIND_LENGTH)
+    object = models.ForeignKey(GraphEntity, models.CASCADE, related_name="+")
+    is_refused = models.BooleanField(default=False, editable=False)
+
+    unscoped = models.Manager()
+    objects = GuardedManager["GraphRelation"]()
+
+    class Meta:
+        verbose_name = _("relation")
+        verbose_name_plural = _("relations")
+        default_manager_name = "unscoped"
+        base_manager_name = "unscoped"
+        constraints = [models.UniqueConstraint("subject", "object", "kind", name="graph_relation_once")]
+
+    def __str__(self) -> str:
+        return f"{self.subject_id} {self.kind} {self.object_id}"
+
+    @classmethod
+    def reach(cls, principal: Principal, right: Right) -> Q:
+        mine = _mentions(principal, right)
+        ends = [Q(Exists(mine.filter(entity=OuterRef(end), defines=True))) for end in ("subject_id", "object_id")]
+        return Q(Exists(mine.filter(relation=OuterRef("pk")))) & ends[0] & ends[1]
+
+
+class GraphMention(models.Model):
+    """A passage that names an entity, or states a relation: exactly one of both.
+
+    kind: what the passage says it is; "" where it says none, and of a relation. said: the name as it stands there. defines: whether
+    the passage by itself makes it an entity; where it only has the name of something that another one defines, it does not.
+    is_by_model: whether a language model found it.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    entity = models.ForeignKey(GraphEntity, models.CASCADE, null=True, related_name="+", db_index=False)
+    relation = models.ForeignKey(GraphRelation, models.CASCADE, null=True, related_name="+")
+    document = models.ForeignKey(Document, models.CASCADE, related_name="+")
+    version = models.ForeignKey(DocumentVersion, models.CASCADE, related_name="+")
+    chunk_id = models.UUIDField()
+    kind = models.CharField(max_length=KIND_LENGTH, blank=True)
+    said = models.CharField(max_length=NAME_LENGTH, blank=True)
+    defines = models.BooleanField(default=True)
+    is_by_model = models.BooleanField(default=False)
+
+    unscoped = models.Manager()
+    objects = GuardedManager["GraphMention"]()
+
+    class Meta:
+        default_manager_name = "unscoped"
+        base_manager_name = "unscoped"
+        constraints = [
+            models.UniqueConstraint(
+                "entity", "chunk_id", condition=Q(relation=None), name="graph_entity_once_in_passage"
+            ),
+            models.UniqueConstraint(
+                "relation", "chunk_id", condition=Q(entity=None), name="graph_relation_once_in_passage"
+            ),
+            models.CheckConstraint(
+                condition=Q(entity=None) ^ Q(relation=None), name="graph_mention_of_an_entity_or_a_relation"
+            ),
+        ]
+        indexes = [models.Index("chunk_id", name="graph_mentions_of_passage")]
+
+    @classmethod
+    def reach(cls, principal: Principal, right: Right) -> Q:
+        held = folder_ids_with(principal, right)
+        return Q(document__access_id__in=held, version_id=F("document__current_version_id"))
+
+
+class GraphMerge(models.Model):
+    """Two entities that somebody who looks after the base said are one. Taking it back is deleting the row: nothing else was changed."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    knowledge_base = models.ForeignKey(KnowledgeBase, models.CASCADE, related_name="+")
+    one = models.ForeignKey(GraphEntity, models.CASCADE, related_name="+")
+    other = models.ForeignKey(GraphEntity, models.CASCADE, related_name="+")
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    made_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint("one", "other", name="graph_merge_once")]
+        ordering = ("-made_at",)
+
+    def __str__(self) -> str:
+        return f"{self.one_id} = {self.other_id}"
+
+
+class GraphReading(models.Model):
+    """How far the graph is with one document. version: the one it was made from; by_model: whether a model read all of it, too.
+
+    problem: why a model did not, "" where it did or was not to.
+    """
+
+    document = models.OneToOneField(Document, models.CASCADE, primary_key=True, related_name="+")
+    version = models.ForeignKey(DocumentVersion, models.CASCADE, related_name="+")
+    by_model = models.BooleanField(default=False)
+    problem = models.CharField(max_length=200, blank=True)
+    read_at = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return str(self.document_id)
+
+
+class GraphSpending(models.Model):
+    """What models took in a month for the graph of one base. month: its first day. cost: in the operator's currency."""
+
+    knowledge_base = models.ForeignKey(KnowledgeBase, models.CASCADE, related_name="+")
+    month = models.DateField()
+    input_tokens = models.BigIntegerField(default=0)
+    output_tokens = models.BigIntegerField(default=0)
+    cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint("knowledge_base", "month", name="graph_spending_once")]
+
+    def __str__(self) -> str:
+        return f"{self.knowledge_base_id} {self.month}"
+
+
+def _mentions(principal: Principal, right: Right) -> Any:
+    return GraphMention.unscoped.filter(GraphMention.reach(principal, right))

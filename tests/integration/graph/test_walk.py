@@ -1,0 +1,176 @@
+"""What a person sees of a graph: what stands in passages they may read, by whatever is known elsewhere."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db.models import Q, Value
+
+from authz.grants import take_back
+from authz.permissions import Right
+from authz.principal import Principal
+from knowledge.graph.building import fill
+from knowledge.graph.walk import Neighbourhood, Reach, about_document, about_entity, about_question
+from knowledge.models import Document, GraphEntity, GraphMention, GraphRelation, KnowledgeBase
+from knowledge.retrieval.search import Scope
+from knowledge.services.trash import restore_document, trash_document
+from tests.factories import allow, keeper_of, make_base, make_document, make_folder, make_user
+
+pytestmark = pytest.mark.django_db
+
+OWNERS = """# Service owners
+
+| Service | Team |
+|---|---|
+| track-api | Team Falcon |
+| dock-planner | Team Heron |
+"""
+TEAMS = """# Teams on call
+
+| Name | Lead |
+|---|---|
+| Team Falcon | Sun Rui |
+"""
+PLAIN = "# News\n\nThe track-api was down for an hour, said Team Falcon.\n"
+
+
+def filled(base: KnowledgeBase) -> KnowledgeBase:
+    fill(base.pk)
+    return base
+
+
+def names(found: Neighbourhood) -> set[str]:
+    return {entity.name for entity in found.entities}
+
+
+def stated(found: Neighbourhood) -> set[tuple[str, str, str]]:
+    by_id = {entity.id: entity.name for entity in found.entities}
+    return {(by_id[each.subject_id], each.kind, by_id[each.object_id]) for each in found.relations}
+
+
+@pytest.fixture
+def company() -> dict[str, Any]:
+    """Two folders: who owns a service stands in one, who leads a team in the other."""
+    base = make_base()
+    open_folder, closed = make_folder(base, "open"), make_folder(base, "closed")
+    owners = make_document(open_folder, "owners.md", OWNERS, ingested=True)
+    teams = make_document(closed, "teams.md", TEAMS, ingested=True)
+    news = make_document(open_folder, "news.md", PLAIN, ingested=True)
+    filled(base)
+    reader, insider = make_user(), make_user()
+    allow(reader, open_folder)
+    allow(insider, base)
+    return {
+        "base": base, "open": open_folder, "owners": owners, "teams": teams, "news": news,
+        "reader": Principal.of(reader), "reader_user": reader, "insider": Principal.of(insider),
+    }  # fmt: skip
+
+
+def test_two_steps_lead_from_a_service_to_who_leads_its_team(company: dict[str, Any]) -> None:
+    found = about_question(company["insider"], "Who leads the team that owns track-api?", Scope())
+    assert ("track-api", "Team", "Team Falcon") in stated(found)
+    assert ("Team Falcon", "Lead", "Sun Rui") in stated(found)
+    hops = {entity.name: entity.hops for entity in found.entities}
+    assert (hops["track-api"], hops["Team Falcon"], hops["Sun Rui"]) == (0, 1, 2)
+
+
+def test_one_step_stops_before_the_second(company: dict[str, Any]) -> None:
+    found = about_question(company["insider"], "track-api", Scope(), reach=Reach(hops=1))
+    assert "Team Falcon" in names(found)
+    assert "Sun Rui" not in names(found)
+
+
+def test_a_walk_ends_where_the_passages_do_that_may_be_read(company: dict[str, Any]) -> None:
+    """The closed document makes Sun Rui known: for the reader there is no such entity, relation or passage."""
+    found = about_question(company["reader"], "Who leads the team that owns track-api?", Scope())
+    assert "Team Falcon" in names(found)
+    assert "Sun Rui" not in names(found)
+    assert not {each for each in stated(found) if "Sun Rui" in each}
+    assert {pk for pk, _score in found.passages} <= set(_chunks(company["owners"], company["news"]))
+
+
+def test_nobody_learns_from_their_own_words_what_a_hidden_passage_makes_known(company: dict[str, Any]) -> None:
+    """Whoever writes a guess into a document of their own must not see it become an entity."""
+    make_document(company["open"], "guess.md", "# Guess\n\nIs it sun rui who leads, or dock-planner?\n", ingested=True)
+    filled(company["base"])
+    assert "sun rui" not in {
+        name.lower() for name in names(about_question(company["reader"], "Sun Rui dock-planner", Scope()))
+    }
+    found = names(about_question(company["insider"], "Sun Rui", Scope()))
+    assert "Sun Rui" in found
+
+
+def test_the_guard_that_stands_on_what_defines_is_what_hides_it(
+    company: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The negative control of the test above."""
+    make_document(company["open"], "guess.md", "# Guess\n\nIs it sun rui who leads?\n", ingested=True)
+    filled(company["base"])
+    monkeypatch.setattr("knowledge.graph.walk._MADE", "EXISTS (SELECT 1 WHERE {entity} IS NOT NULL){may_d:.0}")
+    assert about_question(company["reader"], "Sun Rui", Scope()).entities
+
+
+def test_a_right_that_is_taken_back_is_gone_at_once(company: dict[str, Any]) -> None:
+    take_back(None, [Right.VIEW], company["open"], of=company["reader_user"])
+    assert about_question(company["reader"], "track-api", Scope()) == Neighbourhood([], [], [])
+
+
+def test_what_lies_in_the_trash_is_not_there_and_comes_back(company: dict[str, Any]) -> None:
+    keeper = keeper_of(company["open"])
+    trash_document(keeper, document_id=company["teams"].pk)
+    assert "Sun Rui" not in names(about_question(company["insider"], "track-api", Scope()))
+    restore_document(keeper, document_id=company["teams"].pk)
+    assert "Sun Rui" in names(about_question(company["insider"], "track-api", Scope()))
+
+
+def test_an_older_version_says_nothing_from_the_moment_the_newer_one_answers(company: dict[str, Any]) -> None:
+    """Before and after the graph was read again."""
+    make_document(company["teams"].folder, "teams.md", "# Teams on call\n\nNobody leads.\n", ingested=True)
+    assert "Sun Rui" not in names(about_question(company["insider"], "track-api", Scope()))
+    filled(company["base"])
+    assert "Sun Rui" not in names(about_question(company["insider"], "track-api Sun Rui", Scope()))
+    assert not GraphEntity.unscoped.filter(key="sun rui").exists()
+
+
+def test_a_scope_narrows_the_walk(company: dict[str, Any]) -> None:
+    narrow = Scope(document_ids=(company["owners"].pk,))
+    found = about_question(company["insider"], "track-api", narrow)
+    assert "Team Falcon" in names(found)
+    assert "Sun Rui" not in names(found)
+    elsewhere = Scope(knowledge_base_ids=(make_base().pk,))
+    assert about_question(company["insider"], "track-api", elsewhere).entities == []
+
+
+def test_the_neighbourhood_of_a_document_and_of_an_entity(company: dict[str, Any]) -> None:
+    of_document = about_document(company["insider"], company["teams"].pk)
+    assert {"Team Falcon", "Sun Rui", "Teams on call"} <= names(of_document)
+    assert about_document(company["reader"], company["teams"].pk) == Neighbourhood([], [], [])
+    rui = next(entity.id for entity in of_document.entities if entity.name == "Sun Rui")
+    assert "Team Falcon" in names(about_entity(company["insider"], rui))
+    assert about_entity(company["reader"], rui) == Neighbourhood([], [], [])
+
+
+def test_the_models_show_what_the_statement_shows(company: dict[str, Any]) -> None:
+    """The door of each model, for both people: exact sets."""
+    for person, visible in ((company["reader"], [company["owners"], company["news"]]), (company["insider"], None)):
+        documents = set(Document.objects.visible_to(person).values_list("pk", flat=True))
+        assert visible is None or documents == {row.pk for row in visible}
+        mentions = GraphMention.unscoped.filter(document__in=documents)
+        made = set(mentions.filter(defines=True, entity__isnull=False).values_list("entity_id", flat=True))
+        assert set(GraphEntity.objects.visible_to(person).values_list("pk", flat=True)) == made
+        said = set(mentions.filter(relation__isnull=False).values_list("relation_id", flat=True))
+        ends = GraphRelation.unscoped.filter(pk__in=said, subject__in=made, object__in=made)
+        assert set(GraphRelation.objects.visible_to(person)) == set(ends)
+
+
+def test_without_the_filter_the_tests_above_are_red(company: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("knowledge.graph.walk._MAY", "CROSS JOIN (SELECT 1) AS {m}_of")
+    assert "Sun Rui" in names(about_question(company["reader"], "track-api", Scope()))
+    monkeypatch.setattr(GraphMention, "reach", classmethod(lambda cls, principal, right: Q(Value(True))))
+    assert GraphEntity.objects.visible_to(company["reader"]).filter(key="sun rui").exists()
+
+
+def _chunks(*documents: Document) -> list[UUID]:
+    from knowledge.models import Chunk
+
+    return list(Chunk.unscoped.filter(document__in=documents).values_list("id", flat=True))
