@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from agent.models import Message
-from agent.shown.around import Source
+from agent.shown.message import Source
 from agent.shown.page import turn_page
 from authz.grants import take_back
 from authz.permissions import Right
