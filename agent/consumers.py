@@ -41,7 +41,11 @@ log = structlog.get_logger(__name__)
 
 
 class Ask(BaseModel):
-    """A question. id: made by the client, which asks again with the same one where it does not know whether it was heard."""
+    """A question. id: made by the client, which asks again with the same one where it does not know whether it was heard.
+
+    follows: the answer after which it is asked, else the last one. instead_of: the question in whose place it is asked. is_wide: look at
+    more passages, because the first ones said nothing.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -49,6 +53,9 @@ class Ask(BaseModel):
     id: UUID | None = None
     knowledge_base_ids: list[UUID] = []
     knowledge_ids: list[UUID] = []
+    follows: UUID | None = None
+    instead_of: UUID | None = None
+    is_wide: bool = False
     language: Literal["en", "zh-hans"] = "en"
 
 
@@ -156,7 +163,9 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
             asked.query,
             scope=scope,
             language=asked.language,
-            options=Options(asked_as=asked.id),
+            options=Options(
+                asked_as=asked.id, follows=asked.follows, instead_of=asked.instead_of, is_wide=asked.is_wide
+            ),
         )
         return launch(run)
 

@@ -15,7 +15,8 @@ from pydantic import BaseModel, Field
 from agent.attribution.overlap import share_said
 from agent.events import Event, StopReason
 from agent.runs.start import ask
-from agent.sessions import ShownMessage, create_session, get_message
+from agent.sessions import create_session, get_message
+from agent.shown.message import ShownMessage
 from authz.principal import Principal
 from business.evaluation.questions import alternatives, comparable, contains, is_part
 from business.execute import Access

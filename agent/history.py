@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from uuid import UUID
 
+from agent.branches import Tree
 from agent.events import StopReason
 from agent.models import Message, Role
 from agent.prompting import count_tokens
@@ -17,10 +18,13 @@ ANSWER_CHARACTERS = 600  # of an earlier answer: enough for what a follow-up lea
 
 
 def history_of(principal: Principal, session_id: UUID, *, before: UUID) -> list[Turn]:
-    """Earlier questions, as they were understood, and answers, the oldest first. before: id of the answer being made."""
-    rows = Message.objects.filter(session_id=session_id, is_complete=True).exclude(pk=before)
-    latest = list(rows.order_by("-created_at", "-id").prefetch_related("citations", "queries")[: TURNS + 1])
-    latest = latest[1:] if latest and latest[0].role == Role.USER else latest  # the question being answered
+    """Earlier questions, as they were understood, and answers, the oldest first. before: id of the answer being made.
+
+    Those of its own branch alone: what was asked instead of one of them is not among them.
+    """
+    way = Tree.of(session_id).up_to(before)[:-2][-TURNS:]  # without the answer and its question
+    rows = Message.objects.filter(pk__in=way, is_complete=True)
+    latest = list(rows.order_by("-created_at", "-id").prefetch_related("citations", "queries"))
     turns: list[Turn] = []
     left = TOKENS
     for row, message in zip(latest, shown_messages(principal, latest), strict=True):
@@ -48,10 +52,10 @@ class Earlier:
 
 
 def understood(principal: Principal, session_id: UUID, *, before: UUID) -> Earlier | None:
-    """The question before this one; None where there is none."""
+    """The question before this one, on its branch; None where there is none."""
+    way = Tree.of(session_id).up_to(before)[:-1]
     row = (
-        Message.objects.filter(session_id=session_id, role=Role.ASSISTANT, is_complete=True)
-        .exclude(pk=before)
+        Message.objects.filter(pk__in=way, role=Role.ASSISTANT, is_complete=True)
         .order_by("-created_at")
         .prefetch_related("citations", "queries")
         .first()

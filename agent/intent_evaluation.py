@@ -14,7 +14,8 @@ from agent.dialog_evaluation import SAID, asked_in, gold_of, is_counted
 from agent.events import StopReason
 from agent.models import Message
 from agent.rule_routing.intents import GREETING
-from agent.sessions import ShownMessage, create_session, get_message
+from agent.sessions import create_session, get_message
+from agent.shown.message import ShownMessage
 from authz.principal import Principal
 from business.sources import open_sources
 

@@ -13,21 +13,30 @@ __all__ = [
     "AgentProfile",
     "Citation",
     "DayOfUse",
+    "Fault",
     "LanguageModel",
     "Message",
     "QueryCitation",
     "Rating",
     "Role",
     "Session",
+    "Share",
 ]
 
 
 class Session(models.Model):
-    """One conversation of one person. within: the folder of the narrow token it was begun with; None where nothing narrowed them."""
+    """One conversation of one person.
+
+    label: what they file it under. is_archived: kept out of the rail. within: the folder of the narrow token it was begun with; None where
+    nothing narrowed them.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
     title = models.CharField(_("title"), max_length=200, blank=True)
+    label = models.CharField(_("label"), max_length=40, blank=True)
+    is_pinned = models.BooleanField(_("pinned"), default=False)
+    is_archived = models.BooleanField(_("archived"), default=False)
     within = models.UUIDField(null=True, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
@@ -53,18 +62,30 @@ class Rating(models.TextChoices):
     NOT_HELPFUL = "not_helpful", _("not helpful")
 
 
+class Fault(models.TextChoices):
+    """What is the matter with an answer that did not help."""
+
+    WRONG = "wrong", _("wrong")
+    OUTDATED = "outdated", _("outdated")
+    INCOMPLETE = "incomplete", _("incomplete")
+    NOT_TO_BE_SHOWN = "not_to_be_shown", _("should not be shown")
+
+
 class Message(models.Model):
-    """A question or an answer. An answer keeps its sentences with the numbers they cite, so that each can be shown or masked.
+    """A question or an answer. parent: of an answer its question; of a question the answer that it follows, None where it begins the
+    conversation (`agent.branches`). An answer keeps its sentences with the numbers they cite, so that each can be shown or masked.
 
     sentences: [{"text": str, "citations": [number, …]}], empty for questions and for answers that only say no.
     state: the run's state as the specification has it, for the answer; without text of documents. notice: what was done
     differently from what the person would expect, in their language. prompts: {name: hash} of the prompts that were used.
-    rating, comment: of whoever asked. asked_key: of a question that a program asked which sends all earlier ones again: stands for
+    rating, fault, comment: of whoever asked. is_told_to_keepers: they let those who look after the cited documents see the question with
+    what they say of its answer. asked_key: of a question that a program asked which sends all earlier ones again: stands for
     them and it, in order (`agent.openai_api`).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     session = models.ForeignKey(Session, models.CASCADE, related_name="messages")
+    parent = models.ForeignKey("self", models.CASCADE, null=True, editable=False, related_name="+")
     role = models.CharField(max_length=10, choices=Role.choices)
     content = models.TextField(blank=True)
     sentences = models.JSONField(default=list)
@@ -76,7 +97,9 @@ class Message(models.Model):
     prompts = models.JSONField(default=dict)
     duration_ms = models.PositiveIntegerField(null=True)
     rating = models.CharField(_("rating"), max_length=20, choices=Rating.choices, blank=True)
+    fault = models.CharField(_("what is the matter"), max_length=20, choices=Fault.choices, blank=True)
     comment = models.TextField(_("comment"), blank=True)
+    is_told_to_keepers = models.BooleanField(default=False)
     asked_key = models.CharField(max_length=64, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -91,6 +114,20 @@ class Message(models.Model):
             ),
             models.Index(fields=["asked_key"], condition=~models.Q(asked_key=""), name="message_asked_idx"),
         ]
+
+
+class Share(models.Model):
+    """A conversation that its person lets others in the company read, up to an answer; each of them under rights of their own."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    session = models.ForeignKey(Session, models.CASCADE, related_name="shares")
+    last = models.ForeignKey(Message, models.CASCADE, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("shared conversation")
+        verbose_name_plural = _("shared conversations")
+        constraints = [models.UniqueConstraint("session", "last", name="share_once")]
 
 
 class QueryCitation(models.Model):

@@ -29,7 +29,8 @@ class Profile:
 class Options:
     """What a person may choose for one question. profile_id, model: "" for the default ones. uses_tools: None: the profile's.
 
-    asked_as: what the client calls the question; the same again in a conversation is the same question.
+    asked_as: what the client calls the question; the same again in a conversation is the same question. is_wide: look
+    at more passages than an answer takes. follows, instead_of: its place in the conversation, as `agent.branches.followed` has it.
     """
 
     profile_id: str = ""
@@ -37,3 +38,6 @@ class Options:
     uses_tools: bool | None = None
     disable_title: bool = False
     asked_as: UUID | None = None
+    is_wide: bool = False
+    follows: UUID | None = None
+    instead_of: UUID | None = None

@@ -298,15 +298,15 @@ class Run:
     """Everything that changes while one question is answered; two runs share nothing.
 
     question: as it was asked; `state.input.normalized_query` is what is worked on. model: None means extractive. judge: the model that
-    reads sentences which facts do not settle. model_gave_up: it failed or may not be paid any more, and is not asked again.
-    is_follow_up: the conversation has earlier questions. title: of a conversation, as the model would call it. expression: what to
-    calculate. read_as: without slips of the finger. asks_about: what a follow-up names of its own, where documents are asked it
-    together with the question before. history: earlier turns, the oldest first. workings: results of calculations. notices: sentences
-    for the person about what was done differently from what they would expect. found: what the searches brought; findings: all
-    evidence, by its id. named_by: the passage that says what the query is about. earlier_query, logical_query: source and query that
-    the conversation stood on, and stands on now. record: how what is done for it gets into the audit log. is_held_back: the last event
-    stood on what may not be read any more, and did not leave. ticket: its place among the runs of its process, until it is over; none
-    where nobody else waits for it.
+    reads sentences which facts do not settle. model_gave_up: it failed or may not be paid any more, and is not asked again. follows:
+    the answer that the question comes after, None where it begins the conversation. is_wide: more passages are looked at. title: of a
+    conversation, as the model would call it. expression: what to calculate. read_as: without slips of the finger. asks_about: what a
+    follow-up names of its own, where documents are asked it together with the question before. history: earlier turns, the oldest
+    first. workings: results of calculations. notices: sentences for the person about what was done differently from what they would
+    expect. found: what the searches brought; findings: all evidence, by its id. named_by: the passage that says what the query is
+    about. earlier_query, logical_query: source and query that the conversation stood on, and stands on now. record: how what is done
+    for it gets into the audit log. is_held_back: the last event stood on what may not be read any more, and did not leave. ticket: its
+    place among the runs of its process, until it is over; none where nobody else waits for it.
     """
 
     session_id: UUID
@@ -319,8 +319,9 @@ class Run:
     model: ChatModel | None = None
     judge: ChatModel | None = None
     model_gave_up: bool = False
-    is_follow_up: bool = False
+    follows: UUID | None = None
     keeps_title: bool = False
+    is_wide: bool = False
     asked_as: UUID | None = None
     title: str = ""
     expression: str = ""
@@ -344,6 +345,11 @@ class Run:
     ticket: Ticket | None = None
     is_over: bool = False
     _told: int = 0
+
+    @property
+    def is_follow_up(self) -> bool:
+        """Whether there are earlier questions, on the way to this one."""
+        return self.follows is not None
 
     async def close_models(self) -> None:
         """End the connections; nothing is asked after it."""

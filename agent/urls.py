@@ -10,6 +10,7 @@ urlpatterns = [
     path("chat/new/", views.begin, name="conversation-new"),
     path("chat/all/", views.conversations, name="conversations"),
     path("chat/<uuid:session_id>/", views.chat, name="conversation"),
+    path("chat/<uuid:session_id>/at/<uuid:message_id>/", views.chat, name="conversation-at"),
     path("chat/<uuid:session_id>/delete/", views.delete, name="conversation-delete"),
     path("chat/<uuid:session_id>/messages/<uuid:message_id>/", views.message, name="message"),
     path("chat/<uuid:session_id>/messages/<uuid:message_id>/run/", views.run, name="run"),

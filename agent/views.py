@@ -22,9 +22,10 @@ from agent.sessions import (
     found_sessions,
     get_answer,
     get_session,
-    messages_of,
-    read_message,
 )
+from agent.shown.page import conversation_page, turn_page
+from agent.shown.steps import steps_of
+from authz.governing import may_oversee
 from authz.pages import signed_in
 from authz.principal import Principal
 from business.source_grants import managed_sources
@@ -33,17 +34,30 @@ from copilot_site.lib.forms import checked
 from knowledge.models import KnowledgeBase
 
 PAGE_SIZE = 50  # conversations
+
+
+def address_of(session_id: UUID, message_id: UUID) -> str:
+    """Where a message is shown, with the branch that it is on."""
+    return f"{reverse('conversation-at', args=[session_id, message_id])}#m-{message_id}"
+
+
 Suggest = Callable[[Principal], Sequence[str]]
 
 
 @require_GET
 @signed_in
 def chat(
-    request: HttpRequest, principal: Principal, session_id: UUID | None = None, suggest: Suggest | None = None
+    request: HttpRequest,
+    principal: Principal,
+    session_id: UUID | None = None,
+    message_id: UUID | None = None,
+    suggest: Suggest | None = None,
 ) -> HttpResponseBase:
-    """A conversation, or the empty page that begins one. suggest: questions to try, for the empty page."""
+    """A conversation, or the empty page that begins one. message_id: the branch that it is on is shown. suggest: questions to try, for the
+    empty page.
+    """
     session = get_session(principal, session_id) if session_id else None
-    shown = messages_of(principal, session) if session else []
+    shown = conversation_page(principal, session, through=message_id) if session else []
     context = {
         "session": session,
         "shown": shown,
@@ -51,7 +65,7 @@ def chat(
         "knowledge_bases": KnowledgeBase.objects.visible_to(principal),
         "asks_data": not shown and any(opened.layer.semantic_models for opened in open_sources(principal)),
         "question_length": QUESTION_LENGTH,
-        "corrects": SimpleLazyObject(lambda: managed_sources(principal)),
+        **_of_messages(principal),
     }
     return render(request, "agent/chat.html", context)
 
@@ -76,20 +90,30 @@ def begin(_request: HttpRequest, principal: Principal) -> JsonResponse:
 @require_GET
 @signed_in
 def message(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
-    """One message as HTML, to take the place of what was streamed."""
+    """An answer as HTML with its question before it, to take the place of what was typed and streamed."""
     session = get_session(principal, session_id)
-    shown = read_message(principal, session, message_id)
-    context = {"message": shown, "session": session, "corrects": SimpleLazyObject(lambda: managed_sources(principal))}
-    return render(request, "agent/_message.html", context)
+    context = {"turn": turn_page(principal, session, message_id), "session": session, **_of_messages(principal)}
+    return render(request, "agent/_turn.html", context)
+
+
+def _of_messages(principal: Principal) -> dict[str, object]:
+    """What the templates of messages know besides: the sources that this person corrects."""
+    return {"corrects": SimpleLazyObject(lambda: managed_sources(principal))}
 
 
 @require_GET
 @signed_in
 def run(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
-    """How one of their answers was made."""
+    """How one of their answers was made; figures of the machinery for those alone who look after it."""
     session = get_session(principal, session_id)
-    report = run_report(principal, get_answer(session, message_id))
-    return render(request, "agent/run.html", {"session": session, "report": report})
+    answer = get_answer(session, message_id)
+    context = {
+        "session": session,
+        "report": run_report(principal, answer),
+        "steps": steps_of(answer.state),
+        "sees_figures": may_oversee(request.user),
+    }
+    return render(request, "agent/run.html", context)
 
 
 @require_POST
@@ -98,7 +122,7 @@ def feedback(request: HttpRequest, principal: Principal, session_id: UUID, messa
     """Take what the person says about an answer; back to it."""
     given = checked(FeedbackForm(request.POST))
     rate_answer(principal, session_id=session_id, message_id=message_id, **given)
-    return redirect(f"{reverse('conversation', args=[session_id])}#m-{message_id}")
+    return redirect(address_of(session_id, message_id))
 
 
 @require_POST

@@ -13,8 +13,9 @@ from authz.principal import Principal
 from knowledge.browsing import versions_of
 from knowledge.ingestion.stages import load_parsed
 from knowledge.models import Chunk, Document, DocumentVersion, ParseStatus
-from knowledge.page_images import PAGED_TYPES, cited_boxes, page_png
+from knowledge.page_images import PAGED_TYPES, marked_page, page_png
 from knowledge.parsers.base import Box, ParsedDocument
+from knowledge.parsers.marks import PageMarks
 from knowledge.rendering import Placed, Span, apart_in, as_html, excerpt, is_paged, part_at, parts
 from knowledge.sources.origin import Origin, origin_of
 
@@ -29,16 +30,17 @@ class Cited:
 
 @dataclass(frozen=True)
 class PageImage:
-    """A page to show as an image. boxes: what to highlight on it, as shares of its width and height."""
+    """A page to show as an image. marks: what to highlight on it. is_lost: something is cited that could not be found on it."""
 
     version: DocumentVersion
     number: int
-    boxes: Sequence[Box]
+    marks: PageMarks
+    is_lost: bool = False
 
     @property
     def rects(self) -> list[Box]:
         """The boxes as x, y, width, height."""
-        return [(x0, y0, x1 - x0, y1 - y0) for x0, y0, x1, y1 in self.boxes]
+        return [(x0, y0, x1 - x0, y1 - y0) for x0, y0, x1, y1 in self.marks.boxes]
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ def open_document(
         unseen=as_html([Placed(block, 0) for block in unseen], heading_from=3),
         unseen_count=len(unseen),
         is_recognised=any(block.block.is_recognised for block in blocks),
-        image=PageImage(version, index + 1, cited_boxes(blocks, span)) if has_image else None,
+        image=_page_image(version, index + 1, blocks, span) if has_image else None,
         passages=_passages(principal, version, blocks),
         cited=chunk,
         is_citation_gone=is_gone,
@@ -159,7 +161,7 @@ def open_source(principal: Principal, base_id: UUID, chunk_id: UUID, span: Span 
     page = next((block.block.page for block in blocks if cited.within(block.start, block.end)), chunk.page_from)
     image = None
     if page and is_paged(parsed):
-        image = PageImage(version, page, cited_boxes(parts(parsed)[page - 1], cited))
+        image = _page_image(version, page, parts(parsed)[page - 1], cited)
     record(principal, Action.EVIDENCE_SHOWN, document, detail={"version": version.number, "chunk": str(chunk.id)})
     return Source(
         document,
@@ -185,6 +187,11 @@ def page_version(principal: Principal, document_id: UUID, version_number: int) -
     return get_visible(
         DocumentVersion, principal, document_id=document_id, number=version_number, mime_type__in=PAGED_TYPES
     )
+
+
+def _page_image(version: DocumentVersion, number: int, blocks: Sequence[Placed], cited: Span | None) -> PageImage:
+    marks = marked_page(version, number, blocks, cited)
+    return PageImage(version, number, marks, is_lost=cited is not None and not marks.boxes)
 
 
 def _chunk(principal: Principal, document: Document, cited: Cited | None) -> Chunk | None:

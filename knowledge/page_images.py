@@ -13,7 +13,8 @@ from knowledge.ingestion.stages import local_copy
 from knowledge.models import DocumentVersion
 from knowledge.models.documents import pages_folder
 from knowledge.parsers.base import Box, UnreadableFile
-from knowledge.parsers.sandbox import page_in_child
+from knowledge.parsers.marks import PageMarks
+from knowledge.parsers.sandbox import marks_in_child, page_in_child
 from knowledge.rendering import Placed, Span
 
 PAGED_TYPES = ("application/pdf", "image/png", "image/jpeg", "image/tiff", "image/webp")
@@ -48,8 +49,23 @@ def kept_images(storage: Storage, version_id: UUID) -> list[str]:
     return []
 
 
+def marked_page(version: DocumentVersion, number: int, blocks: Sequence[Placed], cited: Span | None) -> PageMarks:
+    """Where a span of the text stands on its page, letter by letter in a PDF. blocks: of that page. What cannot be found is not marked."""
+    touched = [(block, inner) for block in blocks if cited and (inner := cited.within(block.start, block.end))]
+    if not touched:
+        return PageMarks(0, 0, ())
+    if not any(block.block.is_recognised for block, _inner in touched):
+        quoted = " ".join(block.block.text[inner.start : inner.end] for block, inner in touched)
+        within = [box for block, _inner in touched for box in block.block.boxes]
+        with suppress(UnreadableFile), local_copy(version) as path:
+            name = version.document.filename
+            if marks := marks_in_child(path, filename=name, page=number, quoted=quoted, within=within):
+                return marks
+    return PageMarks(0, 0, tuple(cited_boxes(blocks, cited)))
+
+
 def cited_boxes(blocks: Sequence[Placed], cited: Span | None) -> list[Box]:
-    """The lines of these blocks that the span touches, as shares of width and height of their page.
+    """What of the lines of these blocks the span touches, as shares of width and height of their page, where no letter has a place.
 
     A block knows the boxes of its lines but not which characters stand in each: characters are taken to be spread over
     the lines by their widths. Of a table, all of it is meant.
@@ -66,10 +82,11 @@ def cited_boxes(blocks: Sequence[Placed], cited: Span | None) -> list[Box]:
 def _touched(boxes: Sequence[Box], length: int, span: Span) -> list[Box]:
     total = sum(x1 - x0 for x0, _y0, x1, _y1 in boxes)
     found, before = [], 0.0
-    for box in boxes:
-        after = before + box[2] - box[0]
-        slack = total / length / 2  # half a character
-        if before < span.end / length * total - slack and after > span.start / length * total + slack:
-            found.append(box)
+    slack = total / length / 2  # half a character
+    start, end = span.start / length * total, span.end / length * total
+    for x0, y0, x1, y1 in boxes:
+        after = before + x1 - x0
+        if before < end - slack and after > start + slack:
+            found.append((x0 + max(start - before, 0.0), y0, x1 - max(after - end, 0.0), y1))
         before = after
     return found

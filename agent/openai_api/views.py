@@ -89,16 +89,16 @@ class ChatCompletions(OpenAIView):
     )
     def post(self, request: Request) -> HttpResponseBase:
         given = ChatCompletionRequest.checked(request.data)
-        options = Options(profile_id=profile_id(given["model"]), disable_title=True)
-        question = given["questions"][-1]
-        session = conversation_of(self.principal, given["questions"][:-1])
+        profile, question = profile_id(given["model"]), given["questions"][-1]
+        session, follows = conversation_of(self.principal, given["questions"][:-1])
+        options = Options(profile_id=profile, disable_title=True, follows=follows)
         language = "zh-hans" if language_of(question) == "zh" else get_language() or "en"
         try:
             run = asked(self.principal, session.pk, question, scope=Scope(), language=language, options=options)
         except CopilotError:
             session.delete() if not session.messages.exists() else None
             raise
-        note_question(session, given["questions"])
+        note_question(run.message_id, given["questions"])
         answer = Answer(run, given["model"], request.build_absolute_uri("/").rstrip("/"))
         if given["stream"]:
             is_counted = bool(given["stream_options"] and given["stream_options"]["include_usage"])

@@ -126,8 +126,7 @@ def question_of(message: Message) -> str:
     stored = (message.state.get("input") or {}).get("query")
     if stored:
         return str(stored)
-    asked = message.session.messages.filter(role=Role.USER, created_at__lte=message.created_at)
-    return asked.order_by("-created_at").values_list("content", flat=True).first() or ""
+    return message.parent.content if message.parent else ""
 
 
 def snapshot_id(message: Message) -> str:

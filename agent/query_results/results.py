@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from agent.branches import Tree
 from agent.cited_answer import CitedQuery
 from agent.events import StopReason
 from agent.evidence import text_hash
@@ -106,10 +107,12 @@ def _shown(
 def _answer(principal: Principal, place: Place, source: str, fresh: QueryShown, *, notice: str) -> UUID:
     """Store the question once more with its new answer, and record it. notice: in English; it is shown in the page's language."""
     session = Session.objects.select_for_update().get(pk=place.session_id)
-    Message.objects.create(session=session, role=Role.USER, content=fresh.question)
+    last = Tree.of(session.pk).path(place.message_id)[-1]
+    question = Message.objects.create(session=session, parent_id=last, role=Role.USER, content=fresh.question)
     text = fresh.meaning.headline
     answer = Message.objects.create(
         session=session,
+        parent=question,
         role=Role.ASSISTANT,
         content=f"{text}[1]",
         sentences=[{"text": text, "citations": [1]}],

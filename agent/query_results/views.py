@@ -90,4 +90,4 @@ def correction(
 
 
 def _to_answer(session_id: UUID, answer_id: UUID) -> HttpResponse:
-    return redirect(f"{reverse('conversation', args=[session_id])}#m-{answer_id}")
+    return redirect(f"{reverse('conversation-at', args=[session_id, answer_id])}#m-{answer_id}")

@@ -4,7 +4,7 @@ from rest_framework import serializers
 
 from agent.events import StopReason
 from agent.models import Rating, Role, Session
-from agent.sessions import ShownCitation, ShownMessage, ShownQuery, ShownSentence, ShownToolCall
+from agent.shown.message import ShownCitation, ShownMessage, ShownQuery, ShownSentence, ShownToolCall
 from authz.models import RequestState
 from business.results.shown_query import ChartSpec, Meaning, QueryShown, ResultTable
 from knowledge.services.access_requests import Offer
@@ -120,6 +120,10 @@ class MessageSerializer(serializers.Serializer[ShownMessage]):
     """A question or an answer, under today's rights."""
 
     id = serializers.UUIDField()
+    parent_id = serializers.UUIDField(
+        allow_null=True,
+        help_text="What it follows: of an answer its question, of a question an answer. Two that follow the same are branches.",
+    )
     role = serializers.ChoiceField(choices=Role.choices)
     created_at = serializers.DateTimeField()
     content = serializers.CharField()

@@ -31,7 +31,8 @@ from agent.models import Message, Role, Session
 from agent.revocation import Grounds, changed, may_read
 from agent.runs.log import Entry, RunLog, connected, growing_here
 from agent.runs.threads import reading
-from agent.sessions import ShownMessage, ShownQuery, get_message, get_session, read_message
+from agent.sessions import get_message, get_session, read_message
+from agent.shown.message import ShownMessage, ShownQuery
 from authz.principal import Principal
 from business.results.visibility import Queried
 from copilot_site.lib.concurrency_limit import AtMost, HoldsTooMuch
@@ -181,8 +182,8 @@ def _key_of(query: ShownQuery) -> str:
 
 def _asked(session: Session, shown: ShownMessage) -> str:
     """The question that this is the answer to, as it was asked."""
-    questions = session.messages.filter(role=Role.USER, created_at__lt=shown.created_at)
-    return questions.order_by("-created_at").values_list("content", flat=True).first() or ""
+    assert shown.parent_id is not None, "an answer follows a question"
+    return session.messages.filter(pk=shown.parent_id).values_list("content", flat=True).first() or ""
 
 
 def _told(shown: ShownMessage) -> list[Event]:

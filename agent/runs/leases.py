@@ -35,7 +35,10 @@ def stop_key(run_id: UUID) -> str:
 
 
 async def ask_to_stop(run_id: UUID) -> None:
-    """Whoever runs this run will stop it within a second."""
+    """Whoever runs this run will stop it within a second; at once where that is this very loop."""
+    watch = _watches.get(asyncio.get_running_loop())
+    if watch is not None and watch.stop(run_id):
+        return
     async with connected() as valkey:
         await valkey.set(stop_key(run_id), "1", ex=STOP_S)
 
@@ -67,6 +70,14 @@ class _Watch:
         if self._task is None or self._task.done():
             self._over = asyncio.Event()
             self._task = asyncio.create_task(self._look(self._over))
+
+    def stop(self, run_id: UUID) -> bool:
+        """Whether it was among them; once."""
+        if run_id not in self._runs:
+            return False
+        stop, self._runs[run_id] = self._runs[run_id], _nothing
+        stop()
+        return True
 
     async def leave(self, run_id: UUID) -> None:
         self._runs.pop(run_id, None)
@@ -103,10 +114,8 @@ class _Watch:
         if is_due:
             self._renewal_at = time.monotonic() + LEASE_S / RENEWALS
         for run_id, wish in zip(runs, wishes, strict=True):
-            stop = self._runs.get(run_id)
-            if wish and stop:
-                self._runs[run_id] = _nothing
-                stop()
+            if wish:
+                self.stop(run_id)
 
 
 async def _pause(over: asyncio.Event) -> None:

@@ -46,7 +46,7 @@ def _close(message: Message, shown: Grounds) -> str:
 
     Returns the sentence for the person, "" where somebody else was first.
     """
-    asked = message.session.messages.filter(role=Role.USER, created_at__lte=message.created_at).last()
+    asked = message.parent
     with override("zh-hans" if asked and language_of(asked.content) == "zh" else "en"):
         sentence = str(texts.SERVER_STOPPED)
     closed = Message.objects.filter(pk=message.pk, is_complete=False).update(

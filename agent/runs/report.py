@@ -11,7 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from agent.models import Message
-from agent.sessions import queried_by
+from agent.shown.under_rights import queried_by
 from agent.state import State
 from authz.principal import Principal
 from business.results.visibility import Queried, visible_queries

@@ -23,6 +23,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from agent import texts
+from agent.branches import followed
 from agent.events import Event
 from agent.model_settings import profile_of
 from agent.models import DayOfUse, Message, Role, Session
@@ -105,8 +106,9 @@ def begin(
         scope=scope,
         language=language,
         profile=profile_of(options),
-        is_follow_up=session.messages.exists(),
+        follows=followed(session, follows=options.follows, instead_of=options.instead_of),
         keeps_title=options.disable_title,
+        is_wide=options.is_wide,
         asked_as=options.asked_as,
     )
     give_model(run)
@@ -149,8 +151,10 @@ def _answer_id(session_id: UUID, asked_as: UUID | None) -> UUID:
 @transaction.atomic
 def _store_question(run: Run, session: Session) -> UUID:
     """Returns the id of the answer to be."""
-    answer = Message(id=_answer_id(session.pk, run.asked_as), session=session, role=Role.ASSISTANT, is_complete=False)
-    Message.objects.bulk_create([Message(session=session, role=Role.USER, content=run.question), answer])
+    question = Message(session=session, parent_id=run.follows, role=Role.USER, content=run.question)
+    answer_id = _answer_id(session.pk, run.asked_as)
+    answer = Message(id=answer_id, session=session, parent=question, role=Role.ASSISTANT, is_complete=False)
+    Message.objects.bulk_create([question, answer])
     detail: dict[str, object] = {"characters": len(run.question)}
     record(run.principal, Action.QUESTION_ASKED, session, run_id=str(answer.pk), detail=detail)
     return answer.pk

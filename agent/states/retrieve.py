@@ -8,7 +8,7 @@ from agent.evidence import found_hit
 from agent.extractive.spelling import respelt
 from agent.runs.threads import worked
 from agent.state import Goto, RagSummary, Run, State
-from agent.tools.knowledge_search import TOP_K
+from agent.tools.knowledge_search import TOP_K, WIDE_K
 from agent.workflow import add_trace
 from knowledge.retrieval.search import search
 
@@ -19,16 +19,17 @@ async def retrieve(run: Run) -> AsyncIterator[Event | Goto]:
     Where data are asked next, they are asked with what the documents say.
     """
     query = run.asked_of_documents
-    run.found = await worked(search, run.principal, query, scope=run.scope, top_k=TOP_K)
+    top_k = WIDE_K if run.is_wide else TOP_K
+    run.found = await worked(search, run.principal, query, scope=run.scope, top_k=top_k)
     run.read_as = respelt(query, [hit.passage.embedded_text for hit in run.found.hits])
     if run.read_as:
-        run.found = await worked(search, run.principal, run.read_as, scope=run.scope, top_k=TOP_K)
+        run.found = await worked(search, run.principal, run.read_as, scope=run.scope, top_k=top_k)
         with override(run.language):
             run.tell(str(texts.READ_AS) % {"question": run.read_as})
     findings = [found_hit(hit) for hit in run.found.hits]
     run.add(findings)
     ids = [finding.item.evidence_id for finding in findings]
-    run.state.tools.rag = RagSummary(query=query, top_k=TOP_K, filters=filters_of(run), returned_evidence_ids=ids)
+    run.state.tools.rag = RagSummary(query=query, top_k=top_k, filters=filters_of(run), returned_evidence_ids=ids)
     add_trace(
         run,
         State.RETRIEVE,

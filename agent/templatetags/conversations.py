@@ -7,10 +7,15 @@ from django import template
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.formats import date_format
+from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from agent.models import Session
 from agent.sessions import sessions_of
+from agent.shown.message import ShownMessage
+from agent.shown.prose import as_html
 from authz.governing import governed
 from authz.principal import Principal
 from business.models import DataSource
@@ -35,6 +40,25 @@ def day(at: datetime) -> str:
     if local.date() == now.date():
         return date_format(local, "H:i")
     return date_format(local, "MONTH_DAY_FORMAT" if local.year == now.year else "SHORT_DATE_FORMAT")
+
+
+@register.filter
+def age(at: datetime) -> str:
+    """How long ago a day was, as briefly as it can be told."""
+    days = max((localtime().date() - localtime(at).date()).days, 0)
+    if days < 2:
+        return _("yesterday") if days else _("today")
+    if days < 31:
+        return ngettext("%(count)d day ago", "%(count)d days ago", days) % {"count": days}
+    if days < 365:
+        return ngettext("%(count)d month ago", "%(count)d months ago", days // 30) % {"count": days // 30}
+    return ngettext("%(count)d year ago", "%(count)d years ago", days // 365) % {"count": days // 365}
+
+
+@register.simple_tag
+def prose(message: ShownMessage) -> SafeString:
+    """The words of an answer."""
+    return as_html(message)
 
 
 @register.filter

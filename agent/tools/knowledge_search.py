@@ -17,6 +17,7 @@ from authz.principal import Principal
 from knowledge.retrieval.search import Found, Hit, Scope, search
 
 TOP_K = 8  # passages an answer may stand on; the specification's number
+WIDE_K = 20  # of a question that is asked again because those said nothing
 Query = Annotated[str, Field(min_length=1, max_length=500)]
 
 

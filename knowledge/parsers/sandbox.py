@@ -21,9 +21,10 @@ from selectors import EVENT_READ, DefaultSelector
 from time import monotonic
 from typing import IO, Any
 
-from knowledge.parsers.base import ParsedDocument, ParseFailed, Parser, Picture, Rejected, load, parsers
+from knowledge.parsers.base import Box, ParsedDocument, ParseFailed, Parser, Picture, Rejected, load, parsers
 from knowledge.parsers.detect import parser_for_name
 from knowledge.parsers.limits import MIB, ParseLimits, of_recognition
+from knowledge.parsers.marks import PageMarks
 from knowledge.parsers.recognised import RecognisedPage
 
 _START_S = 60.0  # a server that imports its libraries on a busy machine
@@ -55,6 +56,18 @@ def page_in_child(path: Path, *, filename: str, page: int, limits: ParseLimits |
     """
     png: str | None = _ask(_Kind.LIGHT, path, filename, limits or ParseLimits(), page=page)["png"]
     return None if png is None else base64.b64decode(png)
+
+
+def marks_in_child(
+    path: Path, *, filename: str, page: int, quoted: str, within: Sequence[Box], limits: ParseLimits | None = None
+) -> PageMarks | None:
+    """Where on a page of the PDF at `path` a quotation stands, as `knowledge.parsers.page_marks` has it, found in a child process.
+
+    Raises ParseFailed (damaged, time, memory, crash), FileNotFoundError, as `parse_in_child` does.
+    """
+    asked = {"page": page, "quoted": quoted, "within": list(within)}
+    marks = _ask(_Kind.LIGHT, path, filename, limits or ParseLimits(), **asked)["marks"]
+    return None if marks is None else PageMarks.from_json(marks)
 
 
 def recognised_in_child(

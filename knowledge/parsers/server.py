@@ -2,8 +2,8 @@
 
 Run as `python -m knowledge.parsers.server MODULES PRELOAD [--end-when-idle]`. Protocol: a JSON object and a newline on
 stdin; on stdout eight bytes of length (big endian) and a JSON object: {"document": …}, {"png": base64 | null} for a
-request that names a `page`, {"recognised": …} for one that names a `picture`, or {"error": "rejected" | "failed",
-"code": …, "params": {…}}.
+request that names a `page`, {"marks": … | null} for one that names what is `quoted` on it, too, {"recognised": …} for one
+that names a `picture`, or {"error": "rejected" | "failed", "code": …, "params": {…}}.
 """
 
 import base64
@@ -168,6 +168,8 @@ def _answer_to(request: dict[str, Any], limits: ParseLimits) -> bytes:
     try:
         parser = parser_for(path, request["filename"])
         name = parser.name
+        if "quoted" in request:
+            return _page_marks(path, request)
         if "page" in request:
             return _page_image(path, request["page"], limits)
         if "picture" in request:
@@ -192,6 +194,13 @@ def _page_image(path: Path, page: int, limits: ParseLimits) -> bytes:
 
     png = page_png(path, page, limits)
     return json.dumps({"png": png and base64.b64encode(png).decode()}).encode()
+
+
+def _page_marks(path: Path, request: dict[str, Any]) -> bytes:
+    from knowledge.parsers.page_marks import page_marks
+
+    marks = page_marks(path, request["page"], request["quoted"], request["within"])
+    return json.dumps({"marks": marks and marks.to_json()}).encode()
 
 
 def _recognised(path: Path, picture: Picture, limits: ParseLimits) -> bytes:

@@ -1,7 +1,8 @@
-// The source drawer: at the side of a wide page, from below on a phone.
+// The source drawer: at the side of a wide page, from below on a phone. Whoever leaves it is where they were.
 
 const drawer = document.getElementById("drawer");
 const body = document.getElementById("drawer-body");
+const skeleton = document.getElementById("drawer-skeleton");
 let opener = null;
 let loading = null;
 
@@ -11,14 +12,14 @@ export async function openSource(button, failedText) {
   const { signal } = loading;
   mark(button);
   show();
+  body.replaceChildren(skeleton.content.cloneNode(true));
   body.setAttribute("aria-busy", "true");
   try {
     const answer = await fetch(button.dataset.source, { signal, headers: { "X-Requested-With": "fetch" } });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     body.replaceChildren(...(answer.ok ? page.body : page.querySelector("main") ?? page.body).childNodes);
-    body.scrollTop = 0;
     drawer.scrollTop = 0;
-    body.querySelector("mark")?.scrollIntoView({ block: "center" });
+    body.querySelector(".sheet-marks rect, mark")?.scrollIntoView({ block: "center" });
   } catch (error) {
     if (error.name === "AbortError") return;
     body.replaceChildren(paragraph(failedText));
@@ -29,8 +30,15 @@ export async function openSource(button, failedText) {
 
 function show() {
   if (drawer.open) return;
-  if (matchMedia("(width < 900px)").matches) drawer.showModal();
-  else drawer.show();
+  keepingPlace(() => (matchMedia("(width < 900px)").matches ? drawer.showModal() : drawer.show()));
+}
+
+function keepingPlace(change) {
+  // the text beside the drawer is set anew: what was opened stays where the reader sees it
+  const before = opener.getBoundingClientRect().top;
+  change();
+  const after = opener.getBoundingClientRect().top;
+  scrollBy({ top: after - before, behavior: "instant" });
 }
 
 function mark(button) {
@@ -47,15 +55,24 @@ function paragraph(text) {
   return made;
 }
 
-drawer.querySelector("[data-close-drawer]").addEventListener("click", () => drawer.close());
+function close() {
+  if (opener?.isConnected) keepingPlace(() => drawer.close());
+  else drawer.close();
+}
+
+drawer.querySelector("[data-close-drawer]").addEventListener("click", close);
 drawer.addEventListener("click", (event) => {
-  if (event.target === drawer && drawer.matches(":modal")) drawer.close();
+  if (event.target === drawer && drawer.matches(":modal")) close();
+});
+drawer.addEventListener("cancel", (event) => {
+  event.preventDefault();
+  close();
 });
 drawer.addEventListener("close", () => {
   loading?.abort();
   opener?.removeAttribute("aria-expanded");
-  opener?.focus();
+  opener?.focus({ preventScroll: true });
 });
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && drawer.open && !drawer.matches(":modal")) drawer.close();
+  if (event.key === "Escape" && drawer.open && !drawer.matches(":modal")) close();
 });

@@ -4,7 +4,6 @@ PDFium gives normal code points for Chinese where pypdf and pdf.js give Kangxi r
 """
 
 import ctypes
-import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -19,6 +18,7 @@ from knowledge.ingestion.normalise import normalise
 from knowledge.parsers import detect
 from knowledge.parsers.base import Block, ParsedDocument, ParseFailed, Picture, Rejected, hidden_block, parsers
 from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.pdf_characters import NO_CHARACTER, Placement, characters
 from knowledge.parsers.pdf_geometry import Page, Segment, Table
 from knowledge.parsers.pdf_hidden import Visibility
 from knowledge.parsers.pdf_layout import blocks_of
@@ -26,8 +26,6 @@ from knowledge.parsers.precheck import check_file_size, check_text_size
 from knowledge.titles import stated_title
 
 _HYPHEN = "\x02"  # PDFium's mark for a word cut at a line end
-_FIRST_HALVES, _SECOND_HALVES = range(0xD800, 0xDC00), range(0xDC00, 0xE000)
-_NO_CHARACTER = "\ufffd"
 _MIN_PATHS = 3  # fewer drawn shapes cannot rule a table
 _MAX_PATHS = 3000  # a drawing: pdfplumber would need minutes for the page
 _FEWEST_CHARACTERS = 16  # of a page that says something
@@ -97,7 +95,7 @@ def _pages(document: pdfium.PdfDocument, ruled: "_RuledTables", limits: ParseLim
 def _is_readable(segments: Sequence[Segment]) -> bool:
     """Whether a page's text says something: more than a page number, and in characters that are letters to anybody."""
     text = "".join(segment.text for segment in segments)
-    unknown = sum(unicodedata.category(char) in ("Co", "Cn") or char == _NO_CHARACTER for char in text)
+    unknown = sum(unicodedata.category(char) in ("Co", "Cn") or char == NO_CHARACTER for char in text)
     return len(text) >= _FEWEST_CHARACTERS and unknown < _MOST_UNKNOWN * len(text)
 
 
@@ -109,11 +107,11 @@ def _shows_something(page: pdfium.PdfPage) -> bool:
 
 def _segments(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage, visibility: Visibility) -> Iterator[Segment]:
     """Runs of characters on one line without a wide gap, in the order of the file, in points from the top left."""
-    place = _Placement(page)
+    place = Placement(page)
     current: Segment | None = None
     last = 0  # index of the last character of `current`
     pending = ""  # spaces and marks that PDFium makes up have no place of their own
-    for i, char in _characters(textpage):
+    for i, char in characters(textpage):
         if char in "\r\n":
             if current:
                 yield _ended(current, textpage, last, pending)
@@ -137,20 +135,6 @@ def _segments(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage, visibility: Vi
         yield _ended(current, textpage, last, pending)
 
 
-def _characters(textpage: pdfium.PdfTextPage) -> Iterator[tuple[int, str]]:
-    """Each character with its place; two halves of one (PDFium counts as UTF-16 does) are one, what is none is U+FFFD."""
-    first = 0  # of two halves
-    for i in range(pdfium_c.FPDFText_CountChars(textpage.raw)):
-        code = pdfium_c.FPDFText_GetUnicode(textpage.raw, i)
-        if code in _FIRST_HALVES:
-            first = code
-            continue
-        if first and code in _SECOND_HALVES:
-            code = 0x10000 + ((first - _FIRST_HALVES.start) << 10) + (code - _SECOND_HALVES.start)
-        first = 0
-        yield i, chr(code) if code <= sys.maxunicode and code not in _SECOND_HALVES else _NO_CHARACTER
-
-
 def _unseen(page: Page) -> Iterator[Block]:
     """What is not seen of a page, a paragraph for each reason, in the order of the file."""
     for reason, segments in groupby(page.unseen, key=lambda each: each.hidden):
@@ -163,32 +147,6 @@ def _ended(segment: Segment, textpage: pdfium.PdfTextPage, last: int, pending: s
     segment.is_hyphenated = pending == _HYPHEN
     segment.bold = segment.bold and _font(textpage, last)[1]
     return segment
-
-
-class _Placement:
-    """PDF coordinates of one page to points from the top left of the page as it is shown (crop box, rotation)."""
-
-    def __init__(self, page: pdfium.PdfPage) -> None:
-        self.raw = pdfium_c.FS_RECTF()  # of the last character, in PDF coordinates
-        self._crop = page.get_bbox()  # what is shown: crop and media box, inherited ones too
-        self._rotation = page.get_rotation()
-
-    def box_of(self, textpage: pdfium.PdfTextPage, index: int) -> tuple[float, float, float, float]:
-        pdfium_c.FPDFText_GetLooseCharBox(textpage.raw, index, self.raw)
-        left, bottom, right, top = self._crop
-        rect = self.raw
-        x0, x1 = rect.left - left, rect.right - left
-        y0, y1 = rect.bottom - bottom, rect.top - bottom
-        width, height = right - left, top - bottom
-        match self._rotation:
-            case 90:
-                return y0, x0, y1, x1
-            case 180:
-                return width - x1, y0, width - x0, y1
-            case 270:
-                return height - y1, width - x1, height - y0, width - x0
-            case _:
-                return x0, height - y1, x1, height - y0
 
 
 def _font(textpage: pdfium.PdfTextPage, index: int) -> tuple[float, bool]:

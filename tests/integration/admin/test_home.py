@@ -36,8 +36,10 @@ def answered(
     """An answer with its question before it. days_ago: of both."""
     days_ago = fields.pop("days_ago", 0)
     session = Session.objects.create(user=user)
-    Message.objects.create(session=session, role=Role.USER, content=question)
-    answer = Message.objects.create(session=session, role=Role.ASSISTANT, stop_reason=stop_reason, **fields)
+    asked = Message.objects.create(session=session, role=Role.USER, content=question)
+    answer = Message.objects.create(
+        session=session, parent=asked, role=Role.ASSISTANT, stop_reason=stop_reason, **fields
+    )
     Message.objects.filter(pk=answer.pk).update(created_at=timezone.now() - timedelta(days=days_ago))
     return answer
 

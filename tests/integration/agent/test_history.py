@@ -1,5 +1,7 @@
 """What a model is told of earlier turns: the latest ones, within a number of tokens, the oldest first."""
 
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
 
@@ -20,13 +22,18 @@ def session() -> Session:
 def said(session: Session, *turns: str) -> None:
     """Questions and answers in turn."""
     for number, text in enumerate(turns):
-        Message.objects.create(session=session, role=Role.ASSISTANT if number % 2 else Role.USER, content=text)
+        _add(session, content=text, role=Role.ASSISTANT if number % 2 else Role.USER)
+
+
+def _add(session: Session, **columns: Any) -> Message:
+    """A message after the last one."""
+    return Message.objects.create(session=session, parent=session.messages.last(), **columns)
 
 
 def told(session: Session) -> list[tuple[str, str]]:
     """The history of an answer that is being made now, to a question of its own."""
-    Message.objects.create(session=session, role=Role.USER, content="And now?")
-    answer = Message.objects.create(session=session, role=Role.ASSISTANT, is_complete=False)
+    _add(session, role=Role.USER, content="And now?")
+    answer = _add(session, role=Role.ASSISTANT, is_complete=False)
     reader = Principal.of(User.objects.get(pk=session.user_id))
     return [(turn.role, turn.content) for turn in history_of(reader, session.pk, before=answer.pk)]
 

@@ -223,7 +223,7 @@ def test_a_question_that_is_asked_again_or_edited_stands_on_what_was_before_it_a
     assert not any("contractors" in text for texts in told[:3] for text in texts)
     assert not any("calendar year?" in text for text in told[3]), "the branch that was left is not told"
     questions = Message.objects.filter(role="user").values_list("content", flat=True)
-    assert sorted(questions) == sorted([LEAVE] * 3 + ["And in a calendar year?"] * 2 + ["And for contractors?"])
+    assert sorted(questions) == sorted([LEAVE, *["And in a calendar year?"] * 2, "And for contractors?"])
 
 
 def test_what_is_asked_back_is_offered_as_choices(desk: Desk) -> None:

@@ -36,8 +36,10 @@ def reader() -> User:
 def answered(reader: User) -> Message:
     """A stored answer, as a list shows it."""
     session = Session.objects.create(user=reader)
-    Message.objects.create(session=session, role=Role.USER, content=LEAVE)
-    return Message.objects.create(session=session, role=Role.ASSISTANT, content="30 days.", stop_reason=StopReason.OK)
+    asked = Message.objects.create(session=session, role=Role.USER, content=LEAVE)
+    return Message.objects.create(
+        session=session, parent=asked, role=Role.ASSISTANT, content="30 days.", stop_reason=StopReason.OK
+    )
 
 
 def test_the_answer_shown_is_the_one_they_get_and_nothing_of_it_is_stored(

@@ -21,9 +21,15 @@ QUESTION, ANSWER = "How many days of leave are there?", "There are 30 days of le
 
 def rated(user: User, rating: str, comment: str = "", *, days_ago: int = 0) -> Message:
     session = Session.objects.create(user=user)
-    Message.objects.create(session=session, role=Role.USER, content=QUESTION)
+    asked = Message.objects.create(session=session, role=Role.USER, content=QUESTION)
     answer = Message.objects.create(
-        session=session, role=Role.ASSISTANT, content=ANSWER, stop_reason=StopReason.OK, rating=rating, comment=comment
+        session=session,
+        parent=asked,
+        role=Role.ASSISTANT,
+        content=ANSWER,
+        stop_reason=StopReason.OK,
+        rating=rating,
+        comment=comment,
     )
     Message.objects.filter(pk=answer.pk).update(created_at=timezone.now() - timedelta(days=days_ago))
     return answer

@@ -73,7 +73,7 @@ def test_a_scan_is_read_found_and_cited_on_its_page(name: str, content: bytes, s
     page = open_document(Principal.of(reader), document.pk, cited=Cited(hit.passage.chunk_id))
     assert page.is_recognised
     assert page.image is not None
-    x0, y0, x1, y1 = page.image.boxes[-1]
+    x0, y0, x1, y1 = page.image.marks.boxes[-1]
     assert (0.05 < x0 < 0.12, 0.05 < y0 < y1 < 0.25, x0 < x1 < 0.8) == (True, True, True), "where it was drawn"
 
 

@@ -52,9 +52,10 @@ class House:
     def session(self) -> Session:
         """A conversation of the reader with one answer, which quotes SENTENCE from the document."""
         session = Session.objects.create(user=self.reader, title="Pods")
-        Message.objects.create(session=session, role=Role.USER, content="How many pods may be unavailable?")
+        asked = Message.objects.create(session=session, role=Role.USER, content="How many pods may be unavailable?")
         answer = Message.objects.create(
             session=session,
+            parent=asked,
             role=Role.ASSISTANT,
             content=f"{SENTENCE}[1]",
             sentences=[{"text": SENTENCE, "citations": [1]}],

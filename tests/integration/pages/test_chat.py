@@ -53,7 +53,7 @@ def test_a_no_is_called_a_no_and_cites_nothing(house: House) -> None:
     body = plain(client_of(house.reader).get(reverse("conversation", args=[session.pk])).content)
     assert text in body
     assert "is-unconfirmed" in body
-    assert 'class="cite"' not in body
+    assert "data-source=" not in body
 
 
 def test_what_was_found_is_quoted_where_it_stands_and_called_no_answer(house: House) -> None:
@@ -89,8 +89,10 @@ def test_a_quoted_row_is_shown_in_its_table(house: House) -> None:
 
 def test_a_failed_and_an_unfinished_answer_say_what_happened(house: House) -> None:
     session = Session.objects.create(user=house.reader, title="Pay")
-    Message.objects.create(session=session, role=Role.ASSISTANT, content="It broke.", stop_reason=StopReason.TOOL_ERROR)
-    Message.objects.create(session=session, role=Role.ASSISTANT, is_complete=False)
+    broken = Message.objects.create(
+        session=session, role=Role.ASSISTANT, content="It broke.", stop_reason=StopReason.TOOL_ERROR
+    )
+    Message.objects.create(session=session, parent=broken, role=Role.ASSISTANT, is_complete=False)
     body = plain(client_of(house.reader).get(reverse("conversation", args=[session.pk])).content)
     assert "It broke." in body
     assert "This answer is still being written" in body
@@ -180,8 +182,8 @@ def test_the_list_of_conversations_says_when_and_leads_to_all_of_them(house: Hou
 def test_conversations_are_found_by_the_words_of_their_title_and_questions_and_by_nobody_else(house: House) -> None:
     named = Session.objects.create(user=house.reader, title="Parking in Rotterdam")
     asked = Session.objects.create(user=house.reader, title="Leave")
-    Message.objects.create(session=asked, role=Role.USER, content="How do I park a rotterdam van?")
-    Message.objects.create(session=asked, role=Role.ASSISTANT, content="Ask the porter.")
+    question = Message.objects.create(session=asked, role=Role.USER, content="How do I park a rotterdam van?")
+    Message.objects.create(session=asked, parent=question, role=Role.ASSISTANT, content="Ask the porter.")
     other = Session.objects.create(user=house.stranger, title="Rotterdam parking of a stranger")
 
     def found(words: str) -> set[Session]:

@@ -26,9 +26,28 @@ def page_of(person: User, row: Message, *, status: int = 200) -> str:
     return re.sub(r"\s+", " ", answer.content.decode())
 
 
-def test_the_asker_sees_steps_scores_and_cost() -> None:
+def overseer_of(base: Any) -> User:
+    """Somebody who reads a base, and looks after the machinery."""
+    reader = make_reader(base)
+    reader.user_permissions.add(Permission.objects.get(codename="oversee", content_type__app_label="authz"))
+    return User.objects.get(pk=reader.pk)
+
+
+def test_whoever_asked_is_told_what_was_done_and_read_without_the_figures_of_the_machinery() -> None:
     base, _manual, _secret = make_library()
     reader = make_reader(base)
+    with modelled(routes(), SEARCH, DONE, says(THIRTY)):
+        row = stored(asked(reader, LEAVE))
+    page = page_of(reader, row)
+    for told in ("Searched your documents", "1 passage in 1 document", "cited", ">Leave<"):
+        assert told in page
+    hidden = ["knowledge_search", "by meaning", "0.0008", "Clean the question", "<rect", *row.prompts.values()]
+    assert [word for word in hidden if word in page] == []
+
+
+def test_who_looks_after_it_sees_steps_scores_and_cost() -> None:
+    base, _manual, _secret = make_library()
+    reader = overseer_of(base)
     with modelled(routes(), SEARCH, DONE, says(THIRTY)):
         row = stored(asked(reader, LEAVE))
     page = page_of(reader, row)
@@ -49,7 +68,7 @@ def test_the_asker_sees_steps_scores_and_cost() -> None:
 
 def test_what_code_calls_its_parts_is_said_in_words() -> None:
     base, _manual, _secret = make_library()
-    reader = make_reader(base)
+    reader = overseer_of(base)
     page = page_of(reader, stored(asked(reader, LEAVE)))
     for told in ("by meaning", "by words", "both together", "read again", "Quoted, no language model"):
         assert told in page

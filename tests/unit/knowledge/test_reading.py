@@ -135,11 +135,18 @@ def test_pages_of_a_pdf_are_its_parts_also_the_empty_ones() -> None:
     assert part_at(found, len("one\n\n") + 1) == 2
 
 
-def test_boxes_are_those_of_the_cited_lines() -> None:
+def rounded(box: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(round(side, 2) for side in box)
+
+
+def test_boxes_are_those_of_the_cited_parts_of_lines() -> None:
     lines = tuple((0.1, 0.1 * i, 0.9, 0.1 * i + 0.05) for i in range(1, 5))
     block = Block("paragraph", "a" * 100 + "b" * 100 + "c" * 100 + "d" * 100, page=1, boxes=lines)
     parsed = document(block, page_count=1)
-    assert cited_boxes(placed(parsed), Span(120, 180)) == [lines[1]]
-    assert cited_boxes(placed(parsed), Span(150, 250)) == [lines[1], lines[2]]
+    assert [rounded(box) for box in cited_boxes(placed(parsed), Span(120, 180))] == [(0.26, 0.2, 0.74, 0.25)]
+    assert [rounded(box) for box in cited_boxes(placed(parsed), Span(150, 250))] == [
+        (0.5, 0.2, 0.9, 0.25),
+        (0.1, 0.3, 0.5, 0.35),
+    ]
     assert cited_boxes(placed(parsed), Span(0, 400)) == list(lines)
     assert cited_boxes(placed(parsed), None) == []

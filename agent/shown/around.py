@@ -1,0 +1,167 @@
+"""What a page shows around an answer: its sources as chips, cards and groups, and how it came about."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from agent.events import StopReason
+from agent.models import Message
+from agent.shown.close_titles import CloseTitle, close_titles
+from agent.shown.endings import ending_of, foot_of
+from agent.shown.matched import marked
+from agent.shown.message import ShownCitation, ShownMessage
+from agent.shown.steps import Step, in_seconds, steps_of
+from authz.principal import Principal
+from knowledge.places import DocumentPlace, places_of
+from knowledge.selectors import ShownPassage, passages
+
+CHIP_LENGTH = 28  # characters of a title; a card has all of it
+MOST_READ = 20  # documents listed as read besides
+
+
+@dataclass(frozen=True)
+class Source:
+    """A cited passage. label: its document's title, short, and told apart from another of the same title. words: what is cited, with
+    the words of the question. place: None where the document went away just now.
+    """
+
+    citation: ShownCitation
+    label: str
+    place: DocumentPlace | None
+    words: SafeString
+
+    @property
+    def number(self) -> int:
+        return self.citation.number
+
+    @property
+    def address(self) -> str:
+        return source_address(self.citation.passage, self.citation.start, self.citation.end)
+
+
+@dataclass(frozen=True)
+class ReadBesides:
+    """A document that was read for an answer and is not cited in it. passage: the one that came first. count: of its passages."""
+
+    passage: ShownPassage
+    place: DocumentPlace | None
+    count: int
+
+    @property
+    def address(self) -> str:
+        return source_address(self.passage)
+
+
+@dataclass(frozen=True)
+class Around:
+    """took: the time of the whole run, in words; "" where it was not kept. ending, foot: as `agent.shown.endings` has them.
+
+    close_titles: after a no, documents whose titles say what was asked.
+    """
+
+    sources: tuple[Source, ...]
+    read_besides: tuple[ReadBesides, ...]
+    steps: tuple[Step, ...]
+    took: str
+    ending: str
+    foot: str
+    close_titles: tuple[CloseTitle, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What the answers of a page were made of, as far as this person may see it now."""
+
+    passages: Mapping[UUID, ShownPassage]
+    places: Mapping[UUID, DocumentPlace]
+
+
+def source_address(passage: ShownPassage, start: int = 0, end: int = 0) -> str:
+    """Where the drawer reads a passage. start, end: the cited span, none for all of it."""
+    path = reverse("source", args=[passage.knowledge_base_id, passage.chunk_id])
+    return f"{path}?{urlencode({'start': start, 'end': end})}" if end else path
+
+
+def around(principal: Principal, shown: Iterable[ShownMessage], rows: Iterable[Message]) -> dict[UUID, Around]:
+    """Message → what is around it, under today's rights; of answers alone. shown, rows: the same messages."""
+    pairs = [(message, row) for message, row in zip(shown, rows, strict=True) if message.is_answer]
+    read = {pk for _message, row in pairs for pk in _chunks(row)}
+    seen = {passage.chunk_id: passage for passage in passages(principal, read)}
+    documents = {passage.document_id for passage in seen.values()}
+    documents |= {citation.passage.document_id for message, _row in pairs for citation in message.citations}
+    known = _Read(seen, places_of(principal, documents))
+    told = {message.id: _around(message, row, known) for message, row in pairs}
+    for message, row in pairs:
+        if message.stop_reason == StopReason.NO_EVIDENCE:
+            told[message.id] = replace(told[message.id], close_titles=close_titles(principal, _asked(row)))
+    return told
+
+
+def _asked(row: Message) -> str:
+    """The question that was worked on."""
+    return str(row.state.get("input", {}).get("normalized_query", ""))
+
+
+def _chunks(row: Message) -> Iterator[UUID]:
+    """The passages that an answer could stand on, in the order in which they were found."""
+    for item in row.state.get("evidence_items", ()):
+        if item["authz"]["result"] == "allow" and item["source"].get("chunk_id"):
+            yield UUID(item["source"]["chunk_id"])
+
+
+def _around(message: ShownMessage, row: Message, read: _Read) -> Around:
+    return Around(
+        tuple(_sources(message, _asked(row), read)),
+        tuple(_besides(message, row, read))[:MOST_READ],
+        steps_of(row.state),
+        "" if row.duration_ms is None else in_seconds(row.duration_ms),
+        ending_of(message),
+        foot_of(message),
+    )
+
+
+def _sources(message: ShownMessage, asked: str, read: _Read) -> Iterator[Source]:
+    documents = {citation.passage.document_id: citation.passage.title for citation in message.citations}
+    titles = Counter(documents.values())
+    for citation in message.citations:
+        place = read.places.get(citation.passage.document_id)
+        label = _short(citation.passage.title)
+        if titles[citation.passage.title] > 1 and place is not None:
+            label = f"{label} · {_told_apart(citation, message, read)}"
+        yield Source(citation, label, place, marked(citation.snippet, asked))
+
+
+def _told_apart(citation: ShownCitation, message: ShownMessage, read: _Read) -> str:
+    """What tells a document from others of its title: its folder, else its file, else its day."""
+    mine = read.places[citation.passage.document_id]
+    others = [
+        read.places[other.passage.document_id]
+        for other in message.citations
+        if other.passage.title == citation.passage.title
+        and other.passage.document_id != citation.passage.document_id
+        and other.passage.document_id in read.places
+    ]
+    if mine.path[-1] not in {other.path[-1] for other in others}:
+        return _short(mine.path[-1])
+    if mine.filename not in {other.filename for other in others}:
+        return _short(mine.filename)
+    return f"{mine.changed_at:%Y-%m-%d}"
+
+
+def _besides(message: ShownMessage, row: Message, read: _Read) -> Iterator[ReadBesides]:
+    cited = {citation.passage.document_id for citation in message.citations}
+    found = [read.passages[pk] for pk in dict.fromkeys(_chunks(row)) if pk in read.passages]
+    counts = Counter(passage.document_id for passage in found)
+    first = {passage.document_id: passage for passage in reversed(found)}
+    for document_id in counts:
+        if document_id not in cited:
+            yield ReadBesides(first[document_id], read.places.get(document_id), counts[document_id])
+
+
+def _short(title: str) -> str:
+    return title if len(title) <= CHIP_LENGTH else f"{title[: CHIP_LENGTH - 1].rstrip()}…"

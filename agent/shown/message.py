@@ -1,0 +1,146 @@
+"""A message as a person may see it now."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from agent.branches import Branches
+from agent.extractive.excerpts import Excerpt
+from agent.models import Role
+from business.results.shown_query import QueryShown
+from knowledge.selectors import ShownPassage
+from knowledge.services.access_requests import Offer
+
+if TYPE_CHECKING:
+    from agent.shown.around import Around
+
+
+@dataclass(frozen=True)
+class ShownSentence:
+    """A sentence of an answer. Masked: it stood on a passage that this person may not see any more, so it says nothing.
+
+    is_row: it is a row of a table that is shown as one.
+    is_checked: False where it was not checked against its source. gap: as in `agent.cited_answer.CitedSentence`.
+    """
+
+    text: str
+    citations: tuple[int, ...]
+    is_masked: bool = False
+    is_row: bool = False
+    is_checked: bool = True
+    gap: str = ""
+
+
+@dataclass(frozen=True)
+class ShownCitation:
+    """A numbered source, if the person may still see it; start and end are offsets into the passage.
+
+    excerpt: the quotation where it stands, of an answer that is made of quotations.
+    """
+
+    number: int
+    evidence_id: str
+    start: int
+    end: int
+    passage: ShownPassage
+    score: float
+    excerpt: Excerpt | None = None
+
+    @property
+    def page(self) -> int | None:
+        """The page on which the cited span begins."""
+        return self.passage.page_at(self.start)
+
+    @property
+    def snippet(self) -> str:
+        return self.passage.text[self.start : self.end]
+
+
+@dataclass(frozen=True)
+class ShownQuery:
+    """A numbered source that is no passage: a query on a data source that the person may still be answered from."""
+
+    number: int
+    evidence_id: str
+    source: str
+    title: str
+    result: QueryShown | None = None
+
+
+@dataclass(frozen=True)
+class ShownToolCall:
+    """A call of a tool, as far as it is kept: ids and counts, no arguments, which a model wrote with documents before it.
+
+    problem: its kind, "" where it worked. evidence_added: new pieces of evidence.
+    """
+
+    name: str
+    success: bool
+    duration_ms: int
+    evidence_added: int
+    problem: str
+
+
+@dataclass(frozen=True)
+class ShownMessage:
+    """A message as this person may see it now.
+
+    notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it
+    was worked on as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose
+    names they may ask to be let in. explore: the address of the form in which a question on data that was not read can be asked.
+    around: of an answer that is prepared for a page (`agent.shown.page`). parent_id: what it follows. branches: of the questions at
+    its place, where there are several.
+    """
+
+    id: UUID
+    session_id: UUID
+    role: str
+    created_at: datetime
+    content: str
+    stop_reason: str
+    provider: str
+    is_complete: bool
+    sentences: tuple[ShownSentence, ...] = ()
+    citations: tuple[ShownCitation, ...] = field(default=())
+    queries: tuple[ShownQuery, ...] = ()
+    notice: str = ""
+    understood: str = ""
+    readings: tuple[str, ...] = ()
+    explore: str = ""
+    offers: tuple[Offer, ...] = ()
+    tool_calls: tuple[ShownToolCall, ...] = ()
+    duration_ms: int | None = None
+    rating: str = ""
+    comment: str = ""
+    around: "Around | None" = None
+    parent_id: UUID | None = None
+    branches: Branches | None = None
+
+    @property
+    def is_answer(self) -> bool:
+        return self.role == Role.ASSISTANT
+
+    @property
+    def masked_count(self) -> int:
+        return sum(sentence.is_masked for sentence in self.sentences)
+
+    @property
+    def listed(self) -> list[ShownCitation]:
+        """The sources that are no more than named; the others are named under their tables."""
+        return [each for each in self.citations if not (each.excerpt and each.excerpt.rows)]
+
+    @property
+    def is_value(self) -> bool:
+        """Whether all that is said is one value of a data source."""
+        tables = [query.result.table for query in self.queries if query.result]
+        return self.provider == "database" and [[len(row) for row in table.rows] for table in tables] == [[1]]
+
+    @property
+    def has_text(self) -> bool:
+        """Whether anything is said besides rows that are shown in their tables."""
+        return not self.sentences or any(not sentence.is_row for sentence in self.sentences)
+
+    @property
+    def unchecked_count(self) -> int:
+        return sum(not sentence.is_checked for sentence in self.sentences)

@@ -1,0 +1,140 @@
+"""How an answer came about, in the words of whoever asked: what was looked for, what came of it, and how long it took.
+
+States that say nothing to a person (who they are, which text was cleaned) are left out; `agent.runs.report` has them all.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.utils.formats import number_format
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from agent.state import Route, State
+
+Said = str | Promise
+WAYS: Final[Mapping[str, Said]] = {
+    Route.DOC: gettext_lazy("Took it for a question to documents"),
+    Route.SQL: gettext_lazy("Took it for a question to business data"),
+    Route.HYBRID: gettext_lazy("Took it for a question to documents and business data"),
+    Route.CALC: gettext_lazy("Took it for something to calculate"),
+    Route.CLARIFY: gettext_lazy("Found that it can mean several things"),
+    Route.REFUSE: gettext_lazy("Took it for something that is not done here"),
+}
+TOOLS: Final[Mapping[str, Said]] = {
+    "rag_retriever": gettext_lazy("Searched your documents"),
+    "knowledge_search": gettext_lazy("Searched your documents"),
+    "grep_chunks": gettext_lazy("Looked for exact words"),
+    "list_knowledge_chunks": gettext_lazy("Read on in a document"),
+    "get_document_info": gettext_lazy("Looked up facts about documents"),
+    "database_query": gettext_lazy("Asked the business data"),
+    "data_analysis": gettext_lazy("Worked on a table"),
+    "data_schema": gettext_lazy("Looked what tables there are"),
+    "calculate": gettext_lazy("Calculated"),
+    "thinking": gettext_lazy("Thought it over"),
+    "todo_write": gettext_lazy("Made a plan"),
+}
+ACTIONS: Final[Mapping[str, Said]] = {
+    "validate": gettext_lazy("Looked whether you may still read all of it"),
+    "quote": gettext_lazy("Looked for the sentences that answer"),
+    "quote_across": gettext_lazy("Looked for them in documents of the other language"),
+    "quote_by_model": gettext_lazy("Had the language model point at the sentences that answer"),
+    "quote_closest": gettext_lazy("Chose the passages that come closest"),
+    "tell_result": gettext_lazy("Took the answer from the result"),
+    "write": gettext_lazy("Wrote the answer and compared each sentence with its source"),
+    "clarify": gettext_lazy("Asked back"),
+    "refuse": gettext_lazy("Said that nothing confirms an answer"),
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """said: what was done. brought: what came of it, "" where there is nothing to say. took: the time, in words."""
+
+    said: Said
+    brought: str
+    took: str
+    has_failed: bool
+
+
+def steps_of(state: Mapping[str, Any]) -> tuple[Step, ...]:
+    """The steps of a stored run in order, in the language of the moment; none of a run that kept none."""
+    trace: Sequence[Mapping[str, Any]] = state.get("trace_steps", ())
+    evidence: Sequence[Mapping[str, Any]] = state.get("evidence_items", ())
+    if sum(_added(step) for step in trace) != len(evidence):
+        evidence = ()  # some of it was known before: which step brought which cannot be told
+    found, place = [], 0
+    for step in trace:
+        added = _added(step)
+        if said := _said(step):
+            brought = ", ".join(_brought(step, evidence[place : place + added]))
+            found.append(Step(said, brought, in_seconds(step["timing_ms"]), step["status"] == "error"))
+        place += added
+    return tuple(found)
+
+
+def in_seconds(ms: int) -> str:
+    """A time as people say it: tenths below ten seconds, whole seconds from there."""
+    seconds = ms / 1000
+    told = number_format(max(seconds, 0.1), decimal_pos=1) if seconds < 9.95 else number_format(round(seconds))
+    return _("%(seconds)s s") % {"seconds": told}
+
+
+def _added(step: Mapping[str, Any]) -> int:
+    return int((step.get("out") or {}).get("evidence_added", 0)) if step.get("tool") else 0
+
+
+def _said(step: Mapping[str, Any]) -> Said:
+    """What a step did; "" where that says nothing to a person. A tool of somebody else's is called by its name."""
+    if tool := step.get("tool"):
+        return TOOLS.get(tool) or _("Used “%(tool)s”") % {"tool": tool.replace("_", " ")}
+    if step["node"] == State.ROUTE:
+        return WAYS.get((step.get("out") or {}).get("route", ""), "")
+    return ACTIONS.get(step["action"], "")
+
+
+def _brought(step: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if step["status"] == "error":
+        yield _("did not work")
+        return
+    if step.get("tool"):
+        yield from _gathered(step, evidence)
+        return
+    noted = _figures(step)
+    if kept := noted.get("kept", 0):
+        yield ngettext("%(count)d sentence stands", "%(count)d sentences stand", kept) % {"count": kept}
+    if dropped := noted.get("dropped", 0):
+        yield ngettext("%(count)d left out", "%(count)d left out", dropped) % {"count": dropped}
+    if filtered := noted.get("filtered", 0):
+        yield ngettext("%(count)d passage taken out", "%(count)d passages taken out", filtered) % {"count": filtered}
+
+
+def _gathered(step: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What a search or a query brought. evidence: the pieces themselves where they are known."""
+    passages = sum(item["type"] == "doc_chunk" for item in evidence) if evidence else _added(step)
+    documents = len({item["source"].get("doc_id") for item in evidence if item["type"] == "doc_chunk"})
+    if documents:
+        told = ngettext("%(passages)s in %(count)d document", "%(passages)s in %(count)d documents", documents)
+        yield told % {"passages": _passages(passages), "count": documents}
+    elif passages and step["node"] == State.RETRIEVE:
+        yield _passages(passages)
+    elif step["node"] in (State.RETRIEVE, State.QUERY) and not _added(step):
+        yield _("nothing new")
+    if results := sum(item["type"] == "sql_result" for item in evidence):
+        yield ngettext("%(count)d result", "%(count)d results", results) % {"count": results}
+    if visible := _figures(step).get("visible", 0):
+        yield ngettext(
+            "out of %(count)s passage that you may read", "out of %(count)s passages that you may read", visible
+        ) % {"count": number_format(visible, force_grouping=True)}
+
+
+def _passages(count: int) -> str:
+    return ngettext("%(count)d passage", "%(count)d passages", count) % {"count": count}
+
+
+def _figures(step: Mapping[str, Any]) -> dict[str, int]:
+    """The figures of a step's note, `usable=3 filtered=1`."""
+    parts = (word.partition("=") for word in str((step.get("out") or {}).get("note", "")).split())
+    return {name: int(number) for name, _sign, number in parts if number.isdecimal()}

@@ -1,0 +1,61 @@
+"""Where documents are and who keeps them, for whoever may read them."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePath
+from uuid import UUID
+
+from authz.principal import Principal
+from knowledge.models import Document, Folder, FolderLink
+
+
+@dataclass(frozen=True)
+class DocumentPlace:
+    """path: names of the base and of the folders from the top down that the person sees. owner: name of whoever answers for the document,
+    "" for nobody. changed_at: when the version that answers was added.
+    """
+
+    path: tuple[str, ...]
+    filename: str
+    owner: str
+    changed_at: datetime
+
+    @property
+    def type(self) -> str:
+        return PurePath(self.filename).suffix.lstrip(".").upper()
+
+
+def places_of(principal: Principal, document_ids: Iterable[UUID]) -> dict[UUID, DocumentPlace]:
+    """Document → where it is; of those that this person may not see, nothing."""
+    ids = set(document_ids)
+    if not ids:
+        return {}
+    rows = Document.objects.visible_to(principal).filter(pk__in=ids)
+    documents = list(rows.select_related("knowledge_base", "owner", "created_by", "current_version"))
+    above = _folders_above(principal, {document.folder_id for document in documents})
+    return {
+        document.pk: DocumentPlace(
+            (document.knowledge_base.name, *above[document.folder_id]),
+            document.filename,
+            _owner(document),
+            document.current_version.created_at if document.current_version else document.updated_at,
+        )
+        for document in documents
+    }
+
+
+def _folders_above(principal: Principal, folder_ids: set[UUID]) -> dict[UUID, list[str]]:
+    """Folder → names of those on the way down to it, itself last; the root is named like its base, and left out."""
+    seen = Folder.objects.visible_to(principal).filter(parent__isnull=False)
+    links = FolderLink.objects.filter(descendant__in=folder_ids, ancestor__in=seen).order_by("-depth")
+    found: defaultdict[UUID, list[str]] = defaultdict(list)
+    for folder_id, name in links.values_list("descendant_id", "ancestor__name"):
+        found[folder_id].append(name)
+    return found
+
+
+def _owner(document: Document) -> str:
+    person = document.owner or document.created_by
+    return (person.get_full_name() or person.get_username()) if person else ""

@@ -1,0 +1,82 @@
+// The chat page: what is clicked and typed there, and which part of the chat does it.
+
+import { openSource } from "../drawer.js";
+import { copyText } from "../site.js";
+import "./cards.js";
+import * as composer from "./composer.js";
+import { Conversation } from "./conversation.js";
+import { answerAsText } from "./copying.js";
+import { edit } from "./editing.js";
+import { element, script, text, thread } from "./page.js";
+import { Queue } from "./queue.js";
+import { lead, showFrom } from "./scroll.js";
+import { idOf, questionOf, wordsOf } from "./thread.js";
+
+const conversation = new Conversation({ named, ended });
+const queue = new Queue({ sent: askAtOnce, edited: composer.write });
+let urgent = null; // asked as soon as the answer that is being stopped is over
+
+function named(title) {
+  document.getElementById("chat-title").textContent = title;
+  document.title = document.title.replace(/^.* · /, `${title} · `);
+  const list = document.getElementById("conversations");
+  const link = element("a", "rail-link rail-conversation");
+  link.href = location.pathname;
+  link.lang = script(title);
+  link.setAttribute("aria-current", "page");
+  link.append(element("span", "", title), element("time", "", text.textNow));
+  const item = element("li");
+  item.append(link);
+  list.querySelector(".rail-empty")?.remove();
+  list.prepend(item);
+}
+
+function ended(isWell) {
+  // what waits goes on by itself, unless the answer before it was stopped or failed: then the reader decides
+  const next = urgent ?? (isWell ? queue.next() : null);
+  urgent = null;
+  if (next) conversation.ask(next);
+}
+
+function ask(query) {
+  if (conversation.isBusy) queue.add(query);
+  else conversation.ask(query);
+}
+
+function askAtOnce(query) {
+  if (!conversation.isBusy) {
+    conversation.ask(query);
+    return;
+  }
+  if (urgent) queue.putFirst(urgent);
+  urgent = query;
+  conversation.stop();
+}
+
+function askInstead(query, insteadOf, isWide = false) {
+  if (!conversation.isBusy) conversation.ask(query, { insteadOf, isWide });
+}
+
+composer.listen({ submitted: ask, stopped: () => conversation.stop() });
+for (const suggestion of document.querySelectorAll("#welcome .suggestion")) {
+  suggestion.addEventListener("click", () => ask(suggestion.textContent.trim()));
+}
+thread.addEventListener("click", (event) => {
+  const clicked = (name) => event.target.closest(name);
+  const reading = clicked("[data-ask]");
+  if (reading) ask(reading.textContent.trim());
+  const source = clicked("[data-source]");
+  if (source) openSource(source, text.textSourceFailed);
+  const copy = clicked("[data-copy-answer]");
+  if (copy) copyText(answerAsText(copy.closest(".answer")), copy);
+  if (clicked("[data-edit]")) edit(clicked(".question"), askInstead);
+  const again = clicked("[data-again]");
+  if (again) {
+    const question = questionOf(clicked(".answer"));
+    askInstead(wordsOf(question), idOf(question), again.dataset.again === "wide");
+  }
+});
+const last = [...thread.querySelectorAll(".question")].at(-1);
+if (last && conversation.isBusy) lead(last);
+else if (last && !document.querySelector(".message:target")) showFrom(last);
+conversation.takeUp();

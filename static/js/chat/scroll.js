@@ -1,0 +1,63 @@
+// Where the reader stands: a new question goes to the top, its answer grows below it, and is followed until the reader scrolls.
+
+import { thread } from "./page.js";
+
+const composer = document.getElementById("composer");
+const down = document.getElementById("to-end");
+const NEAR = 48; // px; the end is in view
+
+let isFollowing = false;
+let expected = null; // where the page was put; elsewhere somebody has scrolled
+
+export function lead(question) {
+  // room below the question, so that it can stand at the top while its answer is short
+  const bar = parseFloat(getComputedStyle(question).scrollMarginBlockStart);
+  const gap = parseFloat(getComputedStyle(thread).rowGap) + parseFloat(getComputedStyle(thread).paddingBlockEnd);
+  const room = innerHeight - bar - question.offsetHeight - gap - composer.offsetHeight;
+  thread.style.setProperty("--room", `${Math.max(0, Math.floor(room))}px`);
+  thread.classList.add("is-led");
+  put(scrollY + question.getBoundingClientRect().top - bar);
+  isFollowing = true;
+  look();
+}
+
+export function grown() {
+  // something was added at the end
+  const over = below();
+  if (isFollowing && over > 0) put(scrollY + over);
+  look();
+}
+
+export function look() {
+  down.hidden = below() < NEAR;
+}
+
+export function showFrom(item) {
+  item.scrollIntoView({ block: "start", behavior: "instant" });
+  expected = scrollY;
+  look();
+}
+
+function below() {
+  // px of the thread that stand under the composer or beyond; the room that is left empty does not count
+  const last = thread.lastElementChild?.lastElementChild;
+  return last ? last.getBoundingClientRect().bottom - composer.getBoundingClientRect().top + 12 : 0;
+}
+
+function put(top) {
+  scrollTo({ top, behavior: "instant" });
+  expected = scrollY;
+}
+
+addEventListener("scroll", () => {
+  if (expected === null || Math.abs(scrollY - expected) < 3) return look();
+  expected = scrollY;
+  isFollowing = below() < NEAR; // whoever comes back to the end follows again
+  look();
+}, { passive: true });
+addEventListener("resize", look);
+down.addEventListener("click", () => {
+  put(scrollY + below());
+  isFollowing = true;
+  look();
+});

@@ -1,0 +1,49 @@
+// The questions and answers on the page, as elements.
+
+import { element, script, text, thread } from "./page.js";
+
+export function addQuestion(query) {
+  document.getElementById("welcome")?.remove();
+  const item = element("li", "message question");
+  const body = element("p", "", query);
+  body.lang = script(query);
+  item.append(element("h2", "unseen", text.textAsked), body, element("div", "question-ways")); // as high as it will be
+  thread.append(item);
+  return item;
+}
+
+export function cutFrom(question) {
+  // a question that is asked anew: it and all that follows it are another branch now
+  const items = [...thread.children];
+  for (const item of items.slice(items.findIndex((each) => each.id === `m-${question}`))) item.remove();
+}
+
+export function idOf(item) {
+  return item?.id ? item.id.slice(2) : null;
+}
+
+export function lastAnswer() {
+  // the id of the answer that a new question follows; null before the first
+  return idOf([...thread.querySelectorAll(".answer[id]")].at(-1));
+}
+
+export function questionOf(answer) {
+  return answer.previousElementSibling;
+}
+
+export function wordsOf(question) {
+  return question.querySelector("p").innerText.trim();
+}
+
+export function stored(html) {
+  // [question, answer] as the server renders them
+  return new DOMParser().parseFromString(`<ol>${html}</ol>`, "text/html").querySelectorAll("li.message");
+}
+
+export function unfinished() {
+  // {answer, item, id, query} of an answer that was being written when the page was loaded; null where there is none
+  const answer = thread.querySelector("[data-unfinished]");
+  if (!answer) return null;
+  const item = questionOf(answer);
+  return { answer, item, id: answer.dataset.unfinished, query: wordsOf(item) };
+}

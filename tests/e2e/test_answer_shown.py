@@ -1,0 +1,161 @@
+"""How one answer is shown: what is done for it while it comes, its chips and cards, its steps and sources, by mouse and keyboard."""
+
+import json
+import re
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.conftest import System
+from tests.e2e.test_answer import _ask, _sign_in
+from tests.e2e.test_keyboard import tab_to
+from tests.e2e.test_stopping import SlowLine
+
+pytestmark = pytest.mark.browser
+
+TOKENS = "How long do access tokens of our API live?"
+EVIL = "<img src=x onerror=document.title='caught'>"
+WATCH = """() => {
+  window.told = [];
+  const line = document.querySelector(".pending");
+  new MutationObserver(() => window.told.push([performance.now(), line.textContent])).observe(line, { childList: true });
+}"""
+
+
+def tell(line: SlowLine, kind: str, **more: Any) -> None:
+    """Say to the page what a run with a model says while it works."""
+    line.page_side.send(json.dumps({"response_type": kind, "content": "", "data": {}, **more}))
+
+
+def called(name: str, arguments: Any) -> dict[str, Any]:
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return {"id": "1", "type": "function", "function": {"name": name, "arguments": text}}
+
+
+def test_one_line_says_what_is_done_and_folds_to_time_and_steps(system: System, page: Page) -> None:
+    line = SlowLine(page)
+    _sign_in(page, system, "chen")
+    page.get_by_role("textbox").fill(TOKENS)
+    page.keyboard.press("Enter")
+    state = page.locator(".pending")
+    expect(state).to_be_visible()
+    page.evaluate(WATCH)
+    found = [{"knowledge_id": each, "knowledge_title": title} for each, title in (("a", "Tokens"), ("b", EVIL))]
+    tell(line, "tool_call", tool_calls=[called("knowledge_search", {"queries": ["token lifetime"]})])
+    tell(line, "tool_result", data={"display_type": "search_results", "results": found})
+    tell(
+        line,
+        "tool_call",
+        tool_calls=[called("list_knowledge_chunks", {"knowledge_id": "b"}), called("database_query", "{")],
+    )
+    expect(state).to_have_text(f"Reading on in {EVIL} · Running a query")
+    told = page.evaluate("window.told")
+    assert [text for _at, text in told] == [
+        "Searching for “token lifetime”", "Reading 2 documents", f"Reading on in {EVIL} · Running a query",
+    ]  # fmt: skip
+    assert all(after - before > 190 for (before, _), (after, _) in pairwise(told)), told
+    line.let_through()
+    trace = page.locator("li.message.answer[id^=m-] .trace")
+    expect(trace.locator("summary")).to_have_text(re.compile(r"^\d+(\.\d)? s · \d steps$"))
+    steps = trace.locator(".trace-steps")
+    expect(steps).to_be_hidden()
+    trace.locator("summary").click()
+    expect(steps).to_contain_text("Searched your documents")
+    expect(steps).not_to_contain_text("rag_retriever")
+    assert page.title() != "caught"
+
+
+def test_a_card_opens_over_a_chip_and_goes_with_the_pointer(system: System, page: Page) -> None:
+    _sign_in(page, system, "chen")
+    chip = _ask(page, TOKENS).locator("button.cite").first
+    card = page.locator("#cite-card")
+    expect(card).to_be_hidden()
+    chip.hover()
+    expect(card).to_be_visible()
+    expect(card.locator(".card-title")).to_have_text(title_of(chip))
+    expect(card.locator(".card-quote b").first).to_be_visible()
+    expect(card.locator(".card-place")).to_contain_text("›")
+    expect(card.locator(".card-pager")).to_be_hidden()
+    page.mouse.move(5, 400)
+    expect(card).to_be_hidden()
+    chip.hover()
+    card.locator(".card-quote").click()
+    expect(page.locator("#drawer mark").first).to_be_visible()
+    expect(card).to_be_hidden()
+
+
+def test_a_citation_is_read_and_left_with_the_keyboard_alone(system: System, page: Page) -> None:
+    _sign_in(page, system, "chen")
+    chip = _ask(page, TOKENS).locator("button.cite").first
+    page.locator("h1").evaluate("heading => { heading.tabIndex = -1; heading.focus(); }")
+    tab_to(page, "button.cite")
+    card = page.locator("#cite-card")
+    expect(card).to_be_visible()
+    expect(chip).to_have_accessible_description(card.locator(".card-body").inner_text().replace("\n\n", " "))
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+    expect(chip).to_be_focused()
+    page.keyboard.press("Enter")
+    drawer = page.locator("#drawer")
+    expect(drawer.locator("mark").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(drawer).to_be_hidden()
+    expect(chip).to_be_focused()
+
+
+def test_a_chip_of_several_sources_pages_through_them(system: System, page: Page) -> None:
+    _sign_in(page, system, "chen")
+    answer = _ask(page, TOKENS)
+    share_a_sentence(system, str(answer.get_attribute("id")).removeprefix("m-"))
+    page.reload()
+    chip = page.locator("li.message.answer button.cite").first
+    expect(chip).to_contain_text("+1")
+    chip.focus()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    card = page.locator("#cite-card")
+    expect(card.locator(".card-place-in")).to_have_text("1 / 2")
+    first = card.locator(".card-quote").inner_text()
+    page.keyboard.press("ArrowRight")
+    expect(card.locator(".card-place-in")).to_have_text("2 / 2")
+    expect(card.locator(".card-quote")).not_to_have_text(first)
+    second = chip.get_attribute("data-source")
+    page.keyboard.press("ArrowRight")
+    expect(card.locator(".card-quote")).to_have_text(first)
+    assert chip.get_attribute("data-source") != second
+
+
+def test_copied_text_has_the_numbers_of_sources(system: System, page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    _sign_in(page, system, "chen")
+    answer = _ask(page, TOKENS)
+    answer.get_by_role("button", name="Copy the answer").click()
+    expect(answer.get_by_role("button", name="Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()").splitlines()
+    assert copied[0].endswith("[1]")
+    assert copied[-1].startswith(title_of(answer.locator("button.cite").first))
+
+
+def title_of(chip: Locator) -> str:
+    """The title of a chip's only source."""
+    return str(chip.get_attribute("aria-label")).partition(": ")[2]
+
+
+def share_a_sentence(system: System, message_id: str) -> None:
+    """Have the first sentence of an answer stand on a second passage of the same document, too."""
+    code = (
+        "from agent.models import Citation, Message\n"
+        "from knowledge.models import Chunk\n"
+        f"m = Message.objects.get(pk={message_id!r})\n"
+        "c = m.citations.get(number=1)\n"
+        "other = Chunk.unscoped.filter(version_id=c.version_id).exclude(pk=c.chunk_id).first()\n"
+        "m.citations.filter(number=2).delete()\n"
+        "c.pk, c.number, c.chunk_id, c.start, c.end = None, 2, other.pk, 0, 40\n"
+        "c.save()\n"
+        "m.sentences = [{**m.sentences[0], 'citations': [1, 2]}]\n"
+        "m.save()\n"
+    )
+    done = system.checkout.manage("shell", "-c", code)
+    assert done.returncode == 0, done.stderr

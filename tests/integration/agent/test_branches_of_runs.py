@@ -1,0 +1,111 @@
+"""A question asked in other words begins a branch: what a model is told, and what everybody reads later, is that branch alone."""
+
+from importlib import import_module
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+
+from agent.history import history_of, understood
+from agent.models import Message, Role, Session
+from agent.profiles import Options
+from agent.runs.follow import told_anew
+from agent.sessions import create_session, messages_of
+from authz.principal import Principal
+from copilot_site.lib.errors import NotFound
+from knowledge.models import KnowledgeBase
+from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SICK = "When is a sick note due?"
+PARK = "Where do I park?"
+
+
+class Talk:
+    def __init__(self) -> None:
+        self.base: KnowledgeBase = make_library()[0]
+        self.reader = make_reader(self.base)
+        self.principal = Principal.of(self.reader)
+        self.session: Session = create_session(self.principal)
+
+    def ask(self, question: str, **place: object) -> Message:
+        """The answer's row."""
+        return stored(asked(self.principal, question, self.session, options=Options(**place)))  # type: ignore[arg-type]
+
+    def told(self, answer: Message) -> list[str]:
+        return [turn.content for turn in history_of(self.principal, self.session.pk, before=answer.pk)]
+
+
+@pytest.fixture
+def talk() -> Talk:
+    return Talk()
+
+
+def test_a_question_follows_the_last_answer_unless_it_names_another(talk: Talk) -> None:
+    first, second = talk.ask(LEAVE), talk.ask(SICK)
+    third = talk.ask(PARK, follows=first.pk)
+    instead = talk.ask(PARK, instead_of=first.parent_id)
+    assert [row.parent.parent_id for row in (first, second, third, instead) if row.parent] == [
+        None, first.pk, first.pk, None,
+    ]  # fmt: skip
+
+
+def test_a_model_is_told_the_way_to_the_question_and_nothing_beside_it(talk: Talk) -> None:
+    first, second = talk.ask(LEAVE), talk.ask(SICK)
+    beside = talk.ask(PARK, instead_of=second.parent_id)
+    said = first.content.removesuffix("[1]")
+    assert talk.told(second) == [LEAVE, said]
+    assert talk.told(beside) == [LEAVE, said]
+    assert talk.told(talk.ask(PARK, instead_of=first.parent_id)) == []
+    earlier = understood(talk.principal, talk.session.pk, before=beside.pk)
+    assert earlier is not None
+    assert earlier.question == LEAVE
+
+
+def test_a_page_shows_the_branch_that_was_written_last_or_the_one_of_a_message(talk: Talk) -> None:
+    first, second = talk.ask(LEAVE), talk.ask(SICK)
+    beside = talk.ask(PARK, instead_of=second.parent_id)
+
+    def shown(through: Message | None = None) -> list[object]:
+        return [each.id for each in messages_of(talk.principal, talk.session, through=through and through.pk)]
+
+    assert shown() == [first.parent_id, first.pk, beside.parent_id, beside.pk]
+    assert shown(second) == [first.parent_id, first.pk, second.parent_id, second.pk]
+    numbers = [each.branches and each.branches.number for each in messages_of(talk.principal, talk.session)]
+    assert numbers == [None, None, 2, None]
+
+
+def test_an_answer_that_is_told_anew_names_its_own_question(talk: Talk) -> None:
+    first = talk.ask(LEAVE)
+    talk.ask(SICK, instead_of=first.parent_id)
+    again = talk.ask(SICK, instead_of=first.parent_id)
+    assert f'"content":"{SICK}"' in told_anew(talk.principal, talk.session.pk, again.pk)[0].body
+    assert f'"content":"{LEAVE}"' in told_anew(talk.principal, talk.session.pk, first.pk)[0].body
+
+
+@pytest.mark.parametrize("place", ["follows", "instead_of"])
+def test_a_place_that_is_not_in_the_conversation_is_not_found_and_nothing_is_stored(talk: Talk, place: str) -> None:
+    answer = talk.ask(LEAVE)
+    elsewhere = stored(asked(talk.principal, LEAVE))
+    wrong_kind = answer.parent_id if place == "follows" else answer.pk
+    for pk in (uuid4(), elsewhere.pk, elsewhere.parent_id, wrong_kind):
+        with pytest.raises(NotFound):
+            talk.ask(SICK, **{place: pk})
+    assert Message.objects.filter(session=talk.session).count() == 2
+
+
+def test_conversations_from_before_there_were_branches_have_one() -> None:
+    talk = Talk()
+    sessions = (talk.session, create_session(talk.principal))
+    rows = [
+        Message.objects.create(session=session, role=(Role.USER, Role.ASSISTANT)[number % 2], content=str(number))
+        for number in range(4)
+        for session in sessions
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(import_module("agent.migrations.0013_tree_of_messages_order_of_conversations_and_shares").CHAIN)
+    of_talk = [row for row in rows if row.session_id == talk.session.pk]
+    assert [row.content for row in messages_of(talk.principal, talk.session)] == ["0", "1", "2", "3"]
+    for row, before in zip(of_talk, [None, *of_talk[:-1]], strict=True):
+        row.refresh_from_db()
+        assert row.parent_id == (before and before.pk)
