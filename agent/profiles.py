@@ -1,16 +1,13 @@
 """What an agent may do: the tools it has, the model it speaks with, where it looks and what it may cost."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any
 from uuid import UUID
 
 from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
 
 from agent.budget import Budget
-
-if TYPE_CHECKING:
-    from agent.tools.base import Tool
 
 
 class Icon(TextChoices):
@@ -38,7 +35,7 @@ class Profile:
     """tools: names; None means those that are on by default. model: name of a configured one, "" for the default.
 
     uses_tools: False means search once and write, without choosing tools. knowledge_base_ids: empty does not narrow.
-    outside: tools of services outside that it switches on.
+    outside: tools of services outside that it switches on, as `agent.tools.base.Tool`.
     judge: name of the model that reads the sentences which facts do not settle, "" for the one that writes. is_strict: what is not
     checked is left out instead of marked. id: of its row, None for the product's own. tone: one of `Tone`, or "".
     """
@@ -52,7 +49,7 @@ class Profile:
     knowledge_base_ids: tuple[UUID, ...] = ()
     judge: str = ""
     is_strict: bool = False
-    outside: tuple["Tool", ...] = ()
+    outside: tuple[Any, ...] = ()
     budget: Budget = field(default_factory=Budget)
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
+from agent.allowed_call import AllowedCall, AskedApproval
 from agent.budget import Spent
 from agent.cited_answer import CitedAnswer
 from agent.events import Reflection, StopReason
@@ -164,23 +165,6 @@ class ExploreForm(BaseModel):
     source: str
     query: LogicalQuery | None = None
     why: list[str] = Field(default_factory=list)
-
-
-class AskedApproval(BaseModel):
-    """A call of a tool outside that waits for the person. title: of service and tool, for people."""
-
-    id: UUID
-    tool: str
-    title: str
-
-
-@dataclass(frozen=True)
-class AllowedCall:
-    """A call that the person allowed, with the arguments that they saw: the run makes it first."""
-
-    approval_id: UUID
-    tool: str
-    arguments: dict[str, Any]
 
 
 class Plan(BaseModel):

@@ -23,6 +23,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from agent import texts
+from agent.allowed_call import AllowedCall
 from agent.branches import followed
 from agent.events import Event
 from agent.models import DayOfUse, Message, Role, Session
@@ -35,7 +36,7 @@ from agent.runs.leases import held
 from agent.runs.run import events_of, launch
 from agent.runs.threads import in_thread, is_waited_for
 from agent.sessions import get_session
-from agent.state import AllowedCall, Run
+from agent.state import Run
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from asgiref.sync import sync_to_async
 
+from agent.allowed_call import AllowedCall, AskedApproval
 from agent.budget import HARD, Limit
 from agent.events import Event, FunctionCall, LLMToolCall, Thinking, ToolCall, ToolResult
 from agent.mcp.client.approvals import NeedsApproval, ask_to_allow
@@ -18,7 +19,7 @@ from agent.prompting import count_messages, prompt
 from agent.providers.base import ModelError
 from agent.providers.reply import CompleteCall, Reply
 from agent.revocation import require_visible
-from agent.state import AllowedCall, AskedApproval, ExploreForm, Goto, RagSummary, Route, Run, State, ToolProblem, Turn
+from agent.state import ExploreForm, Goto, RagSummary, Route, Run, State, ToolProblem, Turn
 from agent.states.retrieve import filters_of
 from agent.tools.base import ToolContext, allowed_names, in_order, specification
 from agent.tools.calling import UNREAD, Called, call_tool

@@ -12,11 +12,12 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from agent.allowed_call import AllowedCall
 from agent.mcp.client.rows import LIVES, ApprovalState, ToolApproval
 from agent.model_settings import AgentProfile
 from agent.profiles import Options
 from agent.runs.threads import in_thread
-from agent.state import AllowedCall, Run
+from agent.state import Run
 from agent.tools.base import ToolContext, ToolMistake
 from audit.actions import Action, Outcome
 from audit.record import record
