@@ -10,7 +10,9 @@ class AgentConfig(AppConfig):
         """Register the tools, so that a name used twice stops the start, and who vouches for facts of documents."""
         from agent.document_facts import vouched
         from agent.tools.base import load
+        from agent.web.providers import base as web_providers
         from business.results.visibility import query_sources
 
         load()
+        web_providers.load()
         query_sources.add(self.label, vouched)

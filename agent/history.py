@@ -19,7 +19,7 @@ ANSWER_CHARACTERS = 600  # of an earlier answer: enough for what a follow-up lea
 def history_of(principal: Principal, session_id: UUID, *, before: UUID) -> list[Turn]:
     """Earlier questions, as they were understood, and answers, the oldest first. before: id of the answer being made."""
     rows = Message.objects.filter(session_id=session_id, is_complete=True).exclude(pk=before)
-    latest = list(rows.order_by("-created_at", "-id").prefetch_related("citations", "queries")[: TURNS + 1])
+    latest = list(rows.order_by("-created_at", "-id").prefetch_related("citations", "queries", "pages")[: TURNS + 1])
     latest = latest[1:] if latest and latest[0].role == Role.USER else latest  # the question being answered
     turns: list[Turn] = []
     left = TOKENS
@@ -53,7 +53,7 @@ def understood(principal: Principal, session_id: UUID, *, before: UUID) -> Earli
         Message.objects.filter(session_id=session_id, role=Role.ASSISTANT, is_complete=True)
         .exclude(pk=before)
         .order_by("-created_at")
-        .prefetch_related("citations", "queries")
+        .prefetch_related("citations", "queries", "pages")
         .first()
     )
     question = str(row.state.get("input", {}).get("normalized_query", "")) if row else ""

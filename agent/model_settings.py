@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agent.budget import Budget
 from agent.profiles import Options, Profile
-from copilot_site.lib.errors import NotFound
+from copilot_site.lib.errors import InvalidInput, NotFound
 
 
 class LanguageModel(models.Model):
@@ -149,13 +149,29 @@ class DayOfUse(models.Model):
 
 
 def profile_of(options: Options) -> Profile:
-    """The profile that was asked for, or the default one. Raises NotFound for one that is not there."""
+    """The profile that was asked for, or the default one. Raises NotFound for one that is not there, InvalidInput for what it is not to
+    do.
+    """
     profile = _stored(options.profile_id)
     if options.model:
         profile = replace(profile, model=options.model)
     if options.uses_tools is not None:
         profile = replace(profile, uses_tools=options.uses_tools)
+    if options.searches_web is not None:
+        profile = _on_the_web(profile, searches=options.searches_web)
     return profile
+
+
+def _on_the_web(profile: Profile, *, searches: bool) -> Profile:
+    """The profile for a question that is to ask the web, or not to. Raises InvalidInput where the profile does not switch it on."""
+    from agent.tools.base import allowed_names, find
+
+    names = allowed_names(profile.tools)
+    if not searches:
+        return replace(profile, tools=tuple(name for name in names if find(name).brings != "outside"))
+    if "web_search" not in names:
+        raise InvalidInput(_("This agent profile does not search the web. Choose another one, or leave it out."))
+    return replace(profile, uses_tools=True)
 
 
 def _stored(profile_id: str) -> Profile:

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agent.events import StopReason
 from agent.model_settings import AgentProfile, DayOfUse, LanguageModel
+from agent.web.settings import WebHost, WebSearchProvider
 
 __all__ = [
     "AgentProfile",
@@ -19,6 +20,9 @@ __all__ = [
     "Rating",
     "Role",
     "Session",
+    "WebCitation",
+    "WebHost",
+    "WebSearchProvider",
 ]
 
 
@@ -112,6 +116,23 @@ class QueryCitation(models.Model):
     class Meta:
         ordering = ("number",)
         constraints = [models.UniqueConstraint("message", "number", name="query_citation_number_once")]
+
+
+class WebCitation(models.Model):
+    """The page from outside behind a number of an answer. snippet: the words that were cited, for the page may say others by now."""
+
+    message = models.ForeignKey(Message, models.CASCADE, related_name="pages")
+    number = models.PositiveSmallIntegerField()
+    evidence_id = models.CharField(max_length=200)
+    url = models.TextField()
+    title = models.CharField(max_length=300)
+    snippet = models.TextField()
+    read_at = models.DateTimeField()
+    text_hash = models.CharField(max_length=64)
+
+    class Meta:
+        ordering = ("number",)
+        constraints = [models.UniqueConstraint("message", "number", name="web_citation_number_once")]
 
 
 class Citation(models.Model):

@@ -27,7 +27,8 @@ class Profile:
 
 @dataclass(frozen=True)
 class Options:
-    """What a person may choose for one question. profile_id, model: "" for the default ones. uses_tools: None: the profile's.
+    """What a person may choose for one question. profile_id, model: "" for the default ones. uses_tools, searches_web: None: the
+    profile's.
 
     asked_as: what the client calls the question; the same again in a conversation is the same question.
     """
@@ -35,5 +36,6 @@ class Options:
     profile_id: str = ""
     model: str = ""
     uses_tools: bool | None = None
+    searches_web: bool | None = None
     disable_title: bool = False
     asked_as: UUID | None = None

@@ -13,8 +13,10 @@ from django.utils.translation import gettext as _
 from agent.cited_answer import laid_out
 from agent.events import StopReason
 from agent.extractive.excerpts import Excerpt, excerpt_of, rows_in
-from agent.models import Citation, Message, QueryCitation, Role, Session
+from agent.models import Citation, Message, QueryCitation, Role, Session, WebCitation
 from agent.providers import extractive
+from agent.state import AskedOutside
+from agent.web.passage import host_of
 from audit.actions import Action, Outcome
 from audit.record import record
 from authz.principal import Principal
@@ -89,7 +91,8 @@ class ShownSentence:
     """A sentence of an answer. Masked: it stood on a passage that this person may not see any more, so it says nothing.
 
     is_row: it is a row of a table that is shown as one.
-    is_checked: False where it was not checked against its source. gap: as in `agent.cited_answer.CitedSentence`.
+    is_checked: False where it was not checked against its source. is_outside: it stands on a page of the web.
+    gap: as in `agent.cited_answer.CitedSentence`.
     """
 
     text: str
@@ -97,6 +100,7 @@ class ShownSentence:
     is_masked: bool = False
     is_row: bool = False
     is_checked: bool = True
+    is_outside: bool = False
     gap: str = ""
 
 
@@ -137,6 +141,22 @@ class ShownQuery:
 
 
 @dataclass(frozen=True)
+class ShownPage:
+    """A numbered source from outside: a page of the web as it was read at `read_at`; snippet: the words that were cited."""
+
+    number: int
+    evidence_id: str
+    url: str
+    title: str
+    snippet: str
+    read_at: datetime
+
+    @property
+    def host(self) -> str:
+        return host_of(self.url)
+
+
+@dataclass(frozen=True)
 class ShownToolCall:
     """A call of a tool, as far as it is kept: ids and counts, no arguments, which a model wrote with documents before it.
 
@@ -156,7 +176,8 @@ class ShownMessage:
 
     notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it
     was worked on as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose
-    names they may ask to be let in. explore: the address of the form in which a question on data that was not read can be asked.
+    names they may ask to be let in. pages: sources from outside; asked_outside: the questions that left the house.
+    explore: the address of the form in which a question on data that was not read can be asked.
     """
 
     id: UUID
@@ -170,6 +191,8 @@ class ShownMessage:
     sentences: tuple[ShownSentence, ...] = ()
     citations: tuple[ShownCitation, ...] = field(default=())
     queries: tuple[ShownQuery, ...] = ()
+    pages: tuple[ShownPage, ...] = ()
+    asked_outside: tuple[AskedOutside, ...] = ()
     notice: str = ""
     understood: str = ""
     readings: tuple[str, ...] = ()
@@ -201,7 +224,7 @@ class ShownMessage:
 
 def messages_of(principal: Principal, session: Session) -> list[ShownMessage]:
     """The conversation in order, under today's rights. Recorded where evidence is shown in it."""
-    return read_messages(principal, session, session.messages.prefetch_related("citations", "queries"))
+    return read_messages(principal, session, session.messages.prefetch_related("citations", "queries", "pages"))
 
 
 def read_messages(principal: Principal, session: Session, messages: Iterable[Message]) -> list[ShownMessage]:
@@ -220,14 +243,16 @@ def read_message(principal: Principal, session: Session, message_id: UUID) -> Sh
 
 def _record_reading(principal: Principal, session: Session, shown: Sequence[ShownMessage]) -> None:
     evidence = {citation.evidence_id for message in shown for citation in message.citations}
-    evidence |= {query.evidence_id for message in shown for query in message.queries}
+    evidence |= {each.evidence_id for message in shown for each in (*message.queries, *message.pages)}
     if evidence:
         record(principal, Action.CONVERSATION_READ, session, detail={"evidence": sorted(evidence)})
 
 
 def get_message(principal: Principal, session: Session, message_id: UUID) -> ShownMessage:
     """One message, for whoever was told of it in this very request, or shows no words of it. Raises NotFound."""
-    found = shown_messages(principal, session.messages.filter(pk=message_id).prefetch_related("citations", "queries"))
+    found = shown_messages(
+        principal, session.messages.filter(pk=message_id).prefetch_related("citations", "queries", "pages")
+    )
     if not found:
         raise NotFound(_("There is no such message in this conversation."))
     return found[0]
@@ -266,11 +291,13 @@ def _show(
 ) -> ShownMessage:
     citations = [citation for citation in row.citations.all() if citation.chunk_id in visible]
     queries = [query for query in row.queries.all() if query.pk in open_queries]
-    seen = {citation.number for citation in citations} | {query.number for query in queries}
+    pages = tuple(_page(page) for page in row.pages.all())
+    outside = {page.number for page in pages}  # of the world: whoever may read the answer may read them
+    seen = {citation.number for citation in citations} | {query.number for query in queries} | outside
     quoted = row.provider == extractive.NAME
     shown = {c.number: _citation(c, visible[c.chunk_id], quoted=quoted) for c in citations}
     said = {text for one in shown.values() if one.excerpt for text in rows_in(one.passage.text)}
-    sentences = tuple(_sentence(entry, seen, said) for entry in row.sentences)
+    sentences = tuple(_sentence(entry, seen, said, outside) for entry in row.sentences)
     content = row.content
     if sentences and row.role == Role.ASSISTANT:
         separator = "\n" if row.stop_reason == StopReason.NOT_CONFIRMED else " "
@@ -287,6 +314,8 @@ def _show(
         sentences=sentences,
         citations=tuple(shown.values()),
         queries=tuple(ShownQuery(q.number, q.evidence_id, q.source, q.title, _result(q)) for q in queries),
+        pages=pages,
+        asked_outside=tuple(AskedOutside.model_validate(one) for one in _web_of(row).get("asked", ())),
         notice="\n".join(_(line) for line in row.notice.splitlines() if line),
         understood=_understood(row.state.get("input", {})),
         readings=tuple(row.state.get("plan", {}).get("clarifying_questions", ())),
@@ -306,6 +335,15 @@ def _explore_of(row: Message) -> str:
         return ""
     query = LogicalQuery.model_validate(form["query"]) if form.get("query") else None
     return explore_url(form["source"], query) or explore_url(form["source"])
+
+
+def _web_of(row: Message) -> Mapping[str, Any]:
+    """What left the house for this answer."""
+    return (row.state.get("tools") or {}).get("web") or {}
+
+
+def _page(row: WebCitation) -> ShownPage:
+    return ShownPage(row.number, row.evidence_id, row.url, row.title, row.snippet, row.read_at)
 
 
 def _tool_call(step: Mapping[str, Any]) -> ShownToolCall:
@@ -338,9 +376,12 @@ def _citation(row: Citation, passage: ShownPassage, *, quoted: bool) -> ShownCit
     return ShownCitation(row.number, row.evidence_id, row.start, row.end, passage, row.score, excerpt)
 
 
-def _sentence(entry: Mapping[str, Any], seen: set[int], rows: Collection[str]) -> ShownSentence:
+def _sentence(
+    entry: Mapping[str, Any], seen: set[int], rows: Collection[str], outside: Collection[int]
+) -> ShownSentence:
     text, citations = entry["text"], tuple(entry["citations"])
     if set(citations) <= seen:
         checked, gap = entry.get("is_checked", True), entry.get("gap", "")
-        return ShownSentence(text, citations, is_row=text in rows, is_checked=checked, gap=gap)
+        is_outside = not set(citations).isdisjoint(outside)
+        return ShownSentence(text, citations, is_row=text in rows, is_checked=checked, is_outside=is_outside, gap=gap)
     return ShownSentence("", (), is_masked=True)

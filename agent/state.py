@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 from uuid import UUID
@@ -14,6 +15,7 @@ from agent.events import Reflection, StopReason
 from agent.profiles import Profile
 from agent.prompting import Prompt
 from agent.providers.base import ChatModel
+from agent.web.passage import WebPassage
 from audit.deferred import Recorder
 from audit.record import record
 from authz.principal import Principal
@@ -74,7 +76,7 @@ class Turn(BaseModel):
 
 
 class Source(BaseModel):
-    """Where a piece of evidence comes from: a document, or a query on a data source."""
+    """Where a piece of evidence comes from: a document, a query on a data source, or a page from outside (uri, read_at)."""
 
     doc_id: str | None = None
     title: str = ""
@@ -84,6 +86,7 @@ class Source(BaseModel):
     db: str | None = None
     table: str | None = None
     query_id: str | None = None
+    read_at: datetime | None = None
 
 
 class EvidenceAuthz(BaseModel):
@@ -95,12 +98,12 @@ class EvidenceItem(BaseModel):
     """What the answer may stand on. `text` lives as long as the run; what is stored keeps the hash in its place."""
 
     evidence_id: str
-    type: Literal["doc_chunk", "sql_result"] = "doc_chunk"
+    type: Literal["doc_chunk", "sql_result", "web_page"] = "doc_chunk"
     text: str
     score: float | None = None
     source: Source
     authz: EvidenceAuthz = Field(default_factory=EvidenceAuthz)
-    by: Literal["retriever", "sql", "user"] = "retriever"
+    by: Literal["retriever", "sql", "user", "web"] = "retriever"
     hash: str
 
 
@@ -196,6 +199,28 @@ class SqlSummary(BaseModel):
     returned_evidence_ids: list[str] = Field(default_factory=list)
 
 
+class AskedOutside(BaseModel):
+    """A question that left the house, word for word. to: the host that it was sent to; provider: its name here."""
+
+    query: str
+    provider: str
+    to: str
+
+
+class FetchedOutside(BaseModel):
+    """A page that was asked for. code: "ok", or why it was not read (`agent.web.fetching.Code`)."""
+
+    url: str
+    code: str
+
+
+class WebSummary(BaseModel):
+    """What left the house in this run."""
+
+    asked: list[AskedOutside] = Field(default_factory=list)
+    fetched: list[FetchedOutside] = Field(default_factory=list)
+
+
 class ToolProblem(BaseModel):
     tool: str
     type: str
@@ -205,6 +230,7 @@ class ToolProblem(BaseModel):
 class ToolSummaries(BaseModel):
     rag: RagSummary | None = None
     sql: SqlSummary | None = None
+    web: WebSummary | None = None
     errors: list[ToolProblem] = Field(default_factory=list)
 
 
@@ -267,15 +293,22 @@ class RunState(BaseModel):
 
 @dataclass(frozen=True)
 class Finding:
-    """A piece of evidence with the passage it is cited by, or the query it is the result of; neither for what is neither.
+    """A piece of evidence with the passage it is cited by, the query it is the result of, or the page it was read on; none for what is
+    none of them.
 
-    scores: of the search's stages.
+    scores: of the search's stages. outside: of a page of the web.
     """
 
     item: EvidenceItem
     passage: ShownPassage | None = None
     scores: Scores | None = None
     query: QueryShown | None = None
+    outside: WebPassage | None = None
+
+    @property
+    def is_result(self) -> bool:
+        """Whether it is the result of a query."""
+        return self.item.type == "sql_result"
 
     @property
     def queried(self) -> Queried | None:
@@ -303,7 +336,9 @@ class Run:
     calculate. read_as: without slips of the finger. asks_about: what a follow-up names of its own, where documents are asked it
     together with the question before. history: earlier turns, the oldest first. workings: results of calculations. notices: sentences
     for the person about what was done differently from what they would expect. found: what the searches brought; findings: all
-    evidence, by its id. named_by: the passage that says what the query is about. earlier_query, logical_query: source and query that
+    evidence, by its id.
+    told_inside: what tools brought from inside the house, which never leaves it. named_by: the passage that says what the query is about.
+    earlier_query, logical_query: source and query that
     the conversation stood on, and stands on now. record: how what is done for it gets into the audit log. is_held_back: the last event
     stood on what may not be read any more, and did not leave. ticket: its place among the runs of its process, until it is over; none
     where nobody else waits for it.
@@ -332,6 +367,7 @@ class Run:
     workings: list[str] = field(default_factory=list)
     state: RunState = field(default_factory=RunState)
     found: Found | None = None
+    told_inside: list[str] = field(default_factory=list)
     named_by: UUID | None = None
     earlier_query: tuple[str, LogicalQuery] | None = None
     logical_query: tuple[str, LogicalQuery] | None = None
@@ -372,7 +408,7 @@ class Run:
         """The finished answer, in the run and in its state."""
         self.answer = answer
         cited = [EvidenceRef(evidence_id=span.evidence_id, start=span.start, end=span.end) for span in answer.citations]
-        cited += [EvidenceRef(evidence_id=query.evidence_id) for query in answer.queries]
+        cited += [EvidenceRef(evidence_id=each.evidence_id) for each in (*answer.queries, *answer.pages)]
         sources = {item.evidence_id: item.source for item in self.state.evidence_items}
         rendered = [
             RenderedSource(evidence_id=ref.evidence_id, title=source.title, page=source.page, uri=source.uri)

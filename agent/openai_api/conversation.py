@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from agent.models import Citation, Message, QueryCitation, Role, Session
+from agent.models import Citation, Message, QueryCitation, Role, Session, WebCitation
 from agent.sessions import create_session, sessions_of
 from authz.principal import Principal
 
@@ -45,7 +45,11 @@ def _copy(principal: Principal, turns: Sequence[Message]) -> Session:
     """A conversation with these turns and their sources, to go on otherwise."""
     session = create_session(principal)
     for turn in turns:
-        sources: list[Citation | QueryCitation] = [*turn.citations.all(), *turn.queries.all()]
+        sources: list[Citation | QueryCitation | WebCitation] = [
+            *turn.citations.all(),
+            *turn.queries.all(),
+            *turn.pages.all(),
+        ]
         turn.pk = Message().pk
         turn.session, turn.asked_key = session, ""
         turn.save(force_insert=True)

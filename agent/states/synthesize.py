@@ -54,7 +54,7 @@ async def synthesize(run: Run) -> AsyncIterator[Event | Together | Goto]:
             return
     for notice in run.fresh_notices():
         yield notice
-    results = [finding for finding in run.findings.values() if finding.passage is None]
+    results = [finding for finding in run.findings.values() if finding.is_result]
     result = results[0] if results else None
     async for item in _told(run, result) if result and run.found is None else _quoted(run, result, _confirmed):
         yield item

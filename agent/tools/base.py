@@ -1,23 +1,26 @@
 """What a tool is, how it is found, and what it may know. One new tool is one new file that calls `add_tool`."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from inspect import getdoc
-from typing import Any, NamedTuple, Protocol, get_origin
+from typing import Any, Literal, NamedTuple, Protocol, get_origin
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from agent.prompting import Prompt
 from agent.providers.base import ChatModel
-from agent.state import ExploreForm, Finding, MeantQuery, Run, SqlSummary, State
+from agent.state import ExploreForm, Finding, MeantQuery, Run, SqlSummary, State, WebSummary
+from agent.web.border import Border, border_of
 from audit.deferred import Recorder
 from audit.record import record
 from authz.principal import Principal
 from business.logical_query.query import LogicalQuery
 from copilot_site.lib.registry import Registry, UnknownName, load_modules
 from knowledge.retrieval.search import Found, Scope
+
+Brings = Literal["inside", "outside", "nothing"]
 
 
 class Words(NamedTuple):
@@ -61,7 +64,7 @@ class ToolContext:
 
     model: of the run, for tools that have something written; None where there is none. use: notes a prompt, gives its text.
     run_id: of the run it belongs to. record: how it gets into the audit log. earlier: source and query that the conversation stands
-    on; logical_query: the one that is meant now, where that is known.
+    on; logical_query: the one that is meant now, where that is known. border: what of the run may leave the house.
     """
 
     principal: Principal
@@ -73,6 +76,7 @@ class ToolContext:
     record: Recorder = record
     earlier: tuple[str, LogicalQuery] | None = None
     logical_query: tuple[str, LogicalQuery] | None = None
+    border: Border = field(default_factory=Border)
 
     @classmethod
     def of(cls, run: Run, *, model: ChatModel | None = None) -> "ToolContext":
@@ -87,6 +91,7 @@ class ToolContext:
             run.record,
             run.earlier_query,
             run.logical_query,
+            border_of(run),
         )
 
 
@@ -104,6 +109,7 @@ class ToolResult:
     findings: Sequence[Finding] = ()
     found: Found | None = None
     sql: SqlSummary | None = None
+    web: WebSummary | None = None
 
 
 class ToolMistake(Exception):
@@ -141,6 +147,8 @@ class Tool(Protocol):
 
     label, description: for people. scope: what an API token must open beyond asking, "" for nothing. timeout_s: of one call.
     has_side_effects: changes something that outlives the run. is_default: on where a profile does not choose.
+    brings: what its output may hold: what is known inside, which never leaves the house; pages from outside, asked for with words that
+    do; nothing but the model's own words.
     node: the state of the specification that its calls are traced as.
     """
 
@@ -151,6 +159,7 @@ class Tool(Protocol):
     timeout_s: float
     has_side_effects: bool
     is_default: bool
+    brings: Brings
     node: State
 
     @property
@@ -171,6 +180,7 @@ class ToolDefaults:
     timeout_s: float = 15.0
     has_side_effects: bool = False
     is_default: bool = True
+    brings: Brings = "inside"
     node: State = State.ACT
 
     def why_not(self, principal: Principal) -> Words | None:
@@ -190,10 +200,10 @@ def add_tool(tool: Tool) -> Tool:
 # How a catalogue is ordered; what is not registered is not there. Business data brings `database_query`.
 ORDER = (
     "thinking", "todo_write", "grep_chunks", "knowledge_search", "list_knowledge_chunks",
-    "get_document_info", "database_query", "data_analysis", "data_schema", "calculate",
+    "get_document_info", "database_query", "data_analysis", "data_schema", "web_search", "web_fetch", "calculate",
 )  # fmt: skip
 RESERVED = frozenset(
-    {"query_knowledge_graph", "web_search", "web_fetch", "read_skill", "execute_skill_script"}
+    {"query_knowledge_graph", "read_skill", "execute_skill_script"}
 )  # names of tools to come; nothing else may take them
 ALIASES: Mapping[str, str] = {
     "rag_retriever": "knowledge_search",
