@@ -33,7 +33,14 @@ class Engine:
 
 def hit(url: str, title: str, content: str) -> dict[str, Any]:
     """A result as SearXNG has it."""
-    return {"url": url, "title": title, "content": content, "engine": "duckduckgo", "engines": ["duckduckgo"], "score": 1.0}
+    return {
+        "url": url,
+        "title": title,
+        "content": content,
+        "engine": "duckduckgo",
+        "engines": ["duckduckgo"],
+        "score": 1.0,
+    }
 
 
 def set_up(site: Site, engine: Engine, settings: Any) -> None:

@@ -1,5 +1,7 @@
 """Rows that say which service searches the web, and which hosts outside may be read."""
 
+from contextlib import suppress
+
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, URLValidator
 from django.db import models
@@ -72,4 +74,6 @@ class WebHost(models.Model):
         return self.entry
 
     def clean(self) -> None:
-        self.entry = next(iter(entries_of(self.entry)), self.entry)
+        """As it is compared: lower case, IDN as xn--; what is none its field says."""
+        with suppress(ValueError):
+            self.entry = next(iter(entries_of(self.entry)), self.entry)

@@ -76,7 +76,7 @@ def test_an_answer_stands_on_the_house_first_and_on_the_web_marked(site: Site, e
     assert references.web_references[1].snippet.startswith("Employees over sixty")
     row = stored(events)
     assert "not on what your company knows" in row.notice
-    assert [each.snippet for each in WebCitation.objects.filter(message=row)][0] == LAW
+    assert WebCitation.objects.filter(message=row).earliest("number").snippet == LAW
     assert LAW not in str(row.state), "texts of evidence are not kept with the run"
     client: Any = client_of(reader)
     shown = client.get(reverse("conversation", args=[row.session_id])).content.decode()
@@ -128,7 +128,9 @@ SPLIT = {
 def test_what_was_read_inside_does_not_leave(query: str, site: Site, engine: Engine) -> None:
     board, reader = make_base("Board"), make_user()
     allow(reader, board)
-    text = "# Annual leave\n\nThe salary of the managing director is 420,000 euros. The merger is code-named Bluebird.\n"
+    text = (
+        "# Annual leave\n\nThe salary of the managing director is 420,000 euros. The merger is code-named Bluebird.\n"
+    )
     make_document(board, "board.md", text, ingested=True)
     with modelled(routes(), INSIDE, calls(("web_search", {"query": query})), DONE, says("NO_ANSWER")):
         events = asked(reader, QUESTION)
@@ -188,7 +190,9 @@ def test_only_what_somebody_named_is_opened(site: Site, engine: Engine) -> None:
     assert site.asked == ["/mine"]
 
 
-def test_a_source_that_is_lost_inside_hides_its_sentence_and_leaves_those_from_outside(site: Site, engine: Engine) -> None:
+def test_a_source_that_is_lost_inside_hides_its_sentence_and_leaves_those_from_outside(
+    site: Site, engine: Engine
+) -> None:
     from authz.grants import take_back
     from authz.permissions import Right
 
@@ -201,14 +205,16 @@ def test_a_source_that_is_lost_inside_hides_its_sentence_and_leaves_those_from_o
     with modelled(routes(), INSIDE, OUTSIDE, DONE, written):
         events = asked(reader, QUESTION)
     row = stored(events)
-    take_back(reader, Right.VIEW, base)
+    take_back(None, [Right.VIEW], base, of=reader)
     shown = get_message(Principal.of(reader), row.session, row.pk)
     assert [(each.is_masked, each.is_outside) for each in shown.sentences] == [(True, False), (False, True)]
     assert [each.number for each in shown.pages] == [2]
     assert "30 days" not in shown.content
 
 
-def test_without_a_model_that_writes_nothing_from_outside_is_taken_for_the_house_s_own(site: Site, engine: Engine) -> None:
+def test_without_a_model_that_writes_nothing_from_outside_is_taken_for_the_house_s_own(
+    site: Site, engine: Engine
+) -> None:
     base, _manual, _secret = make_library()
     broken = Step(status=500, body="{}")
     with modelled(routes(), INSIDE, OUTSIDE, DONE, broken, broken):
