@@ -146,7 +146,8 @@ EXAMPLES: dict[str, tuple[Any, dict[str, Any]]] = {
 
 
 ROOM = {
-    "plan": {"subtasks", "clarifying_queries", "explore"}
+    "plan": {"subtasks", "clarifying_queries", "explore"},
+    "tools": {"web"},  # what left the house
 }  # "to be added for HYBRID"; what a choice means, the form of a question that was not read, both left out where there is none
 
 
