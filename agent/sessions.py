@@ -15,8 +15,8 @@ from agent.events import StopReason
 from agent.extractive.excerpts import Excerpt, excerpt_of, rows_in
 from agent.models import Citation, Message, QueryCitation, Role, Session, WebCitation
 from agent.providers import extractive
-from agent.state import AskedOutside
 from agent.web.passage import host_of
+from agent.web.summary import AskedOutside
 from audit.actions import Action, Outcome
 from audit.record import record
 from authz.principal import Principal

@@ -12,10 +12,12 @@ from pydantic import BaseModel, Field
 from agent.budget import Spent
 from agent.cited_answer import CitedAnswer
 from agent.events import Reflection, StopReason
+from agent.output import Draft, EvidenceRef, Output, RenderedSource
 from agent.profiles import Profile
 from agent.prompting import Prompt
 from agent.providers.base import ChatModel
 from agent.web.passage import WebPassage
+from agent.web.summary import WebSummary
 from audit.deferred import Recorder
 from audit.record import record
 from authz.principal import Principal
@@ -199,28 +201,6 @@ class SqlSummary(BaseModel):
     returned_evidence_ids: list[str] = Field(default_factory=list)
 
 
-class AskedOutside(BaseModel):
-    """A question that left the house, word for word. to: the host that it was sent to; provider: its name here."""
-
-    query: str
-    provider: str
-    to: str
-
-
-class FetchedOutside(BaseModel):
-    """A page that was asked for. code: "ok", or why it was not read (`agent.web.fetching.Code`)."""
-
-    url: str
-    code: str
-
-
-class WebSummary(BaseModel):
-    """What left the house in this run."""
-
-    asked: list[AskedOutside] = Field(default_factory=list)
-    fetched: list[FetchedOutside] = Field(default_factory=list)
-
-
 class ToolProblem(BaseModel):
     tool: str
     type: str
@@ -232,37 +212,6 @@ class ToolSummaries(BaseModel):
     sql: SqlSummary | None = None
     web: WebSummary | None = None
     errors: list[ToolProblem] = Field(default_factory=list)
-
-
-class EvidenceRef(BaseModel):
-    """A citation. start, end: the cited characters of the passage."""
-
-    evidence_id: str
-    start: int | None = None
-    end: int | None = None
-
-
-class Draft(BaseModel):
-    """confidence: in 0 … 1, for ordering only; nobody is shown it as a probability."""
-
-    answer: str = ""
-    citations: list[EvidenceRef] = Field(default_factory=list)
-    confidence: float = 0.0
-    followups: list[str] = Field(default_factory=list)
-
-
-class RenderedSource(BaseModel):
-    evidence_id: str
-    title: str
-    page: int | None = None
-    uri: str | None = None
-
-
-class Output(BaseModel):
-    final_answer: str = ""
-    final_citations: list[EvidenceRef] = Field(default_factory=list)
-    rendered_sources: list[RenderedSource] = Field(default_factory=list)
-    stop_reason: StopReason | None = None
 
 
 class RunState(BaseModel):

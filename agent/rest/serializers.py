@@ -5,7 +5,7 @@ from rest_framework import serializers
 from agent.events import StopReason
 from agent.models import Rating, Role, Session
 from agent.sessions import ShownCitation, ShownMessage, ShownPage, ShownQuery, ShownSentence, ShownToolCall
-from agent.state import AskedOutside
+from agent.web.summary import AskedOutside
 from authz.models import RequestState
 from business.results.shown_query import ChartSpec, Meaning, QueryShown, ResultTable
 from knowledge.services.access_requests import Offer

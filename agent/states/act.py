@@ -16,11 +16,12 @@ from agent.prompting import count_messages, prompt
 from agent.providers.base import ModelError
 from agent.providers.reply import CompleteCall, Reply
 from agent.revocation import require_visible
-from agent.state import ExploreForm, Goto, RagSummary, Route, Run, State, ToolProblem, Turn, WebSummary
+from agent.state import ExploreForm, Goto, RagSummary, Route, Run, State, ToolProblem, Turn
 from agent.states.retrieve import filters_of
 from agent.tools.base import ToolContext, allowed_names, in_order, specification
 from agent.tools.calling import UNREAD, Called, call_tool
 from agent.tools.knowledge_search import TOP_K
+from agent.web.summary import WebSummary
 from agent.workflow import add_trace
 from copilot_site.lib.json_depth import loads
 from knowledge.ingestion.language import language_of

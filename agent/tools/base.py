@@ -11,8 +11,9 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from agent.prompting import Prompt
 from agent.providers.base import ChatModel
-from agent.state import ExploreForm, Finding, MeantQuery, Run, SqlSummary, State, WebSummary
+from agent.state import ExploreForm, Finding, MeantQuery, Run, SqlSummary, State
 from agent.web.border import Border, border_of
+from agent.web.summary import WebSummary
 from audit.deferred import Recorder
 from audit.record import record
 from authz.principal import Principal

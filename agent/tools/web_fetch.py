@@ -7,7 +7,6 @@ from asgiref.sync import sync_to_async
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.evidence import found_outside
-from agent.state import FetchedOutside, WebSummary
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
 from agent.tools.output import escaped, fenced
 from agent.web.border import Border
@@ -16,6 +15,7 @@ from agent.web.fetching import Fetched, WebPage, fetch, spans
 from agent.web.hosts import HostRules, host_rules
 from agent.web.http import Code
 from agent.web.passage import WebPassage, host_of
+from agent.web.summary import FetchedOutside, WebSummary
 from audit.actions import Action
 
 MOST_ITEMS = 5

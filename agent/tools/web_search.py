@@ -4,7 +4,6 @@ from asgiref.sync import sync_to_async
 from pydantic import Field
 
 from agent.evidence import found_outside
-from agent.state import AskedOutside, WebSummary
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
 from agent.tools.output import escaped, fenced
 from agent.web.calls import outside
@@ -12,6 +11,7 @@ from agent.web.hosts import HostRules, host_rules
 from agent.web.passage import WebPassage
 from agent.web.searching import Service, search, used_service
 from agent.web.settings import WebSearchProvider
+from agent.web.summary import AskedOutside, WebSummary
 from audit.actions import Action, Outcome
 from authz.principal import Principal
 

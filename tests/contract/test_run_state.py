@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 
 from agent.events import StopReason
+from agent.output import Draft, Output
 from agent.state import (
     Authz,
-    Draft,
     EvidenceItem,
     Input,
-    Output,
     Plan,
     RunState,
     State,
