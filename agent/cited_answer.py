@@ -88,7 +88,8 @@ class CitedAnswer:
     def evidence_ids(self) -> list[str]:
         """What it stands on, by number."""
         numbered = [(each.number, each.evidence_id) for each in self.citations]
-        numbered += [(each.number, each.evidence_id) for each in (*self.queries, *self.pages)]
+        numbered += [(each.number, each.evidence_id) for each in self.queries]
+        numbered += [(each.number, each.evidence_id) for each in self.pages]
         return [evidence_id for _number, evidence_id in sorted(numbered)]
 
     def without(self, numbers: Collection[int]) -> "CitedAnswer":

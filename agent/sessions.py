@@ -243,7 +243,8 @@ def read_message(principal: Principal, session: Session, message_id: UUID) -> Sh
 
 def _record_reading(principal: Principal, session: Session, shown: Sequence[ShownMessage]) -> None:
     evidence = {citation.evidence_id for message in shown for citation in message.citations}
-    evidence |= {each.evidence_id for message in shown for each in (*message.queries, *message.pages)}
+    evidence |= {query.evidence_id for message in shown for query in message.queries}
+    evidence |= {page.evidence_id for message in shown for page in message.pages}
     if evidence:
         record(principal, Action.CONVERSATION_READ, session, detail={"evidence": sorted(evidence)})
 

@@ -7,7 +7,7 @@ from asgiref.sync import sync_to_async
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.evidence import found_outside
-from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
+from agent.tools.base import Brings, ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
 from agent.tools.output import escaped, fenced
 from agent.web.border import Border
 from agent.web.calls import outside
@@ -69,7 +69,7 @@ class WebFetch(ToolDefaults):
     )
     Args = WebFetchArgs
     is_default = False
-    brings = "outside"
+    brings: Brings = "outside"
     timeout_s = 40.0
 
     async def run(self, ctx: ToolContext, args: WebFetchArgs) -> ToolResult:

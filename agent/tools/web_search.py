@@ -4,7 +4,7 @@ from asgiref.sync import sync_to_async
 from pydantic import Field
 
 from agent.evidence import found_outside
-from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
+from agent.tools.base import Brings, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
 from agent.tools.output import escaped, fenced
 from agent.web.calls import outside
 from agent.web.hosts import HostRules, host_rules
@@ -51,7 +51,7 @@ class WebSearch(ToolDefaults):
     )
     Args = WebSearchArgs
     is_default = False
-    brings = "outside"
+    brings: Brings = "outside"
     timeout_s = 30.0
 
     def why_not(self, principal: Principal) -> Words | None:

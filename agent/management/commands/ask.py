@@ -64,8 +64,8 @@ class Command(BaseCommand):
             if query.result and len(query.result.table.columns) * len(query.result.table.rows) > 1:
                 table = query.result.table
                 self.stdout.write(markdown_table(table.columns, table.rows, table.words))
-        for page in message.pages:
-            self.stdout.write(f"  [{page.number}] ({_('from outside')}) {page.title}: {page.url}")
+        for outside in message.pages:
+            self.stdout.write(f"  [{outside.number}] ({_('from outside')}) {outside.title}: {outside.url}")
         if message.notice:
             self.stdout.write(message.notice)
 

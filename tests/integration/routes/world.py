@@ -199,6 +199,8 @@ class World(House):
 NEW: dict[str, Callable[[World], dict[str, Any]]] = {
     "agent.languagemodel": lambda world: {"name": "large", "base_url": "https://models.example.com/v1", "model": "large"},
     "agent.agentprofile": lambda world: {"name": "careful"},
+    "agent.websearchprovider": lambda world: {"name": "ours", "kind": "searxng", "base_url": "https://search.example.com"},
+    "agent.webhost": lambda world: {"entry": "*.example.com"},
     "agent.dayofuse": lambda world: {"user": world.reader, "day": "2026-11-02"},
     "auth.group": lambda world: {"name": "readers"},
     "authz.role": lambda world: {"group": Group.objects.create(name="reviewers"), "name": "reviewers"},
