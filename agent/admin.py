@@ -13,9 +13,11 @@ from agent.budget import Budget
 from agent.mcp.client.admin import McpServiceAdmin
 from agent.mcp.client.tool import outside_tools
 from agent.model_keys import save_language_model
-from agent.models import AgentProfile, DayOfUse, LanguageModel
+from agent.models import AgentProfile, DayOfUse, LanguageModel, WebHost, WebSearchProvider
 from agent.profile_choice import MOST_OPENINGS, lines_of
 from agent.tools.base import current_name, in_order
+from agent.web.forms import WebSearchProviderForm
+from agent.web.services import save_provider
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
@@ -117,12 +119,14 @@ def _few_lines(text: str) -> str:
 class SettingsAdmin(admin.ModelAdmin[Any]):
     """Settings of the agent: every change is recorded, by names of fields, never by their values."""
 
+    action_recorded = Action.AGENT_CHANGED
+
     def save_model(self, request: HttpRequest, obj: Any, form: forms.ModelForm[Any], change: bool) -> None:
         super().save_model(request, obj, form, change)
-        record(Principal.of(request.user), Action.AGENT_CHANGED, obj, detail={"fields": form.changed_data})
+        record(Principal.of(request.user), self.action_recorded, obj, detail={"fields": form.changed_data})
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        record(Principal.of(request.user), Action.AGENT_CHANGED, obj, detail={"deleted": True})
+        record(Principal.of(request.user), self.action_recorded, obj, detail={"deleted": True})
         super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
@@ -159,6 +163,27 @@ class AgentProfileAdmin(SettingsAdmin):
             {"fields": ("most_steps", "most_tool_calls", "most_tokens", "most_seconds", "most_cost")},
         ),
     )
+
+
+@admin.register(WebSearchProvider)
+class WebSearchProviderAdmin(SettingsAdmin):
+    form = WebSearchProviderForm
+    list_display = ("name", "kind", "base_url", "is_used")
+    action_recorded = Action.WEB_SETTING_CHANGED
+
+    def save_model(self, request: HttpRequest, obj: Any, form: forms.ModelForm[Any], change: bool) -> None:
+        by, key = Principal.of(request.user), form.cleaned_data["api_key"]
+        if save_provider(by, obj, key=key, fields=form.changed_data):
+            said = _("The stored key was for the old address and is forgotten: enter the one for the new address.")
+            messages.warning(request, said)
+
+
+@admin.register(WebHost)
+class WebHostAdmin(SettingsAdmin):
+    list_display = ("entry", "is_allowed", "note")
+    list_filter = ("is_allowed",)
+    search_fields = ("entry",)
+    action_recorded = Action.WEB_SETTING_CHANGED
 
 
 @admin.register(DayOfUse)

@@ -14,10 +14,12 @@ class AgentConfig(AppConfig):
         from agent.graph_reading import read_passages
         from agent.mcp.client.visibility import vouched as vouched_outside
         from agent.tools.base import load
+        from agent.web.providers import base as web_providers
         from business.results.visibility import query_sources
         from knowledge.graph.readers import model_readers
 
         load()
+        web_providers.load()
         query_sources.add(self.label, vouched)
         model_readers.add(self.label, read_passages)
         query_sources.add("mcp", vouched_outside)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from uuid import UUID
 
 from business.results.shown_query import QueryShown
@@ -57,13 +58,30 @@ class CitedQuery:
 
 
 @dataclass(frozen=True)
+class CitedPage:
+    """What a number stands for that is from outside: a page of the web. snippet: the cited words; read_at: aware."""
+
+    number: int
+    evidence_id: str
+    url: str
+    title: str
+    snippet: str
+    read_at: datetime
+    text_hash: str
+
+
+@dataclass(frozen=True)
 class CitedAnswer:
-    """provider: who wrote it, e.g. `extractive`. Numbers are shared by citations and queries. separator: between its sentences."""
+    """provider: who wrote it, e.g. `extractive`. Numbers are shared by citations, queries and pages. separator: between its sentences.
+
+    pages: from outside, never mistaken for what is known inside.
+    """
 
     provider: str
     sentences: tuple[CitedSentence, ...]
     citations: tuple[CitedSpan, ...]
     queries: tuple[CitedQuery, ...] = ()
+    pages: tuple[CitedPage, ...] = ()
     separator: str = " "
 
     @property
@@ -71,6 +89,7 @@ class CitedAnswer:
         """What it stands on, by number."""
         numbered = [(each.number, each.evidence_id) for each in self.citations]
         numbered += [(each.number, each.evidence_id) for each in self.queries]
+        numbered += [(each.number, each.evidence_id) for each in self.pages]
         return [evidence_id for _number, evidence_id in sorted(numbered)]
 
     def without(self, numbers: Collection[int]) -> "CitedAnswer":
@@ -82,6 +101,7 @@ class CitedAnswer:
             sentences=kept,
             citations=tuple(each for each in self.citations if each.number not in numbers),
             queries=tuple(each for each in self.queries if each.number in cited),
+            pages=tuple(each for each in self.pages if each.number in cited),
         )
 
     @property

@@ -1,5 +1,6 @@
 """Everything a client can receive about a run: the specification's flat `StreamResponse`, with a gapless `seq`."""
 
+from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
@@ -55,6 +56,20 @@ class QueryReference(BaseModel):
     title: str
     snippet: str
     result: QueryShown | None = None
+
+
+class WebReference(BaseModel):
+    """A numbered source from outside: a page of the web. `read_at` is when it was read; what it says now may differ."""
+
+    model_config = ConfigDict(frozen=True)
+
+    number: int
+    evidence_id: str
+    origin: Literal["outside"] = "outside"
+    url: str
+    title: str
+    snippet: str
+    read_at: datetime
 
 
 class StreamEvent(BaseModel):
@@ -145,6 +160,7 @@ class References(StreamEvent):
     response_type: Literal["references"] = "references"
     knowledge_references: list[KnowledgeReference] = Field(default_factory=list)
     query_references: list[QueryReference] = Field(default_factory=list)
+    web_references: list[WebReference] = Field(default_factory=list)
 
 
 class Answer(StreamEvent):

@@ -2,9 +2,11 @@
 
 import hashlib
 
-from agent.cited_answer import CitedQuery, CitedSpan
-from agent.events import KnowledgeReference, QueryReference
+from agent.attribution.overlap import nearest
+from agent.cited_answer import CitedPage, CitedQuery, CitedSpan
+from agent.events import KnowledgeReference, QueryReference, WebReference
 from agent.state import EvidenceItem, Finding, Source
+from agent.web.passage import WebPassage
 from knowledge.retrieval.search import Hit
 from knowledge.selectors import ShownPassage
 
@@ -47,6 +49,20 @@ def found_hit(hit: Hit) -> Finding:
     return Finding(passage_evidence(hit.passage, hit.scores.final), hit.passage, hit.scores)
 
 
+def found_outside(passage: WebPassage, score: float | None = None) -> Finding:
+    """score: of the search that named it, higher is better; None where it was read by its address."""
+    item = EvidenceItem(
+        evidence_id=passage.evidence_id,
+        type="web_page",
+        text=passage.text,
+        score=score,
+        source=Source(title=passage.title, uri=passage.url, read_at=passage.read_at),
+        by="web",
+        hash=passage.hash,
+    )
+    return Finding(item, outside=passage)
+
+
 def reference(number: int, passage: ShownPassage, score: float, *, start: int, end: int) -> KnowledgeReference:
     """A source as clients see it; the snippet is the cited span."""
     return KnowledgeReference(
@@ -79,6 +95,31 @@ def query_reference(number: int, finding: Finding) -> QueryReference:
         title=item.source.title,
         snippet=item.text[:SNIPPET],
         result=finding.query,
+    )
+
+
+def cited_page(number: int, passage: WebPassage, sentence: str) -> CitedPage:
+    """What a number stands for that is from outside. sentence: which the words that are kept of the page are nearest to."""
+    start, end = nearest(sentence, passage.text)
+    return CitedPage(
+        number=number,
+        evidence_id=passage.evidence_id,
+        url=passage.url,
+        title=passage.title,
+        snippet=passage.text[start:end][:SNIPPET],
+        read_at=passage.read_at,
+        text_hash=passage.hash,
+    )
+
+
+def web_reference(page: CitedPage) -> WebReference:
+    return WebReference(
+        number=page.number,
+        evidence_id=page.evidence_id,
+        url=page.url,
+        title=page.title,
+        snippet=page.snippet,
+        read_at=page.read_at,
     )
 
 

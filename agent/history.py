@@ -24,7 +24,7 @@ def history_of(principal: Principal, session_id: UUID, *, before: UUID) -> list[
     """
     way = Tree.of(session_id).up_to(before)[:-2][-TURNS:]  # without the answer and its question
     rows = Message.objects.filter(pk__in=way, is_complete=True)
-    latest = list(rows.order_by("-created_at", "-id").prefetch_related("citations", "queries"))
+    latest = list(rows.order_by("-created_at", "-id").prefetch_related("citations", "queries", "pages"))
     turns: list[Turn] = []
     left = TOKENS
     for row, message in zip(latest, shown_messages(principal, latest), strict=True):
@@ -57,7 +57,7 @@ def understood(principal: Principal, session_id: UUID, *, before: UUID) -> Earli
     row = (
         Message.objects.filter(pk__in=way, role=Role.ASSISTANT, is_complete=True)
         .order_by("-created_at")
-        .prefetch_related("citations", "queries")
+        .prefetch_related("citations", "queries", "pages")
         .first()
     )
     question = str(row.state.get("input", {}).get("normalized_query", "")) if row else ""

@@ -10,6 +10,7 @@ from agent.events import StopReason
 from agent.mcp.client.rows import McpService, ToolApproval
 from agent.model_settings import AgentProfile, DayOfUse, LanguageModel
 from agent.question_sets.rows import Case, CaseResult, QuestionSet, SetRun
+from agent.web.settings import WebHost, WebSearchProvider
 
 __all__ = [
     "AgentProfile",
@@ -29,6 +30,9 @@ __all__ = [
     "SetRun",
     "Share",
     "ToolApproval",
+    "WebCitation",
+    "WebHost",
+    "WebSearchProvider",
 ]
 
 
@@ -156,6 +160,23 @@ class QueryCitation(models.Model):
     class Meta:
         ordering = ("number",)
         constraints = [models.UniqueConstraint("message", "number", name="query_citation_number_once")]
+
+
+class WebCitation(models.Model):
+    """The page from outside behind a number of an answer. snippet: the words that were cited, for the page may say others by now."""
+
+    message = models.ForeignKey(Message, models.CASCADE, related_name="pages")
+    number = models.PositiveSmallIntegerField()
+    evidence_id = models.CharField(max_length=200)
+    url = models.TextField()
+    title = models.CharField(max_length=300)
+    snippet = models.TextField()
+    read_at = models.DateTimeField()
+    text_hash = models.CharField(max_length=64)
+
+    class Meta:
+        ordering = ("number",)
+        constraints = [models.UniqueConstraint("message", "number", name="web_citation_number_once")]
 
 
 class Citation(models.Model):

@@ -14,9 +14,10 @@ from agent.budget import Budget
 from agent.mcp.client.tool import outside_tools
 from agent.model_settings import AgentProfile
 from agent.profiles import Options, Profile
+from agent.tools.base import allowed_names, find
 from authz.folders import group_ids_of
 from authz.principal import Principal
-from copilot_site.lib.errors import NotFound
+from copilot_site.lib.errors import InvalidInput, NotFound
 
 MOST_OPENINGS = 6
 
@@ -64,7 +65,9 @@ def lines_of(text: str) -> list[str]:
 
 
 def profile_of(principal: Principal, options: Options) -> Profile:
-    """The profile that was asked for, or the default one. Raises NotFound for one that is not there or not theirs, in the same words."""
+    """The profile that was asked for, or the default one. Raises NotFound for one that is not there or not theirs, in the same words,
+    InvalidInput for what it is not to do.
+    """
     profile = _stored(principal, options.profile_id)
     if profile.tools is not None:
         profile = replace(profile, outside=tuple(outside_tools(profile.tools)))
@@ -72,7 +75,19 @@ def profile_of(principal: Principal, options: Options) -> Profile:
         profile = replace(profile, model=options.model)
     if options.uses_tools is not None:
         profile = replace(profile, uses_tools=options.uses_tools)
+    if options.searches_web is not None:
+        profile = _on_the_web(profile, searches=options.searches_web)
     return profile
+
+
+def _on_the_web(profile: Profile, *, searches: bool) -> Profile:
+    """The profile for a question that is to ask the web, or not to. Raises InvalidInput where the profile does not switch it on."""
+    names = allowed_names(profile.tools)
+    if not searches:
+        return replace(profile, tools=tuple(name for name in names if find(name).brings != "outside"))
+    if "web_search" not in names:
+        raise InvalidInput(_("This agent profile does not search the web. Choose another one, or leave it out."))
+    return replace(profile, uses_tools=True)
 
 
 def _stored(principal: Principal, profile_id: str) -> Profile:

@@ -55,7 +55,8 @@ class Profile:
 
 @dataclass(frozen=True)
 class Options:
-    """What a person may choose for one question. profile_id, model: "" for the default ones. uses_tools: None: the profile's.
+    """What a person may choose for one question. profile_id, model: "" for the default ones. uses_tools, searches_web: None: the
+    profile's.
 
     asked_as: what the client calls the question; the same again in a conversation is the same question. is_wide: look
     at more passages than an answer takes. follows, instead_of: its place in the conversation, as `agent.branches.followed` has it.
@@ -64,6 +65,7 @@ class Options:
     profile_id: str = ""
     model: str = ""
     uses_tools: bool | None = None
+    searches_web: bool | None = None
     disable_title: bool = False
     asked_as: UUID | None = None
     is_wide: bool = False

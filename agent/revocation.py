@@ -110,7 +110,7 @@ def cut_answer(run: Run) -> None:
     if not lost or answer is None:
         return
     rest = answer.without({span.number for span in answer.citations if span.chunk_id in lost})
-    if not rest.citations and not rest.queries:
+    if not rest.citations and not rest.queries and not rest.pages:
         raise _gone(run)
     run.deliver(rest, run.state.draft.confidence)
     with override(run.language):

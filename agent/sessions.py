@@ -86,7 +86,7 @@ def messages_of(principal: Principal, session: Session, *, through: UUID | None 
     shown in it. Raises NotFound.
     """
     tree = Tree.of(session.pk)
-    rows = session.messages.filter(pk__in=tree.path(through)).prefetch_related("citations", "queries")
+    rows = session.messages.filter(pk__in=tree.path(through)).prefetch_related("citations", "queries", "pages")
     shown = read_messages(principal, session, rows)
     return [replace(message, branches=tree.branches(message.id)) for message in shown]
 
@@ -108,13 +108,16 @@ def read_message(principal: Principal, session: Session, message_id: UUID) -> Sh
 def _record_reading(principal: Principal, session: Session, shown: Sequence[ShownMessage]) -> None:
     evidence = {citation.evidence_id for message in shown for citation in message.citations}
     evidence |= {query.evidence_id for message in shown for query in message.queries}
+    evidence |= {page.evidence_id for message in shown for page in message.pages}
     if evidence:
         record(principal, Action.CONVERSATION_READ, session, detail={"evidence": sorted(evidence)})
 
 
 def get_message(principal: Principal, session: Session, message_id: UUID) -> ShownMessage:
     """One message, for whoever was told of it in this very request, or shows no words of it. Raises NotFound."""
-    found = shown_messages(principal, session.messages.filter(pk=message_id).prefetch_related("citations", "queries"))
+    found = shown_messages(
+        principal, session.messages.filter(pk=message_id).prefetch_related("citations", "queries", "pages")
+    )
     if not found:
         raise NotFound(_("There is no such message in this conversation."))
     return found[0]

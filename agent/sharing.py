@@ -56,7 +56,7 @@ def read_share(reader: Principal, share_id: UUID) -> tuple[Share, list[ShownMess
     if shared is None or reader.is_nobody:
         raise NotFound(_("This conversation is not shared, or not any more."))
     way = Tree.of(shared.session_id).up_to(shared.last_id)
-    rows = list(shared.session.messages.filter(pk__in=way).prefetch_related("citations", "queries"))
+    rows = list(shared.session.messages.filter(pk__in=way).prefetch_related("citations", "queries", "pages"))
     shown = read_messages(reader, shared.session, rows)
     beside = around(reader, shown, rows)
     return shared, for_others([replace(message, around=beside.get(message.id)) for message in shown])
@@ -68,6 +68,7 @@ def for_others(messages: Sequence[ShownMessage]) -> list[ShownMessage]:
 
 
 def _for_others(message: ShownMessage) -> ShownMessage:
+    message = _without_services(message)
     sentences, beside = message.sentences, message.around
     if message.masked_count:  # a sentence without a source may say what a hidden one stands on
         sentences = tuple(
@@ -88,9 +89,24 @@ def _for_others(message: ShownMessage) -> ShownMessage:
         readings=(),
         explore="",
         offers=(),
+        approval=None,
+        asked_outside=(),
         tool_calls=(),
         rating="",
         comment="",
         branches=None,
         around=beside and replace(beside, steps=(), read_besides=(), close_titles=(), took=""),
     )
+
+
+def _without_services(message: ShownMessage) -> ShownMessage:
+    """Without what services outside answered: they were asked for whoever asked, and nobody says who else may read it."""
+    theirs = {query.number for query in message.queries if query.service}
+    if not theirs:
+        return message
+    sentences = tuple(
+        replace(each, text="", is_masked=True, is_row=False) if theirs & set(each.citations) else each
+        for each in message.sentences
+    )
+    queries = tuple(query for query in message.queries if query.number not in theirs)
+    return replace(message, sentences=sentences, queries=queries)

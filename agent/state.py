@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 from uuid import UUID
@@ -12,9 +13,12 @@ from agent.allowed_call import AllowedCall, AskedApproval
 from agent.budget import Spent
 from agent.cited_answer import CitedAnswer
 from agent.events import Reflection, StopReason
+from agent.output import Draft, EvidenceRef, Output, RenderedSource
 from agent.profiles import Profile
 from agent.prompting import Prompt
 from agent.providers.base import ChatModel
+from agent.web.passage import WebPassage
+from agent.web.summary import WebSummary
 from audit.deferred import Recorder
 from audit.record import record
 from authz.principal import Principal
@@ -75,7 +79,7 @@ class Turn(BaseModel):
 
 
 class Source(BaseModel):
-    """Where a piece of evidence comes from: a document, or a query on a data source."""
+    """Where a piece of evidence comes from: a document, a query on a data source, or a page from outside (uri, read_at)."""
 
     doc_id: str | None = None
     title: str = ""
@@ -85,6 +89,7 @@ class Source(BaseModel):
     db: str | None = None
     table: str | None = None
     query_id: str | None = None
+    read_at: datetime | None = None
 
 
 class EvidenceAuthz(BaseModel):
@@ -96,12 +101,12 @@ class EvidenceItem(BaseModel):
     """What the answer may stand on. `text` lives as long as the run; what is stored keeps the hash in its place."""
 
     evidence_id: str
-    type: Literal["doc_chunk", "sql_result", "outside"] = "doc_chunk"
+    type: Literal["doc_chunk", "sql_result", "outside", "web_page"] = "doc_chunk"
     text: str
     score: float | None = None
     source: Source
     authz: EvidenceAuthz = Field(default_factory=EvidenceAuthz)
-    by: Literal["retriever", "sql", "user", "mcp"] = "retriever"
+    by: Literal["retriever", "sql", "user", "mcp", "web"] = "retriever"
     hash: str
 
 
@@ -208,38 +213,8 @@ class ToolProblem(BaseModel):
 class ToolSummaries(BaseModel):
     rag: RagSummary | None = None
     sql: SqlSummary | None = None
+    web: WebSummary | None = None
     errors: list[ToolProblem] = Field(default_factory=list)
-
-
-class EvidenceRef(BaseModel):
-    """A citation. start, end: the cited characters of the passage."""
-
-    evidence_id: str
-    start: int | None = None
-    end: int | None = None
-
-
-class Draft(BaseModel):
-    """confidence: in 0 … 1, for ordering only; nobody is shown it as a probability."""
-
-    answer: str = ""
-    citations: list[EvidenceRef] = Field(default_factory=list)
-    confidence: float = 0.0
-    followups: list[str] = Field(default_factory=list)
-
-
-class RenderedSource(BaseModel):
-    evidence_id: str
-    title: str
-    page: int | None = None
-    uri: str | None = None
-
-
-class Output(BaseModel):
-    final_answer: str = ""
-    final_citations: list[EvidenceRef] = Field(default_factory=list)
-    rendered_sources: list[RenderedSource] = Field(default_factory=list)
-    stop_reason: StopReason | None = None
 
 
 class RunState(BaseModel):
@@ -270,15 +245,22 @@ class RunState(BaseModel):
 
 @dataclass(frozen=True)
 class Finding:
-    """A piece of evidence with the passage it is cited by, or the query it is the result of; neither for what is neither.
+    """A piece of evidence with the passage it is cited by, the query it is the result of, or the page it was read on; none for what is
+    none of them.
 
-    scores: of the search's stages.
+    scores: of the search's stages. outside: of a page of the web.
     """
 
     item: EvidenceItem
     passage: ShownPassage | None = None
     scores: Scores | None = None
     query: QueryShown | None = None
+    outside: WebPassage | None = None
+
+    @property
+    def is_result(self) -> bool:
+        """Whether it is the result of a query."""
+        return self.item.type == "sql_result"
 
     @property
     def queried(self) -> Queried | None:
@@ -304,13 +286,13 @@ class Run:
     reads sentences which facts do not settle. model_gave_up: it failed or may not be paid any more, and is not asked again. follows:
     the answer that the question comes after, None where it begins the conversation. is_wide: more passages are looked at. title: of a
     conversation, as the model would call it. expression: what to calculate. allowed_call: what the person allowed just now. read_as:
-    without slips of the finger. asks_about: what a
-    follow-up names of its own, where documents are asked it together with the question before. history: earlier turns, the oldest
-    first. workings: results of calculations. notices: sentences for the person about what was done differently from what they would
-    expect. found: what the searches brought; findings: all evidence, by its id. named_by: the passage that says what the query is
-    about. earlier_query, logical_query: source and query that the conversation stood on, and stands on now. record: how what is done
-    for it gets into the audit log. is_held_back: the last event stood on what may not be read any more, and did not leave. ticket: its
-    place among the runs of its process, until it is over; none where nobody else waits for it.
+    without slips of the finger. asks_about: what a follow-up names of its own, where documents are asked it together with the question
+    before. history: earlier turns, the oldest first. workings: results of calculations. notices: sentences for the person about what
+    was done differently from what they would expect. found: what the searches brought; findings: all evidence, by its id. told_inside:
+    what tools brought from inside the house, which never leaves it. named_by: the passage that says what the query is about.
+    earlier_query, logical_query: source and query that the conversation stood on, and stands on now. record: how what is done for it
+    gets into the audit log. is_held_back: the last event stood on what may not be read any more, and did not leave. ticket: its place
+    among the runs of its process, until it is over; none where nobody else waits for it.
     """
 
     session_id: UUID
@@ -338,6 +320,7 @@ class Run:
     workings: list[str] = field(default_factory=list)
     state: RunState = field(default_factory=RunState)
     found: Found | None = None
+    told_inside: list[str] = field(default_factory=list)
     named_by: UUID | None = None
     earlier_query: tuple[str, LogicalQuery] | None = None
     logical_query: tuple[str, LogicalQuery] | None = None
@@ -384,6 +367,7 @@ class Run:
         self.answer = answer
         cited = [EvidenceRef(evidence_id=span.evidence_id, start=span.start, end=span.end) for span in answer.citations]
         cited += [EvidenceRef(evidence_id=query.evidence_id) for query in answer.queries]
+        cited += [EvidenceRef(evidence_id=page.evidence_id) for page in answer.pages]
         sources = {item.evidence_id: item.source for item in self.state.evidence_items}
         rendered = [
             RenderedSource(evidence_id=ref.evidence_id, title=source.title, page=source.page, uri=source.uri)

@@ -11,6 +11,7 @@ from copilot_client.events import (
     SearchResult,
     StreamResponse,
     Transcript,
+    WebReference,
 )
 from copilot_client.reconnect import Backoff
 from copilot_client.requests import KnowledgeQARequest, SearchKnowledgeRequest
@@ -31,4 +32,5 @@ __all__ = [
     "StreamResponse",
     "Transcript",
     "Unreachable",
+    "WebReference",
 ]

@@ -94,6 +94,21 @@ class QueryReference:
 
 
 @dataclass(frozen=True)
+class WebReference:
+    """A page from outside behind a number of an answer. read_at: ISO 8601; what it says now may differ."""
+
+    number: int
+    url: str
+    title: str
+    snippet: str = ""
+    read_at: str = ""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        return cls(row["number"], row["url"], row["title"], row.get("snippet", ""), row.get("read_at", ""))
+
+
+@dataclass(frozen=True)
 class StreamResponse:
     """One event. seq: 0, 1, 2, … within an answer; 0 says: drop what you have, it is told from the beginning.
 
@@ -108,6 +123,7 @@ class StreamResponse:
     done: bool = False
     knowledge_references: tuple[SearchResult, ...] = ()
     query_references: tuple[QueryReference, ...] = ()
+    web_references: tuple[WebReference, ...] = ()
     session_id: str = ""
     assistant_message_id: str = ""
     tool_calls: tuple[LLMToolCall, ...] = ()
@@ -130,6 +146,7 @@ class StreamResponse:
             done=row["done"],
             knowledge_references=tuple(SearchResult.of(each) for each in row.get("knowledge_references") or ()),
             query_references=tuple(QueryReference.of(each) for each in row.get("query_references") or ()),
+            web_references=tuple(WebReference.of(each) for each in row.get("web_references") or ()),
             session_id=row["session_id"],
             assistant_message_id=row["assistant_message_id"],
             tool_calls=tuple(LLMToolCall(call["id"], call["type"], FunctionCall(**call["function"])) for call in calls),
@@ -146,19 +163,21 @@ def _known(name: str) -> ResponseType | str:
 
 @dataclass
 class Transcript:
-    """An answer as it grows. references, queries: the latest lists of sources; end: the last event, None while there is none."""
+    """An answer as it grows. references, queries, pages: the latest lists of sources; end: the last event, None while there is none."""
 
     text: str = ""
     references: tuple[SearchResult, ...] = ()
     queries: tuple[QueryReference, ...] = ()
+    pages: tuple[WebReference, ...] = ()
     end: StreamResponse | None = None
 
     def take(self, event: StreamResponse) -> None:
         if event.seq == 0:
-            self.text, self.references, self.queries, self.end = "", (), (), None
+            self.text, self.references, self.queries, self.pages, self.end = "", (), (), (), None
         if event.response_type is ResponseType.ANSWER:
             self.text += event.content
         elif event.response_type is ResponseType.REFERENCES:
             self.references, self.queries = event.knowledge_references, event.query_references
+            self.pages = event.web_references
         elif event.is_last:
             self.end = event

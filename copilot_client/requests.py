@@ -10,7 +10,8 @@ class KnowledgeQARequest:
     """A question. Empty lists do not narrow; nothing here widens what the caller may read.
 
     knowledge_ids: documents. agent_enabled: the model chooses tools; None leaves it to the address and the agent's profile.
-    agent_id: an agent profile. summary_model_id: name of a language model. web_search_enabled: refused by a server without it.
+    agent_id: an agent profile. summary_model_id: name of a language model. web_search_enabled: False: nothing
+    is asked outside; True: refused where the profile does not switch it on.
     """
 
     query: str
@@ -18,7 +19,7 @@ class KnowledgeQARequest:
     knowledge_ids: Sequence[str] = ()
     agent_enabled: bool | None = None
     agent_id: str = ""
-    web_search_enabled: bool = False
+    web_search_enabled: bool | None = None
     summary_model_id: str = ""
     disable_title: bool = False
 

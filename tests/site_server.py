@@ -23,12 +23,15 @@ Page = str | Reply | Callable[[Mapping[str, str]], Reply]
 
 @dataclass
 class Site:
-    """pages: by path with its query; text is HTML. asked: each request's path, with ` (304)` where nothing was sent."""
+    """pages: by path with its query; text is HTML. answers: for paths under `/search`. asked: each request's path, with ` (304)` where
+    nothing was sent.
+    """
 
     url: str
     pages: dict[str, Page]
     asked: list[str] = field(default_factory=list)
     headers: list[Mapping[str, str]] = field(default_factory=list)
+    answers: Callable[[str], Reply] | None = None
 
 
 def page(title: str, *links: str, text: str = FILLER, head: str = "") -> str:
@@ -45,6 +48,8 @@ def serving_pages(pages: Mapping[str, Page]) -> Iterator[Site]:
         def do_GET(self) -> None:
             site.headers.append(dict(self.headers))
             found = site.pages.get(self.path, Reply(b"not here", 404, "text/plain"))
+            if site.answers is not None and self.path.startswith("/search?"):
+                found = site.answers(self.path)
             reply = (
                 found(dict(self.headers))
                 if callable(found)

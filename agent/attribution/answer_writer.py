@@ -18,9 +18,17 @@ from agent.attribution.judge import judged
 from agent.attribution.overlap import nearest
 from agent.attribution.sentences import CitedStatement, Sentences
 from agent.attribution.verdict import Verdict
-from agent.cited_answer import CitedAnswer, CitedQuery, CitedSentence, CitedSpan
+from agent.cited_answer import CitedAnswer, CitedPage, CitedQuery, CitedSentence, CitedSpan
 from agent.events import Answer, KnowledgeReference, QueryReference, References
-from agent.evidence import cited_query, cited_span, query_reference, reference, result_told
+from agent.evidence import (
+    cited_page,
+    cited_query,
+    cited_span,
+    query_reference,
+    reference,
+    result_told,
+    web_reference,
+)
 from agent.notices import judge_failed
 from agent.prompting import count_tokens, prompt
 from agent.providers.base import Delta, Message, ModelBroken, ModelError, Shape, WrappedModel
@@ -83,6 +91,7 @@ class Writer:
     kept: list[CitedSentence] = field(default_factory=list)
     spans: dict[int, CitedSpan] = field(default_factory=dict)
     queries: dict[int, CitedQuery] = field(default_factory=dict)
+    pages: dict[int, CitedPage] = field(default_factory=dict)
     references: list[KnowledgeReference] = field(default_factory=list)
     query_references: list[QueryReference] = field(default_factory=list)
     strengths: list[float] = field(default_factory=list)
@@ -96,8 +105,10 @@ class Writer:
         self.evidence = self._chosen()
         self.texts = {
             number: Evidence(
-                f"{found.item.source.title}\n\n{found.item.text}" if found.passage else found.item.text,
-                found.item.type == "sql_result",
+                f"{found.item.source.title}\n\n{found.item.text}"
+                if found.passage or found.outside
+                else found.item.text,
+                found.is_result,
             )
             for number, found in self.evidence.items()
         }
@@ -144,6 +155,9 @@ class Writer:
 
     def closing(self) -> Iterator[Together]:
         """What ends the answer's events; nothing where there is no answer."""
+        if self.pages:
+            with override(self.run.language):
+                self.run.tell(str(texts.FROM_OUTSIDE))
         if notices := tuple(self.run.fresh_notices()):
             yield notices
         if self.kept:
@@ -226,21 +240,34 @@ class Writer:
         self.kept.append(sentence)
         self.run.answer = self._so_far()  # what is stored if somebody stops the run here
         mark = {} if sentence.is_checked else {"is_checked": False}
+        mark |= {"is_outside": True} if self.pages.keys() & set(numbers) else {}
         answer = Answer(content=f"{gap}{sentence.marked}", data={"provider": self.provider, **mark})
         return (self._references(done=False), answer) if fresh else (answer,)
 
     def _so_far(self) -> CitedAnswer:
-        return CitedAnswer(self.provider, tuple(self.kept), tuple(self.spans.values()), tuple(self.queries.values()))
+        return CitedAnswer(
+            self.provider,
+            tuple(self.kept),
+            tuple(self.spans.values()),
+            tuple(self.queries.values()),
+            tuple(self.pages.values()),
+        )
 
     def _references(self, *, done: bool) -> References:
         return References(
-            knowledge_references=list(self.references), query_references=list(self.query_references), done=done
+            knowledge_references=list(self.references),
+            query_references=list(self.query_references),
+            web_references=[web_reference(page) for page in self.pages.values()],
+            done=done,
         )
 
     def _cite(self, number: int, sentence: str) -> None:
         """Give a piece of evidence the next number that people see; the cited span is its sentence that says most of it."""
         shown = self._numbers[number] = len(self._numbers) + 1
         item, passage = self.evidence[number].item, self.evidence[number].passage
+        if outside := self.evidence[number].outside:
+            self.pages[shown] = cited_page(shown, outside, sentence)
+            return
         if passage is None:
             self.queries[shown] = cited_query(shown, self.evidence[number])
             self.query_references.append(query_reference(shown, self.evidence[number]))
@@ -251,11 +278,13 @@ class Writer:
         self.references.append(reference(shown, passage, score, start=start, end=end))
 
     def _chosen(self) -> dict[int, Finding]:
-        """The evidence that the model is shown, by number: the first found first, as much as fits."""
+        """The evidence that the model is shown, by number: what is known inside before pages from outside, the first found first, as
+        much as fits.
+        """
         assert self.run.model is not None
         left = int(self.run.model.context_tokens * EVIDENCE_SHARE)
         chosen: dict[int, Finding] = {}
-        for finding in self.run.findings.values():
+        for finding in sorted(self.run.findings.values(), key=lambda each: each.outside is not None):
             left -= count_tokens(finding.item.text) + 40
             if left < 0 or len(chosen) == MOST_EVIDENCE:
                 break
@@ -269,6 +298,8 @@ class Writer:
         system = run.use(prompt("answer", language))
         if run.profile.tone:
             system = f"{system}\n{run.use(prompt(f'tone_{run.profile.tone}', language))}"
+        if any(finding.outside for finding in self.evidence.values()):
+            system = f"{system}\n{run.use(prompt('answer_outside', language))}"
         blocks = [fenced(finding.item, number=number) for number, finding in self.evidence.items()]
         if run.workings:
             blocks.append("\n".join(["<calculations>", *map(escaped, run.workings), "</calculations>"]))

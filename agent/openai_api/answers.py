@@ -54,7 +54,7 @@ class Answer:
         """What an event adds to the text. event: one of `agent.events.Event`, as JSON has it."""
         match event["response_type"]:
             case "references":
-                cited = [*event["knowledge_references"], *event["query_references"]]
+                cited = [*event["knowledge_references"], *event["query_references"], *event["web_references"]]
                 self.sources |= {each["number"]: each for each in cited}
             case "complete":
                 self.stop_reason, self.notices = event["data"].get("stop_reason", ""), event["data"].get("notices", ())
@@ -64,7 +64,9 @@ class Answer:
                 self.choices = event["data"].get("readings", self.choices)
                 piece = event["content"]
                 if event["data"].get("is_checked") is False and piece.strip():
-                    piece = f"{piece.rstrip()} {self._marked()}{piece[len(piece.rstrip()) :]}"
+                    piece = _with(piece, self._marked())
+                if event["data"].get("is_outside") and piece.strip():
+                    piece = _with(piece, self._from_outside())
                 self.text += piece
                 return str(piece)
         return ""
@@ -86,6 +88,10 @@ class Answer:
         with override(self.run.language):
             return _("(not checked against its source)")
 
+    def _from_outside(self) -> str:
+        with override(self.run.language):
+            return _("(from outside)")
+
     def _annotations(self) -> list[dict[str, Any]]:
         return [
             {
@@ -102,8 +108,10 @@ class Answer:
         ]
 
     def url_of(self, number: int) -> str:
-        """Where the source opens for whoever may read it: its passage, or the conversation with the query's table."""
+        """Where the source opens for whoever may read it: its passage, the conversation with the query's table, or a page outside."""
         source = self.sources[number]
+        if "url" in source:
+            return str(source["url"])
         if "chunk_id" in source:
             path = reverse("document", args=[source["knowledge_id"]])
             return f"{self.site}{path}?{urlencode({'chunk': source['chunk_id']})}#cited"
@@ -143,6 +151,12 @@ class Answer:
             "completion_tokens": spent.output_tokens,
             "total_tokens": spent.tokens,
         }
+
+
+def _with(piece: str, mark: str) -> str:
+    """A piece of the answer with a mark behind its words."""
+    words = piece.rstrip()
+    return f"{words} {mark}{piece[len(words) :]}"
 
 
 def error_body(sentence: str, code: str) -> dict[str, Any]:

@@ -71,9 +71,9 @@ def dry_run(
 ) -> DryRun:
     """Walk the states as a run does, without storing anything. Call it within `looking()`.
 
-    by: who tries it, where they may come with an API token: it opens here what it opens elsewhere. Tools that change something
-    are not offered. profile: on trial, saved or not; None: the one they would have. Raises InvalidInput (no question, too long)
-    and what the states raise.
+    by: who tries it, where they may come with an API token: it opens here what it opens elsewhere. Tools that change something,
+    or let something leave the house, are not offered. profile: on trial, saved or not; None: the one they would have. Raises
+    InvalidInput (no question, too long) and what the states raise.
     """
     profile = profile or profile_of(principal, Options())
     harmless = tuple(name for name in allowed_names(profile.tools) if _may_try(find(name), by))
@@ -103,7 +103,7 @@ def dry_run(
 
 def _may_try(tool: Tool, by: Principal | None) -> bool:
     is_open = by is None or not tool.scope or by.may_use(tool.scope)
-    return is_open and not tool.has_side_effects
+    return is_open and not tool.has_side_effects and tool.brings != "outside"
 
 
 async def _events(run: Run) -> list[Event]:

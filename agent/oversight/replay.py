@@ -176,6 +176,8 @@ def _today(item: Mapping[str, Any], passages: Mapping[UUID, Today], found: Seque
     source = item.get("source") or {}
     if source.get("chunk_id"):
         return passages[UUID(source["chunk_id"])]
+    if item["type"] == "web_page":
+        return None  # nobody outside is asked again by whoever checks
     results = [each.hash for each in found if each.type == "sql_result" and each.source.db == source.get("db")]
     if not results:
         return None
@@ -184,7 +186,7 @@ def _today(item: Mapping[str, Any], passages: Mapping[UUID, Today], found: Seque
 
 def _piece(item: Mapping[str, Any], is_cited: bool, today: Today | None, found: Sequence[EvidenceItem]) -> Used:
     source = item.get("source") or {}
-    is_query = not source.get("chunk_id")
+    is_query = item["type"] == "sql_result" and not source.get("chunk_id")
     return Used(
         evidence_id=item["evidence_id"],
         kind=item["type"],

@@ -3,6 +3,7 @@ from django.urls import path
 from agent import model_test_views, profile_test_views
 from agent.oversight import gap_views, impersonation_views, rating_views, replay_views
 from agent.question_sets import views as evaluation_views
+from agent.web import try_views
 
 urlpatterns = [
     path("admin/see-as/", impersonation_views.choose, name="see-as-choose"),
@@ -16,5 +17,6 @@ urlpatterns = [
     path("admin/evaluations/<uuid:set_id>/", evaluation_views.set_page, name="evaluation"),
     path("admin/evaluations/<uuid:set_id>/runs/", evaluation_views.run_page, name="evaluation-runs"),
     path("admin/answers/<uuid:message_id>/evaluate/", evaluation_views.take_answer, name="evaluate-answer"),
+    path("admin/web-searches/try/", try_views.try_search, name="web-search-try"),
     path("admin/gaps/", gap_views.gap_list, name="gaps"),
 ]

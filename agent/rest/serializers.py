@@ -4,7 +4,8 @@ from rest_framework import serializers
 
 from agent.events import StopReason
 from agent.models import Rating, Role, Session
-from agent.shown.message import ShownCitation, ShownMessage, ShownQuery, ShownSentence, ShownToolCall
+from agent.shown.message import ShownCitation, ShownMessage, ShownPage, ShownQuery, ShownSentence, ShownToolCall
+from agent.web.summary import AskedOutside
 from authz.models import RequestState
 from business.results.shown_query import ChartSpec, Meaning, QueryShown, ResultTable
 from knowledge.services.access_requests import Offer
@@ -24,6 +25,7 @@ class SentenceSerializer(serializers.Serializer[ShownSentence]):
     citations = serializers.ListField(child=serializers.IntegerField())
     is_masked = serializers.BooleanField()
     is_checked = serializers.BooleanField(help_text="False: it was not checked against its source.")
+    is_outside = serializers.BooleanField(help_text="True: it stands on a page of the web.")
 
 
 class CitationSerializer(serializers.Serializer[ShownCitation]):
@@ -106,6 +108,25 @@ class QuerySerializer(serializers.Serializer[ShownQuery]):
     result = ResultSerializer(allow_null=True)
 
 
+class PageSerializer(serializers.Serializer[ShownPage]):
+    """A numbered source from outside: a page of the web. What it says now may differ from what was read."""
+
+    number = serializers.IntegerField()
+    evidence_id = serializers.CharField()
+    url = serializers.CharField()
+    title = serializers.CharField()
+    snippet = serializers.CharField(help_text="The words that were cited.")
+    read_at = serializers.DateTimeField()
+
+
+class AskedOutsideSerializer(serializers.Serializer[AskedOutside]):
+    """A question that left the house, word for word."""
+
+    query = serializers.CharField()
+    provider = serializers.CharField(help_text="The service, as it is called here.")
+    to = serializers.CharField(help_text="The host that it was sent to.")
+
+
 class ToolCallSerializer(serializers.Serializer[ShownToolCall]):
     """A call of a tool behind an answer. What it was asked and what it brought is told while it happens, and not kept."""
 
@@ -136,6 +157,8 @@ class MessageSerializer(serializers.Serializer[ShownMessage]):
     citations = CitationSerializer(many=True)
     offers = OfferSerializer(many=True)
     queries = QuerySerializer(many=True)
+    pages = PageSerializer(many=True)
+    asked_outside = AskedOutsideSerializer(many=True)
     notice = serializers.CharField(help_text="What was done differently from what one would expect; mostly empty.")
     understood = serializers.CharField(help_text="A follow-up as it was completed; empty where nothing was added.")
     readings = serializers.ListField(

@@ -81,7 +81,7 @@ class Messages(PrincipalView):
     def get(self, request: Request, pk: UUID) -> Response:
         CursorFilters.checked(request.query_params)
         session = get_session(self.principal, pk)
-        rows = self.paginate_queryset(session.messages.prefetch_related("citations", "queries"))
+        rows = self.paginate_queryset(session.messages.prefetch_related("citations", "queries", "pages"))
         shown = self.get_serializer(read_messages(self.principal, session, rows or []), many=True)
         return self.get_paginated_response(shown.data)
 

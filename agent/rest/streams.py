@@ -39,9 +39,9 @@ class ChatRequest(Question):
     )
     web_search_enabled = serializers.BooleanField(
         required=False,
-        default=False,
+        default=None,
         allow_null=True,
-        help_text="Refused where it is true: answers are made from documents only.",
+        help_text="False: nothing is asked outside. True: refused where the agent profile does not switch it on. Else the profile decides.",
     )
     summary_model_id = serializers.CharField(
         required=False,
@@ -57,13 +57,6 @@ class ChatRequest(Question):
         allow_null=True,
         help_text="The conversation keeps its title, or goes without one.",
     )
-
-    def validate_web_search_enabled(self, value: bool) -> bool:
-        if value:
-            raise serializers.ValidationError(
-                _("There is no search of the web here; answers are made from documents only. Leave it out or false.")
-            )
-        return value
 
 
 class KnowledgeChatRequest(ChatRequest):
@@ -120,6 +113,7 @@ class Chat(StreamView):
             profile_id=given["agent_id"],
             model=given["summary_model_id"],
             uses_tools=given["agent_enabled"],
+            searches_web=given["web_search_enabled"],
             disable_title=given["disable_title"],
         )
         language = given.get("language") or get_language() or "en"

@@ -26,6 +26,7 @@ from agent.events import (
     References,
     Reflection,
     StopReason,
+    WebReference,
 )
 from agent.models import Message, Role, Session
 from agent.revocation import Grounds, changed, may_read
@@ -189,7 +190,7 @@ def _asked(session: Session, shown: ShownMessage) -> str:
 def _told(shown: ShownMessage) -> list[Event]:
     """Everything between the question and the last event."""
     events: list[Event] = [Reflection(content=sentence, done=True) for sentence in shown.notice.splitlines()]
-    if shown.citations or shown.queries:
+    if shown.citations or shown.queries or shown.pages:
         events.append(_references(shown))
     if shown.stop_reason != StopReason.TOOL_ERROR:
         facts = {"provider": shown.provider, "readings": list(shown.readings)}
@@ -199,13 +200,13 @@ def _told(shown: ShownMessage) -> list[Event]:
 
 def _answered(shown: ShownMessage, data: dict[str, Any]) -> Iterator[Answer]:
     """The answer as one event, or, where sentences have a mark, as one for each run of them that has it or has it not."""
-    sentences = [CitedSentence(s.text, s.citations, s.is_checked, s.gap) for s in shown.sentences if not s.is_masked]
-    runs = [(is_checked, list(each)) for is_checked, each in groupby(sentences, key=lambda each: each.is_checked)]
+    told = [each for each in shown.sentences if not each.is_masked]
+    runs = [(mark, list(each)) for mark, each in groupby(told, key=lambda each: (each.is_checked, each.is_outside))]
     if not shown.sentences or not runs:
         yield Answer(content="" if shown.sentences else shown.content, done=True, data=data)
-    for place, (is_checked, each) in enumerate(runs):
-        text = laid_out((sentence.gap, sentence.marked) for sentence in each)
-        facts = data if is_checked else {**data, "is_checked": False}
+    for place, ((is_checked, is_outside), each) in enumerate(runs):
+        text = laid_out((s.gap, CitedSentence(s.text, s.citations).marked) for s in each)
+        facts = data | ({} if is_checked else {"is_checked": False}) | ({"is_outside": True} if is_outside else {})
         yield Answer(
             content=f"{(each[0].gap.rstrip('- ') or ' ') if place else ''}{text}",
             done=place == len(runs) - 1,
@@ -247,6 +248,17 @@ def _references(shown: ShownMessage) -> References:
                 result=query.result,
             )
             for query in shown.queries
+        ],
+        web_references=[
+            WebReference(
+                number=page.number,
+                evidence_id=page.evidence_id,
+                url=page.url,
+                title=page.title,
+                snippet=page.snippet,
+                read_at=page.read_at,
+            )
+            for page in shown.pages
         ],
         done=True,
     )

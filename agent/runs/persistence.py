@@ -14,7 +14,7 @@ from django.utils.translation import override
 from agent import texts
 from agent.cited_answer import CitedQuery, CitedSentence
 from agent.events import StopReason
-from agent.models import Citation, DayOfUse, Message, QueryCitation, Session
+from agent.models import Citation, DayOfUse, Message, QueryCitation, Session, WebCitation
 from agent.revocation import SHOWS_EVIDENCE
 from agent.runs.telemetry import export
 from agent.sessions import title_from
@@ -148,6 +148,9 @@ def _cite(run: Run) -> None:
         Citation.objects.bulk_create(rows)
         QueryCitation.objects.bulk_create(
             query_citation(run.message_id, query, run.state.authz.perm_snapshot_id) for query in run.answer.queries
+        )
+        WebCitation.objects.bulk_create(
+            WebCitation(message_id=run.message_id, **vars(page)) for page in run.answer.pages
         )
 
 

@@ -74,7 +74,7 @@ class ShownStep:
 
 @dataclass(frozen=True)
 class ShownEvidence:
-    """A piece of evidence that the viewer may see today. is_result: of a query, no passage of a document.
+    """A piece of evidence that the viewer may see today. is_result: of a query, no passage of a document. is_outside: of a page of the web.
 
     scores: one for each of STAGES, None where a stage did not see it.
     """
@@ -84,6 +84,7 @@ class ShownEvidence:
     page: int | None
     is_cited: bool
     scores: tuple[float | None, ...]
+    is_outside: bool = False
 
 
 @dataclass(frozen=True)
@@ -165,8 +166,10 @@ def _evidence(
     visible = {passage.chunk_id: passage for passage in passages(principal, chunks)}
     results = visible_queries(principal, set(queried.values()))
     for item in items:
-        passage = None if _is_query(item) else visible.get(UUID(item["source"]["chunk_id"]))
-        if passage is None and not (_is_query(item) and queried[item["evidence_id"]] in results):
+        chunk_id = item["source"].get("chunk_id")
+        passage = visible.get(UUID(chunk_id)) if chunk_id else None
+        is_open = passage is not None or _is_outside(item)
+        if not is_open and not (_is_query(item) and queried[item["evidence_id"]] in results):
             continue
         scores = ranked.get(item["evidence_id"], {})
         yield ShownEvidence(
@@ -175,12 +178,17 @@ def _evidence(
             page=item["source"].get("page"),
             is_cited=item["evidence_id"] in cited,
             scores=tuple(scores.get(stage) for stage in STAGES),
+            is_outside=_is_outside(item),
         )
 
 
 def _is_query(item: Mapping[str, Any]) -> bool:
     """Whether it is the result of a data source and stands in no document."""
-    return not item["source"].get("chunk_id")
+    return not item["source"].get("chunk_id") and not _is_outside(item)
+
+
+def _is_outside(item: Mapping[str, Any]) -> bool:
+    return bool(item["type"] == "web_page")
 
 
 def _source(item: Mapping[str, Any]) -> str:
@@ -208,6 +216,11 @@ def _facts(message: Message, state: Mapping[str, Any]) -> Iterator[tuple[Label, 
     if tokens:
         yield _("Tokens sent and received"), f"{spent['input_tokens']:,} + {spent['output_tokens']:,}"
         yield _("Cost, in the currency of the model's prices"), spent["cost"]
+    web = (state.get("tools") or {}).get("web") or {}
+    for asked in web.get("asked", ()):
+        yield _("Asked outside"), f"“{asked['query']}” → {asked['to']}"
+    for page in web.get("fetched", ()):
+        yield _("Page from outside"), f"{page['url'][:200]} ({page['code']})"
     if spent.get("stopped_by"):
         yield _("Limit that was reached"), spent["stopped_by"]
     for label, name in ((_("Embedder"), "embedder"), (_("Reranker"), "reranker"), (_("Agent profile"), "profile")):

@@ -13,7 +13,7 @@ from knowledge.ingestion.language import language_of
 class Chip:
     """name: for whoever does not see it. label: the first source, short; more: how many others. address: what the drawer opens; anchor:
     of a result's table; neither for a result that keeps none. cards: ids of the cards, numbers: as in copied text. is_again: the chip
-    before names the same, so this one needs no label.
+    before names the same, so this one needs no label. icon: of an anchor.
     """
 
     name: str
@@ -25,6 +25,7 @@ class Chip:
     cards: str = ""
     language: str = "en"
     is_again: bool = False
+    icon: str = "chart"
 
 
 def chips_after(message: ShownMessage, sources: Sequence[Source]) -> Iterator[tuple[ShownSentence, list[Chip]]]:
@@ -69,6 +70,7 @@ def _chips(
             language=language_of(first.label) or "en",
             is_again=is_again,
         )
+    outside = {page.number: page for page in message.pages}
     for number in numbers:
         if query := queried.get(number):
             yield Chip(
@@ -76,5 +78,14 @@ def _chips(
                 label=query.source,
                 numbers=str(number),
                 anchor=f"r-{message.id}-{number}" if query.result else "",
+                is_again=is_again,
+            )
+        elif page := outside.get(number):
+            yield Chip(
+                name=_("Source %(number)s from outside: %(host)s") % {"number": number, "host": page.host},
+                label=_("outside: %(host)s") % {"host": page.host},
+                numbers=str(number),
+                anchor=f"w-{message.id}-{number}",
+                icon="globe",
                 is_again=is_again,
             )

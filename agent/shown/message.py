@@ -15,6 +15,8 @@ from agent.mcp.client.visibility import SOURCE
 from agent.models import Fault, Role
 from agent.shown.close_titles import CloseTitle
 from agent.shown.steps import Step
+from agent.web.passage import host_of
+from agent.web.summary import AskedOutside
 from business.results.shown_query import QueryShown
 from knowledge.places import DocumentPlace
 from knowledge.selectors import ShownPassage
@@ -25,8 +27,8 @@ from knowledge.services.access_requests import Offer
 class ShownSentence:
     """A sentence of an answer. Masked: it stood on a passage that this person may not see any more, so it says nothing.
 
-    is_row: it is a row of a table that is shown as one.
-    is_checked: False where it was not checked against its source. gap: as in `agent.cited_answer.CitedSentence`.
+    is_row: it is a row of a table that is shown as one. is_checked: False where it was not checked against its source. is_outside: it
+    stands on a page of the web. gap: as in `agent.cited_answer.CitedSentence`.
     """
 
     text: str
@@ -34,6 +36,7 @@ class ShownSentence:
     is_masked: bool = False
     is_row: bool = False
     is_checked: bool = True
+    is_outside: bool = False
     gap: str = ""
 
 
@@ -76,6 +79,22 @@ class ShownQuery:
     def service(self) -> str:
         """The service outside that brought it; "" where it is a query."""
         return self.source.removeprefix(SOURCE) if self.source.startswith(SOURCE) else ""
+
+
+@dataclass(frozen=True)
+class ShownPage:
+    """A numbered source from outside: a page of the web as it was read at `read_at`; snippet: the words that were cited."""
+
+    number: int
+    evidence_id: str
+    url: str
+    title: str
+    snippet: str
+    read_at: datetime
+
+    @property
+    def host(self) -> str:
+        return host_of(self.url)
 
 
 @dataclass(frozen=True)
@@ -151,11 +170,12 @@ class Around:
 class ShownMessage:
     """A message as this person may see it now.
 
-    notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it
-    was worked on as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose
-    names they may ask to be let in. explore: the address of the form in which a question on data that was not read can be asked.
-    approval: the call that they are asked to allow. around: of an answer that is prepared for a page (`agent.shown.page`). parent_id:
-    what it follows. branches: of the questions at its place, where there are several.
+    notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it was worked
+    on as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose names they may ask
+    to be let in. pages: sources from outside; asked_outside: the questions that left the house. explore: the address of the form in
+    which a question on data that was not read can be asked. approval: the call that they are asked to allow. around: of an answer that
+    is prepared for a page (`agent.shown.page`). parent_id: what it follows. branches: of the questions at its place, where there are
+    several.
     """
 
     id: UUID
@@ -169,6 +189,8 @@ class ShownMessage:
     sentences: tuple[ShownSentence, ...] = ()
     citations: tuple[ShownCitation, ...] = field(default=())
     queries: tuple[ShownQuery, ...] = ()
+    pages: tuple[ShownPage, ...] = ()
+    asked_outside: tuple[AskedOutside, ...] = ()
     notice: str = ""
     understood: str = ""
     readings: tuple[str, ...] = ()

@@ -27,7 +27,7 @@ def turn_page(principal: Principal, session: Session, message_id: UUID) -> list[
 
 
 def _prepared(principal: Principal, session: Session, tree: Tree, ids: Sequence[UUID]) -> list[ShownMessage]:
-    rows = list(session.messages.filter(pk__in=ids).prefetch_related("citations", "queries"))
+    rows = list(session.messages.filter(pk__in=ids).prefetch_related("citations", "queries", "pages"))
     shown = read_messages(principal, session, rows)
     beside = around(principal, shown, rows)
     return [replace(each, around=beside.get(each.id), branches=tree.branches(each.id)) for each in shown]

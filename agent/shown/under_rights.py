@@ -12,9 +12,17 @@ from agent.events import StopReason
 from agent.extractive.excerpts import excerpt_of, rows_in
 from agent.mcp.client.rows import ToolApproval
 from agent.mcp.client.visibility import approvals_of
-from agent.models import Citation, Message, QueryCitation, Role
+from agent.models import Citation, Message, QueryCitation, Role, WebCitation
 from agent.providers import extractive
-from agent.shown.message import ShownCitation, ShownMessage, ShownQuery, ShownSentence, ShownToolCall
+from agent.shown.message import (
+    ShownCitation,
+    ShownMessage,
+    ShownPage,
+    ShownQuery,
+    ShownSentence,
+    ShownToolCall,
+)
+from agent.web.summary import AskedOutside
 from authz.principal import Principal
 from business.explore.links import explore_url
 from business.logical_query.query import LogicalQuery
@@ -63,11 +71,13 @@ def _offered(row: Message) -> list[UUID]:
 def _show(row: Message, seen: _Seen) -> ShownMessage:
     citations = [citation for citation in row.citations.all() if citation.chunk_id in seen.passages]
     queries = [query for query in row.queries.all() if query.pk in seen.queries]
-    numbers = {citation.number for citation in citations} | {query.number for query in queries}
+    pages = tuple(_page(page) for page in row.pages.all())
+    outside = {page.number for page in pages}  # of the world: whoever may read the answer may read them
+    numbers = {citation.number for citation in citations} | {query.number for query in queries} | outside
     quoted = row.provider == extractive.NAME
     shown = {c.number: _citation(c, seen.passages[c.chunk_id], quoted=quoted) for c in citations}
     said = {text for one in shown.values() if one.excerpt for text in rows_in(one.passage.text)}
-    sentences = tuple(_sentence(entry, numbers, said) for entry in row.sentences)
+    sentences = tuple(_sentence(entry, numbers, said, outside) for entry in row.sentences)
     content = row.content
     if sentences and row.role == Role.ASSISTANT:
         separator = "\n" if row.stop_reason == StopReason.NOT_CONFIRMED else " "
@@ -85,6 +95,8 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
         sentences=sentences,
         citations=tuple(shown.values()),
         queries=tuple(ShownQuery(q.number, q.evidence_id, q.source, q.title, _result(q)) for q in queries),
+        pages=pages,
+        asked_outside=tuple(AskedOutside.model_validate(one) for one in _web_of(row).get("asked", ())),
         notice="\n".join(_(line) for line in row.notice.splitlines() if line),
         understood=_understood(asked),
         readings=tuple(row.state.get("plan", {}).get("clarifying_questions", ())),
@@ -107,6 +119,15 @@ def _explore_of(row: Message) -> str:
         return ""
     query = LogicalQuery.model_validate(form["query"]) if form.get("query") else None
     return explore_url(form["source"], query) or explore_url(form["source"])
+
+
+def _web_of(row: Message) -> Mapping[str, Any]:
+    """What left the house for this answer."""
+    return (row.state.get("tools") or {}).get("web") or {}
+
+
+def _page(row: WebCitation) -> ShownPage:
+    return ShownPage(row.number, row.evidence_id, row.url, row.title, row.snippet, row.read_at)
 
 
 def _tool_call(step: Mapping[str, Any]) -> ShownToolCall:
@@ -133,9 +154,12 @@ def _citation(row: Citation, passage: ShownPassage, *, quoted: bool) -> ShownCit
     return ShownCitation(row.number, row.evidence_id, row.start, row.end, passage, row.score, excerpt)
 
 
-def _sentence(entry: Mapping[str, Any], seen: set[int], rows: Collection[str]) -> ShownSentence:
+def _sentence(
+    entry: Mapping[str, Any], seen: Collection[int], rows: Collection[str], outside: Collection[int]
+) -> ShownSentence:
     text, citations = entry["text"], tuple(entry["citations"])
-    if set(citations) <= seen:
+    if set(citations) <= set(seen):
         checked, gap = entry.get("is_checked", True), entry.get("gap", "")
-        return ShownSentence(text, citations, is_row=text in rows, is_checked=checked, gap=gap)
+        is_outside = any(number in outside for number in citations)
+        return ShownSentence(text, citations, is_row=text in rows, is_checked=checked, is_outside=is_outside, gap=gap)
     return ShownSentence("", (), is_masked=True)

@@ -24,16 +24,21 @@ from agent.states.retrieve import filters_of
 from agent.tools.base import ToolContext, allowed_names, in_order, specification
 from agent.tools.calling import UNREAD, Called, call_tool
 from agent.tools.knowledge_search import TOP_K
+from agent.web.summary import WebSummary
 from agent.workflow import add_trace
 from copilot_site.lib.json_depth import loads
 from knowledge.ingestion.language import language_of
 
 AT_ONCE = 2  # calls of one run: each may hold a connection, and ask the model
 CONTEXT_SHARE = 0.6  # of the model's context for the conversation of the loop; the rest is room for its answers
+AGAIN = {"InsideFirst"}  # problems after which the very same call may be made again
 PROBLEMS = {  # what is kept of a call that failed: the tool's own sentence may repeat a title or a cell
     "InvalidArguments": "the arguments do not fit the tool",
     "TimeoutError": "the tool did not finish in time",
     "NotFound": "what it was asked for is not there, or not theirs",
+    "InsideFirst": "the web is asked after the company's own documents",
+    "KeptInside": "the question held what was read inside, and did not leave",
+    "SearchFailed": "the search of the web did not answer",
     "ToolMistake": "the tool could not do what it was asked for",
     "ServiceUnusable": "the service of the tool did not answer",
     "NeedsApproval": "the person is asked first",
@@ -83,12 +88,15 @@ class _Loop:
         self.allowed = [*allowed_names(run.profile.tools), *(tool.name for tool in self.outside)]
         self.tools = [specification(tool) for tool in (*in_order(self.allowed), *self.outside)]
         asked = run.state.input.normalized_query
-        system = run.use(prompt("act", language_of(asked) or run.language))
+        language = language_of(asked) or run.language
+        system = run.use(prompt("act", language))
+        if any(tool.brings == "outside" for tool in in_order(self.allowed)):
+            system = f"{system}\n{run.use(prompt('act_outside', language))}"
         told = "\n".join([asked, *(f"- {step.tool}: {step.question}" for step in run.state.plan.subtasks)])
         self.turns = [Turn(role="system", content=system), *run.history, Turn(role="user", content=told)]
         self.ids: set[str] = set()
         self.places = asyncio.Semaphore(AT_ONCE)
-        self.is_over = False
+        self.is_over = self.is_put_off = False
 
     async def step(self) -> AsyncIterator[Event]:
         """One decision of the model and the calls it makes. Raises ModelError."""
@@ -118,10 +126,11 @@ class _Loop:
             return
         self.turns.append(Turn(role="assistant", content=reply.text, tool_calls=[call.as_message() for call in calls]))
         yield ToolCall(tool_calls=[_shown_call(call) for call in calls], done=True)
-        known = len(run.findings)
+        known, self.is_put_off = len(run.findings), False
         async for result in self._called(calls):
             yield result
-        run.spent.fruitless = 0 if len(run.findings) > known else run.spent.fruitless + 1
+        if not self.is_put_off:
+            run.spent.fruitless = 0 if len(run.findings) > known else run.spent.fruitless + 1
 
     async def _allowed_made(self, allowed: AllowedCall) -> AsyncIterator[Event]:
         """The call that the person allowed, as if the model had just written it; no other call of the run can spend what was allowed."""
@@ -190,6 +199,9 @@ class _Loop:
 
     def _kept(self, call: CompleteCall, called: Called, *, ms: int) -> ToolResult:
         keep(self.run, called, ms=ms)
+        if called.problem in AGAIN:
+            self.run.spent.calls_made.discard(_signature(call))
+            self.is_put_off = True
         self.turns.append(Turn(role="tool", content=called.result.output, tool_call_id=call.id))
         data, success = dict(called.result.data), called.result.success
         return _result(call, called.name, called.result.output, data, success=success, ms=ms)
@@ -224,6 +236,14 @@ def keep(run: Run, called: Called, *, ms: int) -> None:
         )
     if result.sql is not None:
         run.state.tools.sql = result.sql
+    if result.web is not None:
+        before = run.state.tools.web or WebSummary()
+        run.state.tools.web = WebSummary(
+            asked=[*before.asked, *result.web.asked], fetched=[*before.fetched, *result.web.fetched]
+        )
+    if called.tool is not None and called.tool.brings == "inside":
+        said = [f"{finding.item.source.title}\n{finding.item.text}" for finding in result.findings]
+        run.told_inside += said or [result.output]
     if called.tool and called.tool.node is State.QUERY and run.state.plan.route is Route.SQL:
         form = result.data.get("explore")
         run.state.plan.explore = ExploreForm.model_validate(form) if form else None

@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator
 
 from agent.cited_answer import CitedAnswer, CitedSentence
 from agent.events import Answer, Event
-from agent.state import Draft, Goto, Output, Run, State
+from agent.output import Draft, Output
+from agent.state import Goto, Run, State
 from agent.states.act import keep
 from agent.tools.base import ToolContext
 from agent.tools.calling import call_tool

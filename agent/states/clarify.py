@@ -5,8 +5,9 @@ from django.utils.translation import override
 
 from agent import texts
 from agent.events import Answer, Event, StopReason
+from agent.output import Output
 from agent.rule_routing.intents import GREETING, UNCLEAR
-from agent.state import Goto, Output, Run, State
+from agent.state import Goto, Run, State
 from knowledge.tool_selectors import documents_within
 
 MOST = 3

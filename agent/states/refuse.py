@@ -7,8 +7,9 @@ from django.utils.translation import override
 from agent import texts
 from agent.budget import HARD
 from agent.events import Answer, Event, StopReason
+from agent.output import Output
 from agent.revocation import changed
-from agent.state import Goto, Output, Route, Run, State, Validation
+from agent.state import Goto, Route, Run, State, Validation
 from authz.holders import people_with
 from authz.permissions import Right
 from knowledge.models import KnowledgeBase

@@ -15,12 +15,13 @@ from agent.evidence import cited_query, found_hit, query_reference, reference, r
 from agent.extractive.candidates import covered, of_the_matter, term_ids
 from agent.grounding.read_by_model import read_by
 from agent.notices import broken_off, judge_failed, model_failed
+from agent.output import Draft
 from agent.prompting import prompt
 from agent.providers import extractive
 from agent.providers.base import ModelError
 from agent.revocation import cut_answer, keep_visible, require_visible
 from agent.runs.threads import worked
-from agent.state import Draft, Finding, Goto, Run, State
+from agent.state import Finding, Goto, Run, State
 from agent.states.refuse import askable
 from agent.tools.knowledge_search import TOP_K
 from agent.workflow import Together, add_trace
@@ -54,7 +55,7 @@ async def synthesize(run: Run) -> AsyncIterator[Event | Together | Goto]:
             return
     for notice in run.fresh_notices():
         yield notice
-    results = [finding for finding in run.findings.values() if finding.passage is None]
+    results = [finding for finding in run.findings.values() if finding.is_result]
     result = results[0] if results else None
     async for item in _told(run, result) if result and run.found is None else _quoted(run, result, _confirmed):
         yield item

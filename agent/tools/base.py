@@ -1,10 +1,10 @@
 """What a tool is, how it is found, and what it may know. One new tool is one new file that calls `add_tool`."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from inspect import getdoc
-from typing import Any, NamedTuple, Protocol, get_origin
+from typing import Any, Literal, NamedTuple, Protocol, get_origin
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -12,12 +12,16 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from agent.prompting import Prompt
 from agent.providers.base import ChatModel
 from agent.state import ExploreForm, Finding, MeantQuery, Run, SqlSummary, State
+from agent.web.border import Border, border_of
+from agent.web.summary import WebSummary
 from audit.deferred import Recorder
 from audit.record import record
 from authz.principal import Principal
 from business.logical_query.query import LogicalQuery
 from copilot_site.lib.registry import Registry, UnknownName, load_modules
 from knowledge.retrieval.search import Found, Scope
+
+Brings = Literal["inside", "outside", "nothing"]
 
 
 class Words(NamedTuple):
@@ -62,6 +66,7 @@ class ToolContext:
     model: of the run, for tools that have something written; None where there is none. use: notes a prompt, gives its text.
     run_id: of the run it belongs to. record: how it gets into the audit log. earlier: source and query that the conversation stands
     on; logical_query: the one that is meant now, where that is known. approval_id: of what the person allowed, for one call to spend.
+    border: what of the run may leave the house.
     """
 
     principal: Principal
@@ -74,6 +79,7 @@ class ToolContext:
     earlier: tuple[str, LogicalQuery] | None = None
     logical_query: tuple[str, LogicalQuery] | None = None
     approval_id: UUID | None = None
+    border: Border = field(default_factory=Border)
 
     @classmethod
     def of(cls, run: Run, *, model: ChatModel | None = None) -> "ToolContext":
@@ -88,6 +94,7 @@ class ToolContext:
             run.record,
             run.earlier_query,
             run.logical_query,
+            border=border_of(run),
         )
 
 
@@ -105,6 +112,7 @@ class ToolResult:
     findings: Sequence[Finding] = ()
     found: Found | None = None
     sql: SqlSummary | None = None
+    web: WebSummary | None = None
 
 
 class ToolMistake(Exception):
@@ -142,6 +150,8 @@ class Tool(Protocol):
 
     label, description: for people. scope: what an API token must open beyond asking, "" for nothing. timeout_s: of one call.
     has_side_effects: changes something that outlives the run. is_default: on where a profile does not choose.
+    brings: what its output may hold: what is known inside, which never leaves the house; pages from outside, asked for with words that
+    do; nothing but the model's own words.
     node: the state of the specification that its calls are traced as.
     """
 
@@ -152,6 +162,7 @@ class Tool(Protocol):
     timeout_s: float
     has_side_effects: bool
     is_default: bool
+    brings: Brings
     node: State
 
     @property
@@ -175,6 +186,7 @@ class ToolDefaults:
     timeout_s: float = 15.0
     has_side_effects: bool = False
     is_default: bool = True
+    brings: Brings = "inside"
     node: State = State.ACT
 
     def why_not(self, principal: Principal) -> Words | None:
@@ -199,11 +211,9 @@ def add_tool(tool: Tool) -> Tool:
 # How a catalogue is ordered; what is not registered is not there. Business data brings `database_query`.
 ORDER = (
     "thinking", "todo_write", "grep_chunks", "knowledge_search", "list_knowledge_chunks", "query_knowledge_graph",
-    "get_document_info", "database_query", "data_analysis", "data_schema", "calculate",
+    "get_document_info", "database_query", "data_analysis", "data_schema", "web_search", "web_fetch", "calculate",
 )  # fmt: skip
-RESERVED = frozenset(
-    {"web_search", "web_fetch", "read_skill", "execute_skill_script"}
-)  # names of tools to come; nothing else may take them
+RESERVED = frozenset({"read_skill", "execute_skill_script"})  # names of tools to come; nothing else may take them
 ALIASES: Mapping[str, str] = {
     "rag_retriever": "knowledge_search",
     "search_knowledge": "knowledge_search",

@@ -34,6 +34,9 @@ def fenced(item: EvidenceItem, *, place: str = "", number: int | None = None) ->
         marks.append(f'chunk_id="{item.source.chunk_id}"')
     if item.source.page:
         marks.append(f'page="{item.source.page}"')
+    if item.type == "web_page":
+        read_at = item.source.read_at.isoformat(timespec="minutes") if item.source.read_at else ""
+        marks.append(f'from="outside" url="{html.escape(item.source.uri or "")}" read_at="{read_at}"')
     title = html.escape(" > ".join(filter(None, (item.source.title, place))))
     return (
         f'<evidence {" ".join(marks)} title="{title}">\n{escaped(bounded(item.text, PASSAGE_CHARACTERS))}\n</evidence>'

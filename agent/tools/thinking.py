@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
+from agent.tools.base import Brings, ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
 
 
 class ThinkingArgs(ToolArgs):
@@ -23,6 +23,7 @@ class Thinking(ToolDefaults):
     )
     Args = ThinkingArgs
     timeout_s = 1.0
+    brings: Brings = "nothing"
 
     async def run(self, ctx: ToolContext, args: ThinkingArgs) -> ToolResult:
         return ToolResult(

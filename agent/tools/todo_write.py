@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
+from agent.tools.base import Brings, ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
 
 
 class TodoStep(ToolArgs):
@@ -28,6 +28,7 @@ class TodoWrite(ToolDefaults):
     description = Words("Writes a plan of research steps and keeps it up to date.", "创建结构化的研究计划")
     Args = TodoArgs
     timeout_s = 1.0
+    brings: Brings = "nothing"
 
     async def run(self, ctx: ToolContext, args: TodoArgs) -> ToolResult:
         marks = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]"}

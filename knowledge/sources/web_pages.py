@@ -50,6 +50,7 @@ def read_page(body: bytes, url: str, content_type: str = "") -> Page:
         sections = tuple(_sections(tree))
         has_scripts = bool(tree.xpath("//script"))
         take_unseen(tree)
+        _take_marks(tree)
         content = _content(tree, sections)
     except (etree.LxmlError, ValueError, RecursionError) as error:
         raise Unreadable(_("%(url)s cannot be read as a page.") % {"url": url}) from error
@@ -69,7 +70,7 @@ def _content(tree: Any, sections: tuple[tuple[str, str], ...]) -> Content:
 
     said = extract_metadata(tree, date_config={"original_date": False, "extensive_search": False})
     heading = " ".join(tree.xpath("string(//h1[1])").split())
-    title = without_marks(heading or (said.title if said else "") or " ".join(tree.xpath("string(//title)").split()))
+    title = heading or (said.title if said else "") or " ".join(tree.xpath("string(//title)").split())
     language = tree.get("lang") or ""
     body = extract(
         tree,
@@ -79,7 +80,7 @@ def _content(tree: Any, sections: tuple[tuple[str, str], ...]) -> Content:
         include_comments=False,
         favor_recall=True,
     )
-    inside = re.sub(r"</?(html|body)>", "", without_marks(body or ""))
+    inside = re.sub(r"</?(html|body)>", "", body or "")
     page = f'<html lang="{escape(language)}"><head><meta charset="utf-8"><title>{escape(title)}</title></head><body>{inside}</body></html>'
     return Content(
         page.encode(),
@@ -88,6 +89,13 @@ def _content(tree: Any, sections: tuple[tuple[str, str], ...]) -> Content:
         modified_at=_day(said.date if said else None),
         sections=sections,
     )
+
+
+def _take_marks(tree: Any) -> None:
+    """Take out the marks of what was not seen, before trafilatura does: it knows their signs and not their numbers."""
+    for element in tree.iter():
+        element.text = without_marks(element.text) if element.text else element.text
+        element.tail = without_marks(element.tail) if element.tail else element.tail
 
 
 def _links(tree: Any, base: str) -> Iterator[str]:

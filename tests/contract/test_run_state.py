@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 
 from agent.events import StopReason
+from agent.output import Draft, Output
 from agent.state import (
     Authz,
-    Draft,
     EvidenceItem,
     Input,
-    Output,
     Plan,
     RunState,
     State,
@@ -146,7 +145,8 @@ EXAMPLES: dict[str, tuple[Any, dict[str, Any]]] = {
 
 
 ROOM = {
-    "plan": {"subtasks", "clarifying_queries", "explore", "approval"}
+    "plan": {"subtasks", "clarifying_queries", "explore", "approval"},
+    "tools": {"web"},  # what left the house
 }  # "to be added for HYBRID"; what a choice means, the form of a question that was not read, both left out where there is none
 
 

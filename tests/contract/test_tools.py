@@ -44,6 +44,8 @@ def arguments(name: str, document: Document) -> dict[str, Any]:
         "data_schema": {"knowledge_ids": [str(document.pk)]},
         "calculate": {"expression": "6 * 7"},
         "database_query": {"question": "how many orders are there"},
+        "web_search": {"query": "Bluebird"},
+        "web_fetch": {"items": [{"url": "https://bluebird.example/"}]},
     }
     return known[name]
 
@@ -229,7 +231,7 @@ def test_reserved_names_are_neither_registered_nor_free() -> None:
     assert not RESERVED & set(NAMES)
     assert set(ALIASES).isdisjoint(NAMES)
     with pytest.raises(ValueError, match="reserved"):
-        base.add_tool(named("web_search"))
+        base.add_tool(named("read_skill"))
     with pytest.raises(ValueError, match="used twice"):
         base.add_tool(named("thinking"))
 

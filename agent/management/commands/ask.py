@@ -5,6 +5,7 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.core.management.base import BaseCommand, CommandParser
+from django.utils.translation import gettext as _
 
 from agent.runs.start import ask, check_question
 from agent.sessions import create_session, get_message
@@ -64,6 +65,8 @@ class Command(BaseCommand):
             if query.result and len(query.result.table.columns) * len(query.result.table.rows) > 1:
                 table = query.result.table
                 self.stdout.write(markdown_table(table.columns, table.rows, table.words))
+        for outside in message.pages:
+            self.stdout.write(f"  [{outside.number}] ({_('from outside')}) {outside.title}: {outside.url}")
         if message.notice:
             self.stdout.write(message.notice)
 

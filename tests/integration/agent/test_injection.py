@@ -189,7 +189,7 @@ def test_without_the_guard_of_rights_the_obedient_model_reads_what_is_secret(mon
     assert results["list_knowledge_chunks"].data["success"]
     assert "420,000" in results["list_knowledge_chunks"].content
     assert "No passage" not in results["grep_chunks"].content
-    assert not results["web_fetch"].data["success"], "there is no such tool, whoever asks"
+    assert not results["web_fetch"].data["success"], "it is switched off, whoever asks"
 
 
 FEE = "The membership fee is 20 euros a year."

@@ -139,9 +139,9 @@ def test_the_admin_chooses_tools_from_the_catalogue(world: World, client: Any) -
     assert row.allowed_tools == ["grep_chunks", "thinking"]
     assert client.post(path, {"name": "narrow", "icon": "chat"}).status_code == 302
     assert AgentProfile.objects.get(pk=row.pk).allowed_tools is None
-    refused = client.post(path, {"name": "narrow", "allowed_tools": ["web_search"]})
+    refused = client.post(path, {"name": "narrow", "allowed_tools": ["read_skill"]})
     assert refused.status_code == 200
-    assert "web_search" in refused.content.decode()
+    assert "read_skill" in refused.content.decode()
 
 
 def test_the_admin_takes_a_key_and_never_shows_it_again(world: World, client: Any) -> None:

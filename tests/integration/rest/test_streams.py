@@ -146,7 +146,7 @@ def test_null_in_a_field_is_the_field_left_out(desk: Desk, kind: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "body", "status", "said"),
     [
-        ("knowledge", {"web_search_enabled": True}, 400, "no search of the web"),
+        ("knowledge", {"web_search_enabled": True}, 400, "does not search the web"),
         ("agent", {"agent_enabled": False}, 400, "use knowledge-chat"),
         ("knowledge", {"agent_id": "nope"}, 404, "no agent profile “nope”"),
         ("knowledge", {"summary_model_id": "nope"}, 400, "no language model “nope”"),

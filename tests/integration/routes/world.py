@@ -232,6 +232,8 @@ NEW: dict[str, Callable[[World], dict[str, Any]]] = {
     "agent.languagemodel": lambda world: {"name": "large", "base_url": "https://models.example.com/v1", "model": "large"},
     "agent.agentprofile": lambda world: {"name": "careful"},
     "agent.mcpservice": lambda world: {"name": "desk", "url": "https://desk.example.com/mcp"},
+    "agent.websearchprovider": lambda world: {"name": "ours", "kind": "searxng", "base_url": "https://search.example.com"},
+    "agent.webhost": lambda world: {"entry": "*.example.com"},
     "agent.dayofuse": lambda world: {"user": world.reader, "day": "2026-11-02"},
     "auth.group": lambda world: {"name": "readers"},
     "authz.role": lambda world: {"group": Group.objects.create(name="reviewers"), "name": "reviewers"},

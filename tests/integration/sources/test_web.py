@@ -18,6 +18,7 @@ from knowledge.sources import http
 from knowledge.sources.base import Unreadable
 from knowledge.sources.http import Client
 from knowledge.sources.reading import preview
+from knowledge.sources.web_pages import read_page
 from tests.integration.sources.shelf import counts, item_of, paths, read
 from tests.site_server import FILLER, Reply, Site, page, serving_pages
 
@@ -341,3 +342,12 @@ def test_a_name_that_resolves_inside_is_refused_when_it_is_connected_to(
     monkeypatch.setattr("copilot_site.lib.outgoing.look_up", lambda host, port: next(answers))
     shown = preview(Source(kind="web", settings={"way": "pages", "addresses": ["http://rebind.example/"]}), secret="")
     assert "rebind.example (127.0.0.1) is not connected to" in shown.problems[0]
+
+
+def test_what_nobody_sees_leaves_no_trace_on_a_short_page_either() -> None:
+    """Of a page with little text all is taken as it is: the number of a mark would stay."""
+    text = "Leave is granted in whole days. <span style='display:none'>Hidden words.</span>"
+    read = read_page(page("Leave", text=text).encode(), "https://x.example/").content.data.decode()
+    assert "whole days." in read
+    assert "0" not in read.partition("<body>")[2]
+    assert "Hidden" not in read

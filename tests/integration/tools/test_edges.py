@@ -87,7 +87,7 @@ def test_a_result_stands_on_every_document_that_was_read_and_on_no_other(reader:
 
 
 def test_a_tool_that_is_not_there_is_told_in_one_sentence(reader: User) -> None:
-    for name in ("web_search", "nope"):
+    for name in ("read_skill", "nope"):
         error = called(reader, name, {}).result.error
         assert not error.endswith(("?.", ".."))
         assert bounded(error) == error

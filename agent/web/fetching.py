@@ -1,0 +1,151 @@
+"""A page outside, asked for by its address: checked at each redirect, its main text without navigation and what nobody sees."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urljoin
+
+from django.utils import timezone
+
+from agent.attribution.injection_filter import without_injections
+from agent.attribution.overlap import share_said
+from agent.extractive.sentences import split
+from agent.web.hosts import HostRules
+from agent.web.http import Answer, Code, NotRead, request
+from agent.web.passage import TITLE_CHARACTERS, WebPassage, host_of
+from copilot_site.lib.outgoing import AddressRefused, parsed_host, parsed_url
+from knowledge.ingestion.normalise import normalise
+
+MOST_BYTES = 2_000_000  # of a page, unpacked
+MOST_CHARACTERS = 200_000  # of its main text
+MOST_REDIRECTS = 5
+SPAN_CHARACTERS, MOST_SPANS = 1_200, 4  # of a page that are told: what is nearest to what is looked for
+LEAST_CHARACTERS = 25  # a page with less says nothing to whoever runs no scripts
+PAGES, TEXTS = {"text/html", "application/xhtml+xml"}, {"text/plain", "text/markdown"}
+_BLOCKS = (
+    "p", "div", "section", "article", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "table", "ul", "ol",
+    "dt", "dd", "br", "figure",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class WebPage:
+    """url: where it came from in the end. text: what it says, without sentences that talk to whoever answers."""
+
+    url: str
+    title: str
+    text: str
+    read_at: datetime
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """What came of one address. status: of HTTP, where an answer came. page: None where it was not read."""
+
+    url: str
+    code: Code
+    status: int | None = None
+    page: WebPage | None = None
+
+
+def fetch(url: str, rules: HostRules) -> Fetched:
+    """Read one page; whatever goes wrong is in its code. Waits: call it in a thread."""
+    try:
+        found, answer = _followed(url, rules)
+        return Fetched(url, Code.OK, answer.status, _page(found, answer))
+    except NotRead as problem:
+        return Fetched(url, problem.code, problem.status)
+
+
+def spans(page: WebPage, wanted: str) -> list[WebPassage]:
+    """The pieces of a page that have most of what is wanted, in their order; of a short page all of it."""
+    pieces = _pieces(page.text)
+    best = sorted(pieces, key=lambda piece: -share_said(wanted, page.text[slice(*piece)]))[:MOST_SPANS]
+    return [
+        WebPassage(page.url, page.title, page.text[start:end], start, end, page.read_at) for start, end in sorted(best)
+    ]
+
+
+def plain(text: str) -> str:
+    """Text of others as it may be told: one spelling, nothing invisible, no sentence that talks to whoever answers."""
+    return without_injections(normalise(text)).strip()
+
+
+def _followed(url: str, rules: HostRules) -> tuple[str, Answer]:
+    """Where it came from in the end, and the answer. Raises NotRead."""
+    for _hop in range(MOST_REDIRECTS + 1):
+        try:
+            host = parsed_host(parsed_url(url)[0])
+        except AddressRefused as error:
+            raise NotRead(Code.INVALID_ADDRESS) from error
+        if not rules.permits(host):
+            raise NotRead(Code.REFUSED)
+        answer = request(
+            "GET", url, rules.policy(host), most_bytes=MOST_BYTES, headers={"Accept": "text/html,text/plain"}
+        )
+        if not answer.location:
+            if answer.status != 200:
+                raise NotRead(Code.HTTP_STATUS, answer.status)
+            return url, answer
+        try:
+            url = urljoin(url, answer.location)
+        except ValueError as error:
+            raise NotRead(Code.INVALID_ADDRESS, answer.status) from error
+    raise NotRead(Code.REDIRECTS)
+
+
+def _page(url: str, answer: Answer) -> WebPage:
+    """Raises NotRead for another type, and for a page that says nothing."""
+    if answer.type in PAGES:
+        title, text = _main(url, answer)
+    elif answer.type in TEXTS:
+        title, text = "", answer.body.decode("utf-8", "replace")
+    else:
+        raise NotRead(Code.WRONG_TYPE, answer.status)
+    text = plain(re.sub(r"[ \t]+", " ", text)[:MOST_CHARACTERS])
+    if len(re.sub(r"\s", "", text)) < LEAST_CHARACTERS:
+        raise NotRead(Code.EMPTY, answer.status)
+    return WebPage(url, plain(title)[:TITLE_CHARACTERS] or host_of(url), text, timezone.now())
+
+
+def _main(url: str, answer: Answer) -> tuple[str, str]:
+    """Title and main text of an HTML page."""
+    from knowledge.sources.base import Unreadable
+    from knowledge.sources.web_pages import read_page  # trafilatura: a second and some memory, for whoever reads pages
+
+    try:
+        content = read_page(answer.body, url, answer.headers.get("Content-Type", "")).content
+    except Unreadable as error:
+        raise NotRead(Code.EMPTY, answer.status) from error
+    return content.title, _text_of(content.data)
+
+
+def _text_of(data: bytes) -> str:
+    """The text of main content: a line for each block, cells of a row set apart."""
+    from lxml import html
+
+    tree: Any = html.document_fromstring(data)
+    body = tree.find("body")
+    if body is None:
+        return ""
+    for cell in body.iter("td", "th"):
+        cell.tail = f" | {cell.tail or ''}"
+    for block in body.iter(*_BLOCKS):
+        block.text = f"\n{block.text or ''}"
+        block.tail = f"\n{block.tail or ''}"
+    lines = (" ".join(line.split()).removesuffix(" |") for line in body.text_content().splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def _pieces(text: str) -> list[tuple[int, int]]:
+    """Whole sentences together, up to SPAN_CHARACTERS; a longer one is cut."""
+    found: list[tuple[int, int]] = []
+    for sentence in split(text):
+        for start in range(sentence.start, sentence.end, SPAN_CHARACTERS):
+            end = min(start + SPAN_CHARACTERS, sentence.end)
+            if found and end - found[-1][0] <= SPAN_CHARACTERS:
+                found[-1] = (found[-1][0], end)
+            else:
+                found.append((start, end))
+    return found

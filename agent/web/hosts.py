@@ -1,0 +1,54 @@
+"""Which hosts outside may be read, as the company has it, and which of this house's own where the operator names them, too."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from agent.web.settings import WebHost
+from copilot_site.lib.outgoing import WEB, Policy, network_of
+
+
+@dataclass(frozen=True)
+class HostRules:
+    """allowed: empty for every host. inside: entries that both the company allows and COPILOT_OUTGOING_ALLOW names, which may lead
+    into its own networks.
+    """
+
+    allowed: tuple[str, ...] = ()
+    forbidden: tuple[str, ...] = ()
+    inside: tuple[str, ...] = ()
+
+    def permits(self, host: str) -> bool:
+        """host: in its plain form (`copilot_site.lib.outgoing.parsed_host`)."""
+        if _is_among(host, self.forbidden):
+            return False
+        return not self.allowed or _is_among(host, self.allowed)
+
+    def policy(self, host: str) -> Policy:
+        """The addresses behind a host that may be connected to: the internet's, by the usual ports, for all that is not inside."""
+        inside = tuple(entry for entry in self.inside if _is_among(host, [entry]))
+        return Policy(inside) if inside else WEB
+
+
+def host_rules() -> HostRules:
+    """As they are now."""
+    rows = list(WebHost.objects.values_list("entry", "is_allowed"))
+    allowed = tuple(entry for entry, is_allowed in rows if is_allowed)
+    return HostRules(
+        allowed=allowed,
+        forbidden=tuple(entry for entry, is_allowed in rows if not is_allowed),
+        inside=tuple(entry for entry in allowed if entry in settings.OUTGOING_ALLOW),
+    )
+
+
+def _is_among(host: str, entries: Iterable[str]) -> bool:
+    return any(
+        host.endswith(entry[1:]) if entry.startswith("*.") else host == entry or _is_address(host, entry)
+        for entry in entries
+    )
+
+
+def _is_address(host: str, entry: str) -> bool:
+    network, address = network_of(entry), network_of(host)
+    return network is not None and address is not None and network == address

@@ -1,0 +1,128 @@
+"""How the web is spoken to: one request at a time through `copilot_site.lib.outgoing`, never for long and never for much."""
+
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import requests
+from urllib3.exceptions import HTTPError, LocationParseError, ReadTimeoutError, SSLError
+
+from copilot_site.lib.outgoing import AddressRefused, Policy
+from copilot_site.lib.outgoing_http import Session, refusal_in
+
+AGENT = "EnterpriseKnowledgeCopilot"
+CONNECT_S, SILENCE_S, WHOLE_S = 5, 10, 20  # a connection, a pause within an answer, an answer
+PART = 65_536
+
+
+class Code(StrEnum):
+    """What came of a page or a search."""
+
+    OK = "ok"
+    INVALID_ADDRESS = "invalid_address"
+    NOT_OFFERED = "not_offered"  # neither the person nor a search named it
+    REFUSED = "refused_by_rule"  # an address inside, or a host that the company does not allow
+    DNS = "dns"
+    TIMEOUT = "timeout"
+    TLS = "tls"
+    CONNECTION = "connection"
+    HTTP_STATUS = "http_status"
+    REDIRECTS = "too_many_redirects"
+    TOO_BIG = "too_big"
+    WRONG_TYPE = "wrong_type"
+    EMPTY = "empty"
+
+
+class NotRead(Exception):
+    """Why there is no answer. status: of HTTP, where one came."""
+
+    def __init__(self, code: Code, status: int | None = None) -> None:
+        super().__init__(f"{code.value} ({status})" if status else code.value)
+        self.code, self.status = code, status
+
+
+@dataclass(frozen=True)
+class Answer:
+    """location: of a redirect, whose body is not read."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes = b""
+
+    @property
+    def type(self) -> str:
+        return self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+
+    @property
+    def location(self) -> str:
+        """Where a redirect leads; "" for what is none. Many servers send UTF-8 as it is."""
+        if self.status not in {301, 302, 303, 307, 308}:
+            return ""
+        said = self.headers.get("Location", "")
+        try:
+            return said.encode("latin-1").decode()
+        except ValueError:
+            return said
+
+
+class _Session(Session):
+    """Follows nothing by itself: whoever asks looks at the next address first."""
+
+    def get_redirect_target(self, resp: requests.Response) -> None:
+        return None
+
+
+def request(method: str, url: str, policy: Policy, *, most_bytes: int, **more: Any) -> Answer:
+    """One request with a session of its own, so that no cookie goes on. more: as `requests` has it. Raises NotRead."""
+    try:
+        with _Session(policy) as session:
+            session.headers["User-Agent"] = AGENT
+            with session.request(
+                method, url, stream=True, allow_redirects=False, timeout=(CONNECT_S, SILENCE_S), **more
+            ) as response:
+                head = Answer(response.status_code, response.headers)
+                return head if head.location else Answer(head.status, head.headers, _body(response, most_bytes))
+    except NotRead:
+        raise
+    except (requests.RequestException, HTTPError, OSError, ValueError) as error:
+        raise NotRead(_code_of(error)) from error
+
+
+def code_of_refusal(refusal: AddressRefused) -> Code:
+    """A name that does not resolve is told from one that leads where nothing is asked."""
+    return Code.DNS if isinstance(refusal.__cause__, OSError | UnicodeError) else Code.REFUSED
+
+
+def _body(response: requests.Response, most_bytes: int) -> bytes:
+    until, parts, size = time.monotonic() + WHOLE_S, [], 0
+    while part := response.raw.read1(PART, decode_content=True):
+        parts.append(part)
+        size += len(part)
+        if size > most_bytes:
+            raise NotRead(Code.TOO_BIG, response.status_code)
+        if time.monotonic() > until:
+            raise NotRead(Code.TIMEOUT, response.status_code)
+    return b"".join(parts)
+
+
+def _code_of(error: BaseException) -> Code:
+    refusal = refusal_in(error)
+    if refusal is not None:
+        return code_of_refusal(refusal)
+    if isinstance(error, requests.exceptions.InvalidURL | LocationParseError | requests.exceptions.InvalidSchema):
+        return Code.INVALID_ADDRESS
+    behind = list(_behind(error))
+    if any(isinstance(one, requests.Timeout | ReadTimeoutError | socket.timeout) for one in behind):
+        return Code.TIMEOUT
+    if any(isinstance(one, requests.exceptions.SSLError | SSLError) for one in behind):
+        return Code.TLS
+    return Code.CONNECTION
+
+
+def _behind(error: BaseException | None) -> Any:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__

@@ -1,0 +1,79 @@
+"""Rows that say which service searches the web, and which hosts outside may be read."""
+
+from contextlib import suppress
+
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator, URLValidator
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from copilot_site.lib.outgoing import entries_of
+
+MOST_RESULTS = 10
+
+
+class WebSearchProvider(models.Model):
+    """A service that searches the web. Its key is stored encrypted and shown to nobody again. kind: of `agent.web.providers`."""
+
+    name = models.CharField(_("name"), max_length=80, unique=True)
+    kind = models.CharField(_("kind"), max_length=40)
+    base_url = models.CharField(_("address"), max_length=300, validators=[URLValidator(schemes=["http", "https"])])
+    encrypted_key = models.TextField(blank=True, editable=False)
+    most_results = models.PositiveSmallIntegerField(
+        _("most results"),
+        default=5,
+        validators=[MinValueValidator(1), MaxValueValidator(MOST_RESULTS)],
+        help_text=_("Of one search."),
+    )
+    is_used = models.BooleanField(_("used"), default=False, help_text=_("One at most is asked."))
+
+    class Meta:
+        verbose_name = _("search of the web")
+        verbose_name_plural = _("searches of the web")
+        ordering = ("name",)
+        constraints = [models.UniqueConstraint("is_used", condition=Q(is_used=True), name="one_web_search_used")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def check_host(entry: str) -> None:
+    """Raises ValidationError for what is neither a host, `*.` and a host, nor an address."""
+    try:
+        found = entries_of(entry)
+    except ValueError:
+        found = ()
+    if len(found) != 1:
+        raise ValidationError(_("Write one host: example.com, or *.example.com for all below it."))
+
+
+class WebHost(models.Model):
+    """A host outside that may be read, or may not. Where any is allowed, no other is read; what is forbidden never is."""
+
+    entry = models.CharField(
+        _("host"),
+        max_length=253,
+        unique=True,
+        validators=[check_host],
+        help_text=_("example.com, or *.example.com for all below it."),
+    )
+    is_allowed = models.BooleanField(
+        _("allowed"),
+        default=True,
+        help_text=_("Not ticked: forbidden, whatever else is allowed. Where any host is allowed, no other is read."),
+    )
+    note = models.CharField(_("note"), max_length=200, blank=True)
+
+    class Meta:
+        verbose_name = _("host of the web")
+        verbose_name_plural = _("hosts of the web")
+        ordering = ("entry",)
+
+    def __str__(self) -> str:
+        return self.entry
+
+    def clean(self) -> None:
+        """As it is compared: lower case, IDN as xn--; what is none its field says."""
+        with suppress(ValueError):
+            self.entry = next(iter(entries_of(self.entry)), self.entry)
