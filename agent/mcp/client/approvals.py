@@ -12,18 +12,13 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from agent.allowed_call import AllowedCall
 from agent.mcp.client.rows import LIVES, ApprovalState, ToolApproval
-from agent.model_settings import AgentProfile
-from agent.profiles import Options
-from agent.runs.threads import in_thread
 from agent.state import Run
 from agent.tools.base import ToolContext, ToolMistake
 from audit.actions import Action, Outcome
 from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, NotFound
-from knowledge.retrieval.search import Scope
 
 SCOPE = ("knowledge_base_ids", "folder_ids", "document_ids")
 
@@ -85,29 +80,3 @@ def spend(ctx: ToolContext, tool: str, arguments: Mapping[str, Any]) -> bool:
         decided_at__gt=timezone.now() - LIVES,
     )
     return bool(allowed.update(state=ApprovalState.USED))
-
-
-async def go_on(principal: Principal, row: ToolApproval) -> Run:
-    """Start the run that makes the allowed call first and goes on with the question. Raises what `start` raises."""
-    from agent.runs.start import start  # which needs the states, which need this
-
-    options = await in_thread(_options, row)
-    return await start(
-        principal,
-        row.message.session_id,
-        row.question,
-        scope=_scope(row),
-        language=row.language,
-        options=options,
-        allowed_call=AllowedCall(row.pk, row.tool, row.arguments),
-    )
-
-
-def _scope(row: ToolApproval) -> Scope:
-    bases, folders, documents = (tuple(map(UUID, row.scope.get(name, ()))) for name in SCOPE)
-    return Scope(knowledge_base_ids=bases, folder_ids=folders, document_ids=documents)
-
-
-def _options(row: ToolApproval) -> Options:
-    profile = AgentProfile.objects.filter(name=row.profile).first() if row.profile else None
-    return Options(profile_id=str(profile.pk) if profile else "")

@@ -9,7 +9,8 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from agent.mcp.client.approvals import decide, go_on
+from agent.mcp.client.approvals import decide
+from agent.mcp.client.going_on import go_on
 from authz.pages import signed_in
 from authz.principal import Principal
 
