@@ -1,6 +1,6 @@
 """Models, profiles and what people have used, in the admin. A key goes in and is never shown again."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
@@ -10,14 +10,20 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from agent.budget import Budget
+from agent.mcp.client.admin import McpServiceAdmin
+from agent.mcp.client.tool import outside_tools
 from agent.model_keys import save_language_model
 from agent.models import AgentProfile, DayOfUse, LanguageModel
+from agent.profile_choice import MOST_OPENINGS, lines_of
 from agent.tools.base import current_name, in_order
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.outgoing import AddressRefused, parsed_url, require_plausible, services_at
 from copilot_site.lib.read_only import ReadOnlyAdmin
+
+__all__ = ["AgentProfileAdmin", "DayOfUseAdmin", "LanguageModelAdmin", "McpServiceAdmin"]  # registered where they stand
+OPENINGS = ("questions_en", "questions_zh")
 
 
 class LanguageModelForm(forms.ModelForm[LanguageModel]):
@@ -49,7 +55,7 @@ def _tools() -> list[tuple[str, str]]:
     language = get_language() or "en"
     return [
         (tool.name, f"{tool.label.within(language)} ({tool.name}): {tool.description.within(language)}")
-        for tool in in_order()
+        for tool in (*in_order(), *outside_tools())
     ]
 
 
@@ -65,9 +71,11 @@ class AgentProfileForm(forms.ModelForm[AgentProfile]):
     class Meta:
         model = AgentProfile
         fields = (
-            "name", "description", "allowed_tools", "language_model", "judge", "is_strict", "knowledge_bases", "uses_tools",
-            "most_steps", "most_tool_calls", "most_tokens", "most_seconds", "most_cost", "is_default",
+            "name", "description", "icon", "questions_en", "questions_zh", "groups", "is_default", "knowledge_bases",
+            "allowed_tools", "uses_tools", "language_model", "tone", "judge", "is_strict", "most_steps", "most_tool_calls",
+            "most_tokens", "most_seconds", "most_cost",
         )  # fmt: skip
+        widgets: ClassVar = {name: forms.Textarea(attrs={"rows": 6}) for name in OPENINGS}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -84,6 +92,26 @@ class AgentProfileForm(forms.ModelForm[AgentProfile]):
 
     def clean_allowed_tools(self) -> list[str] | None:
         return self.cleaned_data["allowed_tools"] or None
+
+    def clean_questions_en(self) -> str:
+        return _few_lines(self.cleaned_data["questions_en"])
+
+    def clean_questions_zh(self) -> str:
+        return _few_lines(self.cleaned_data["questions_zh"])
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = super().clean() or self.cleaned_data
+        if given.get("is_default") and given.get("groups"):
+            said = _("The one that is used where nobody chooses is for everybody: take the groups away, or the tick.")
+            self.add_error("groups", said)
+        return given
+
+
+def _few_lines(text: str) -> str:
+    lines = lines_of(text)
+    if len(lines) > MOST_OPENINGS:
+        raise forms.ValidationError(_("At most %(most)s questions, one a line.") % {"most": MOST_OPENINGS})
+    return "\n".join(lines)
 
 
 class SettingsAdmin(admin.ModelAdmin[Any]):
@@ -117,8 +145,20 @@ class LanguageModelAdmin(SettingsAdmin):
 @admin.register(AgentProfile)
 class AgentProfileAdmin(SettingsAdmin):
     form = AgentProfileForm
-    list_display = ("name", "language_model", "uses_tools", "is_default")
-    filter_horizontal = ("knowledge_bases",)
+    list_display = ("name", "description", "language_model", "is_default")
+    filter_horizontal = ("groups", "knowledge_bases")
+    fieldsets = (
+        (None, {"fields": ("name", "description", "icon", *OPENINGS)}),
+        (_("Who and where"), {"fields": ("groups", "is_default", "knowledge_bases")}),
+        (
+            _("What it does"),
+            {"fields": ("allowed_tools", "uses_tools", "language_model", "tone", "judge", "is_strict")},
+        ),
+        (
+            _("How far it goes"),
+            {"fields": ("most_steps", "most_tool_calls", "most_tokens", "most_seconds", "most_cost")},
+        ),
+    )
 
 
 @admin.register(DayOfUse)

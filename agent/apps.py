@@ -12,6 +12,7 @@ class AgentConfig(AppConfig):
         """
         from agent.document_facts import vouched
         from agent.graph_reading import read_passages
+        from agent.mcp.client.visibility import vouched as vouched_outside
         from agent.tools.base import load
         from business.results.visibility import query_sources
         from knowledge.graph.readers import model_readers
@@ -19,3 +20,4 @@ class AgentConfig(AppConfig):
         load()
         query_sources.add(self.label, vouched)
         model_readers.add(self.label, read_passages)
+        query_sources.add("mcp", vouched_outside)

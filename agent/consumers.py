@@ -44,13 +44,14 @@ class Ask(BaseModel):
     """A question. id: made by the client, which asks again with the same one where it does not know whether it was heard.
 
     follows: the answer after which it is asked, else the last one. instead_of: the question in whose place it is asked. is_wide: look at
-    more passages, because the first ones said nothing.
+    more passages, because the first ones said nothing. agent_id: of the assistant that was chosen; None: the default one.
     """
 
     model_config = ConfigDict(extra="forbid")
 
     query: str
     id: UUID | None = None
+    agent_id: UUID | None = None
     knowledge_base_ids: list[UUID] = []
     knowledge_ids: list[UUID] = []
     follows: UUID | None = None
@@ -164,7 +165,11 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
             scope=scope,
             language=asked.language,
             options=Options(
-                asked_as=asked.id, follows=asked.follows, instead_of=asked.instead_of, is_wide=asked.is_wide
+                profile_id=str(asked.agent_id or ""),
+                asked_as=asked.id,
+                follows=asked.follows,
+                instead_of=asked.instead_of,
+                is_wide=asked.is_wide,
             ),
         )
         return launch(run)

@@ -1,9 +1,7 @@
 """Rows that say which models there are, what an agent may do, and what each person has used today."""
 
 import uuid
-from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -13,9 +11,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from agent.budget import Budget
-from agent.profiles import Options, Profile
-from copilot_site.lib.errors import NotFound
+from agent.profiles import Icon, Tone
 
 
 class LanguageModel(models.Model):
@@ -52,10 +48,16 @@ class LanguageModel(models.Model):
 
 
 def check_tools(names: list[str]) -> None:
-    """Raises ValidationError for a name that is no tool."""
-    from agent.tools.base import ToolMistake, find
+    """Raises ValidationError for a name that is no tool, of ours or of a service."""
+    from agent.mcp.client.tool import outside_tools
+    from agent.tools.base import OUTSIDE, ToolMistake, find
 
+    known = {tool.name for tool in outside_tools(names)}
     for name in names:
+        if name in known:
+            continue
+        if name.startswith(OUTSIDE):
+            raise ValidationError(_("No service has the tool “%(name)s” switched on.") % {"name": name})
         try:
             find(name)
         except ToolMistake as error:
@@ -63,11 +65,36 @@ def check_tools(names: list[str]) -> None:
 
 
 class AgentProfile(models.Model):
-    """What an agent may do. Limits left empty are those of the product."""
+    """An assistant that people choose: what it may do, how it speaks, and who may use it. Limits left empty are the product's.
+
+    questions_en, questions_zh: what one may begin with, one a line. groups: whose people may use it, those of units below, too; none:
+    everybody. Who may use it is `agent.profile_choice.usable_profiles`, nothing else.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = models.CharField(_("name"), max_length=80, unique=True)
     description = models.CharField(_("description"), max_length=300, blank=True)
+    icon = models.CharField(_("icon"), max_length=10, choices=Icon.choices, default=Icon.CHAT)
+    tone = models.CharField(
+        _("tone"),
+        max_length=10,
+        choices=Tone.choices,
+        blank=True,
+        help_text=_("How a language model writes. Quotations from documents stay as they are."),
+    )
+    questions_en = models.TextField(
+        _("opening questions, English"), blank=True, max_length=2_000, help_text=_("One a line, at most six.")
+    )
+    questions_zh = models.TextField(
+        _("opening questions, Chinese"), blank=True, max_length=2_000, help_text=_("One a line, at most six.")
+    )
+    groups = models.ManyToManyField(
+        "auth.Group",
+        blank=True,
+        related_name="+",
+        verbose_name=_("who may use it"),
+        help_text=_("People of these groups and units, and of the units below. Empty: everybody."),
+    )
     allowed_tools = ArrayField(
         models.CharField(max_length=60),
         verbose_name=_("allowed tools"),
@@ -146,46 +173,3 @@ class DayOfUse(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user_id} {self.day}"
-
-
-def profile_of(options: Options) -> Profile:
-    """The profile that was asked for, or the default one. Raises NotFound for one that is not there."""
-    profile = _stored(options.profile_id)
-    if options.model:
-        profile = replace(profile, model=options.model)
-    if options.uses_tools is not None:
-        profile = replace(profile, uses_tools=options.uses_tools)
-    return profile
-
-
-def _stored(profile_id: str) -> Profile:
-    row = AgentProfile.objects.filter(is_default=True).first()
-    if profile_id:
-        try:
-            row = AgentProfile.objects.filter(pk=profile_id).first()
-        except (ValidationError, ValueError):  # no UUID
-            row = None
-        if row is None:
-            raise NotFound(_("There is no agent profile “%(id)s”.") % {"id": profile_id[:80]})
-    common = Budget(cost=settings.LLM["run_cost"])
-    if row is None:
-        return Profile(budget=common)
-    limits: dict[str, Any] = {
-        "steps": row.most_steps,
-        "tool_calls": row.most_tool_calls,
-        "tokens": row.most_tokens,
-        "seconds": row.most_seconds,
-        "cost": row.most_cost,
-    }
-    return Profile(
-        name=row.name,
-        tools=None if row.allowed_tools is None else tuple(row.allowed_tools),
-        model=row.language_model.name if row.language_model else "",
-        uses_tools=row.uses_tools,
-        judge=row.judge.name if row.judge else "",
-        is_strict=row.is_strict,
-        knowledge_base_ids=tuple(
-            row.knowledge_bases.through.objects.filter(agentprofile=row).values_list("knowledgebase_id", flat=True)
-        ),
-        budget=replace(common, **{name: limit for name, limit in limits.items() if limit is not None}),
-    )

@@ -7,20 +7,28 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from agent.events import StopReason
+from agent.mcp.client.rows import McpService, ToolApproval
 from agent.model_settings import AgentProfile, DayOfUse, LanguageModel
+from agent.question_sets.rows import Case, CaseResult, QuestionSet, SetRun
 
 __all__ = [
     "AgentProfile",
+    "Case",
+    "CaseResult",
     "Citation",
     "DayOfUse",
     "Fault",
     "LanguageModel",
+    "McpService",
     "Message",
     "QueryCitation",
+    "QuestionSet",
     "Rating",
     "Role",
     "Session",
+    "SetRun",
     "Share",
+    "ToolApproval",
 ]
 
 
@@ -28,7 +36,7 @@ class Session(models.Model):
     """One conversation of one person.
 
     label: what they file it under. is_archived: kept out of the rail. within: the folder of the narrow token it was begun with; None where
-    nothing narrowed them.
+    nothing narrowed them. profile: the assistant that was asked last, which the page offers again.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -38,6 +46,7 @@ class Session(models.Model):
     is_pinned = models.BooleanField(_("pinned"), default=False)
     is_archived = models.BooleanField(_("archived"), default=False)
     within = models.UUIDField(null=True, editable=False)
+    profile = models.ForeignKey(AgentProfile, models.SET_NULL, null=True, editable=False, related_name="+")
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
@@ -78,8 +87,7 @@ class Message(models.Model):
     sentences: [{"text": str, "citations": [number, …]}], empty for questions and for answers that only say no.
     state: the run's state as the specification has it, for the answer; without text of documents. notice: what was done
     differently from what the person would expect, in their language. prompts: {name: hash} of the prompts that were used.
-    rating, fault, comment: of whoever asked. is_told_to_keepers: they let those who look after the cited documents see the question with
-    what they say of its answer. asked_key: of a question that a program asked which sends all earlier ones again: stands for
+    rating, fault, comment: of whoever asked. asked_key: of a question that a program asked which sends all earlier ones again: stands for
     them and it, in order (`agent.openai_api`).
     """
 
@@ -99,7 +107,6 @@ class Message(models.Model):
     rating = models.CharField(_("rating"), max_length=20, choices=Rating.choices, blank=True)
     fault = models.CharField(_("what is the matter"), max_length=20, choices=Fault.choices, blank=True)
     comment = models.TextField(_("comment"), blank=True)
-    is_told_to_keepers = models.BooleanField(default=False)
     asked_key = models.CharField(max_length=64, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 

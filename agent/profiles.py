@@ -1,9 +1,33 @@
 """What an agent may do: the tools it has, the model it speaks with, where it looks and what it may cost."""
 
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
+from django.db.models import TextChoices
+from django.utils.translation import gettext_lazy as _
+
 from agent.budget import Budget
+
+
+class Icon(TextChoices):
+    """What stands beside an assistant's name: names of the sprite `static/img/icons.svg`."""
+
+    CHAT = "chat", _("speech bubble")
+    PERSON = "person", _("person")
+    LIBRARY = "library", _("books")
+    CHART = "chart", _("chart")
+    SETTINGS = "settings", _("controls")
+    KEY = "key", _("key")
+    FILE = "file", _("document")
+
+
+class Tone(TextChoices):
+    """How a language model writes: each has a prompt `agent/prompts/tone_<value>`; blank is the answer's own."""
+
+    BRIEF = "brief", _("brief")
+    FRIENDLY = "friendly", _("friendly")
+    FORMAL = "formal", _("formal")
 
 
 @dataclass(frozen=True)
@@ -11,17 +35,21 @@ class Profile:
     """tools: names; None means those that are on by default. model: name of a configured one, "" for the default.
 
     uses_tools: False means search once and write, without choosing tools. knowledge_base_ids: empty does not narrow.
+    outside: tools of services outside that it switches on, as `agent.tools.base.Tool`.
     judge: name of the model that reads the sentences which facts do not settle, "" for the one that writes. is_strict: what is not
-    checked is left out instead of marked.
+    checked is left out instead of marked. id: of its row, None for the product's own. tone: one of `Tone`, or "".
     """
 
+    id: UUID | None = None
     name: str = ""
+    tone: str = ""
     tools: tuple[str, ...] | None = None
     model: str = ""
     uses_tools: bool = True
     knowledge_base_ids: tuple[UUID, ...] = ()
     judge: str = ""
     is_strict: bool = False
+    outside: tuple[Any, ...] = ()
     budget: Budget = field(default_factory=Budget)
 
 

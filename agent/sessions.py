@@ -30,12 +30,18 @@ def sessions_of(principal: Principal) -> QuerySet[Session]:
     return own if principal.folder_id is None else own.filter(within=principal.folder_id)
 
 
-def found_sessions(principal: Principal, words: str) -> QuerySet[Session]:
-    """The person's conversations with a question in them; those that say all the words in their title or one question.
+def found_sessions(
+    principal: Principal, words: str = "", *, label: str = "", is_archived: bool = False
+) -> QuerySet[Session]:
+    """The person's conversations with a question in them, the pinned ones first; those that say all the words in their title or one
+    question. label: those filed under it. is_archived: those that were put away, and no others.
 
     Answers are not looked through: what an old one says may be hidden from the person by now.
     """
-    found = sessions_of(principal).exclude(title="")
+    found = sessions_of(principal).exclude(title="").filter(is_archived=is_archived)
+    found = found.order_by("-is_pinned", "-updated_at")
+    if label:
+        found = found.filter(label=label)
     if not words:
         return found
     questions = Message.objects.filter(session=OuterRef("pk"), role=Role.USER)

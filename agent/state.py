@@ -8,6 +8,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
+from agent.allowed_call import AllowedCall, AskedApproval
 from agent.budget import Spent
 from agent.cited_answer import CitedAnswer
 from agent.events import Reflection, StopReason
@@ -95,12 +96,12 @@ class EvidenceItem(BaseModel):
     """What the answer may stand on. `text` lives as long as the run; what is stored keeps the hash in its place."""
 
     evidence_id: str
-    type: Literal["doc_chunk", "sql_result"] = "doc_chunk"
+    type: Literal["doc_chunk", "sql_result", "outside"] = "doc_chunk"
     text: str
     score: float | None = None
     source: Source
     authz: EvidenceAuthz = Field(default_factory=EvidenceAuthz)
-    by: Literal["retriever", "sql", "user"] = "retriever"
+    by: Literal["retriever", "sql", "user", "mcp"] = "retriever"
     hash: str
 
 
@@ -170,6 +171,7 @@ class Plan(BaseModel):
     """subtasks: of a HYBRID question, in the order they are asked (the specification leaves room for them); of no other.
 
     clarifying_queries: what the clarifying questions mean, where that is known. explore: of a question on data that was not read.
+    approval: of the call that the person is asked to allow.
     """
 
     route: Route = Route.DOC
@@ -178,6 +180,7 @@ class Plan(BaseModel):
     clarifying_questions: list[str] = Field(default_factory=list)
     clarifying_queries: dict[str, MeantQuery] = Field(default_factory=dict, exclude_if=lambda queries: not queries)
     explore: ExploreForm | None = Field(default=None, exclude_if=lambda form: form is None)
+    approval: AskedApproval | None = Field(default=None, exclude_if=lambda approval: approval is None)
     validation: Validation | None = None
 
 
@@ -300,7 +303,8 @@ class Run:
     question: as it was asked; `state.input.normalized_query` is what is worked on. model: None means extractive. judge: the model that
     reads sentences which facts do not settle. model_gave_up: it failed or may not be paid any more, and is not asked again. follows:
     the answer that the question comes after, None where it begins the conversation. is_wide: more passages are looked at. title: of a
-    conversation, as the model would call it. expression: what to calculate. read_as: without slips of the finger. asks_about: what a
+    conversation, as the model would call it. expression: what to calculate. allowed_call: what the person allowed just now. read_as:
+    without slips of the finger. asks_about: what a
     follow-up names of its own, where documents are asked it together with the question before. history: earlier turns, the oldest
     first. workings: results of calculations. notices: sentences for the person about what was done differently from what they would
     expect. found: what the searches brought; findings: all evidence, by its id. named_by: the passage that says what the query is
@@ -326,6 +330,7 @@ class Run:
     title: str = ""
     expression: str = ""
     asks_about: str = ""
+    allowed_call: AllowedCall | None = None
     read_as: str = ""
     spent: Spent = field(default_factory=Spent)
     history: list[Turn] = field(default_factory=list)

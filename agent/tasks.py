@@ -1,11 +1,28 @@
 """What the workers do for conversations."""
 
-from celery import shared_task
+from uuid import UUID
 
+from celery import shared_task
+from django.utils import timezone
+
+from agent.question_sets.reading import take_up
+from agent.question_sets.rows import SetRun
 from agent.runs.reaper import close_abandoned
 
 
 @shared_task(name="agent.reap_runs")
 def reap_runs() -> None:
-    """Close what a dead process left open."""
+    """Close what a dead process left open, and take up the evaluations that a dead worker left."""
     close_abandoned()
+    for run_id in take_up():
+        evaluate_next.apply_async(args=(str(run_id),), queue="bulk")
+
+
+@shared_task(name="agent.evaluate_next")
+def evaluate_next(run_id: str) -> None:
+    """One question of a run over an evaluation set, and the next one as a task of its own: imports come in between."""
+    from agent.question_sets.running import ask_next  # all that answers a question: workers that run none do without
+
+    if ask_next(UUID(run_id)):
+        SetRun.objects.filter(pk=run_id).update(queued_at=timezone.now())
+        evaluate_next.apply_async(args=(run_id,), queue="bulk")

@@ -32,6 +32,8 @@ WHO_I_AM = _("I answer from the documents and data that you may read, and show w
 UNCLEAR_FOLLOW_UP = _("I am not sure how this goes on from the question before it. Ask it in a whole sentence.")
 WHICH_READING = _("What do you mean?")
 ASK_A_QUESTION = _("What would you like to know? Ask it in a whole sentence.")
+MAY_I_CALL = _("To go on I would use “%(tool)s”, a tool outside the company. May I?")
+ALLOWED = _("Yes, this once.")
 ABOUT_A_DOCUMENT = _("What does “%(title)s” say?")
 
 # --- what was done differently ------------------------------------------------------------------------------------------

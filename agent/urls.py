@@ -1,7 +1,8 @@
 from django.urls import URLPattern, path
 
-from agent import views
+from agent import conversation_views, views
 from agent.consumers import ChatConsumer
+from agent.mcp.client.views import approval
 from agent.query_results import views as query_views
 
 QUERY = "chat/<uuid:session_id>/messages/<uuid:message_id>/queries/<int:number>"
@@ -9,8 +10,18 @@ QUERY = "chat/<uuid:session_id>/messages/<uuid:message_id>/queries/<int:number>"
 urlpatterns = [
     path("chat/new/", views.begin, name="conversation-new"),
     path("chat/all/", views.conversations, name="conversations"),
+    path("chat/approvals/<uuid:approval_id>/", approval, name="approval"),
     path("chat/<uuid:session_id>/", views.chat, name="conversation"),
     path("chat/<uuid:session_id>/at/<uuid:message_id>/", views.chat, name="conversation-at"),
+    path("chat/<uuid:session_id>/change/", conversation_views.change, name="conversation-change"),
+    path("chat/<uuid:session_id>/at/<uuid:message_id>/share/", conversation_views.share_it, name="conversation-share"),
+    path(
+        "chat/<uuid:session_id>/at/<uuid:message_id>/export/<slug:form>/",
+        conversation_views.export_it,
+        name="conversation-export",
+    ),
+    path("chat/<uuid:session_id>/shares/<uuid:share_id>/end/", conversation_views.unshare, name="conversation-unshare"),
+    path("shared/<uuid:share_id>/", conversation_views.shared, name="shared"),
     path("chat/<uuid:session_id>/delete/", views.delete, name="conversation-delete"),
     path("chat/<uuid:session_id>/messages/<uuid:message_id>/", views.message, name="message"),
     path("chat/<uuid:session_id>/messages/<uuid:message_id>/run/", views.run, name="run"),

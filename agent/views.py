@@ -9,11 +9,16 @@ from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
+from django.utils.http import urlencode
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from agent.feedback import rate_answer
 from agent.forms import FeedbackForm
+from agent.models import Role
+from agent.organising import LABEL_LENGTH, labels_of
+from agent.profile_choice import assistants_for
 from agent.runs.report import run_report
 from agent.runs.start import QUESTION_LENGTH
 from agent.sessions import (
@@ -61,10 +66,14 @@ def chat(
     context = {
         "session": session,
         "shown": shown,
+        "last": next((each for each in reversed(shown) if each.role == Role.ASSISTANT and each.is_complete), None),
+        "labels": labels_of(principal) if session else (),
+        "shares": session.shares.order_by("-created_at") if session else (),
         "suggestions": suggest(principal) if suggest and not shown else (),
         "knowledge_bases": KnowledgeBase.objects.visible_to(principal),
         "asks_data": not shown and any(opened.layer.semantic_models for opened in open_sources(principal)),
         "question_length": QUESTION_LENGTH,
+        "assistants": assistants_for(principal, get_language() or "en"),
         **_of_messages(principal),
     }
     return render(request, "agent/chat.html", context)
@@ -73,10 +82,22 @@ def chat(
 @require_GET
 @signed_in
 def conversations(request: HttpRequest, principal: Principal) -> HttpResponseBase:
-    """All conversations of the person, or those in whose title or questions the words of `?q=` stand."""
+    """The conversations of the person, or those in whose title or questions the words of `?q=` stand; `?label=` filed under it,
+    `?archived=1` put away.
+    """
     words = request.GET.get("q", "").strip()[:QUESTION_LENGTH]
-    page = Paginator(found_sessions(principal, words), PAGE_SIZE).get_page(request.GET.get("page"))
-    return render(request, "agent/conversations.html", {"page": page, "words": words})
+    label, is_archived = request.GET.get("label", "").strip()[:LABEL_LENGTH], request.GET.get("archived") == "1"
+    found = found_sessions(principal, words, label=label, is_archived=is_archived)
+    chosen = {"q": words, "label": label, "archived": "1" if is_archived else ""}
+    context = {
+        "page": Paginator(found, PAGE_SIZE).get_page(request.GET.get("page")),
+        "words": words,
+        "label": label,
+        "labels": labels_of(principal),
+        "is_archived": is_archived,
+        "chosen": urlencode({name: value for name, value in chosen.items() if value}),
+    }
+    return render(request, "agent/conversations.html", context)
 
 
 @require_POST

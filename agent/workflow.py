@@ -29,7 +29,7 @@ NEXT: Mapping[State, frozenset[State]] = {
     State.ROUTE: frozenset(
         {State.ACT, State.RETRIEVE, State.QUERY, State.CALCULATE, State.CLARIFY, State.REFUSE},
     ),
-    State.ACT: frozenset({State.VALIDATE_EVIDENCE, State.RETRIEVE}),
+    State.ACT: frozenset({State.VALIDATE_EVIDENCE, State.RETRIEVE, State.CLARIFY}),
     State.RETRIEVE: frozenset({State.VALIDATE_EVIDENCE, State.QUERY}),
     State.QUERY: frozenset({State.VALIDATE_EVIDENCE, State.RETRIEVE, State.CLARIFY}),
     State.CALCULATE: frozenset({State.DONE, State.RETRIEVE}),

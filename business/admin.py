@@ -50,6 +50,11 @@ class DataSourceForm(forms.ModelForm[DataSource]):
         model = DataSource
         fields = FIELDS
 
+    def __init__(self, *args: Any, is_tried: bool = True, **kwargs: Any) -> None:
+        """is_tried: False for whoever tries it out himself."""
+        super().__init__(*args, **kwargs)
+        self.is_tried = is_tried
+
     def clean_layer_yaml(self) -> SemanticLayer | None:
         text = self.cleaned_data["layer_yaml"]
         if not text.strip():
@@ -96,7 +101,7 @@ class DataSourceForm(forms.ModelForm[DataSource]):
         """A source that may be asked is tried out before it is saved: its server, its account, its tables and a wall."""
         super()._post_clean()  # type: ignore[misc]  # of Django's own forms
         is_asked = self.cleaned_data.get("is_active", self.instance.is_active)
-        if self.errors or not is_asked or not {*FIELDS, "password"} & set(self.changed_data):
+        if not self.is_tried or self.errors or not is_asked or not {*FIELDS, "password"} & set(self.changed_data):
             return
         if self.cleaned_data.get("password"):
             self.instance.set_password(self.cleaned_data["password"])
@@ -179,10 +184,25 @@ class DataSourceAdmin(GuardedModelAdmin[DataSource]):
             kwargs["form"] = ConnectionForm
         return super().get_form(request, obj, change, **kwargs)
 
+    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> Any:
+        """connects: whether the form has a connection that this person may try before it is saved."""
+        obj = kwargs.get("obj")
+        connects = may_connect(request.user) and not (obj and obj.is_embedded)
+        return super().render_change_form(request, {**context, "connects": connects}, *args, **kwargs)
+
     def get_readonly_fields(self, request: HttpRequest, obj: DataSource | None = None) -> Any:
         if not may_connect(request.user):
             return FIELDS
         return [name for name in FIELDS if name not in ("is_active", *LIMITS)] if obj and obj.is_embedded else ()
+
+    def get_fieldsets(self, request: HttpRequest, obj: DataSource | None = None) -> Any:
+        """The YAML, which is a way to bring a layer along, is folded away: what a draft says is edited table by table."""
+        names = list(self.get_fields(request, obj))
+        if "layer_yaml" not in names:
+            return [(None, {"fields": names})]
+        names.remove("layer_yaml")
+        yaml = (_("Semantic layer as YAML"), {"fields": ["layer_yaml"], "classes": ["collapse"]})
+        return [(None, {"fields": names}), yaml]
 
     def get_inlines(self, request: HttpRequest, obj: DataSource | None) -> Any:
         return self.inlines if obj and self._keeps(request, obj) else ()

@@ -235,6 +235,7 @@ def _layer_page(
         "page_query": f"&{urlencode({'q': asked})}" if asked else "",
         "asked": asked,
         "is_saved": described is None,
+        "is_open": status != 200 or described is not None,  # what was entered, or is to be saved, is in sight
         "sample_questions": shown.sample_questions,
     }
     return show(request, "admin/business/layer.html", context, status=status)

@@ -34,20 +34,24 @@ def tables_called(layer: SemanticLayer, text: str) -> list[SemanticModel]:
 
 
 def save_table(by: Principal | None, source: DataSource, name: str, text: str, *, version: str) -> None:
-    """Write one table of a layer from its YAML; every other stays as it is stored.
-
-    Raises InvalidInput with the line, or for what does not fit into the layer, NotFound, and Conflict where somebody has saved
-    this table since the version.
-    """
+    """Write one table of a layer from its YAML. Raises InvalidInput with the line, and what `save_model` raises."""
     with failure_recorded(by, source.name):
-        model = read_table(text)
-        if model.name != name:
-            raise InvalidInput(_("The table is called %(name)s: rights on it are given by this name.") % {"name": name})
-        part = model.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-        with transaction.atomic():
-            locked = _locked(by, source, name, version)
-            locked.layer["semantic_models"][_place_of(locked, name)] = part
-            _save(by, locked, name)
+        save_model(by, source, name, read_table(text), version=version)
+
+
+@transaction.atomic
+def save_model(by: Principal | None, source: DataSource, name: str, model: SemanticModel, *, version: str) -> None:
+    """Write one table of a layer; every other stays as it is stored.
+
+    Raises InvalidInput for what does not fit into the layer, NotFound, and Conflict where somebody has saved this table since the
+    version.
+    """
+    if model.name != name:
+        raise InvalidInput(_("The table is called %(name)s: rights on it are given by this name.") % {"name": name})
+    locked = _locked(by, source, name, version)
+    part = model.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    locked.layer["semantic_models"][_place_of(locked, name)] = part
+    _save(by, locked, name)
 
 
 @transaction.atomic

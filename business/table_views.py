@@ -1,22 +1,27 @@
-"""Pages of the admin for the tables of a semantic layer, one at a time."""
+"""Pages of the admin for the tables of a semantic layer, one at a time: as fields, with their effect on questions, and as YAML."""
 
+from collections.abc import Callable
 from uuid import UUID
 
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponseBase
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from authz.admin_pages import admin_page, show
 from authz.governing import governed
 from authz.principal import Principal
+from business.layer_effect import MOST_QUESTIONS, effects, sample_questions
 from business.models import DataSource
 from business.semantic_layer.yaml_io import write_table
-from business.table_edits import remove_table, save_table, table_of
+from business.table_edits import remove_table, save_model, save_table, table_of
+from business.table_forms import TableEditor
 from copilot_site.lib.errors import Conflict, CopilotError, NotFound
+
+QUESTION_LENGTH = 600  # characters
 
 
 class TableForm(forms.Form):
@@ -32,31 +37,70 @@ class TableForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 @admin_page
 def table(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
-    """`name`: the table; `remove` in a POST takes it out of the layer."""
+    """`name`: the table. A POST has its fields, or its YAML in `text`; `remove` takes it out of the layer."""
+    source, name = _governed(by, source_id), request.GET.get("name", "")
+    model, version = table_of(source, name)
+    form = TableForm(initial={"text": write_table(model), "version": version})
+    editor, problem, status = TableEditor(model), "", 200
+    if request.method == "POST":
+        sent = request.POST.get("version", "")
+        act: Callable[[], None]
+        if "remove" in request.POST:
+            said = _("The table %(name)s is no part of the layer any more.")
+            act = lambda: remove_table(by, source, name, version=sent)  # noqa: E731
+        elif "fields" in request.POST:
+            editor, said = TableEditor(model, request.POST), _("Saved: %(name)s.")
+            act = lambda: save_model(by, source, name, editor.changed_table(), version=sent)  # noqa: E731
+        else:
+            form, said = TableForm(request.POST), _("Saved: %(name)s.")
+            act = lambda: save_table(by, source, name, form.cleaned_data["text"], version=sent)  # noqa: E731
+        problem, status = _done(form, act)
+        if not problem:
+            messages.success(request, said % {"name": name})
+            return (
+                redirect("source-layer", source.pk) if "remove" in request.POST else redirect(request.get_full_path())
+            )
+    context = {
+        "title": _("Table %(name)s") % {"name": name},
+        "source": source,
+        "form": form,
+        "editor": editor,
+        "version": request.POST.get("version", version),
+        "problem": problem,
+        "model": model,
+        "questions": sample_questions(source.semantic_layer, model),
+    }
+    return show(request, "admin/business/table.html", context, status=status)
+
+
+def _done(form: TableForm, act: Callable[[], None]) -> tuple[str, int]:
+    """What is wrong, in one sentence, and the status that says so; "" where it was done."""
+    if form.is_bound and not form.is_valid():
+        return str(next(iter(form.errors.values()))[0]), 400
+    try:
+        act()
+    except CopilotError as error:
+        return str(error), 409 if isinstance(error, Conflict) else 400
+    return "", 200
+
+
+@require_POST
+@admin_page
+def table_effect(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
+    """What the fields, as they are entered, do to the `question`s that come with them: a piece of HTML. Nothing is saved or run."""
+    source, name = _governed(by, source_id), request.GET.get("name", "")
+    model, _version = table_of(source, name)
+    questions = [text.strip()[:QUESTION_LENGTH] for text in request.POST.getlist("question") if text.strip()]
+    try:
+        changed = TableEditor(model, request.POST).changed_table()
+        found = effects(source.semantic_layer, changed, questions[:MOST_QUESTIONS])
+    except CopilotError as error:
+        return render(request, "admin/_tried.html", {"ok": False, "sentence": str(error)})
+    return render(request, "admin/business/_effect.html", {"effects": found})
+
+
+def _governed(by: Principal, source_id: UUID) -> DataSource:
     source = governed(DataSource, by).filter(pk=source_id).first()
     if source is None:
         raise NotFound(_("There is no data source that you manage."))
-    name = request.GET.get("name", "")
-    model, version = table_of(source, name)
-    form = TableForm(request.POST or None, initial={"text": write_table(model), "version": version})
-    status = 200
-    if request.method == "POST":
-        status = 400
-        if form.is_valid():
-            given = form.cleaned_data
-            try:
-                if "remove" in request.POST:
-                    remove_table(by, source, name, version=given["version"])
-                    messages.success(
-                        request, _("The table %(name)s is no part of the layer any more.") % {"name": name}
-                    )
-                    return redirect("source-layer", source.pk)
-                save_table(by, source, name, given["text"], version=given["version"])
-            except CopilotError as error:
-                form.add_error(None, str(error))
-                status = 409 if isinstance(error, Conflict) else 400
-            else:
-                messages.success(request, _("Saved: %(name)s.") % {"name": name})
-                return redirect(request.get_full_path())
-    context = {"title": _("Table %(name)s") % {"name": name}, "source": source, "form": form, "tables": [model]}
-    return show(request, "admin/business/table.html", context, status=status)
+    return source

@@ -1,13 +1,17 @@
 from django.urls import include, path
 
-from business import source_views, table_views
+from business import source_views, table_views, try_views
 
 urlpatterns = [
     path("", include("business.explore.urls")),
+    path("admin/data-sources/try/", try_views.try_source, name="source-try"),
     path("admin/data-sources/check/", source_views.check_sql, name="check-sql"),
     path("admin/data-sources/<uuid:source_id>/connection/", source_views.connection, name="source-connection"),
     path("admin/data-sources/<uuid:source_id>/layer/", source_views.layer, name="source-layer"),
     path("admin/data-sources/<uuid:source_id>/layer/table/", table_views.table, name="source-table"),
+    path(
+        "admin/data-sources/<uuid:source_id>/layer/table/effect/", table_views.table_effect, name="source-table-effect"
+    ),
     path("admin/data-sources/<uuid:source_id>/layer.yaml", source_views.layer_file, name="source-layer-file"),
     path("admin/data-sources/<uuid:source_id>/examples.jsonl", source_views.examples_file, name="source-examples-file"),
     path("admin/data-sources/<uuid:source_id>/examples/", source_views.examples, name="source-examples"),

@@ -126,6 +126,10 @@ class Config(BaseSettings):
         default="private,public",
         description="Where data sources, models and sign-ins of the admin may lead: hosts, *.hosts, networks, private, public (https).",
     )
+    mcp_commands: Path | None = Field(
+        default=None,
+        description='A JSON file of local tool services, {"mcpServers": {name: {"command": …, "args": […]}}}; unset: none.',
+    )
     source_folders: str = Field(
         default="",
         description="Folders of this machine that sources of documents may read, by comma, each from the root; unset: none.",

@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 
 import redis
 from django.conf import settings
-from django.core.files.base import ContentFile
 from django.core.files.storage import InvalidStorageError, storages
 from django.db import DatabaseError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -35,6 +34,7 @@ from copilot_site.embedded import services
 from copilot_site.embedded.process import ServiceFailed
 from copilot_site.lib.connection_budget import OTHERS, POOL, needed
 from copilot_site.lib.errors import CopilotError
+from copilot_site.lib.storage_trial import fault_of
 from knowledge.dictionary.cedict import DictionaryMissing
 from knowledge.dictionary.words import dictionary
 from knowledge.embedding.base import EmbeddingError, ModelMissing
@@ -289,15 +289,10 @@ def files() -> Finding:
     except InvalidStorageError as error:
         mend = "Install it (`pip install -r requirements/s3.txt`), or set COPILOT_STORAGE=local."
         return Finding("File storage", False, str(error), mend)
-    kind = type(storage).__name__
-    try:
-        name = storage.save("doctor-probe", ContentFile(b"probe"))
-        with storage.open(name) as probe:
-            intact = probe.read() == b"probe"
-        storage.delete(name)
-    except OSError as error:
-        return Finding("File storage", False, f"{kind}: {error}", "Mend the folder or COPILOT_STORAGE.")
-    return Finding("File storage", intact, kind, "What was written is not what is read: check the storage.")
+    kind, fault = type(storage).__name__, fault_of(storage)
+    if fault:
+        return Finding("File storage", False, f"{kind}: {fault.sentence}", fault.statement)
+    return Finding("File storage", True, kind)
 
 
 def data_sources() -> Iterator[Finding]:

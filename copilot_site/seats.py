@@ -17,6 +17,7 @@ KINDS: Final[dict[tuple[str, str], str]] = {
     ("POST", "api:see-as-knowledge-search"): TRANSFER,
     ("POST", "api:see-as-answer"): TRANSFER,
     ("POST", "see-as"): TRANSFER,
+    ("POST", "mcp"): TRANSFER,
     ("GET", "document-download"): TRANSFER,
     ("GET", "api:document-download"): TRANSFER,
     ("GET", "page-image"): TRANSFER,

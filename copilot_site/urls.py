@@ -9,6 +9,7 @@ from agent.views import chat
 from authz.admin_pages import on_site, staff_only, with_ids_only
 from authz.views import SignIn
 from copilot_site import health
+from copilot_site.admin_home.connections import connections
 from copilot_site.admin_home.views import system_health, with_numbers
 from copilot_site.admin_words import AdminWords
 from demo.hints import login_hints, sample_questions
@@ -42,8 +43,10 @@ urlpatterns = [
     path("", include("agent.oversight.urls")),
     path("", include("business.urls")),
     path("admin/health/", system_health, name="system-health"),
+    path("admin/connections/", connections, name="server-connections"),
     path("admin/r/<path:content_type_id>/<path:object_id>/", on_site),
     path("admin/", admin.site.urls),
     path("api/", include("copilot_site.api")),
     path("v1/", include("agent.openai_api.urls")),
+    path("", include("agent.mcp.urls")),
 ]

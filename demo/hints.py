@@ -4,28 +4,36 @@ from collections.abc import Sequence
 from functools import cache
 
 from django.contrib.auth.models import User
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext
 
 from authz.principal import Principal
 from authz.views import LoginHint
 from business.models import DataSource
 from demo.business_data import QUESTIONS
 from demo.company import BilingualText, Company, load_company
+from demo.logins import ADMINISTRATOR
 
 MOST_QUESTIONS = 6  # on the empty chat page
 
 
 def login_hints() -> Sequence[LoginHint]:
-    """Every person of the demo company who can sign in, in the language of the page."""
+    """Every person of the demo company who can sign in, and its administrator, in the language of the page."""
     people = _company().people
     seeded = set(
-        User.objects.filter(username__in=[person.username for person in people]).values_list("username", flat=True)
+        User.objects.filter(username__in=[ADMINISTRATOR, *(person.username for person in people)]).values_list(
+            "username", flat=True
+        )
     )
-    return [
+    hints = [
         LoginHint(person.username, _company().password, _said(person.role))
         for person in people
         if person.username in seeded
     ]
+    if hints and ADMINISTRATOR in seeded:
+        hints.append(
+            LoginHint(ADMINISTRATOR, _company().password, gettext("Administrator: governs, and reads no document"))
+        )
+    return hints
 
 
 def sample_questions(principal: Principal) -> Sequence[str]:

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, F, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 from django.utils import timezone
 
 from authz.checks import can, missing
@@ -107,6 +107,12 @@ class Accepted:
     @property
     def most_mb(self) -> int:
         return self.most_bytes // 1_000_000
+
+
+def reviews_due(principal: Principal) -> int:
+    """How many documents whose owner this person is, and that they may read, are past their date of review."""
+    mine = Q(owner_id=principal.user_id) | Q(owner=None, created_by_id=principal.user_id)
+    return Document.objects.visible_to(principal).filter(mine, review_on__lt=timezone.localdate()).count()
 
 
 def knowledge_bases_of(principal: Principal) -> QuerySet[KnowledgeBase]:

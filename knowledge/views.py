@@ -36,6 +36,7 @@ def bases(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         "bases": browsing.knowledge_bases_of(principal),
         "may_make": may_make_bases(principal),
         "find_form": FindForm(),
+        "reviews_due": browsing.reviews_due(principal),
     }
     return render(request, "knowledge/bases.html", context)
 

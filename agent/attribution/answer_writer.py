@@ -97,7 +97,7 @@ class Writer:
         self.texts = {
             number: Evidence(
                 f"{found.item.source.title}\n\n{found.item.text}" if found.passage else found.item.text,
-                found.passage is None,
+                found.item.type == "sql_result",
             )
             for number, found in self.evidence.items()
         }
@@ -265,7 +265,10 @@ class Writer:
     def _messages(self) -> list[dict[str, object]]:
         run = self.run
         question = run.state.input.normalized_query
-        system = run.use(prompt("answer", language_of(question) or run.language))
+        language = language_of(question) or run.language
+        system = run.use(prompt("answer", language))
+        if run.profile.tone:
+            system = f"{system}\n{run.use(prompt(f'tone_{run.profile.tone}', language))}"
         blocks = [fenced(finding.item, number=number) for number, finding in self.evidence.items()]
         if run.workings:
             blocks.append("\n".join(["<calculations>", *map(escaped, run.workings), "</calculations>"]))

@@ -44,7 +44,12 @@ class Sentences:
         found = split(text)
         if len(found) < 2 or text[found[-1].start :].startswith(("[", "【")):  # marks may belong to the sentence before
             return
-        end = found[-2].end  # what sets the last one off, white space or a bullet, stays with it
+        open_from = len(found) - 1  # the last sentence may go on, and a row is said with the header of its table
+        while open_from and found[open_from].kind == "row":
+            open_from -= 1
+        if not open_from:
+            return
+        end = found[open_from - 1].end  # what sets the next one off, white space or a bullet, stays with it
         if text.count(_FENCE, 0, end) % 2:
             return  # lines of code are told by the fence before them
         self._buffer = text[end:]
@@ -65,6 +70,8 @@ def cited_statements(text: str) -> Iterator[CitedStatement]:
     for sentence in split(text):
         gap = _gap(text[end : sentence.start], sentence.kind)
         end = sentence.end
+        if sentence.kind == "heading" and sentence.text.startswith("|"):
+            continue  # the header of a table: each of its rows says it
         numbers = tuple(
             dict.fromkeys(int(number) for mark in _MARK.findall(sentence.text) for number in re.findall(r"\d+", mark))
         )

@@ -28,11 +28,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='message',
-            name='is_told_to_keepers',
-            field=models.BooleanField(default=False),
-        ),
-        migrations.AddField(
-            model_name='message',
             name='parent',
             field=models.ForeignKey(editable=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='agent.message'),
         ),

@@ -1,9 +1,8 @@
 """`/v1/models`, `/v1/chat/completions`, `/v1/embeddings`: the same questions under the same rights, budgets, queues and audit."""
 
 import base64
-import json
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, suppress
+from collections.abc import AsyncIterator
+from contextlib import aclosing
 from http import HTTPStatus
 from typing import Any
 
@@ -13,21 +12,17 @@ from django.http import HttpResponse, HttpResponseBase, JsonResponse
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
-from redis.exceptions import RedisError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agent.model_settings import AgentProfile
 from agent.openai_api.answers import Answer, error_body, frame, frames
 from agent.openai_api.conversation import conversation_of, note_question
+from agent.openai_api.growth import pieces
 from agent.openai_api.requests import ChatCompletionRequest, EmbeddingRequest
+from agent.profile_choice import usable_profiles
 from agent.profiles import Options
 from agent.rest.sse import ALIVE, EventStream, WhateverIsAccepted
 from agent.rest.synchronous_answer import asked
-from agent.revocation import changed
-from agent.runs.follow import follow
-from agent.runs.leases import ask_to_stop
-from agent.runs.run import launch
 from authz.principal import Principal
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
@@ -54,13 +49,14 @@ class OpenAIView(PrincipalView):
         return refused
 
 
-def profile_id(model: str) -> str:
-    """The id of the profile that a program calls a model, "" for the default one. Raises NotFound."""
+def profile_id(principal: Principal, model: str) -> str:
+    """The id of the profile that a program calls a model, "" for the default one. Raises NotFound, for one that is not theirs, too."""
     if model == DEFAULT:
         return ""
-    row = AgentProfile.objects.filter(name=model).first()
+    usable = usable_profiles(principal)
+    row = usable.filter(name=model).first()
     if row is None:
-        known = ", ".join([DEFAULT, *AgentProfile.objects.values_list("name", flat=True)])
+        known = ", ".join([DEFAULT, *usable.values_list("name", flat=True)])
         raise NotFound(_("There is no model “%(name)s”. Known are: %(known)s.") % {"name": model[:80], "known": known})
     return str(row.pk)
 
@@ -72,7 +68,7 @@ class Models(OpenAIView):
         "List profiles and the embedder as models of OpenAI's API", answer=OpenApiTypes.OBJECT, problems=(401, 403)
     )
     def get(self, request: Request) -> Response:
-        names = [DEFAULT, *AgentProfile.objects.values_list("name", flat=True), engine().space]
+        names = [DEFAULT, *usable_profiles(self.principal).values_list("name", flat=True), engine().space]
         rows = [{"id": name, "object": "model", "created": 0, "owned_by": "copilot"} for name in names]
         return Response({"object": "list", "data": rows})
 
@@ -89,7 +85,7 @@ class ChatCompletions(OpenAIView):
     )
     def post(self, request: Request) -> HttpResponseBase:
         given = ChatCompletionRequest.checked(request.data)
-        profile, question = profile_id(given["model"]), given["questions"][-1]
+        profile, question = profile_id(self.principal, given["model"]), given["questions"][-1]
         session, follows = conversation_of(self.principal, given["questions"][:-1])
         options = Options(profile_id=profile, disable_title=True, follows=follows)
         language = "zh-hans" if language_of(question) == "zh" else get_language() or "en"
@@ -108,39 +104,9 @@ class ChatCompletions(OpenAIView):
         return async_to_sync(_whole)(self.principal, answer)
 
 
-async def _pieces(principal: Principal, answer: Answer, *, is_sent: bool) -> AsyncGenerator[str | None, None]:
-    """What the answer grows by; None for each moment in which nothing came. Whoever leaves before its end stops the run.
-
-    is_sent: what was said cannot be taken back. An answer that is told anew, because a right has ended or its log is lost, ends with an
-    error then; else it begins again.
-    """
-    run, is_over = answer.run, False
-    try:
-        launch(run)
-        followed = follow(principal, session_id=run.session_id, message_id=run.message_id, is_own=True)
-        async with aclosing(followed) as entries:
-            async for entry in entries:
-                if entry is not None and entry.seq == 0 and answer.text:
-                    if is_sent:
-                        answer.error = changed(run.language)
-                        return
-                    answer.begin_again()
-                is_over = entry is not None and entry.is_terminal
-                yield answer.took(json.loads(entry.body)) if entry else None
-    except CopilotError as problem:  # the account was disabled
-        answer.error, is_over = str(problem), True
-    except RedisError:
-        log.exception("openai_api.log_lost", run=str(run.message_id))
-        answer.error = _("Something failed on our side. Ask again in a moment.")
-    finally:
-        if not is_over:
-            with suppress(RedisError):
-                await ask_to_stop(run.message_id)
-
-
 async def _whole(principal: Principal, answer: Answer) -> HttpResponse:
-    async with aclosing(_pieces(principal, answer, is_sent=False)) as pieces:
-        async for _piece in pieces:
+    async with aclosing(pieces(principal, answer, is_sent=False)) as grown:
+        async for _piece in grown:
             pass
     if answer.error:
         return JsonResponse(error_body(answer.error, "failed"), status=HTTPStatus.INTERNAL_SERVER_ERROR)
@@ -149,9 +115,9 @@ async def _whole(principal: Principal, answer: Answer) -> HttpResponse:
 
 
 async def _chunks(principal: Principal, answer: Answer, *, is_counted: bool) -> AsyncIterator[bytes]:
-    async with aclosing(_pieces(principal, answer, is_sent=True)) as pieces:
+    async with aclosing(pieces(principal, answer, is_sent=True)) as grown:
         yield frame(answer.chunk({"role": "assistant", "content": ""}))
-        async for piece in pieces:
+        async for piece in grown:
             if piece is None:
                 yield ALIVE
             elif piece:

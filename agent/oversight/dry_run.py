@@ -7,14 +7,15 @@ done by whoever checks on behalf of that person; nothing says that the person as
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
 
 from agent.cited_answer import CitedAnswer
 from agent.events import Answer, Event, KnowledgeReference, References
-from agent.model_settings import profile_of
-from agent.profiles import Options
+from agent.profile_choice import profile_of
+from agent.profiles import Options, Profile
 from agent.revocation import guarded
 from agent.runs.start import check_question, give_model
 from agent.state import EvidenceItem, Run
@@ -33,13 +34,14 @@ NOWHERE = UUID(int=0)  # of a run that is not stored
 
 @dataclass(frozen=True)
 class DryRun:
-    """What came of it. text: as it would have been streamed, with its marks."""
+    """What came of it. text: as it would have been streamed, with its marks. cost: of the language model."""
 
     text: str
     stop_reason: str
     answer: CitedAnswer | None
     references: tuple[KnowledgeReference, ...]
     evidence: tuple[EvidenceItem, ...]
+    cost: Decimal
 
     @property
     def results(self) -> list[QueryShown]:
@@ -59,14 +61,21 @@ def looking(by: Principal, *, on_behalf_of: Actor) -> Iterator[DeferredEntries]:
 
 
 def dry_run(
-    principal: Principal, question: str, *, language: str, withheld: DeferredEntries, by: Principal | None = None
+    principal: Principal,
+    question: str,
+    *,
+    language: str,
+    withheld: DeferredEntries,
+    by: Principal | None = None,
+    profile: Profile | None = None,
 ) -> DryRun:
     """Walk the states as a run does, without storing anything. Call it within `looking()`.
 
     by: who tries it, where they may come with an API token: it opens here what it opens elsewhere. Tools that change something
-    are not offered. Raises InvalidInput (no question, too long) and what the states raise.
+    are not offered. profile: on trial, saved or not; None: the one they would have. Raises InvalidInput (no question, too long)
+    and what the states raise.
     """
-    profile = profile_of(Options())
+    profile = profile or profile_of(principal, Options())
     harmless = tuple(name for name in allowed_names(profile.tools) if _may_try(find(name), by))
     run = Run(
         session_id=NOWHERE,
@@ -75,7 +84,7 @@ def dry_run(
         question=check_question(question),
         scope=Scope(),
         language=language,
-        profile=replace(profile, tools=harmless),
+        profile=replace(profile, tools=harmless, outside=()),
         record=withheld,
     )
     give_model(run)
@@ -88,6 +97,7 @@ def dry_run(
             row for event in events if isinstance(event, References) for row in event.knowledge_references
         ),
         evidence=tuple(run.state.evidence_items),
+        cost=run.spent.cost,
     )
 
 

@@ -12,7 +12,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from agent.models import Message, Rating
+from agent.models import Message, QuestionSet, Rating
 from agent.oversight.replay import answers
 from audit.actions import Action
 from audit.record import record
@@ -50,6 +50,7 @@ def rating_list(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         "chosen": chosen,
         "ratings": Rating.choices,
         "periods": PERIODS,
+        "sets": QuestionSet.objects.all(),
     }
     return show(request, "admin/oversight/ratings.html", context)
 

@@ -9,6 +9,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
+from agent.models import QuestionSet
 from agent.oversight.answer_filter import AnswerFilter
 from agent.oversight.dry_run import looking
 from agent.oversight.replay import answers, get_answer, replay, snapshot_id
@@ -63,7 +64,8 @@ def replay_answer(request: HttpRequest, principal: Principal, message_id: UUID) 
         )
     with looking(principal, on_behalf_of=asker) as withheld:
         found = replay(principal, get_answer(message_id), language=get_language() or "en", withheld=withheld)
-        return show(request, "admin/oversight/replay.html", {"title": _("Replay of an answer"), "replay": found})
+        context = {"title": _("Replay of an answer"), "replay": found, "sets": QuestionSet.objects.all()}
+        return show(request, "admin/oversight/replay.html", context)
 
 
 def _seconds(milliseconds: int | None) -> float | None:

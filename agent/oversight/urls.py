@@ -1,7 +1,8 @@
 from django.urls import path
 
-from agent import model_test_views
+from agent import model_test_views, profile_test_views
 from agent.oversight import gap_views, impersonation_views, rating_views, replay_views
+from agent.question_sets import views as evaluation_views
 
 urlpatterns = [
     path("admin/see-as/", impersonation_views.choose, name="see-as-choose"),
@@ -10,5 +11,10 @@ urlpatterns = [
     path("admin/answers/<uuid:message_id>/", replay_views.replay_answer, name="replay"),
     path("admin/ratings/", rating_views.rating_list, name="ratings"),
     path("admin/language-models/try/", model_test_views.try_model, name="model-try"),
+    path("admin/agent-profiles/try/", profile_test_views.try_profile, name="profile-try"),
+    path("admin/evaluations/", evaluation_views.set_list, name="evaluations"),
+    path("admin/evaluations/<uuid:set_id>/", evaluation_views.set_page, name="evaluation"),
+    path("admin/evaluations/<uuid:set_id>/runs/", evaluation_views.run_page, name="evaluation-runs"),
+    path("admin/answers/<uuid:message_id>/evaluate/", evaluation_views.take_answer, name="evaluate-answer"),
     path("admin/gaps/", gap_views.gap_list, name="gaps"),
 ]

@@ -7,7 +7,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agent.model_settings import profile_of
+from agent.mcp.client.tool import outside_tools
+from agent.profile_choice import profile_of
 from agent.profiles import Options
 from agent.providers.configured import model_names
 from agent.tools.base import ALIASES, default_names, in_order, why_closed
@@ -46,9 +47,9 @@ class AgentConfigAnswer(serializers.Serializer[dict[str, Any]]):
 
 
 def catalogue(principal: Principal, language: str) -> list[dict[str, Any]]:
-    """Every registered tool in order, as people choose from it. Names to come are not there."""
+    """Every registered tool in order, as people choose from it, and those of services outside. Names to come are not there."""
     rows = []
-    for tool in in_order():
+    for tool in (*in_order(), *outside_tools()):
         why = why_closed(tool, principal)
         rows.append(
             {
@@ -80,8 +81,9 @@ class TenantAgentConfig(PrincipalView):
 
     @operation("Read how the agent is configured", answer=AgentConfigAnswer, problems=(401, 403))
     def get(self, request: Request) -> Response:
-        profile = profile_of(Options())
+        profile = profile_of(self.principal, Options())
         names = default_names() if profile.tools is None else [tool.name for tool in in_order(profile.tools)]
+        names += [tool.name for tool in profile.outside]
         data = {
             "available_tools": catalogue(self.principal, get_language() or "en"),
             "allowed_tools": names,

@@ -23,10 +23,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from agent import texts
+from agent.allowed_call import AllowedCall
 from agent.branches import followed
 from agent.events import Event
-from agent.model_settings import profile_of
 from agent.models import DayOfUse, Message, Role, Session
+from agent.profile_choice import profile_of
 from agent.profiles import Options
 from agent.providers.base import ModelMisconfigured
 from agent.providers.configured import connect, served_model
@@ -48,12 +49,22 @@ QUESTION_LENGTH = 4_000  # characters: about four pages; what is longer is a doc
 
 
 async def start(
-    principal: Principal, session_id: UUID, question: str, *, scope: Scope, language: str, options: Options
+    principal: Principal,
+    session_id: UUID,
+    question: str,
+    *,
+    scope: Scope,
+    language: str,
+    options: Options,
+    allowed_call: AllowedCall | None = None,
 ) -> Run:
     """Store the question and launch its run; whoever goes away meanwhile has asked all the same. Raises what `begin` raises."""
+    more = {"allowed_call": allowed_call} if allowed_call else {}
 
     async def started() -> Run:
-        run = await in_thread(begin, principal, session_id, question, scope=scope, language=language, options=options)
+        run = await in_thread(
+            begin, principal, session_id, question, scope=scope, language=language, options=options, **more
+        )
         if not is_waited_for():  # else this loop ends before the run: whoever follows it launches it
             launch(run)
         return run
@@ -91,10 +102,18 @@ async def ask(
 
 
 def begin(
-    principal: Principal, session_id: UUID, question: str, *, scope: Scope, language: str, options: Options
+    principal: Principal,
+    session_id: UUID,
+    question: str,
+    *,
+    scope: Scope,
+    language: str,
+    options: Options,
+    allowed_call: AllowedCall | None = None,
 ) -> Run:
     """Store the question and make the run, which has its place or waits for one until it is over.
 
+    allowed_call: what the person allowed for this question, which was asked before: their word stands in the conversation instead of it.
     Raises NotFound, InvalidInput, Unavailable, before anything is stored.
     """
     session = get_session(principal, session_id)
@@ -105,11 +124,12 @@ def begin(
         question=check_question(question),
         scope=scope,
         language=language,
-        profile=profile_of(options),
+        profile=profile_of(principal, options),
         follows=followed(session, follows=options.follows, instead_of=options.instead_of),
         keeps_title=options.disable_title,
         is_wide=options.is_wide,
         asked_as=options.asked_as,
+        allowed_call=allowed_call,
     )
     give_model(run)
     run.ticket = admitted(principal, has_model=run.model is not None)
@@ -151,10 +171,14 @@ def _answer_id(session_id: UUID, asked_as: UUID | None) -> UUID:
 @transaction.atomic
 def _store_question(run: Run, session: Session) -> UUID:
     """Returns the id of the answer to be."""
-    question = Message(session=session, parent_id=run.follows, role=Role.USER, content=run.question)
+    with override(run.language):
+        said = str(texts.ALLOWED) if run.allowed_call else run.question
+    question = Message(session=session, parent_id=run.follows, role=Role.USER, content=said)
     answer_id = _answer_id(session.pk, run.asked_as)
     answer = Message(id=answer_id, session=session, parent=question, role=Role.ASSISTANT, is_complete=False)
     Message.objects.bulk_create([question, answer])
+    if session.profile_id != run.profile.id:
+        Session.objects.filter(pk=session.pk).update(profile=run.profile.id)
     detail: dict[str, object] = {"characters": len(run.question)}
     record(run.principal, Action.QUESTION_ASKED, session, run_id=str(answer.pk), detail=detail)
     return answer.pk

@@ -3,19 +3,15 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from urllib.parse import urlencode
 from uuid import UUID
-
-from django.urls import reverse
-from django.utils.safestring import SafeString
 
 from agent.events import StopReason
 from agent.models import Message
-from agent.shown.close_titles import CloseTitle, close_titles
+from agent.shown.close_titles import close_titles
 from agent.shown.endings import ending_of, foot_of
 from agent.shown.matched import marked
-from agent.shown.message import ShownCitation, ShownMessage
-from agent.shown.steps import Step, in_seconds, steps_of
+from agent.shown.message import Around, ReadBesides, ShownCitation, ShownMessage, Source
+from agent.shown.steps import in_seconds, steps_of
 from authz.principal import Principal
 from knowledge.places import DocumentPlace, places_of
 from knowledge.selectors import ShownPassage, passages
@@ -25,66 +21,11 @@ MOST_READ = 20  # documents listed as read besides
 
 
 @dataclass(frozen=True)
-class Source:
-    """A cited passage. label: its document's title, short, and told apart from another of the same title. words: what is cited, with
-    the words of the question. place: None where the document went away just now.
-    """
-
-    citation: ShownCitation
-    label: str
-    place: DocumentPlace | None
-    words: SafeString
-
-    @property
-    def number(self) -> int:
-        return self.citation.number
-
-    @property
-    def address(self) -> str:
-        return source_address(self.citation.passage, self.citation.start, self.citation.end)
-
-
-@dataclass(frozen=True)
-class ReadBesides:
-    """A document that was read for an answer and is not cited in it. passage: the one that came first. count: of its passages."""
-
-    passage: ShownPassage
-    place: DocumentPlace | None
-    count: int
-
-    @property
-    def address(self) -> str:
-        return source_address(self.passage)
-
-
-@dataclass(frozen=True)
-class Around:
-    """took: the time of the whole run, in words; "" where it was not kept. ending, foot: as `agent.shown.endings` has them.
-
-    close_titles: after a no, documents whose titles say what was asked.
-    """
-
-    sources: tuple[Source, ...]
-    read_besides: tuple[ReadBesides, ...]
-    steps: tuple[Step, ...]
-    took: str
-    ending: str
-    foot: str
-    close_titles: tuple[CloseTitle, ...] = ()
-
-
-@dataclass(frozen=True)
 class _Read:
     """What the answers of a page were made of, as far as this person may see it now."""
 
     passages: Mapping[UUID, ShownPassage]
     places: Mapping[UUID, DocumentPlace]
-
-
-def source_address(passage: ShownPassage, start: int = 0, end: int = 0) -> str:
-    """Where the drawer reads a passage. start, end: the cited span, none for all of it."""
-    path = reverse("source", args=[passage.knowledge_base_id, passage.chunk_id])
-    return f"{path}?{urlencode({'start': start, 'end': end})}" if end else path
 
 
 def around(principal: Principal, shown: Iterable[ShownMessage], rows: Iterable[Message]) -> dict[UUID, Around]:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from agent.shown.around import Source
-from agent.shown.message import ShownMessage, ShownQuery, ShownSentence
+from agent.shown.message import ShownMessage, ShownQuery, ShownSentence, Source
 from knowledge.ingestion.language import language_of
 
 

@@ -2,18 +2,23 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 from uuid import UUID
+
+from django.urls import reverse
+from django.utils.safestring import SafeString
 
 from agent.branches import Branches
 from agent.extractive.excerpts import Excerpt
-from agent.models import Role
+from agent.mcp.client.rows import ToolApproval
+from agent.mcp.client.visibility import SOURCE
+from agent.models import Fault, Role
+from agent.shown.close_titles import CloseTitle
+from agent.shown.steps import Step
 from business.results.shown_query import QueryShown
+from knowledge.places import DocumentPlace
 from knowledge.selectors import ShownPassage
 from knowledge.services.access_requests import Offer
-
-if TYPE_CHECKING:
-    from agent.shown.around import Around
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,11 @@ class ShownQuery:
     title: str
     result: QueryShown | None = None
 
+    @property
+    def service(self) -> str:
+        """The service outside that brought it; "" where it is a query."""
+        return self.source.removeprefix(SOURCE) if self.source.startswith(SOURCE) else ""
+
 
 @dataclass(frozen=True)
 class ShownToolCall:
@@ -82,6 +92,61 @@ class ShownToolCall:
     problem: str
 
 
+def source_address(passage: ShownPassage, start: int = 0, end: int = 0) -> str:
+    """Where the drawer reads a passage. start, end: the cited span, none for all of it."""
+    path = reverse("source", args=[passage.knowledge_base_id, passage.chunk_id])
+    return f"{path}?{urlencode({'start': start, 'end': end})}" if end else path
+
+
+@dataclass(frozen=True)
+class Source:
+    """A cited passage. label: its document's title, short, and told apart from another of the same title. words: what is cited, with
+    the words of the question. place: None where the document went away just now.
+    """
+
+    citation: ShownCitation
+    label: str
+    place: DocumentPlace | None
+    words: SafeString
+
+    @property
+    def number(self) -> int:
+        return self.citation.number
+
+    @property
+    def address(self) -> str:
+        return source_address(self.citation.passage, self.citation.start, self.citation.end)
+
+
+@dataclass(frozen=True)
+class ReadBesides:
+    """A document that was read for an answer and is not cited in it. passage: the one that came first. count: of its passages."""
+
+    passage: ShownPassage
+    place: DocumentPlace | None
+    count: int
+
+    @property
+    def address(self) -> str:
+        return source_address(self.passage)
+
+
+@dataclass(frozen=True)
+class Around:
+    """took: the time of the whole run, in words; "" where it was not kept. ending, foot: as `agent.shown.endings` has them.
+
+    close_titles: after a no, documents whose titles say what was asked.
+    """
+
+    sources: tuple[Source, ...]
+    read_besides: tuple[ReadBesides, ...]
+    steps: tuple[Step, ...]
+    took: str
+    ending: str
+    foot: str
+    close_titles: tuple[CloseTitle, ...] = ()
+
+
 @dataclass(frozen=True)
 class ShownMessage:
     """A message as this person may see it now.
@@ -89,8 +154,8 @@ class ShownMessage:
     notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it
     was worked on as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose
     names they may ask to be let in. explore: the address of the form in which a question on data that was not read can be asked.
-    around: of an answer that is prepared for a page (`agent.shown.page`). parent_id: what it follows. branches: of the questions at
-    its place, where there are several.
+    approval: the call that they are asked to allow. around: of an answer that is prepared for a page (`agent.shown.page`). parent_id:
+    what it follows. branches: of the questions at its place, where there are several.
     """
 
     id: UUID
@@ -109,13 +174,20 @@ class ShownMessage:
     readings: tuple[str, ...] = ()
     explore: str = ""
     offers: tuple[Offer, ...] = ()
+    approval: ToolApproval | None = None
     tool_calls: tuple[ShownToolCall, ...] = ()
     duration_ms: int | None = None
     rating: str = ""
+    fault: str = ""
     comment: str = ""
-    around: "Around | None" = None
     parent_id: UUID | None = None
     branches: Branches | None = None
+    around: Around | None = None
+
+    @property
+    def faults(self) -> list[tuple[str, str]]:
+        """What can be the matter with an answer, in the reader's language."""
+        return [(each.value, str(each.label)) for each in Fault]
 
     @property
     def is_answer(self) -> bool:

@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import nh3
@@ -17,6 +17,7 @@ from agent.events import StopReason
 from agent.providers import extractive
 from agent.shown.chips import Chip, chips_after
 from agent.shown.message import ShownMessage, ShownSentence
+from agent.shown.written_tables import tables_in
 from knowledge.ingestion.language import language_of
 
 OURS: Final = frozenset({"", extractive.NAME, "database", "calculate"})  # providers that write no Markdown
@@ -31,6 +32,7 @@ _TAGS = {
 _CHIPS, _OPEN, _CLOSE = "⁅⁆", "⸨", "⸩"
 _CHIP = re.compile(rf"\s*{_CHIPS[0]}(\d+){_CHIPS[1]}")
 _RESERVED = str.maketrans({_CHIPS[0]: "[", _CHIPS[1]: "]", _OPEN: "((", _CLOSE: "))"})
+_PIPE = re.compile(r"\|")
 _HEADING = re.compile(r"<(/?)h[1-6]>")
 
 Part = tuple[ShownSentence, list[Chip]]
@@ -42,17 +44,53 @@ def as_html(message: ShownMessage) -> SafeString:
         return _lines(message.content)
     parts = list(chips_after(message, message.around.sources))
     is_written = message.provider not in OURS and message.stop_reason != StopReason.NOT_CONFIRMED
-    text = _marked(parts, _above_tables(message))
-    body = _read(text) if is_written else _lines(text)
+    body = _read(_written(parts)) if is_written else _lines(_told(parts, _above_tables(message)))
     chips = ["".join(map(_drawn, each)) for _sentence, each in parts]
     unchecked = f'</span> <span class="unchecked-mark">{html.escape(_("(not checked against the source)"))}</span>'
     body = body.replace(_OPEN, '<span class="unchecked">').replace(_CLOSE, unchecked)
     return mark_safe(_CHIP.sub(lambda found: chips[int(found[1])], body))  # noqa: S308 - sanitised or escaped, chips by template
 
 
-def _marked(parts: Sequence[Part], rows: Mapping[str, str]) -> str:
-    """The text with the places of its chips: each sentence after its gap. rows: as `_above_tables` has them."""
-    return "".join(_pieces(parts, rows)).strip()
+def _told(parts: Sequence[Part], above: Mapping[str, str]) -> str:
+    """The text with the places of its chips: each sentence after its gap. above: as `_above_tables` has it."""
+    pieces = (
+        f"{sentence.gap or ' '}{_marked(above.get(sentence.text, sentence.text), place, part)}"
+        for place, part in enumerate(parts)
+        for sentence in part[:1]
+    )
+    return "".join(pieces).strip()
+
+
+def _written(parts: Sequence[Part]) -> str:
+    """The same as Markdown, rows of a table in their table."""
+    tables = tables_in([sentence for sentence, _chips in parts])
+    pieces, columns = [], None
+    for place, (sentence, _chips) in enumerate(parts):
+        row = tables.get(place)
+        if row is None:
+            pieces.append(
+                ("\n\n" if columns else "") + (sentence.gap or " ") + _marked(sentence.text, place, parts[place])
+            )
+        else:
+            if row[0] is not columns:
+                pieces.append(f"\n\n{_line(row[0])}\n{_line(['---'] * len(row[0]))}")
+            cells = [row[1].get(name, "") for name in row[0]]
+            pieces.append("\n" + _line([*cells[:-1], _marked(cells[-1], place, parts[place])]))
+        columns = row[0] if row else None
+    return "".join(pieces).strip()
+
+
+def _line(cells: Iterable[str]) -> str:
+    escaped = (_PIPE.sub(r"\\|", cell) for cell in cells)
+    return f"| {' | '.join(escaped)} |"
+
+
+def _marked(text: str, place: int, part: Part) -> str:
+    """A sentence, marked where it was not checked, and the place of its chips."""
+    sentence, chips = part
+    said = text.translate(_RESERVED)
+    said = said if sentence.is_checked else f"{_OPEN}{said}{_CLOSE}"
+    return f"{said}{_CHIPS[0]}{place}{_CHIPS[1]}" if chips else said
 
 
 def _above_tables(message: ShownMessage) -> dict[str, str]:
@@ -68,18 +106,12 @@ def _above_tables(message: ShownMessage) -> dict[str, str]:
     return told
 
 
-def _pieces(parts: Sequence[Part], rows: Mapping[str, str]) -> Iterator[str]:
-    for place, (sentence, chips) in enumerate(parts):
-        text = rows.get(sentence.text, sentence.text).translate(_RESERVED)
-        yield sentence.gap or " "
-        yield text if sentence.is_checked else f"{_OPEN}{text}{_CLOSE}"
-        if chips:
-            yield f"{_CHIPS[0]}{place}{_CHIPS[1]}"
-
-
 def _read(text: str) -> str:
     """Markdown as HTML without anything that loads, links or runs; headings stand below those of the page."""
-    return _HEADING.sub(r"<\1h3>", nh3.clean(_MARKDOWN.render(text), tags=_TAGS, attributes={"ol": {"start"}}))
+    body = _HEADING.sub(r"<\1h3>", nh3.clean(_MARKDOWN.render(text), tags=_TAGS, attributes={"ol": {"start"}}))
+    return body.replace("<table>", '<div class="table-scroll"><table class="written-table">').replace(
+        "</table>", "</table></div>"
+    )
 
 
 def _lines(text: str) -> SafeString:

@@ -10,6 +10,8 @@ from django.utils.translation import gettext as _
 from agent.cited_answer import laid_out
 from agent.events import StopReason
 from agent.extractive.excerpts import excerpt_of, rows_in
+from agent.mcp.client.rows import ToolApproval
+from agent.mcp.client.visibility import approvals_of
 from agent.models import Citation, Message, QueryCitation, Role
 from agent.providers import extractive
 from agent.shown.message import ShownCitation, ShownMessage, ShownQuery, ShownSentence, ShownToolCall
@@ -29,6 +31,7 @@ class _Seen:
     passages: Mapping[UUID, ShownPassage]
     queries: Collection[int]
     offers: Mapping[UUID, Offer]
+    approvals: Mapping[UUID, ToolApproval]
 
 
 def under_rights(principal: Principal, rows: Iterable[Message]) -> list[ShownMessage]:
@@ -37,10 +40,12 @@ def under_rights(principal: Principal, rows: Iterable[Message]) -> list[ShownMes
     wanted = {citation.chunk_id for row in found for citation in row.citations.all()}
     results = {query.pk: queried_by(query) for row in found for query in row.queries.all()}
     vouched = visible_queries(principal, set(results.values()))
+    asking = [row.pk for row in found if row.state.get("plan", {}).get("approval")]
     seen = _Seen(
         {passage.chunk_id: passage for passage in passages(principal, wanted)},
         {pk for pk, queried in results.items() if queried in vouched},
         offers(principal, {pk for row in found for pk in _offered(row)}),
+        approvals_of(principal, asking) if asking else {},
     )
     return [_show(row, seen) for row in found]
 
@@ -85,9 +90,11 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
         readings=tuple(row.state.get("plan", {}).get("clarifying_questions", ())),
         explore=_explore_of(row),
         offers=tuple(seen.offers[pk] for pk in _offered(row) if pk in seen.offers),
+        approval=seen.approvals.get(row.pk),
         tool_calls=tuple(_tool_call(step) for step in row.state.get("trace_steps", ()) if step.get("tool")),
         duration_ms=row.duration_ms,
         rating=row.rating,
+        fault=row.fault,
         comment=row.comment,
         parent_id=row.parent_id,
     )

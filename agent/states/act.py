@@ -6,11 +6,14 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from uuid import UUID
 
 from asgiref.sync import sync_to_async
 
+from agent.allowed_call import AllowedCall, AskedApproval
 from agent.budget import HARD, Limit
 from agent.events import Event, FunctionCall, LLMToolCall, Thinking, ToolCall, ToolResult
+from agent.mcp.client.approvals import NeedsApproval, ask_to_allow
 from agent.notices import data_not_read, limit_reached, model_failed
 from agent.prompting import count_messages, prompt
 from agent.providers.base import ModelError
@@ -32,6 +35,8 @@ PROBLEMS = {  # what is kept of a call that failed: the tool's own sentence may 
     "TimeoutError": "the tool did not finish in time",
     "NotFound": "what it was asked for is not there, or not theirs",
     "ToolMistake": "the tool could not do what it was asked for",
+    "ServiceUnusable": "the service of the tool did not answer",
+    "NeedsApproval": "the person is asked first",
 }
 LEFT_OUT = "[This result was left out to save room. Call the tool again if you need it.]"
 
@@ -48,7 +53,7 @@ async def act(run: Run) -> AsyncIterator[Event | Goto]:
             model_failed(run, error, State.ACT)
             run.model_gave_up = run.spent.stopped_by in HARD  # it may still write from what is found without it
             break
-    if not run.findings:
+    if not run.findings and not run.state.plan.approval:
         data_not_read(run)
     for notice in run.fresh_notices():
         yield notice
@@ -60,7 +65,10 @@ async def act(run: Run) -> AsyncIterator[Event | Goto]:
         in_={"route": run.state.plan.route},
         out={"evidence_added": len(run.findings), "note": f"steps={run.spent.steps} calls={run.spent.tool_calls}"},
     )
-    yield Goto(State.VALIDATE_EVIDENCE if run.findings else State.RETRIEVE)
+    if run.state.plan.approval:
+        yield Goto(State.CLARIFY)
+    else:
+        yield Goto(State.VALIDATE_EVIDENCE if run.findings else State.RETRIEVE)
 
 
 @dataclass
@@ -71,8 +79,9 @@ class _Loop:
 
     def __post_init__(self) -> None:
         run = self.run
-        self.allowed = allowed_names(run.profile.tools)
-        self.tools = [specification(tool) for tool in in_order(self.allowed)]
+        self.outside = run.profile.outside
+        self.allowed = [*allowed_names(run.profile.tools), *(tool.name for tool in self.outside)]
+        self.tools = [specification(tool) for tool in (*in_order(self.allowed), *self.outside)]
         asked = run.state.input.normalized_query
         system = run.use(prompt("act", language_of(asked) or run.language))
         told = "\n".join([asked, *(f"- {step.tool}: {step.question}" for step in run.state.plan.subtasks)])
@@ -90,6 +99,10 @@ class _Loop:
             self.is_over = True
             return
         run.spent.steps += 1
+        if run.allowed_call:
+            async for event in self._allowed_made(run.allowed_call):
+                yield event
+            return
         await sync_to_async(require_visible)(run)  # the results of earlier calls go to the model again
         reply, began = Reply(), time.monotonic()
         async for delta in run.model.stream(self._fitting(), tools=self.tools):
@@ -110,6 +123,16 @@ class _Loop:
             yield result
         run.spent.fruitless = 0 if len(run.findings) > known else run.spent.fruitless + 1
 
+    async def _allowed_made(self, allowed: AllowedCall) -> AsyncIterator[Event]:
+        """The call that the person allowed, as if the model had just written it; no other call of the run can spend what was allowed."""
+        self.run.allowed_call = None
+        call = CompleteCall(f"allowed_{allowed.approval_id.hex[:8]}", allowed.tool, json.dumps(allowed.arguments))
+        self.ids.add(call.id)
+        self.turns.append(Turn(role="assistant", tool_calls=[call.as_message()]))
+        yield ToolCall(tool_calls=[_shown_call(call)], done=True)
+        async for result in self._called([call], approval_id=allowed.approval_id):
+            yield result
+
     def _told_apart(self, call: CompleteCall) -> CompleteCall:
         """The call with an id that no other of this run has; services may use theirs again, or have none."""
         if call.id in self.ids:
@@ -117,11 +140,13 @@ class _Loop:
         self.ids.add(call.id)
         return call
 
-    async def _called(self, calls: Sequence[CompleteCall]) -> AsyncIterator[ToolResult]:
+    async def _called(
+        self, calls: Sequence[CompleteCall], *, approval_id: UUID | None = None
+    ) -> AsyncIterator[ToolResult]:
         """The results of the calls of one turn in their order. Some run at the same time: none was written with another's result."""
         began = time.monotonic()
         refused = {call.id: self._refused(call) for call in calls}
-        ctx = ToolContext.of(self.run, model=self.run.model)
+        ctx = replace(ToolContext.of(self.run, model=self.run.model), approval_id=approval_id)
         running = {call.id: asyncio.create_task(self._made(call, ctx)) for call in calls if not refused[call.id]}
         try:
             for call in calls:
@@ -129,7 +154,10 @@ class _Loop:
                     self.turns.append(Turn(role="tool", content=why, tool_call_id=call.id))
                     yield _result(call, call.name, why, {"display_type": "error", "error": why}, success=False, ms=0)
                 else:
-                    yield self._kept(call, await running[call.id], ms=_since(began))
+                    called = await running[call.id]
+                    if called.problem == NeedsApproval.__name__:
+                        await self._asks_to_allow(called)
+                    yield self._kept(call, called, ms=_since(began))
         finally:
             for task in running.values():
                 task.cancel()
@@ -137,7 +165,16 @@ class _Loop:
 
     async def _made(self, call: CompleteCall, ctx: ToolContext) -> Called:
         async with self.places:
-            return await call_tool(call.name, call.arguments, allowed=self.allowed, ctx=ctx)
+            return await call_tool(call.name, call.arguments, allowed=self.allowed, ctx=ctx, outside=self.outside)
+
+    async def _asks_to_allow(self, called: Called) -> None:
+        """Keep the first call that waits for the person; the run ends with the question whether it may be made."""
+        self.is_over = True
+        if self.run.state.plan.approval or called.tool is None:
+            return
+        title = called.tool.label.within(self.run.language)
+        row = await sync_to_async(ask_to_allow)(self.run, tool=called.name, title=title, arguments=called.arguments)
+        self.run.state.plan.approval = AskedApproval(id=row.pk, tool=called.name, title=title)
 
     def _refused(self, call: CompleteCall) -> str:
         """Why a call is not run; "" where it is, and then it counts as made."""

@@ -13,7 +13,15 @@ MOST = 3
 
 
 async def clarify(run: Run) -> AsyncIterator[Event | Goto]:
-    """Ask back, with complete questions to choose from."""
+    """Ask back, with complete questions to choose from; or whether a call may be made."""
+    if approval := run.state.plan.approval:
+        with override(run.language):
+            text = str(texts.MAY_I_CALL) % {"tool": approval.title}
+        run.stop_reason = StopReason.NEED_CLARIFY
+        run.state.output = Output(final_answer=text, stop_reason=run.stop_reason)
+        yield Answer(content=text, done=True, data={"approval": approval.model_dump(mode="json")})
+        yield Goto(State.DONE)
+        return
     is_unclear = run.state.plan.intent == UNCLEAR
     if not run.state.plan.clarifying_questions and not is_unclear:
         run.state.plan.clarifying_questions = await sync_to_async(_of_documents)(run)

@@ -63,11 +63,16 @@ class RouteAnswer(BaseModel):
 async def route(run: Run) -> AsyncIterator[Event | Goto]:
     """Complete the question with what it leans on, and choose the way."""
     earlier = await sync_to_async(_earlier)(run) if run.is_follow_up else None
-    is_confirmed = await sync_to_async(_is_confirmed)(run)
-    is_chosen = _choose(run, earlier)
-    asks = not is_confirmed and not is_chosen and not is_greeting(run.state.input.normalized_query)
+    is_confirmed = not run.allowed_call and await sync_to_async(_is_confirmed)(run)
+    is_chosen = not run.allowed_call and _choose(run, earlier)
+    asks = (
+        not is_confirmed
+        and not is_chosen
+        and not run.allowed_call
+        and not is_greeting(run.state.input.normalized_query)
+    )
     by_model = await _by_model(run) if run.model and asks else None
-    by_rules = _as_asked if is_confirmed or is_chosen else _by_rules
+    by_rules = _as_allowed if run.allowed_call else _as_asked if is_confirmed or is_chosen else _by_rules
     question, ruling, steps = by_model or await sync_to_async(by_rules)(run, earlier)
     run.state.input.normalized_query = question
     meant, form = run.state.plan.clarifying_queries, run.state.plan.explore
@@ -155,6 +160,11 @@ def _choose(run: Run, earlier: Earlier | None) -> bool:
 
 def _as_asked(run: Run, _earlier: Earlier | None) -> Decision:
     return run.state.input.normalized_query, Ruling(Route.SQL, "confirmed"), None
+
+
+def _as_allowed(run: Run, _earlier: Earlier | None) -> Decision:
+    """It goes on where it stopped to ask the person."""
+    return run.state.input.normalized_query, Ruling(Route.DOC, "allowed"), None
 
 
 def _by_rules(run: Run, earlier: Earlier | None) -> Decision:

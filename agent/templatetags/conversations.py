@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from agent.models import Session
-from agent.sessions import sessions_of
+from agent.sessions import found_sessions
 from agent.shown.message import ShownMessage
 from agent.shown.prose import as_html
 from authz.governing import governed
@@ -29,8 +29,8 @@ RECENT = 40  # conversations in the rail; all of them are on a page of their own
 
 @register.simple_tag
 def recent_conversations(request: HttpRequest) -> QuerySet[Session]:
-    """The latest conversations of the person asking that have a question in them."""
-    return sessions_of(Principal.of(request.user)).exclude(title="")[:RECENT]
+    """The pinned and the latest conversations of the person asking that have a question in them."""
+    return found_sessions(Principal.of(request.user))[:RECENT]
 
 
 @register.filter

@@ -61,7 +61,7 @@ class ToolContext:
 
     model: of the run, for tools that have something written; None where there is none. use: notes a prompt, gives its text.
     run_id: of the run it belongs to. record: how it gets into the audit log. earlier: source and query that the conversation stands
-    on; logical_query: the one that is meant now, where that is known.
+    on; logical_query: the one that is meant now, where that is known. approval_id: of what the person allowed, for one call to spend.
     """
 
     principal: Principal
@@ -73,6 +73,7 @@ class ToolContext:
     record: Recorder = record
     earlier: tuple[str, LogicalQuery] | None = None
     logical_query: tuple[str, LogicalQuery] | None = None
+    approval_id: UUID | None = None
 
     @classmethod
     def of(cls, run: Run, *, model: ChatModel | None = None) -> "ToolContext":
@@ -160,6 +161,9 @@ class Tool(Protocol):
     def why_not(self, principal: Principal) -> Words | None:
         """Why it cannot be used now by this person; None where it can. One cheap look."""
 
+    def told(self) -> tuple[str, Mapping[str, Any]]:
+        """What a model reads of it, and the JSON Schema of its arguments."""
+
     async def run(self, ctx: ToolContext, args: Any) -> ToolResult:
         """Raises ToolMistake or a CopilotError for what the model can put right."""
 
@@ -176,13 +180,18 @@ class ToolDefaults:
     def why_not(self, principal: Principal) -> Words | None:
         return None
 
+    def told(self) -> tuple[str, Mapping[str, Any]]:
+        arguments: type[BaseModel] = self.Args  # type: ignore[attr-defined]  # of every tool
+        kind: Any = type(self)
+        return _told(kind, arguments)
+
 
 tools: Registry[Tool] = Registry("tool")
 
 
 def add_tool(tool: Tool) -> Tool:
     """Register a tool. Raises ValueError where its name is taken, an old name of another, or reserved for one to come."""
-    if tool.name in RESERVED or tool.name in ALIASES:
+    if tool.name in RESERVED or tool.name in ALIASES or tool.name.startswith(OUTSIDE):
         raise ValueError(f"the tool name {tool.name!r} is reserved")
     return tools.add(tool.name, tool)
 
@@ -201,6 +210,9 @@ ALIASES: Mapping[str, str] = {
     "sql_tool": "database_query",
     "calculator": "calculate",
 }  # renamed tools: an old name works, and says what it is called now
+
+
+OUTSIDE = "mcp_"  # how the tools of services outside begin (`agent.mcp.client`); none of ours does
 
 
 def load() -> None:
@@ -249,7 +261,7 @@ def why_closed(tool: Tool, principal: Principal) -> Words | None:
 
 def specification(tool: Tool) -> Mapping[str, Any]:
     """The tool as an OpenAI-compatible model is told of it."""
-    description, parameters = _told(type(tool), tool.Args)
+    description, parameters = tool.told()
     return {
         "type": "function",
         "function": {"name": tool.name, "description": description, "parameters": parameters},
@@ -257,7 +269,7 @@ def specification(tool: Tool) -> Mapping[str, Any]:
 
 
 @cache
-def _told(kind: type[Tool], arguments: type[BaseModel]) -> tuple[str, Mapping[str, Any]]:
+def _told(kind: Any, arguments: Any) -> tuple[str, Mapping[str, Any]]:
     """The docstring of a tool and the schema of its arguments; made once, because making it takes milliseconds."""
     schema = arguments.model_json_schema()
     schema.pop("title", None)

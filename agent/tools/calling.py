@@ -1,6 +1,6 @@
 """One call of a tool, from what the model wrote to what it is told: whatever the model does wrong becomes a sentence."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,26 +36,33 @@ class Called:
         return bool(self.problem) and self.problem not in UNREAD
 
 
-async def call_tool(name: str, arguments: str, *, allowed: Collection[str], ctx: ToolContext) -> Called:
+async def call_tool(
+    name: str, arguments: str, *, allowed: Collection[str], ctx: ToolContext, outside: Sequence[Tool] = ()
+) -> Called:
     """Run one tool under the person's rights of this moment, and record that it was called.
 
-    arguments: JSON as the model wrote it. allowed: names that the profile switches on.
+    arguments: JSON as the model wrote it. allowed: names that the profile switches on. outside: tools of services, where no tool of
+    ours has the name.
     Raises what is ours: a database that is gone, an embedder that does not answer. NotFound where the person is gone.
     """
-    principal, unusable = await sync_to_async(_admitted)(ctx.principal, current_name(name))
+    known = _known(name, outside)
+    principal, unusable = await sync_to_async(_admitted)(ctx.principal, known)
     ctx = replace(ctx, principal=principal)
-    called = await _called(name, arguments, allowed, ctx, unusable)
+    called = await _called(name, arguments, allowed, ctx, known=known, unusable=unusable)
     await sync_to_async(_note)(ctx, called)
     return called
 
 
-def _admitted(principal: Principal, name: str) -> tuple[Principal, str]:
-    """The person as they are now, and why they cannot use the tool of this name, "" where they can or there is none.
+def _known(name: str, outside: Sequence[Tool]) -> Tool | None:
+    return next((tool for tool in (*tools, *outside) if tool.name == current_name(name)), None)
+
+
+def _admitted(principal: Principal, tool: Tool | None) -> tuple[Principal, str]:
+    """The person as they are now, and why they cannot use the tool, "" where they can or there is none.
 
     Raises NotFound where the person is gone.
     """
     fresh = principal.again()
-    tool = next((tool for tool in tools if tool.name == name), None)
     if tool is None:
         return fresh, ""
     if tool.scope and not fresh.may_use(tool.scope):
@@ -73,11 +80,13 @@ def _note(ctx: ToolContext, called: Called) -> None:
     ctx.record(ctx.principal, Action.TOOL_CALLED, outcome=outcome, reason=reason, run_id=ctx.run_id, detail=detail)
 
 
-async def _called(name: str, arguments: str, allowed: Collection[str], ctx: ToolContext, unusable: str) -> Called:
-    tool: Tool | None = None
+async def _called(
+    name: str, arguments: str, allowed: Collection[str], ctx: ToolContext, *, known: Tool | None, unusable: str
+) -> Called:
+    tool = known
     given: dict[str, Any] = {}
     try:
-        tool = find(name)
+        tool = known or find(name)
         given = _parsed(arguments)
         _check_allowed(tool, allowed)
         args = tool.Args.model_validate(given)
@@ -85,7 +94,7 @@ async def _called(name: str, arguments: str, allowed: Collection[str], ctx: Tool
         async with limited(tool.timeout_s):
             result = await tool.run(ctx, args)
     except ValidationError as error:
-        return _failed(name, tool, given, "InvalidArguments", _sentence(error))
+        return _failed(name, tool, given, "InvalidArguments", sentence_of(error))
     except TimeoutError:
         limit = tool.timeout_s if tool else 0
         return _failed(name, tool, given, "TimeoutError", f"{name} did not finish within {limit:g} s; ask for less.")
@@ -127,7 +136,8 @@ def _parsed(arguments: str) -> dict[str, Any]:
     return dict(cleaned(given))
 
 
-def _sentence(error: ValidationError) -> str:
+def sentence_of(error: ValidationError) -> str:
+    """What is wrong with arguments, and where."""
     first = error.errors(include_input=False, include_url=False)[0]
     place = ".".join(map(str, first["loc"])) or "arguments"
     return f"{place}: {first['msg']}."

@@ -14,6 +14,7 @@ from authz.admin_pages import admin_page
 from authz.governing import may_oversee
 from authz.principal import Principal
 from copilot_site.admin_home.lights import Level, lights
+from copilot_site.admin_home.log import log_home
 from copilot_site.admin_home.waiting import waiting_for
 from copilot_site.lib.errors import PermissionDenied
 from knowledge.governance.health import health
@@ -41,6 +42,8 @@ def _numbers(request: HttpRequest) -> dict[str, Any]:
         found |= {"days": days_of_questions(), "endings": list(ENDING_WORDS.items()), "speed": speed()}
     if request.user.has_perm("agent.view_dayofuse"):
         found["costs"] = costs()
+    if request.user.has_perm("audit.view_entry"):
+        found["log"] = log_home()
     return found
 
 

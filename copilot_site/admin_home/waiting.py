@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import ngettext
 
 from agent.models import Rating
@@ -12,10 +13,11 @@ from agent.oversight.gap_views import USUAL_DAYS
 from agent.oversight.gaps import unanswered
 from agent.oversight.replay import answers
 from agent.oversight.statistics import answered_since, first_day
-from authz.governing import may_oversee
+from authz.governing import governed, may_oversee
 from authz.models import RequestState
 from authz.principal import Principal
 from knowledge.governance.health import failed_versions, waiting_too_long
+from knowledge.models import Document
 from knowledge.services.access_requests import requests_for
 
 WEEK = 7  # days
@@ -50,6 +52,10 @@ def _of_managers(principal: Principal) -> Iterator[tuple[int, str, str]]:
         "document waits longer than an hour to be read", "documents wait longer than an hour to be read", late
     )
     yield late, waits, reverse("ingestion")
+    today = timezone.localdate()
+    due = governed(Document, principal).filter(trashed_at=None, review_on__lt=today).count()
+    past = ngettext("document is past its date of review", "documents are past their date of review", due)
+    yield due, past, f"{reverse('admin:knowledge_document_changelist')}?review_on__lt={today:%Y-%m-%d}"
 
 
 def _of_overseers() -> Iterator[tuple[int, str, str]]:

@@ -24,6 +24,7 @@ LEVELS: dict[str, dict[str, Any]] = {
     "httpx2": {"level": "WARNING"},
     # whatever COPILOT_LOG_LEVEL says: these write what is sent, prompts and keys included
     **{name: {"level": "WARNING"} for name in ("openai", "httpcore", "httpcore2", "urllib3", "websockets")},
+    "mcp": {"level": "WARNING"},  # three lines an exchange
     "django.db.backends": {"level": "INFO"},
     "sqlglot": {"level": "ERROR"},  # warns with the statement
     # three lines a task, every few seconds for periodic ones; failures are errors and stay

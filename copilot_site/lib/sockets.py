@@ -29,14 +29,15 @@ class SameOrigin:
     """Opens a socket for pages of this site alone: scheme, host and port of `Origin` are those that the page was asked at.
 
     A page of the same host at another port is another program. Behind a trusted proxy the scheme is what the proxy says; the Host
-    header must come through unchanged, as forms need it, too. Without an Origin nobody is let in: browsers always send one.
+    header must come through unchanged, as forms need it, too. Without an Origin only a program comes in that sends a bearer token:
+    browsers always send an Origin, and never that header; whose the token is, and for what, is asked behind this.
     """
 
     def __init__(self, application: Any) -> None:
         self._application = application
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if _is_same_origin(scope):
+        if _is_same_origin(scope) or _is_program(scope):
             await self._application(scope, receive, send)
             return
         await receive()  # the request to open
@@ -47,6 +48,26 @@ async def no_such_socket(_scope: Any, receive: Any, send: Any) -> None:
     """The last of the addresses of sockets: what is none of them is refused, as HTTP 403."""
     await receive()  # the request to open
     await send({"type": "websocket.close"})
+
+
+def bearer_token(scope: Mapping[str, Any]) -> str | None:
+    """The bearer token that a socket was opened with; None where there is no such header, "" where it cannot be read."""
+    sent = [value.decode("latin-1") for name, value in scope.get("headers", ()) if name == b"authorization"]
+    if not sent:
+        return None
+    scheme, _space, secret = sent[0].partition(" ")
+    return secret.strip() if len(sent) == 1 and scheme.lower() == "bearer" else ""
+
+
+def _is_program(scope: Mapping[str, Any]) -> bool:
+    headers = scope.get("headers", ())
+    hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
+    return (
+        bool(bearer_token(scope))
+        and all(name != b"origin" for name, _value in headers)
+        and len(hosts) == 1
+        and validate_host(split_domain_port(hosts[0])[0], settings.ALLOWED_HOSTS)
+    )
 
 
 def _is_same_origin(scope: Mapping[str, Any]) -> bool:

@@ -9,6 +9,7 @@ MEDIA_URL = "/no-public-media/"  # documents are served by views that ask who is
 FILE_UPLOAD_PERMISSIONS = 0o600
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2_621_440  # bytes; larger uploads go through a temporary file
 DATA_UPLOAD_MAX_NUMBER_FILES = 200
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000  # of one form: a table of 300 columns, eleven fields each, is edited as a whole
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = config.static_root

@@ -27,6 +27,7 @@ LLM: dict[str, Any] = {
 }
 OTLP_ENDPOINT = config.otlp_endpoint or ""
 OTLP_HEADERS = config.otlp_headers.get_secret_value() if config.otlp_headers else ""
+MCP_COMMANDS = str(config.mcp_commands or "")  # a command is never entered in the admin
 CHUNK_TOKENS, CHUNK_MAX_TOKENS = config.chunk_tokens, config.chunk_max_tokens
 DEMO_WIKI = HOME.root / "demo-wiki"  # a git repository that the demo company brings
 SOURCE_FOLDERS = (*filter(None, config.source_folders.split(",")), str(DEMO_WIKI))

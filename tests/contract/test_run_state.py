@@ -146,7 +146,7 @@ EXAMPLES: dict[str, tuple[Any, dict[str, Any]]] = {
 
 
 ROOM = {
-    "plan": {"subtasks", "clarifying_queries", "explore"}
+    "plan": {"subtasks", "clarifying_queries", "explore", "approval"}
 }  # "to be added for HYBRID"; what a choice means, the form of a question that was not read, both left out where there is none
 
 

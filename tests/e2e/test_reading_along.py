@@ -35,8 +35,7 @@ def test_a_long_answer_is_followed_until_the_reader_scrolls_and_again_from_its_e
         text, down = page.locator("li.answer:last-child .answer-text"), page.locator("#to-end")
         expect(text).to_contain_text("border")
         composer = top_of(page.locator("#composer"))
-        box = text.bounding_box()
-        assert box and box["y"] + box["height"] <= composer + 1, "the newest words are in view"
+        assert top_of(text) + text.evaluate("text => text.offsetHeight") <= composer + 1, "the newest words are in view"
         expect(down).to_be_hidden()
         page.mouse.move(200, 200)
         page.mouse.wheel(0, -300)

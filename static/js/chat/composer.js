@@ -51,6 +51,10 @@ export function giveBack(query) {
   if (!question.value) write(query); // nothing that was typed is lost
 }
 
+export function assistant() {
+  return document.getElementById("assistant")?.value || null; // of agent/_assistants.html
+}
+
 export function scopes() {
   return scope?.value ? [scope.value] : [];
 }

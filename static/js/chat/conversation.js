@@ -3,6 +3,7 @@
 import { patiently } from "../site.js";
 import { ComingAnswer } from "./answer.js";
 import * as composer from "./composer.js";
+import { asText } from "./copying.js";
 import { keep, kept, moveTo } from "./keeping.js";
 import { announce, randomId, text, thread, token } from "./page.js";
 import { grown, lead, look } from "./scroll.js";
@@ -91,7 +92,7 @@ export class Conversation {
     now.isSent = true;
     const place = now.insteadOf ? { instead_of: now.insteadOf } : now.follows ? { follows: now.follows } : {};
     const scope = now.isWide ? { is_wide: true } : { knowledge_base_ids: composer.scopes() };
-    this.line.send({ query: now.query, id: now.askedAs, language: text.language, ...place, ...scope });
+    this.line.send({ query: now.query, id: now.askedAs, language: text.language, agent_id: composer.assistant(), ...place, ...scope });
   }
 
   #opened() {
@@ -175,7 +176,8 @@ export class Conversation {
       const [question, told] = stored(await page.text());
       item.replaceWith(question);
       answer.item.replaceWith(told);
-      announce.textContent = told.querySelector(".answer-text")?.textContent ?? "";
+      const said = told.querySelector(".answer-text");
+      announce.textContent = said ? asText(said, { withNumbers: false }) : "";
     } else answer.state.remove(); // what was streamed stays; it is the same text
     look();
     this.#over(isWell);

@@ -3,7 +3,7 @@
 const BLOCKS = "p, li, tr, h3, pre";
 
 export function answerAsText(answer) {
-  const said = [...answer.querySelectorAll(".answer-text")].map(asText);
+  const said = [...answer.querySelectorAll(".answer-text")].map((said) => asText(said));
   const quoted = [...answer.querySelectorAll(".quotation blockquote mark, .quotation .is-marked")].map((part) =>
     (part.matches("tr") ? [...part.cells].map((cell) => cell.textContent).join(" | ") : part.textContent),
   );
@@ -13,11 +13,11 @@ export function answerAsText(answer) {
   return [...said, ...quoted, ...sources].filter(Boolean).join("\n");
 }
 
-function asText(said) {
+export function asText(said, { withNumbers = true } = {}) {
   const copy = said.cloneNode(true);
   for (const chip of copy.querySelectorAll(".cite")) {
     const numbers = chip.dataset.numbers.split(", ");
-    chip.replaceWith(numbers.map((number) => `[${number}]`).join(""));
+    chip.replaceWith(withNumbers ? numbers.map((number) => `[${number}]`).join("") : "");
   }
   for (const cell of copy.querySelectorAll("td:not(:last-child), th:not(:last-child)")) cell.append(" | ");
   for (const block of copy.querySelectorAll(BLOCKS)) block.append("\n");

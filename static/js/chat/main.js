@@ -7,6 +7,7 @@ import * as composer from "./composer.js";
 import { Conversation } from "./conversation.js";
 import { answerAsText } from "./copying.js";
 import { edit } from "./editing.js";
+import "./feedback.js";
 import { element, script, text, thread } from "./page.js";
 import { Queue } from "./queue.js";
 import { lead, showFrom } from "./scroll.js";

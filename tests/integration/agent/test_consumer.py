@@ -36,6 +36,8 @@ class Socket:
         path = f"/ws/chat/{session_id}/"
         cookies = "; ".join(f"{name}={morsel.value}" for name, morsel in browser.cookies.items())
         headers = [(b"cookie", cookies.encode())]
+        if token := getattr(browser, "token", ""):
+            headers.append((b"authorization", f"Bearer {token}".encode()))
         communicator: Any = ApplicationCommunicator
         self.client = communicator(
             APPLICATION, {"type": "websocket", "path": path, "headers": headers, "subprotocols": []}

@@ -9,7 +9,8 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from agent.models import Message
-from agent.shown.page import message_page
+from agent.shown.message import Source
+from agent.shown.page import turn_page
 from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
@@ -111,17 +112,24 @@ def test_a_card_says_where_a_passage_stands_whose_it_is_and_which_words_match(de
     assert "<b>notice</b> <b>period</b> is four weeks" in works
 
 
+def sources_of(reader: User, answer: Message) -> tuple[Source, ...]:
+    """The sources of an answer as its page has them now."""
+    shown = turn_page(Principal.of(reader), answer.session, answer.pk)[-1]
+    assert shown.around is not None
+    return shown.around.sources
+
+
 def test_a_folder_above_that_is_not_seen_is_not_in_the_path(house: House) -> None:
     """The reader sees `Updates` and not the root; a document of `Old` stands two steps below it."""
     document = make_document(house.below, "older.md", "# Older\n\nThe walrus depot lies in Groningen.\n", ingested=True)
     answer = stored(asked(house.reader, "Where does the walrus depot lie?"))
-    (source,) = message_page(Principal.of(house.reader), answer.session, answer.pk).around.sources  # type: ignore[union-attr]
+    (source,) = sources_of(house.reader, answer)
     assert source.citation.passage.document_id == document.pk
     assert source.place is not None
     assert source.place.path == ("Rules", "Updates", "Old")
     take_back(None, [Right.VIEW], house.folder, of=house.reader)
     allow(house.reader, house.below)
-    (source,) = message_page(Principal.of(house.reader), answer.session, answer.pk).around.sources  # type: ignore[union-attr]
+    (source,) = sources_of(house.reader, answer)
     assert source.place is not None
     assert source.place.path == ("Rules", "Old")
 
@@ -158,3 +166,36 @@ def test_steps_are_told_in_the_words_of_whoever_asked() -> None:
     chinese = plain(client_of(reader).get(url, headers={"Accept-Language": "zh-hans"}).content)
     assert "搜索了您可以阅读的文档" in chinese
     assert "4 步" in chinese
+
+
+def test_a_table_that_a_model_wrote_is_a_table_with_its_sources(house: House) -> None:
+    answer = house.session.messages.get(role="assistant")
+    rows = [
+        ("City: Oslo; Limit: 190", "\n- "),
+        ("City: Rome | Milan; Limit: 160", "\n- "),
+        ("Nothing else is paid.", "\n\n"),
+    ]
+    answer.sentences = [{"text": "These are the limits:", "citations": [1]}]
+    answer.sentences += [{"text": text, "citations": [1], "gap": gap} for text, gap in rows]
+    answer.provider = "big"
+    answer.save()
+    page = plain(client_of(house.reader).get(reverse("message", args=[house.session.pk, answer.pk])).content)
+    shape = re.sub(r"\s*<(button) class=\"cite.*?</button>", "{}", page[page.index('<div class="answer-text') :])
+    assert '<table class="written-table">' in shape
+    assert re.findall(r"<t([hd])>([^<]*)</t", shape) == [
+        ("h", "City"), ("h", "Limit"), ("d", "Oslo"), ("d", "190{}"), ("d", "Rome | Milan"), ("d", "160{}"),
+    ]  # fmt: skip
+    assert "<p>Nothing else is paid.{}</p>" in shape
+
+
+def test_what_a_model_writes_runs_and_loads_nothing(house: House) -> None:
+    answer = house.session.messages.get(role="assistant")
+    evil = "<img src=x onerror=alert(1)> ![x](http://a.example/b) [go](javascript:alert(1)) **bold** `code` ⁅0⁆"
+    answer.sentences = [{"text": evil, "citations": [1]}]
+    answer.provider = "big"
+    answer.save()
+    page = plain(client_of(house.reader).get(reverse("message", args=[house.session.pk, answer.pk])).content)
+    said = page[page.index('<div class="answer-text') :].partition("</div>")[0]
+    assert re.findall(r"<(?:img|a|script)\b", said) == []
+    assert "<strong>bold</strong> <code>code</code>" in said
+    assert said.count("<button") == 1

@@ -133,11 +133,11 @@ def test_the_admin_chooses_tools_from_the_catalogue(world: World, client: Any) -
     assert sorted(chosen) == ["calculate", "thinking"]
     assert len(re.findall(r'name="allowed_tools" value="', page)) == len(in_order())
     assert all(tool.label.zh in page and tool.description.zh in page for tool in in_order())
-    form = {"name": "narrow", "allowed_tools": ["grep_chunks", "thinking"], "uses_tools": "on"}
+    form = {"name": "narrow", "icon": "chat", "allowed_tools": ["grep_chunks", "thinking"], "uses_tools": "on"}
     assert client.post(path, form).status_code == 302
     row.refresh_from_db()
     assert row.allowed_tools == ["grep_chunks", "thinking"]
-    assert client.post(path, {"name": "narrow"}).status_code == 302
+    assert client.post(path, {"name": "narrow", "icon": "chat"}).status_code == 302
     assert AgentProfile.objects.get(pk=row.pk).allowed_tools is None
     refused = client.post(path, {"name": "narrow", "allowed_tools": ["web_search"]})
     assert refused.status_code == 200

@@ -72,6 +72,7 @@ def _any_value(name: str) -> str:
     uuids = {
         "session_id",
         "message_id",
+        "share_id",
         "folder_id",
         "base_id",
         "document_id",
@@ -81,6 +82,8 @@ def _any_value(name: str) -> str:
         "saved_id",
         "kept_id",
         "entity_id",
+        "approval_id",
+        "set_id",
     }
     if name == "kind":
         return "folder"

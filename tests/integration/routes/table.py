@@ -10,6 +10,7 @@ TABLE = Path(__file__).parents[2] / "golden" / "routes.txt"
 IDS = {
     "session_id",
     "message_id",
+    "share_id",
     "folder_id",
     "base_id",
     "document_id",
@@ -20,6 +21,7 @@ IDS = {
     "saved_id",
     "kept_id",
     "entity_id",
+    "approval_id",
 }
 
 

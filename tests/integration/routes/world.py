@@ -5,6 +5,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from functools import cached_property
 from typing import Any
+from uuid import UUID
 
 from django.apps import apps
 from django.contrib.auth.models import Group, Permission, User
@@ -13,6 +14,8 @@ from django.http import HttpResponseBase
 from django.test import Client
 from django.utils import timezone
 
+from agent.mcp.client.rows import ToolApproval
+from agent.models import QuestionSet, Share
 from authz.accounts import create_service_account
 from authz.permissions import Right
 from authz.principal import Principal
@@ -77,6 +80,7 @@ class World(House):
             self.saved,
             self.trashed,
             self.entity,
+            self.approval,
         )  # now: what is made while one request is tried goes with it
 
     @cached_property
@@ -99,6 +103,13 @@ class World(House):
         )  # fmt: skip
         return entity
 
+    @cached_property
+    def approval(self) -> ToolApproval:
+        """A call of a tool outside that the reader is asked to allow."""
+        asked = {"tool": "mcp_desk_make", "title": "desk: Make", "arguments": {}, "question": "q", "language": "en"}
+        message = self.session.messages.latest("created_at")
+        return ToolApproval.objects.create(user=self.session.user, message=message, **asked)
+
     def with_token(self, *scopes: str) -> Client:
         """A program of somebody with every right, with a token of these scopes."""
         everything = {"is_superuser": True, "is_staff": True}  # so that nothing but the scopes refuses
@@ -113,11 +124,17 @@ class World(House):
         path = re.sub(r"<(\w+)>", lambda found: str(values[found[1]]), route.path)
         return f"/{path}?{query(self)}" if query else f"/{path}"
 
+    def _share_id(self) -> UUID:
+        answer = self.session.messages.latest("created_at")
+        return Share.objects.get_or_create(session=self.session, last=answer)[0].pk
+
     def value(self, route: Route, name: str) -> Any:
         """What stands for a parameter. Raises KeyError for one that nobody has thought of."""
         named: dict[str, Callable[[], Any]] = {
             "session_id": lambda: self.session.pk,
             "message_id": lambda: self.session.messages.latest("created_at").pk,
+            "share_id": self._share_id,
+            "form": lambda: "md",
             "folder_id": lambda: self.folder.pk,
             "base_id": lambda: self.base.pk,
             "document_id": lambda: self._document(route).pk,
@@ -131,6 +148,8 @@ class World(House):
             "kept_id": lambda: self.kept.pk,
             "entity_id": lambda: self.entity.pk,
             "saved_id": lambda: self.saved.pk,
+            "approval_id": lambda: self.approval.pk,
+            "set_id": lambda: QuestionSet.objects.get_or_create(name="Leave")[0].pk,
             "kind": lambda: "folder",
             "place_id": lambda: self.folder.pk,
             "user_id": lambda: self.reader.pk,
@@ -212,6 +231,7 @@ class World(House):
 NEW: dict[str, Callable[[World], dict[str, Any]]] = {
     "agent.languagemodel": lambda world: {"name": "large", "base_url": "https://models.example.com/v1", "model": "large"},
     "agent.agentprofile": lambda world: {"name": "careful"},
+    "agent.mcpservice": lambda world: {"name": "desk", "url": "https://desk.example.com/mcp"},
     "agent.dayofuse": lambda world: {"user": world.reader, "day": "2026-11-02"},
     "auth.group": lambda world: {"name": "readers"},
     "authz.role": lambda world: {"group": Group.objects.create(name="reviewers"), "name": "reviewers"},
@@ -276,6 +296,7 @@ BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
         "model": "copilot",
         "messages": [{"role": "user", "content": "How many pods may be unavailable?"}],
     },
+    "/mcp": lambda world: {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}},
     "/v1/embeddings": lambda world: {"model": engine().space, "input": "pods"},
     "/api/v1/sources": lambda world: {
         "kind": "folder",

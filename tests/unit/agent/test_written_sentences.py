@@ -24,3 +24,20 @@ def test_paragraphs_items_and_lines_of_code_stay_what_they_are_however_they_are_
         ("\n\n", "A manager approves.", (1, 2)),
         ("", "Nobody else does.", (1,)),
     ]
+
+
+def test_rows_of_a_table_are_said_with_its_header_however_they_come() -> None:
+    rows = "| City | Limit |\n|---|---|\n| Oslo | 190 [1] |\n| Rome | 160 [2] |\n| Bonn | 120 [1] |"
+    table = f"The limits are:\n\n{rows}\n\nNo more is paid [1]."
+    for size in (1, 7, len(table)):
+        sentences = Sentences()
+        found = [each for at in range(0, len(table), size) for each in sentences.take(table[at : at + size])]
+        found += sentences.rest()
+        assert [(each.text, each.numbers) for each in found] == [
+            ("The limits are:", ()),
+            ("City: Oslo; Limit: 190", (1,)),
+            ("City: Rome; Limit: 160", (2,)),
+            ("City: Bonn; Limit: 120", (1,)),
+            ("No more is paid.", (1,)),
+        ], size
+        assert [each.gap for each in found[1:4]] == ["\n- "] * 3

@@ -80,3 +80,14 @@ def test_the_product_s_sockets_stand_behind_it() -> None:
     from copilot_site.asgi import application
 
     assert isinstance(application.application_mapping["websocket"], SameOrigin)
+
+
+async def test_a_program_with_a_bearer_token_needs_no_origin(settings: Any) -> None:
+    settings.ALLOWED_HOSTS = ["copilot.example"]
+    host, token = ("host", "copilot.example"), ("authorization", "Bearer ekc_x")
+    assert await is_let_in(host, token)
+    assert not await is_let_in(host, token, ("origin", "http://evil.test")), "a page is a page"
+    assert not await is_let_in(("host", "evil.test"), token)
+    assert not await is_let_in(host, ("authorization", "Basic eDp5"))
+    assert not await is_let_in(host, ("authorization", "Bearer "))
+    assert not await is_let_in(host, token, token)

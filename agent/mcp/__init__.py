@@ -1,0 +1,1 @@
+"""The Model Context Protocol: `server` lets other programs use our tools, `client` lets our agent use theirs."""

@@ -1,0 +1,88 @@
+"""Which services there are, what of theirs may be used, and what people were asked to allow."""
+
+import uuid
+from datetime import timedelta
+
+from django.conf import settings
+from django.core.validators import RegexValidator
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+NAME = RegexValidator(r"^[a-z][a-z0-9-]{0,23}$", _("Small letters, digits and hyphens, at most 24."))
+LIVES = timedelta(hours=24)  # that a question whether a call is allowed may be answered
+
+
+class Transport(models.TextChoices):
+    HTTP = "http", _("streamable HTTP")
+    SSE = "sse", _("HTTP with server-sent events (older services)")
+    LOCAL = "local", _("a command from the server's file")
+
+
+class McpService(models.Model):
+    """A service outside. name: how its tools begin for models; never changed, as profiles name the tools.
+
+    tools: as they described themselves when an administrator read them last, which is what models are told: [{name, title, description,
+    schema, is_read_only}]. allowed_tools: those that may be used at all; unasked_tools: among them those that run without asking the
+    person. The secret stands in the header `header_name`, sealed for the address.
+    """
+
+    name = models.CharField(_("name"), max_length=24, unique=True, validators=[NAME])
+    transport = models.CharField(_("way"), max_length=8, choices=Transport.choices, default=Transport.HTTP)
+    url = models.CharField(_("address"), max_length=300, blank=True, help_text="https://…/mcp")
+    header_name = models.CharField(
+        _("header of the key"),
+        max_length=60,
+        default="Authorization",
+        validators=[RegexValidator(r"^[A-Za-z0-9-]+$")],
+    )
+    encrypted_secret = models.TextField(blank=True, editable=False)
+    tools = models.JSONField(default=list, editable=False)
+    allowed_tools = models.JSONField(_("allowed tools"), default=list, blank=True)
+    unasked_tools = models.JSONField(_("tools that run without asking"), default=list, blank=True)
+    is_enabled = models.BooleanField(_("enabled"), default=True)
+    read_at = models.DateTimeField(_("tools read"), null=True, editable=False)
+
+    class Meta:
+        verbose_name = _("service with tools (MCP)")
+        verbose_name_plural = _("services with tools (MCP)")
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ApprovalState(models.TextChoices):
+    PENDING = "pending", _("waits for you")
+    ALLOWED = "allowed", _("allowed")
+    REFUSED = "refused", _("not allowed")
+    USED = "used", _("done")
+
+
+class ToolApproval(models.Model):
+    """One call that a person is asked to allow. It is made at most once, with exactly these arguments. message: the answer that asks.
+
+    question: what the run worked on, which goes on when the call is allowed, in the same scope and under the profile of that name.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    message = models.ForeignKey("agent.Message", models.CASCADE, related_name="+")
+    tool = models.CharField(max_length=80)
+    title = models.CharField(max_length=200)
+    arguments = models.JSONField()
+    question = models.TextField()
+    scope = models.JSONField(default=dict)
+    profile = models.CharField(max_length=80, blank=True)
+    language = models.CharField(max_length=10)
+    state = models.CharField(max_length=10, choices=ApprovalState.choices, default=ApprovalState.PENDING)
+    created_at = models.DateTimeField(auto_now_add=True)
+    decided_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("created_at",)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can still be decided."""
+        return self.state == ApprovalState.PENDING and self.created_at > timezone.now() - LIVES

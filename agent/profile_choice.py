@@ -1,0 +1,115 @@
+"""Which assistants a person may use, and what the chosen one may do. Every way to ask comes through here."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
+
+from agent.budget import Budget
+from agent.mcp.client.tool import outside_tools
+from agent.model_settings import AgentProfile
+from agent.profiles import Options, Profile
+from authz.folders import group_ids_of
+from authz.principal import Principal
+from copilot_site.lib.errors import NotFound
+
+MOST_OPENINGS = 6
+
+
+@dataclass(frozen=True)
+class Assistant:
+    """One of the assistants that somebody chooses from. openings: questions in the language of the page."""
+
+    id: UUID
+    name: str
+    description: str
+    icon: str
+    openings: tuple[str, ...]
+    is_default: bool
+
+
+def usable_profiles(principal: Principal) -> QuerySet[AgentProfile]:
+    """Those that are everybody's, and those of the groups and units this person is in, by name; none for nobody."""
+    if principal.is_nobody:
+        return AgentProfile.objects.none()
+    mine = AgentProfile.groups.through.objects.filter(group_id__in=group_ids_of(principal)).values("agentprofile_id")
+    return AgentProfile.objects.filter(Q(groups=None) | Q(pk__in=mine))
+
+
+def assistants_for(principal: Principal, language: str) -> list[Assistant]:
+    """What this person chooses from, the default one first."""
+    rows = sorted(usable_profiles(principal), key=lambda row: not row.is_default)
+    return [
+        Assistant(row.pk, row.name, row.description, row.icon, openings_of(row, language), row.is_default)
+        for row in rows
+    ]
+
+
+def openings_of(row: AgentProfile, language: str) -> tuple[str, ...]:
+    """In a language (`zh…` or any other for English), else in the one there is."""
+    own, other = (
+        (row.questions_zh, row.questions_en) if language.startswith("zh") else (row.questions_en, row.questions_zh)
+    )
+    return tuple(lines_of(own or other)[:MOST_OPENINGS])
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text that say something."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def profile_of(principal: Principal, options: Options) -> Profile:
+    """The profile that was asked for, or the default one. Raises NotFound for one that is not there or not theirs, in the same words."""
+    profile = _stored(principal, options.profile_id)
+    if profile.tools is not None:
+        profile = replace(profile, outside=tuple(outside_tools(profile.tools)))
+    if options.model:
+        profile = replace(profile, model=options.model)
+    if options.uses_tools is not None:
+        profile = replace(profile, uses_tools=options.uses_tools)
+    return profile
+
+
+def _stored(principal: Principal, profile_id: str) -> Profile:
+    usable = usable_profiles(principal)
+    row = usable.filter(is_default=True).first()
+    if profile_id:
+        try:
+            row = usable.filter(pk=profile_id).first()
+        except (ValidationError, ValueError):  # no UUID
+            row = None
+        if row is None:
+            raise NotFound(_("There is no agent profile “%(id)s”.") % {"id": profile_id[:80]})
+    if row is None:
+        return Profile(budget=Budget(cost=settings.LLM["run_cost"]))
+    bases = row.knowledge_bases.through.objects.filter(agentprofile=row).values_list("knowledgebase_id", flat=True)
+    return profile_from(row, bases)
+
+
+def profile_from(row: AgentProfile, knowledge_base_ids: Iterable[UUID]) -> Profile:
+    """What a row says, saved or not; the bases that it narrows to come beside it, because an unsaved one has none."""
+    limits: dict[str, Any] = {
+        "steps": row.most_steps,
+        "tool_calls": row.most_tool_calls,
+        "tokens": row.most_tokens,
+        "seconds": row.most_seconds,
+        "cost": row.most_cost,
+    }
+    common = Budget(cost=settings.LLM["run_cost"])
+    return Profile(
+        id=row.pk,
+        name=row.name,
+        tone=row.tone,
+        tools=None if row.allowed_tools is None else tuple(row.allowed_tools),
+        model=row.language_model.name if row.language_model else "",
+        uses_tools=row.uses_tools,
+        judge=row.judge.name if row.judge else "",
+        is_strict=row.is_strict,
+        knowledge_base_ids=tuple(knowledge_base_ids),
+        budget=replace(common, **{name: limit for name, limit in limits.items() if limit is not None}),
+    )

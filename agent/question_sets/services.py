@@ -1,0 +1,176 @@
+"""Changing sets of questions, and starting and stopping runs over them: for whoever may oversee, and recorded."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from agent.model_settings import AgentProfile
+from agent.models import Message, Rating
+from agent.oversight.replay import question_of
+from agent.profile_choice import lines_of as texts_in
+from agent.question_sets.rows import Case, CaseResult, QuestionSet, SetRun
+from agent.question_sets.upload import MOST_CASES, Line
+from agent.runs.start import check_question
+from audit.actions import Action
+from audit.record import record
+from authz.governing import require_oversight
+from authz.principal import Principal
+from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
+from knowledge.governance.parameters import user_named
+
+Who = User | AnonymousUser  # whoever may not oversee is refused
+
+
+def get_set(user: Who, set_id: UUID) -> QuestionSet:
+    """Raises PermissionDenied for whoever may not oversee, and NotFound."""
+    require_oversight(user)
+    found = QuestionSet.objects.filter(pk=set_id).first()
+    if found is None:
+        raise NotFound(_("There is no such evaluation set."))
+    return found
+
+
+@transaction.atomic
+def create_set(user: Who, name: str) -> QuestionSet:
+    """Raises PermissionDenied, InvalidInput for no name, or one that there is."""
+    require_oversight(user)
+    given = name.strip()
+    if not given or len(given) > 80:
+        raise InvalidInput(_("Give the set a name of at most 80 characters."))
+    try:
+        with transaction.atomic():
+            made = QuestionSet.objects.create(name=given)
+    except IntegrityError as error:
+        raise InvalidInput(_("There is a set of this name.")) from error
+    _record(user, made, made=True)
+    return made
+
+
+@transaction.atomic
+def delete_set(user: Who, set_id: UUID) -> None:
+    """With its runs. Raises PermissionDenied, NotFound."""
+    found = get_set(user, set_id)
+    _record(user, found, deleted=True)
+    found.delete()
+
+
+@transaction.atomic
+def add_case(
+    user: Who,
+    set_id: UUID,
+    *,
+    question: str,
+    person: str,
+    is_answerable: bool | None,
+    answers: str = "",
+    documents: str = "",
+    forbidden: str = "",
+) -> Case:
+    """answers, documents, forbidden: one a line. Raises PermissionDenied, NotFound, InvalidInput."""
+    within = get_set(user, set_id)
+    _require_room(within, 1)
+    made = Case.objects.create(
+        question_set=within,
+        question=check_question(question),
+        person=user_named(person),
+        is_answerable=is_answerable,
+        answers=texts_in(answers),
+        documents=texts_in(documents),
+        forbidden=texts_in(forbidden),
+    )
+    _record(user, within, added=1)
+    return made
+
+
+@transaction.atomic
+def add_lines(user: Who, set_id: UUID, lines: Iterable[Line], *, person: str) -> int:
+    """Add the questions of a file; how many. person: asked as, where a line names nobody. Raises like `add_case`, and adds none then."""
+    within, given = get_set(user, set_id), list(lines)
+    _require_room(within, len(given))
+    people = {name: user_named(name) for name in {line.person or person for line in given}}
+    Case.objects.bulk_create(
+        Case(
+            question_set=within,
+            question=line.question,
+            person=people[line.person or person],
+            is_answerable=line.is_answerable,
+            answers=line.answers,
+            documents=line.documents,
+            forbidden=line.forbidden,
+        )
+        for line in given
+    )
+    _record(user, within, added=len(given))
+    return len(given)
+
+
+@transaction.atomic
+def add_answer(user: Who, set_id: UUID, message: Message) -> Case:
+    """Add the question of an answer that somebody was given, asked as they did; what was called helpful should be answered again.
+
+    Raises PermissionDenied, NotFound, and Conflict for one that is in the set.
+    """
+    within = get_set(user, set_id)
+    _require_room(within, 1)
+    if within.cases.filter(message=message).exists():
+        raise Conflict(_("This question is in the set."))
+    made = Case.objects.create(
+        question_set=within,
+        question=question_of(message),
+        person=message.session.user,
+        is_answerable=True if message.rating == Rating.HELPFUL else None,
+        message=message,
+    )
+    _record(user, within, added=1, answer=str(message.pk))
+    return made
+
+
+@transaction.atomic
+def remove_case(user: Who, set_id: UUID, case_id: UUID) -> None:
+    """With what became of it in runs. Raises PermissionDenied, NotFound."""
+    within = get_set(user, set_id)
+    if not within.cases.filter(pk=case_id).delete()[0]:
+        raise NotFound(_("There is no such question in the set."))
+    _record(user, within, removed=1)
+
+
+@transaction.atomic
+def start_run(user: Who, set_id: UUID, *, language: str, profile_id: str = "") -> SetRun:
+    """Ask every question of a set, in the background. Raises PermissionDenied, NotFound, InvalidInput, and Conflict while one runs."""
+    from agent.tasks import evaluate_next
+
+    within = get_set(user, set_id)
+    QuestionSet.objects.select_for_update().get(pk=within.pk)
+    if within.runs.filter(ended_at=None, stopped_at=None).exists():
+        raise Conflict(_("A run over this set is on its way: wait for it, or stop it."))
+    profile = AgentProfile.objects.filter(pk=profile_id).first() if profile_id else None
+    cases = list(within.cases.values_list("pk", flat=True))
+    if not cases:
+        raise InvalidInput(_("The set has no questions yet."))
+    made = SetRun.objects.create(question_set=within, started_by_id=user.pk, profile=profile, language=language)
+    CaseResult.objects.bulk_create(CaseResult(run=made, case_id=pk) for pk in cases)
+    record(Principal.of(user), Action.EVALUATION_STARTED, within, run_id=str(made.pk), detail={"questions": len(cases)})
+    transaction.on_commit(lambda: evaluate_next.apply_async(args=(str(made.pk),), queue="bulk"))
+    return made
+
+
+@transaction.atomic
+def stop_run(user: Who, set_id: UUID, run_id: UUID) -> None:
+    """The question that is asked just now is asked to its end. Raises PermissionDenied, NotFound."""
+    within = get_set(user, set_id)
+    if not within.runs.filter(pk=run_id, ended_at=None).update(stopped_at=timezone.now()):
+        raise NotFound(_("There is no such run on its way."))
+    _record(user, within, stopped=str(run_id))
+
+
+def _require_room(within: QuestionSet, more: int) -> None:
+    if within.cases.count() + more > MOST_CASES:
+        raise InvalidInput(_("A set has at most %(most)s questions.") % {"most": MOST_CASES})
+
+
+def _record(user: Who, row: QuestionSet, **detail: object) -> None:
+    record(Principal.of(user), Action.EVALUATION_CHANGED, row, detail=detail)

@@ -1,0 +1,93 @@
+"""Sets of questions out of files: JSON lines with a question each, as evaluation sets have them, and judgements of documents beside it."""
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from agent.runs.start import QUESTION_LENGTH
+from copilot_site.lib.errors import InvalidInput
+
+MOST_CASES = 2_000
+MOST_WORDS = 50  # of one list
+
+
+@dataclass(frozen=True)
+class Line:
+    """One question of a file. person: a sign-in name, "" for the one that is chosen beside the file."""
+
+    id: str
+    question: str
+    person: str
+    is_answerable: bool | None
+    answers: list[str]
+    documents: list[str]
+    forbidden: list[str]
+
+
+def lines_of(questions: str, judgements: str = "") -> list[Line]:
+    """questions: JSON lines with `text` or `question`; also `id`, `person`, `answerable`, `answers`, `documents`, `must_not`.
+
+    judgements: lines of query id, document and score, with a head, as TREC's qrels in TSV: what is above 0 may be cited.
+    Raises InvalidInput with the line.
+    """
+    cited = _judged(judgements)
+    found = [_line(number, text, cited) for number, text in enumerate(questions.splitlines(), start=1) if text.strip()]
+    if not found:
+        raise InvalidInput(_("The file has no questions."))
+    if len(found) > MOST_CASES:
+        raise InvalidInput(_("A set has at most %(most)s questions.") % {"most": MOST_CASES})
+    return found
+
+
+def _line(number: int, text: str, cited: dict[str, list[str]]) -> Line:
+    try:
+        given: Any = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(_("Line %(n)s is not JSON.") % {"n": number}) from error
+    if not isinstance(given, dict):
+        raise InvalidInput(_("Line %(n)s is no object with a question.") % {"n": number})
+    question = given.get("question") or given.get("text")
+    if not isinstance(question, str) or not question.strip() or "\x00" in question:
+        raise InvalidInput(_("Line %(n)s has no question in “text” or “question”.") % {"n": number})
+    if len(question) > QUESTION_LENGTH:
+        raise InvalidInput(_("The question of line %(n)s is too long.") % {"n": number})
+    answerable, key, person = given.get("answerable"), given.get("id", ""), given.get("person", "")
+    if not isinstance(answerable, bool | None) or not isinstance(key, str | int) or not isinstance(person, str):
+        raise InvalidInput(_("Line %(n)s: “answerable” is true or false, “id” and “person” are texts.") % {"n": number})
+    return Line(
+        id=str(key),
+        question=question.strip(),
+        person=person.strip(),
+        is_answerable=answerable,
+        answers=_texts(number, given, "answers"),
+        documents=list(dict.fromkeys([*_texts(number, given, "documents"), *cited.get(str(key), [])]))[:MOST_WORDS],
+        forbidden=_texts(number, given, "must_not"),
+    )
+
+
+def _texts(number: int, given: dict[str, Any], name: str) -> list[str]:
+    texts = given.get(name) or []
+    if not isinstance(texts, list) or not all(isinstance(each, str) and "\x00" not in each for each in texts):
+        raise InvalidInput(_("Line %(n)s: “%(name)s” is a list of texts.") % {"n": number, "name": name})
+    return [each for each in texts[:MOST_WORDS] if each.strip()]
+
+
+def _judged(text: str) -> dict[str, list[str]]:
+    """Query id → documents with a score above 0."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for number, line in enumerate(text.splitlines(), start=1):
+        parts = line.split("\t")
+        if number == 1 or not line.strip():
+            continue
+        try:
+            query, document, score = parts[0], parts[-2], float(parts[-1])
+        except (IndexError, ValueError) as error:
+            raise InvalidInput(
+                _("Line %(n)s of the judgements is not: query id, document, score, with tabs between.") % {"n": number}
+            ) from error
+        if score > 0:
+            found[query].append(document)
+    return found

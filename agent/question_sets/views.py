@@ -1,0 +1,245 @@
+"""Pages of evaluation: sets of questions, each with whom it is asked as; runs in the background; two runs beside each other."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import get_language, gettext_lazy, ngettext
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from agent.model_settings import AgentProfile
+from agent.oversight.replay import get_answer
+from agent.question_sets import services
+from agent.question_sets.reading import compared, figures_of, sets
+from agent.question_sets.rows import Case, SetRun
+from agent.question_sets.upload import lines_of
+from agent.runs.start import QUESTION_LENGTH
+from audit.actions import Action
+from audit.record import record
+from authz.admin_pages import admin_page, show
+from authz.governing import require_oversight
+from authz.principal import Principal
+from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound
+from knowledge.governance.parameters import holder_names
+
+PAGE_SIZE = 50
+FILE_BYTES = 5_000_000
+
+
+class CaseForm(forms.Form):
+    question = forms.CharField(label=gettext_lazy("Question"), max_length=QUESTION_LENGTH)
+    person = forms.CharField(
+        label=gettext_lazy("Asked as"),
+        max_length=150,
+        help_text=gettext_lazy("Sign-in name. The question is asked with this person's rights."),
+        widget=forms.TextInput(attrs={"list": "people", "autocomplete": "off"}),
+    )
+    is_answerable = forms.TypedChoiceField(
+        label=gettext_lazy("What is expected"),
+        choices=[("1", gettext_lazy("an answer")), ("0", gettext_lazy("no answer")), ("", gettext_lazy("anything"))],
+        coerce=lambda value: value == "1",
+        empty_value=None,
+        required=False,
+    )
+    answers = forms.CharField(
+        label=gettext_lazy("The answer says one of"), required=False, widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=gettext_lazy("One a line."),
+    )  # fmt: skip
+    documents = forms.CharField(
+        label=gettext_lazy("and cites one of these documents"), required=False, widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=gettext_lazy("File names or titles, one a line."),
+    )  # fmt: skip
+    forbidden = forms.CharField(
+        label=gettext_lazy("and never says"), required=False, widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=gettext_lazy("What this person must not be told, one a line; saying it is a leak."),
+    )  # fmt: skip
+
+
+class FilesForm(forms.Form):
+    questions = forms.FileField(
+        label=gettext_lazy("Questions"),
+        help_text=gettext_lazy(
+            "JSON lines with “text” or “question”; also person, answerable, answers, documents, must_not."
+        ),
+    )
+    judgements = forms.FileField(
+        label=gettext_lazy("Judgements"),
+        required=False,
+        help_text=gettext_lazy("Optional: query id, document and score with tabs between, below a head (qrels)."),
+    )
+    person = forms.CharField(
+        label=gettext_lazy("Asked as"),
+        max_length=150,
+        help_text=gettext_lazy("For lines that name nobody."),
+        widget=forms.TextInput(attrs={"list": "people", "autocomplete": "off"}),
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@admin_page
+def set_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
+    """Every set; a POST makes one by its `name`."""
+    require_oversight(request.user)
+    problem = ""
+    if request.method == "POST":
+        try:
+            return redirect("evaluation", services.create_set(request.user, request.POST.get("name", "")).pk)
+        except InvalidInput as error:
+            problem = str(error)
+    context = {"title": _("Evaluation"), "sets": sets(), "problem": problem, "name": request.POST.get("name", "")}
+    return show(request, "admin/evaluation/list.html", context, status=400 if problem else 200)
+
+
+@require_http_methods(["GET", "POST"])
+@admin_page
+def set_page(request: HttpRequest, principal: Principal, set_id: UUID) -> HttpResponseBase:
+    """A set with its questions and runs; a POST does what `do` names."""
+    within = services.get_set(request.user, set_id)
+    case_form, files_form = CaseForm(), FilesForm(initial={"person": principal.username})
+    problem = ""
+    if request.method == "POST":
+        case_form = CaseForm(request.POST) if request.POST.get("do") == "add" else case_form
+        files_form = FilesForm(request.POST, request.FILES) if request.POST.get("do") == "upload" else files_form
+        try:
+            return _done(request, within.pk, case_form, files_form)
+        except CopilotError as error:
+            problem = str(error)
+    page = Paginator(within.cases.select_related("person"), PAGE_SIZE).get_page(request.GET.get("page"))
+    _record_look(principal, list(page.object_list))
+    context = {
+        "title": _("Evaluation set %(name)s") % {"name": within.name},
+        "set": within,
+        "page": page,
+        "runs": figures_of(within.runs.select_related("started_by", "profile")[:PAGE_SIZE]),
+        "case_form": case_form,
+        "files_form": files_form,
+        "profiles": AgentProfile.objects.all(),
+        "people": holder_names()["people"],
+        "problem": problem,
+    }
+    return show(request, "admin/evaluation/set.html", context, status=400 if problem else 200)
+
+
+def _done(request: HttpRequest, set_id: UUID, case_form: CaseForm, files_form: FilesForm) -> HttpResponseBase:
+    """Do what `do` names; back to where one sees it. Raises InvalidInput, NotFound, Conflict."""
+    user, given = request.user, request.POST
+    back = redirect("evaluation", set_id)
+
+    def add() -> HttpResponseBase:
+        services.add_case(user, set_id, **_valid(case_form))
+        return back
+
+    def upload() -> HttpResponseBase:
+        files = _valid(files_form)
+        lines = lines_of(_text(files["questions"]), _text(files["judgements"]) if files["judgements"] else "")
+        n = services.add_lines(user, set_id, lines, person=files["person"])
+        messages.success(request, ngettext("One question was added.", "%(n)d questions were added.", n) % {"n": n})
+        return back
+
+    def remove() -> HttpResponseBase:
+        services.remove_case(user, set_id, _id(given.get("case", "")))
+        return back
+
+    def start() -> HttpResponseBase:
+        language = get_language() or "en"
+        run = services.start_run(user, set_id, language=language, profile_id=given.get("profile", ""))
+        return redirect(f"{reverse('evaluation-runs', args=[set_id])}?second={run.pk}")
+
+    def stop() -> HttpResponseBase:
+        services.stop_run(user, set_id, _id(given.get("run", "")))
+        return back
+
+    def delete() -> HttpResponseBase:
+        services.delete_set(user, set_id)
+        messages.success(request, _("The set is deleted, with its runs."))
+        return redirect("evaluations")
+
+    known: dict[str, Callable[[], HttpResponseBase]] = {
+        "add": add, "upload": upload, "remove": remove, "start": start, "stop": stop, "delete": delete,
+    }  # fmt: skip
+    return known.get(given.get("do", ""), lambda: back)()
+
+
+@require_GET
+@admin_page
+def run_page(request: HttpRequest, principal: Principal, set_id: UUID) -> HttpResponseBase:
+    """`second`: the run that is looked at; `first`: the one beside it, by default the one before."""
+    within = services.get_set(request.user, set_id)
+    runs = list(within.runs.select_related("started_by", "profile")[:PAGE_SIZE])
+    second = _run(runs, request.GET.get("second", "")) or next(iter(runs), None)
+    if second is None:
+        raise NotFound(_("There is no such run."))
+    earlier = [run for run in runs if run.started_at < second.started_at]
+    first = _run(runs, request.GET.get("first", "")) or next(iter(earlier), None)
+    lines = compared(first, second) if first else compared(second, None)
+    page = Paginator(lines, PAGE_SIZE).get_page(request.GET.get("page"))
+    _record_look(principal, [line.case for line in page.object_list])
+    context = {
+        "title": _("Runs over %(name)s") % {"name": within.name},
+        "set": within,
+        "figures": figures_of([run for run in (first, second) if run]),
+        "is_pair": first is not None,
+        "changed": sum(line.is_changed for line in lines),
+        "runs": runs,
+        "first": first,
+        "second": second,
+        "page": page,
+        "page_query": f"&second={second.pk}" + (f"&first={first.pk}" if first else ""),
+    }
+    return show(request, "admin/evaluation/runs.html", context)
+
+
+@require_POST
+@admin_page
+def take_answer(request: HttpRequest, _principal: Principal, message_id: UUID) -> HttpResponseBase:
+    """Put the question of an answer into the set that is named by `set`; back to the answer, or to where `from` says."""
+    require_oversight(request.user)
+    message = get_answer(message_id)
+    try:
+        services.add_answer(request.user, _id(request.POST.get("set", "")), message)
+    except CopilotError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, _("The question is in the set now."))
+    return redirect("ratings") if request.POST.get("from") == "ratings" else redirect("replay", message.pk)
+
+
+def _run(runs: list[SetRun], given: str) -> SetRun | None:
+    return next((run for run in runs if str(run.pk) == given), None)
+
+
+def _id(given: str) -> UUID:
+    try:
+        return UUID(given)
+    except ValueError as error:
+        raise NotFound(_("There is no such evaluation set.")) from error
+
+
+def _valid(form: forms.Form) -> dict[str, Any]:
+    if not form.is_valid():
+        name, errors = next(iter(form.errors.items()))
+        raise InvalidInput(f"{form.fields[name].label}: {errors[0]}")
+    return form.cleaned_data
+
+
+def _text(file: UploadedFile[Any]) -> str:
+    if (file.size or 0) > FILE_BYTES:
+        raise InvalidInput(_("The file is larger than 5 MB."))
+    try:
+        return str(file.read().decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise InvalidInput(_("The file is not UTF-8 text: save it as UTF-8.")) from error
+
+
+def _record_look(principal: Principal, cases: list[Case]) -> None:
+    """Whose words are about to be shown: those of questions that are from conversations."""
+    if read := [str(case.message_id) for case in cases if case.message_id]:
+        record(principal, Action.QUESTIONS_READ, detail={"answers": read})

@@ -1,0 +1,1 @@
+"""A conversation as a file, with its sources as footnotes."""

@@ -1,0 +1,105 @@
+"""What the operator's settings connect to, tried from a page before they are written down: the embedder and the file storage."""
+
+import time
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.files.storage import InvalidStorageError, storages
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods
+
+from audit.actions import Action
+from audit.record import record
+from authz.admin_pages import admin_page, show
+from authz.principal import Principal
+from copilot_site.lib.errors import CopilotError, PermissionDenied
+from copilot_site.lib.outgoing import AddressRefused, parsed_url, require_plausible, services_at
+from copilot_site.lib.storage_trial import fault_of
+from knowledge.embedding.trial import dimensions_at
+
+
+class EmbedderForm(forms.Form):
+    """An embedding service with OpenAI's interface; the key is used once and stored nowhere."""
+
+    base_url = forms.CharField(
+        label=gettext_lazy("Address"), max_length=300, widget=forms.URLInput(attrs={"placeholder": "https://…/v1"})
+    )
+    model = forms.CharField(label=gettext_lazy("Model"), max_length=200)
+    api_key = forms.CharField(
+        label=gettext_lazy("Key"),
+        required=False,
+        max_length=500,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+        help_text=gettext_lazy("Used for this one trial and stored nowhere."),
+    )
+
+    def clean_base_url(self) -> str:
+        url: str = self.cleaned_data["base_url"]
+        try:
+            require_plausible(parsed_url(url)[0], services_at(url))
+        except AddressRefused as error:
+            raise forms.ValidationError(str(error)) from error
+        return url
+
+
+@require_http_methods(["GET", "POST"])
+@admin_page
+def connections(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """The page; in a POST `part` names what is tried, and a piece of HTML says how it went. Nothing is saved.
+
+    Raises PermissionDenied for whoever is no superuser.
+    """
+    if not principal.is_superuser:
+        raise PermissionDenied(_("Only administrators of the system try the server's connections."))
+    if request.method == "POST":
+        tried = _storage() if request.POST.get("part") == "storage" else _embedder(principal, request)
+        return render(request, "admin/_tried.html", tried)
+    context = {
+        "title": _("Connections of the server"),
+        "form": EmbedderForm(),
+        "embedder": settings.EMBEDDER,
+        "embedder_model": settings.EMBEDDER_OPTIONS["model"],
+        "storage": settings.STORAGES["default"]["BACKEND"].rpartition(".")[2],
+    }
+    return show(request, "admin/connections.html", context)
+
+
+def _storage() -> dict[str, Any]:
+    try:
+        fault = fault_of(storages["default"])
+    except InvalidStorageError as error:
+        return {"ok": False, "sentence": _("The storage cannot be used."), "detail": str(error)}
+    if fault:
+        sentence = _("Files cannot be stored as they must be.")
+        return {"ok": False, "sentence": sentence, "detail": fault.sentence, "statement": fault.statement}
+    return {"ok": True, "sentence": _("A file was written, read and removed: all is as it should be.")}
+
+
+def _embedder(principal: Principal, request: HttpRequest) -> dict[str, Any]:
+    form = EmbedderForm(request.POST)
+    if not form.is_valid():
+        name, errors = next(iter(form.errors.items()))
+        return {"ok": False, "sentence": f"{form.fields[name].label}: {errors[0]}"}
+    given = form.cleaned_data
+    record(principal, Action.MODEL_TESTED, detail={"address": given["base_url"]})
+    began = time.monotonic()
+    try:
+        length = dimensions_at(given["base_url"], model=given["model"], key=given["api_key"])
+    except CopilotError as error:
+        return {"ok": False, "sentence": str(error)}
+    took = _(
+        "It answers in %(seconds).1f s with vectors of %(length)d numbers. To use it, set this and run `manage.py reindex`:"
+    )
+    lines = {"EMBEDDER": "openai_compatible", "EMBEDDER_BASE_URL": given["base_url"], "EMBEDDER_MODEL": given["model"]}
+    if given["api_key"]:
+        lines["EMBEDDER_API_KEY"] = "…"
+    statement = "\n".join(f"COPILOT_{name}={value}" for name, value in lines.items())
+    return {
+        "ok": True,
+        "sentence": took % {"seconds": time.monotonic() - began, "length": length},
+        "statement": statement,
+    }

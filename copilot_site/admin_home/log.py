@@ -1,0 +1,54 @@
+"""What an auditor looks at first: how far the log is signed, what was refused, who looked through others' eyes, what is held."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.http import urlencode
+from django.utils.translation import gettext_lazy as _
+
+from audit.actions import Action, Outcome
+from audit.models import Entry, Hold
+from audit.selectors import Signing, signing
+
+DAYS = 7
+LISTED: tuple[tuple[Promise, str, tuple[str, ...]], ...] = (  # name, field, its values
+    (_("Refused"), "outcome", (Outcome.DENY,)),
+    (_("Failed"), "outcome", (Outcome.ERROR,)),
+    (_("Looked through another's eyes"), "action", (Action.ACCESS_PREVIEWED, Action.ANSWER_REPLAYED)),
+    (_("Rights given or taken"), "action", (Action.GRANT_GIVEN, Action.GRANT_REVOKED)),
+    (_("Exports of the log"), "action", (Action.AUDIT_EXPORTED,)),
+)
+
+
+@dataclass(frozen=True)
+class Number:
+    """Of the last DAYS, with the list behind it."""
+
+    name: Promise
+    count: int
+    url: str
+
+
+@dataclass(frozen=True)
+class Log:
+    signing: Signing
+    numbers: tuple[Number, ...]
+    holds: int
+
+
+def log_home() -> Log:
+    """For whoever may read the log; the lists that it leads to record who reads them."""
+    return Log(signing(), tuple(_numbers()), Hold.objects.filter(released_at=None).count())
+
+
+def _numbers() -> Iterator[Number]:
+    since = (timezone.localtime() - timedelta(days=DAYS)).replace(hour=0, minute=0, second=0, microsecond=0)
+    address = reverse("admin:audit_entry_changelist")
+    for name, field, values in LISTED:
+        query = {f"{field}__in": ",".join(values), "at__gte": since.isoformat()}
+        count = Entry.objects.filter(**{f"{field}__in": values}, at__gte=since).count()
+        yield Number(name, count, f"{address}?{urlencode(query)}")

@@ -1,0 +1,59 @@
+"""A served embedder on trial, before the operator names it in the settings: one text is sent, and what comes back is looked at."""
+
+import math
+from typing import Any
+
+from django.utils.translation import gettext as _
+from requests import RequestException
+
+from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.outgoing import AddressRefused, checked_url, services_at
+from copilot_site.lib.outgoing_http import Session
+
+TIMEOUT_S = 20
+REFUSED = frozenset({401, 403})
+
+
+def dimensions_at(base_url: str, *, model: str, key: str = "") -> int:
+    """How long the vectors are that a service makes of a text. Only addresses of COPILOT_OUTGOING_ALLOW are connected to.
+
+    Raises InvalidInput, whose sentence says which setting to look at.
+    """
+    policy = services_at(base_url)
+    checked_url(base_url, policy)
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    body = {"model": model, "input": ["trial"], "encoding_format": "float"}
+    try:
+        with Session(policy) as session:
+            answer = session.post(f"{base_url.rstrip('/')}/embeddings", json=body, headers=headers, timeout=TIMEOUT_S)
+            found = answer.json()
+    except AddressRefused:
+        raise
+    except ValueError as error:  # no JSON; requests' own is one, too
+        raise _unreadable() from error
+    except RequestException as error:
+        said = _("It does not answer at this address. Check the address, and whether the service runs.")
+        raise InvalidInput(said) from error
+    if answer.status_code in REFUSED:
+        raise InvalidInput(_("The service answers and refuses the key: it must be allowed to make embeddings."))
+    if not answer.ok:
+        raise InvalidInput(
+            _("The service refuses with status %(status)s: check the name of the model.")
+            % {"status": answer.status_code}
+        )
+    return _length(found)
+
+
+def _length(found: Any) -> int:
+    try:
+        vector = [float(number) for number in found["data"][0]["embedding"]]
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise _unreadable() from error
+    if not vector or not math.isfinite(sum(vector)) or not any(vector):
+        raise InvalidInput(_("What it sends is no vector: the model makes no embeddings."))
+    return len(vector)
+
+
+def _unreadable() -> InvalidInput:
+    said = _("What it answers cannot be read. The address ends where its OpenAI-compatible interface begins, like /v1.")
+    return InvalidInput(said)

@@ -1,0 +1,24 @@
+// What is said about an answer is taken without a reload; without JavaScript the forms are sent as they are.
+
+import { announce, text, thread } from "./page.js";
+import { idOf, questionOf, stored } from "./thread.js";
+
+thread.addEventListener("submit", async (event) => {
+  const form = event.target.closest(".rate, .rate-why form");
+  if (!form) return;
+  event.preventDefault();
+  const answer = form.closest(".answer");
+  const given = new FormData(form, event.submitter);
+  const sent = await fetch(form.action, { method: "POST", body: given, redirect: "manual" }).catch(() => null);
+  const session = form.action.match(/\/chat\/([^/]+)\//)[1];
+  const page = sent?.type === "opaqueredirect" ? await fetch(`/chat/${session}/messages/${idOf(answer)}/`).catch(() => null) : null;
+  if (!page?.ok) {
+    form.submit(); // the page that says what is wrong
+    return;
+  }
+  const [question, told] = stored(await page.text());
+  questionOf(answer).replaceWith(question);
+  answer.replaceWith(told);
+  announce.textContent = text.textSaid;
+  told.querySelector(given.get("rating") === "not_helpful" && !given.has("comment") ? ".faults input" : ".rate [aria-pressed]")?.focus();
+});

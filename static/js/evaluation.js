@@ -1,0 +1,16 @@
+// A run over an evaluation set: while it is on its way its part of the page is read again.
+
+const EVERY_MS = 2000;
+
+async function follow() {
+  const part = document.getElementById("run");
+  if (!part.hasAttribute("data-open")) return;
+  const answer = await fetch(location.href).catch(() => null);
+  if (answer?.ok) {
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html"); // our own page, escaped by the server
+    part.replaceWith(page.getElementById("run"));
+  }
+  setTimeout(follow, EVERY_MS);
+}
+
+setTimeout(follow, EVERY_MS);

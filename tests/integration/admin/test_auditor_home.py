@@ -1,0 +1,102 @@
+"""What an auditor finds first, whom a review reminds, whom the demo's sign-in page lists, and the way back from the API's page."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.urls import reverse
+from django.utils import timezone
+
+from audit.actions import Action, Outcome
+from audit.record import record
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.admin_home.log import log_home
+from copilot_site.admin_home.waiting import waiting_for
+from demo.company import load_company
+from demo.hints import login_hints
+from knowledge.browsing import reviews_due
+from knowledge.models import Document
+from tests.factories import allow, make_user
+from tests.integration.governance.world import World, client_of, staff
+
+pytestmark = pytest.mark.django_db
+
+
+def auditor() -> User:
+    person = staff("audrey")
+    person.user_permissions.add(Permission.objects.get(codename="view_entry"))
+    return User.objects.get(pk=person.pk)
+
+
+def test_each_number_of_the_log_opens_exactly_its_entries() -> None:
+    audrey = auditor()
+    for action, outcome in (
+        (Action.ACCESS_DENIED, Outcome.DENY),
+        (Action.SEARCHED, Outcome.ERROR),
+        (Action.ACCESS_PREVIEWED, Outcome.ALLOW),
+        (Action.GRANT_GIVEN, Outcome.ALLOW),
+        (Action.GRANT_REVOKED, Outcome.ALLOW),
+        (Action.AUDIT_EXPORTED, Outcome.ALLOW),
+    ):
+        record(None, action, outcome=outcome)
+    numbers = log_home().numbers
+    assert [one.count for one in numbers] == [1, 1, 1, 2, 1]
+    client = client_of(audrey)
+    for one in numbers:
+        page = client.get(one.url)
+        assert page.status_code == 200, one.url
+        assert page.context["cl"].result_count == one.count, one.url
+
+
+def test_the_log_is_on_the_home_of_whoever_may_read_it_alone() -> None:
+    world = World()
+    shown = {
+        person.username: 'id="log-title"' in client_of(person).get(reverse("admin:index")).content.decode()
+        for person in (auditor(), world.root, world.boss)
+    }
+    assert shown == {"audrey": True, "root": True, "boss": False}
+
+
+def test_a_date_of_review_that_has_passed_reminds_owners_and_whoever_governs() -> None:
+    world = World()
+    past, ahead = timezone.localdate() - timedelta(days=1), timezone.localdate() + timedelta(days=1)
+    Document.unscoped.filter(pk=world.travel_rules.pk).update(owner=world.anna, review_on=past)
+    Document.unscoped.filter(pk=world.salaries.pk).update(owner=world.anna, review_on=past)  # which she may not read
+    Document.unscoped.filter(pk=world.house_rules.pk).update(owner=world.anna, review_on=ahead)
+    assert {user.username: reviews_due(Principal.of(user)) for user in (world.anna, world.ben, world.root)} == {
+        "anna": 1, "ben": 0, "root": 0,
+    }  # fmt: skip
+    library = client_of(world.anna).get(reverse("library")).content.decode()
+    assert "state=review&amp;owner=anna" in library
+    address = reverse("admin:knowledge_document_changelist")
+    waits = {
+        person.username: next((each.count for each in waiting_for(person) if each.url.startswith(address)), 0)
+        for person in (world.root, world.boss, world.mia, staff("sam"))
+    }
+    assert waits == {"root": 2, "boss": 2, "mia": 1, "sam": 0}
+    (line,) = [each for each in waiting_for(world.root) if each.url.startswith(address)]
+    assert client_of(world.root).get(line.url).context["cl"].result_count == 2
+
+
+def test_the_sign_in_page_of_the_demo_lists_its_administrator_too() -> None:
+    assert login_hints() == []
+    make_user("admin", is_superuser=True)
+    assert login_hints() == []  # an administrator of that name alone is no demo
+    names = [person.username for person in load_company().people]
+    for name in names:
+        make_user(name)
+    assert [hint.username for hint in login_hints()] == [*names, "admin"]
+    User.objects.filter(username="admin").delete()
+    assert [hint.username for hint in login_hints()] == names
+
+
+def test_the_page_of_the_api_speaks_a_language_and_leads_back() -> None:
+    person = make_user("nora")
+    allow(person, World().base, Right.VIEW)
+    client = client_of(person)
+    for language, word in (("en", "Back to the conversations"), ("zh-hans", "返回对话")):
+        page = client.get("/api/docs/", headers={"accept-language": language}).content.decode()
+        assert f'<html lang="{language}">' in page
+        assert f'<a href="{reverse("chat")}">{word}</a>' in page
+        assert 'name="language" value="zh-hans"' in page

@@ -1,0 +1,271 @@
+"""Evaluation sets: who may keep them, what a file brings, how a run goes on by itself, and what is a fault or a leak."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+from django.utils import timezone
+
+from agent.models import Case, CaseResult, Message, QuestionSet, Rating, SetRun
+from agent.question_sets.reading import compared, figures_of, take_up
+from agent.question_sets.rows import Fault
+from agent.question_sets.running import ask_next
+from agent.question_sets.services import add_answer, add_case, add_lines, create_set, start_run, stop_run
+from agent.question_sets.upload import lines_of
+from audit.actions import Action
+from audit.models import Entry
+from copilot_site.lib.errors import Conflict, InvalidInput, PermissionDenied
+from tests.factories import allow, make_user
+from tests.integration.agent.conversations import LEAVE, SALARY, asked, make_library, make_reader
+from tests.integration.governance.world import client_of, make_overseer, staff, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+class Desk:
+    """An overseer with a set; a reader of the handbook, who may not read the salaries; a board member, who may."""
+
+    def __init__(self) -> None:
+        base, self.manual, self.secret = make_library()
+        self.reader, self.board = make_reader(base), make_user("board")
+        allow(self.board, self.secret.folder.knowledge_base)
+        self.olga = make_overseer()
+        self.set = create_set(self.olga, "Leave")
+
+    def case(self, question: str = LEAVE, person: User | None = None, **expected: Any) -> Case:
+        given: dict[str, Any] = {"is_answerable": None, **expected}
+        return add_case(self.olga, self.set.pk, question=question, person=(person or self.reader).username, **given)
+
+    def run(self) -> SetRun:
+        """A run to its end, as the worker's tasks do it."""
+        run = start_run(self.olga, self.set.pk, language="en")
+        while ask_next(run.pk):
+            pass
+        return SetRun.objects.get(pk=run.pk)
+
+    def result(self, case: Case) -> CaseResult:
+        return CaseResult.objects.get(run=self.run(), case=case)
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+@pytest.mark.parametrize(
+    ("question", "expected", "fault"),
+    [
+        (LEAVE, {"is_answerable": True, "answers": "30 DAYS\nthirty days", "documents": "manual.md"}, ""),
+        (LEAVE, {"is_answerable": True, "documents": "handbook/en/manual"}, ""),
+        (LEAVE, {"is_answerable": False}, Fault.ANSWERED),
+        (LEAVE, {"answers": "12 days"}, Fault.OTHER_WORDS),
+        (LEAVE, {"documents": "salaries.md"}, Fault.OTHER_DOCUMENT),
+        (SALARY, {"is_answerable": True}, Fault.NOT_ANSWERED),
+        (SALARY, {"is_answerable": False}, ""),
+    ],
+    ids=str,
+)
+def test_what_is_expected_decides_what_is_a_fault(
+    desk: Desk, question: str, expected: dict[str, Any], fault: str
+) -> None:
+    row = desk.result(desk.case(question, **expected))
+    assert (row.fault, row.leaks) == (fault, 0)
+    assert row.done_at is not None
+
+
+def test_each_question_is_asked_with_its_own_persons_rights_and_recorded(desk: Desk) -> None:
+    hidden, told = desk.case(SALARY), desk.case(SALARY, desk.board)
+    run = desk.run()
+    found = {row.case_id: row.stop_reason for row in run.results.all()}
+    assert found[told.pk] == "ok"
+    assert found[hidden.pk] != "ok"
+    looks = Entry.objects.filter(action=Action.ACCESS_PREVIEWED)
+    assert {entry.on_behalf_of_name for entry in looks} == {desk.reader.username, "board"}
+    assert not Message.objects.exists()
+
+
+def test_what_a_person_must_not_be_told_is_a_leak_when_it_is(desk: Desk) -> None:
+    assert desk.result(desk.case(LEAVE, forbidden="30 days\n90,000")).leaks == 1
+    assert desk.result(desk.case(SALARY, forbidden="30 days")).leaks == 0
+
+
+def test_of_an_answer_no_text_is_kept(desk: Desk) -> None:
+    row = desk.result(desk.case(LEAVE))
+    kept = {field.name: getattr(row, field.attname) for field in CaseResult._meta.fields}
+    assert "30" not in str(kept["stop_reason"])
+    assert set(kept) == {
+        "id", "run", "case", "claimed_at", "done_at", "stop_reason", "fault", "leaks", "cost", "duration_ms",
+    }  # fmt: skip
+
+
+def test_a_run_goes_on_where_a_worker_died_and_asks_nothing_twice(desk: Desk) -> None:
+    first, second = desk.case(), desk.case("How many hours is a day?")
+    run = start_run(desk.olga, desk.set.pk, language="en")
+    run.results.filter(case=first).update(claimed_at=timezone.now())  # by a worker that is at it
+    assert ask_next(run.pk) is True
+    assert run.results.get(case=second).done_at
+    assert ask_next(run.pk) is False  # nothing is free, and it is not over
+    assert SetRun.objects.get(pk=run.pk).ended_at is None
+    assert take_up() == []
+    long_ago = timezone.now() - timedelta(minutes=11)
+    SetRun.objects.update(queued_at=long_ago)
+    assert take_up() == []  # somebody is at it
+    run.results.filter(case=first).update(claimed_at=long_ago)
+    assert take_up() == [run.pk]
+    assert take_up() == []  # it was told
+    ask_next(run.pk)
+    assert SetRun.objects.get(pk=run.pk).ended_at
+    assert Entry.objects.filter(action=Action.ACCESS_PREVIEWED).count() == 2
+
+
+def test_a_run_is_stopped_and_ends_with_the_right_of_whoever_started_it(desk: Desk) -> None:
+    desk.case()
+    run = start_run(desk.olga, desk.set.pk, language="en")
+    with pytest.raises(Conflict):
+        start_run(desk.olga, desk.set.pk, language="en")
+    stop_run(desk.olga, desk.set.pk, run.pk)
+    assert ask_next(run.pk) is False
+    other = start_run(desk.olga, desk.set.pk, language="en")
+    desk.olga.user_permissions.clear()
+    assert ask_next(other.pk) is False
+    assert SetRun.objects.get(pk=other.pk).stopped_at
+    assert not CaseResult.objects.exclude(done_at=None).exists()
+
+
+def test_two_runs_stand_beside_each_other_with_what_changed_first(desk: Desk) -> None:
+    same, changed = desk.case(LEAVE, answers="30 days"), desk.case(SALARY, is_answerable=False)
+    before = desk.run()
+    allow(desk.reader, desk.secret.folder.knowledge_base)
+    after = desk.run()
+    assert [(each.case, each.is_changed) for each in compared(before, after)] == [(changed, True), (same, False)]
+    figures = figures_of([before, after])
+    assert [(one.done, one.total, one.right, one.leaks) for one in figures] == [(2, 2, 2, 0), (2, 2, 1, 0)]
+    page = text_of(client_of(desk.olga).get(reverse("evaluation-runs", args=[desk.set.pk])))
+    assert "One question is different" in page
+    assert "answered, though there is no answer" in page
+
+
+# --- where questions come from ---
+
+
+def test_a_file_of_questions_with_judgements_comes_in(desk: Desk) -> None:
+    questions = (
+        '{"id": "q1", "lang": "en", "kind": "glossary_term", "text": "Add-ons"}\n\n'
+        '{"question": "Pay?", "person": "board", "answerable": false, "must_not": ["90,000"]}\n'
+    )
+    judgements = "query-id\tcorpus-id\tscore\nq1\ten/concepts/addons\t1\nq1\ten/other\t0\n"
+    files = {
+        "questions": SimpleUploadedFile("queries.jsonl", questions.encode()),
+        "judgements": SimpleUploadedFile("qrels.tsv", judgements.encode()),
+    }
+    data = {"do": "upload", "person": desk.reader.username, **files}
+    answer = client_of(desk.olga).post(reverse("evaluation", args=[desk.set.pk]), data, follow=True)
+    assert "2 questions were added" in text_of(answer)
+    rows = desk.set.cases.values_list("question", "person__username", "is_answerable", "documents", "forbidden")
+    assert set(map(str, rows)) == {
+        str(("Add-ons", desk.reader.username, None, ["en/concepts/addons"], [])),
+        str(("Pay?", "board", False, [], ["90,000"])),
+    }
+
+
+@pytest.mark.parametrize(
+    ("questions", "judgements", "sentence"),
+    [
+        ("", "", "no questions"),
+        ("{", "", "Line 1 is not JSON"),
+        ("[1]", "", "Line 1 is no object"),
+        ('{"text": " "}', "", "Line 1 has no question"),
+        ('{"text": "a"}\n{"text": "%s"}' % ("x" * 5000), "", "line 2 is too long"),
+        ('{"text": "a", "answerable": "yes"}', "", "true or false"),
+        ('{"text": "a", "answers": "b"}', "", "is a list of texts"),
+        ('{"text": "a"}', "head\nq1\tdoc\thigh", "Line 2 of the judgements"),
+        ("\n".join(['{"text": "a"}'] * 2001), "", "at most 2000"),
+    ],
+    ids=range(9),
+)
+def test_a_wrong_file_is_one_sentence(questions: str, judgements: str, sentence: str) -> None:
+    with pytest.raises(InvalidInput, match=sentence):
+        lines_of(questions, judgements)
+
+
+def test_a_file_that_names_somebody_unknown_adds_nothing(desk: Desk) -> None:
+    lines = lines_of('{"text": "a"}\n{"text": "b", "person": "nobody-here"}')
+    with pytest.raises(InvalidInput):
+        add_lines(desk.olga, desk.set.pk, lines, person=desk.reader.username)
+    assert not Case.objects.exists()
+
+
+def test_a_rated_answer_goes_into_a_set_by_a_button_and_leaves_with_its_conversation(desk: Desk) -> None:
+    asked(desk.reader, LEAVE)
+    message = Message.objects.get(role="assistant")
+    Message.objects.filter(pk=message.pk).update(rating=Rating.HELPFUL)
+    client = client_of(desk.olga)
+    button = f'formaction="{reverse("evaluate-answer", args=[message.pk])}"'
+    assert button in client.get(reverse("ratings")).content.decode()
+    answer = client.post(
+        reverse("evaluate-answer", args=[message.pk]), {"set": str(desk.set.pk), "from": "ratings"}, follow=True
+    )
+    assert "in the set now" in text_of(answer)
+    case = Case.objects.get()
+    assert (case.question, case.person, case.is_answerable) == (LEAVE, desk.reader, True)
+    with pytest.raises(Conflict):
+        add_answer(desk.olga, desk.set.pk, Message.objects.get(pk=message.pk))
+    client.get(reverse("evaluation", args=[desk.set.pk]))
+    read = Entry.objects.filter(action=Action.QUESTIONS_READ).latest("pk")
+    assert read.detail == {"answers": [str(message.pk)]}
+    message.session.delete()
+    assert not Case.objects.exists()
+
+
+def test_the_replay_of_an_answer_offers_the_sets(desk: Desk) -> None:
+    asked(desk.reader, LEAVE)
+    message = Message.objects.get(role="assistant")
+    page = client_of(desk.olga).get(reverse("replay", args=[message.pk])).content.decode()
+    assert f'action="{reverse("evaluate-answer", args=[message.pk])}"' in page
+    assert f'<option value="{desk.set.pk}">Leave' in page
+
+
+# --- who may ---
+
+
+def test_only_overseers_keep_sets(desk: Desk) -> None:
+    case = desk.case()
+    addresses = [
+        reverse("evaluations"), reverse("evaluation", args=[desk.set.pk]), reverse("evaluation-runs", args=[desk.set.pk]),
+    ]  # fmt: skip
+    for person, status in ((staff("sam"), 403), (desk.reader, 302)):
+        client = client_of(person)
+        assert [client.get(address).status_code for address in addresses] == [status] * 3
+        for data in ({"do": "delete"}, {"do": "start"}, {"do": "remove", "case": str(case.pk)}, {"name": "x"}):
+            assert client.post(addresses[1], data).status_code == status
+        with pytest.raises(PermissionDenied):
+            create_set(person, "mine")
+        with pytest.raises(PermissionDenied):
+            start_run(person, desk.set.pk, language="en")
+    assert [one.name for one in QuestionSet.objects.all()] == ["Leave"]
+    assert not SetRun.objects.exists()
+    assert Case.objects.count() == 1
+
+
+def test_sets_are_made_changed_and_deleted_on_their_pages(desk: Desk) -> None:
+    client = client_of(desk.olga)
+    assert "There is a set of this name" in text_of(client.post(reverse("evaluations"), {"name": "Leave"}))
+    page = reverse("evaluation", args=[desk.set.pk])
+    assert "no questions yet" in text_of(client.post(page, {"do": "start"}))
+    wrong = client.post(page, {"do": "add", "question": LEAVE, "person": "nobody-here"})
+    assert wrong.status_code == 400
+    assert "nobody-here" in text_of(wrong)
+    client.post(page, {"do": "add", "question": LEAVE, "person": desk.reader.username, "is_answerable": "0"})
+    case = Case.objects.get()
+    assert case.is_answerable is False
+    started = client.post(page, {"do": "start"}, follow=True)
+    assert "0 of 1 asked" in text_of(started)
+    client.post(page, {"do": "stop", "run": str(SetRun.objects.get().pk)})
+    assert SetRun.objects.get().stopped_at
+    client.post(page, {"do": "remove", "case": str(case.pk)})
+    assert not Case.objects.exists()
+    client.post(page, {"do": "delete"})
+    assert not QuestionSet.objects.exists()

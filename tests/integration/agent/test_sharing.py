@@ -1,0 +1,206 @@
+"""A shared conversation says to each reader what they may read themselves, and an exported one no more than its page."""
+
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from agent.models import Citation, Message, Role, Session, Share
+from agent.sharing import end_share, read_share, share
+from audit.actions import Action
+from audit.models import Entry
+from authz.grants import take_back
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.errors import NotFound
+from knowledge.models import Chunk, Document
+from tests.factories import allow, make_base, make_document, make_user
+
+pytestmark = pytest.mark.django_db
+OPEN, CLOSED, LOOSE = "Leave is 30 days.", "The director earns 420,000.", "That is a lot."
+QUESTION = "What do people get?"
+
+
+class Case:
+    """An answer of three sentences: on a document that many may read, on one that few may, and on nothing; and its readers."""
+
+    def __init__(self) -> None:
+        self.manual = make_document(make_base("Handbook"), "manual.md", OPEN, ingested=True)
+        self.secret = make_document(make_base("Board"), "salaries.md", CLOSED, ingested=True)
+        self.owner, self.colleague, self.stranger = make_user("owner"), make_user("colleague"), make_user("stranger")
+        for person, documents in ((self.owner, (self.manual, self.secret)), (self.colleague, (self.manual,))):
+            for document in documents:
+                allow(person, document.folder.knowledge_base)
+        self.session = Session.objects.create(user=self.owner, title="Benefits")
+        asked = Message.objects.create(session=self.session, role=Role.USER, content=QUESTION)
+        self.answer = Message.objects.create(
+            session=self.session,
+            parent=asked,
+            role=Role.ASSISTANT,
+            stop_reason="ok",
+            provider="a model",
+            notice="A notice for the owner",
+            content=f"{OPEN}[1] {CLOSED}[2] {LOOSE}",
+            sentences=[
+                {"text": OPEN, "citations": [1]},
+                {"text": CLOSED, "citations": [2]},
+                {"text": LOOSE, "citations": []},
+            ],
+        )
+        for number, document in enumerate((self.manual, self.secret), 1):
+            _cite(self.answer, number, document)
+        self.share = share(Principal.of(self.owner), self.session.pk, self.answer.pk)
+
+    def sees(self, person: User) -> set[str]:
+        """The sentences that stand on the shared page for this person, and whether the sources do."""
+        page = page_of(person, reverse("shared", args=[self.share.pk]))
+        return {text for text in (OPEN, CLOSED, LOOSE, "manual.md", "salaries.md", QUESTION) if text in page}
+
+
+def _cite(answer: Message, number: int, document: Document) -> None:
+    chunk = Chunk.unscoped.get(document=document)
+    Citation.objects.create(
+        message=answer,
+        number=number,
+        evidence_id=f"e{number}",
+        knowledge_base_id=document.folder.knowledge_base_id,
+        document_id=document.pk,
+        version_id=chunk.version_id,
+        chunk_id=chunk.id,
+        start=0,
+        end=10,
+        score=1.0,
+        text_hash="",
+    )
+
+
+def client_of(person: User) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def page_of(person: User, address: str) -> str:
+    answer = client_of(person).get(address)
+    assert answer.status_code == 200
+    return str(answer.content.decode())
+
+
+@pytest.fixture
+def case() -> Case:
+    return Case()
+
+
+def test_each_reader_sees_what_stands_on_documents_of_their_own(case: Case) -> None:
+    assert case.sees(case.owner) >= {OPEN, CLOSED, LOOSE, QUESTION}
+    seen = case.sees(case.colleague)
+    assert seen & {OPEN, CLOSED, LOOSE, QUESTION} == {OPEN, QUESTION}, (
+        "what has no source may say what the hidden one says"
+    )
+    assert case.sees(case.stranger) & {OPEN, CLOSED, LOOSE, QUESTION} == {QUESTION}
+
+
+def test_a_right_that_is_given_or_ends_changes_what_is_shown_at_once(case: Case) -> None:
+    allow(case.stranger, case.manual.folder.knowledge_base)
+    assert case.sees(case.stranger) & {OPEN, CLOSED, LOOSE} == {OPEN}
+    take_back(None, [Right.VIEW], case.manual.folder.knowledge_base, of=case.stranger)
+    assert case.sees(case.stranger) & {OPEN, CLOSED, LOOSE} == set()
+
+
+def test_what_was_said_to_the_person_alone_is_not_shared(case: Case) -> None:
+    for person in (case.owner, case.colleague):
+        page = page_of(person, reverse("shared", args=[case.share.pk]))
+        assert "A notice for the owner" not in page
+    refused = Message.objects.create(
+        session=case.session,
+        parent=case.answer,
+        role=Role.ASSISTANT,
+        stop_reason="no_evidence",
+        content="Nothing found.\nSearched: Board",
+    )
+    shared = share(Principal.of(case.owner), case.session.pk, refused.pk)
+    assert "Searched: Board" not in page_of(case.colleague, reverse("shared", args=[shared.pk]))
+
+
+def test_what_is_asked_later_is_not_shared_and_an_ended_share_is_gone(case: Case) -> None:
+    later = Message.objects.create(session=case.session, parent=case.answer, role=Role.USER, content="And later?")
+    Message.objects.create(session=case.session, parent=later, role=Role.ASSISTANT, stop_reason="ok", content="Later.")
+    address = reverse("shared", args=[case.share.pk])
+    assert "And later?" not in page_of(case.colleague, address)
+    with pytest.raises(NotFound):
+        end_share(Principal.of(case.colleague), case.session.pk, case.share.pk)
+    assert Share.objects.count() == 1
+    end_share(Principal.of(case.owner), case.session.pk, case.share.pk)
+    for person in (case.owner, case.colleague):
+        assert client_of(person).get(address).status_code == 404
+    with pytest.raises(NotFound):
+        read_share(Principal.of(case.owner), case.share.pk)
+    assert Client().get(address).status_code == 302
+
+
+def test_only_the_person_who_asked_shares_and_exports(case: Case) -> None:
+    colleague = client_of(case.colleague)
+    place = [case.session.pk, case.answer.pk]
+    assert colleague.post(reverse("conversation-share", args=place)).status_code == 404
+    assert colleague.get(reverse("conversation-export", args=[*place, "md"])).status_code == 404
+    assert Share.objects.count() == 1
+
+
+def test_sharing_and_reading_are_recorded(case: Case) -> None:
+    case.sees(case.colleague)
+    assert Entry.objects.filter(action=Action.CONVERSATION_SHARED).count() == 1
+    read = Entry.objects.filter(action=Action.CONVERSATION_READ).latest("pk")
+    assert (read.actor_name, read.detail["evidence"]) == ("colleague", ["e1"])
+
+
+def _text(form: str, body: bytes) -> str:
+    if form == "md":
+        return body.decode()
+    if form == "docx":
+        from docx import Document as Word
+
+        return "\n".join(paragraph.text for paragraph in Word(BytesIO(body)).paragraphs)
+    import pypdfium2
+
+    return "\n".join(page.get_textpage().get_text_range() for page in pypdfium2.PdfDocument(body))
+
+
+def _exported(case: Case, form: str) -> str:
+    answer: Any = client_of(case.owner).get(
+        reverse("conversation-export", args=[case.session.pk, case.answer.pk, form])
+    )
+    assert answer.status_code == 200
+    return " ".join(_text(form, answer.content).replace("\\", "").split())
+
+
+@pytest.mark.parametrize("form", ["md", "docx", "pdf"])
+def test_a_file_says_what_the_page_says_with_its_sources(case: Case, form: str) -> None:
+    text = _exported(case, form)
+    assert {each for each in (OPEN, CLOSED, LOOSE, QUESTION, "Benefits") if each in text} == {
+        OPEN, CLOSED, LOOSE, QUESTION, "Benefits",
+    }  # fmt: skip
+    assert str(case.manual.pk) in text.replace(" ", "")
+    take_back(None, [Right.VIEW], case.secret.folder.knowledge_base, of=case.owner)
+    text = _exported(case, form)
+    assert {each for each in (OPEN, CLOSED) if each in text} == {OPEN}
+    assert str(case.secret.pk) not in text.replace(" ", "")
+    taken = Entry.objects.filter(action=Action.CONVERSATION_EXPORTED).latest("pk")
+    assert taken.detail["evidence"] == ["e1"]
+
+
+def test_a_format_that_is_none_is_not_found_and_text_is_no_markup(case: Case) -> None:
+    address = reverse("conversation-export", args=[case.session.pk, case.answer.pk, "exe"])
+    assert client_of(case.owner).get(address).status_code == 404
+    case.answer.sentences = [{"text": "<b>x</b> [a](http://evil) \x07 & <para>", "citations": [1]}]
+    case.answer.save()
+    assert "<b>" not in _raw(case, "md").replace("\\<", "")
+    for form in ("docx", "pdf"):
+        assert "<b>x</b> [a](http://evil)" in _exported(case, form)
+
+
+def _raw(case: Case, form: str) -> str:
+    answer = client_of(case.owner).get(reverse("conversation-export", args=[case.session.pk, case.answer.pk, form]))
+    return str(answer.content.decode())

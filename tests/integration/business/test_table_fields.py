@@ -1,0 +1,209 @@
+"""A table of the semantic layer is edited as fields: what they do not speak of stays, and questions are read by them unsaved."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.http import QueryDict
+from django.urls import reverse
+
+from audit.actions import Action
+from audit.models import Entry
+from authz.permissions import Right
+from business.layer_effect import effects
+from business.models import DataSource
+from business.semantic_layer.model import Dimension, SemanticModel, Value
+from business.semantic_layer.yaml_io import read_layer
+from business.source_grants import grant
+from business.sources import save_layer
+from business.table_edits import table_of
+from business.table_forms import TableEditor, words_of
+from copilot_site.lib.errors import InvalidInput
+from demo.business_data import FILES
+from tests.factories import make_user
+from tests.integration.governance.world import client_of, staff
+
+
+@pytest.fixture
+def steward(source: DataSource) -> User:
+    person = staff("stew")
+    grant(None, source, to=person, right=Right.MANAGE)
+    return person
+
+
+def fields_of(model: SemanticModel) -> dict[str, Any]:
+    """What a browser sends of a table's form as it is opened."""
+    editor, data = TableEditor(model), {}
+    for form in (editor.fields, *editor.columns, *editor.measures):
+        for bound in form:
+            if bound.value() not in (None, False, ""):
+                data[bound.html_name] = "on" if bound.value() is True else bound.value()
+    for formset in (editor.columns, editor.measures):
+        data |= {bound.html_name: bound.value() for bound in formset.management_form}
+    return data
+
+
+def sent(model: SemanticModel, **changed: Any) -> SemanticModel:
+    data = QueryDict(mutable=True)
+    data.update(fields_of(model) | changed)
+    return TableEditor(model, data).changed_table()
+
+
+def place_of(model: SemanticModel, column: str) -> str:
+    """The prefix of a column's fields."""
+    return f"c-{[each.name for each in model.dimensions].index(column)}"
+
+
+def saved(source: DataSource, name: str) -> SemanticModel:
+    return table_of(DataSource.unscoped.get(pk=source.pk), name)[0]
+
+
+def test_what_is_sent_back_as_it_was_changes_nothing(source: DataSource) -> None:
+    demo = read_layer((FILES / "demo.yaml").read_text())
+    models = (*source.semantic_layer.semantic_models, *demo.semantic_models)
+    assert len(models) > 5
+    for model in models:
+        assert sent(model) == model
+
+
+def test_values_that_look_like_lines_stay_whole() -> None:
+    odd = Dimension(
+        name="state",
+        expr="state",
+        synonyms=("state, of the order", "status"),
+        values=(Value(value="a = b", synonyms=("one, two",), is_undated=True), Value(value="c")),
+    )
+    model = SemanticModel(name="t", table="t", dimensions=(odd,))
+    assert sent(model) == model
+    changed = sent(model, **{"c-0-values": "a = b = half，半\nc\nd = 四"})
+    assert [(each.value, each.synonyms, each.is_undated) for each in changed.dimensions[0].values] == [
+        ("a = b", ("half", "半"), True),
+        ("c", (), False),
+        ("d", ("四",), False),
+    ]
+
+
+def test_words_come_by_comma_of_either_language() -> None:
+    assert words_of("client， buyer、客户; client") == ["client", "buyer", "客户"]
+
+
+def test_a_table_is_edited_column_by_column_and_saved(source: DataSource, steward: User) -> None:
+    model, version = table_of(source, "customer")
+    column = next(each.name for each in model.dimensions if not each.is_name)
+    place = place_of(model, column)
+    fresh = f"m-{len(model.measures)}"
+    changed = {
+        "label_en": "client",
+        "label_zh": "委托人",
+        "synonyms": "buyer, 买家",
+        f"{place}-label_zh": "所在地",
+        f"{place}-unit": "km",
+        f"{fresh}-name": "near",
+        f"{fresh}-label_en": "near clients",
+        f"{fresh}-agg": "count",
+        f"{fresh}-filter": f"{model.dimensions[0].expr} = one, two",
+    }
+    client = client_of(steward)
+    address = f"/admin/data-sources/{source.pk}/layer/table/?name=customer"
+    answer = client.post(address, {**fields_of(model), **changed, "version": version, "fields": "1"}, follow=True)
+    assert "Saved: customer." in answer.content.decode()
+    after = saved(source, "customer")
+    assert (after.label.en, after.label.zh, after.synonyms) == ("client", "委托人", ("buyer", "买家"))
+    told = next(each for each in after.dimensions if each.name == column)
+    assert (told.label.zh, told.unit) == ("所在地", "km")
+    assert (after.measures[-1].name, after.measures[-1].filter) == ("near", {model.dimensions[0].expr: ("one", "two")})
+    assert [each for each in after.dimensions if each.name != column] == [
+        each for each in model.dimensions if each.name != column
+    ]
+    assert Entry.objects.filter(action=Action.SETTING_CHANGED).latest("pk").detail["table"] == "customer"
+
+
+def test_a_forbidden_column_is_told_to_nobody_any_more(source: DataSource) -> None:
+    model = table_of(source, "customer")[0]
+    keys = {each.expr for each in model.entities} | {model.defaults.agg_time_dimension}
+    column = next(each for each in model.dimensions if each.name not in keys)
+    after = sent(model, **{f"{place_of(model, column.name)}-is_forbidden": "on"})
+    assert column.name not in [each.name for each in after.dimensions]
+    assert set(column.columns) <= set(after.forbidden_columns)
+    assert not set(column.columns) & set(after.columns)
+
+
+@pytest.mark.parametrize(
+    ("who", "unit"),
+    [("closed", None), ("everyone", {"shared_with": "everyone"}), ("granted", {"shared_with": "granted"})],
+)
+def test_who_reads_rows_is_one_choice(source: DataSource, who: str, unit: dict[str, str] | None) -> None:
+    after = sent(table_of(source, "customer")[0], who=who)
+    assert (after.org_unit.model_dump(exclude_none=True) if after.org_unit else None) == unit
+
+
+def test_a_measure_is_taken_away(source: DataSource) -> None:
+    sale = table_of(source, "sale")[0]
+    assert sale.measures
+    assert sent(sale, **{"m-0-DELETE": "on", "m-0-name": ""}).measures == sale.measures[1:]
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"who": "column", "unit_column": ""}, "fields that are marked"),
+        ({"who": "all"}, "fields that are marked"),
+        ({"m-0-agg": "median"}, "fields that are marked"),
+        ({"m-0-filter": "= x"}, "nothing before its equals sign"),
+        ({"m-0-name": "a\tb"}, "String should match pattern"),
+        ({"c-0-name": "colour"}, "has no column colour"),
+        ({"c-TOTAL_FORMS": ""}, "fields that are marked"),
+    ],
+    ids=str,
+)
+def test_a_wrong_field_is_one_sentence_and_changes_nothing(
+    source: DataSource, steward: User, changed: dict[str, str], sentence: str
+) -> None:
+    model, version = table_of(source, "sale")
+    data = {**fields_of(model), **changed, "version": version, "fields": "1"}
+    answer = client_of(steward).post(f"/admin/data-sources/{source.pk}/layer/table/?name=sale", data)
+    assert answer.status_code == 400
+    assert sentence in answer.content.decode()
+    assert saved(source, "sale") == model
+
+
+def test_a_synonym_that_is_not_saved_yet_reads_a_question(source: DataSource, steward: User) -> None:
+    model = table_of(source, "customer")[0]
+    question = "How many patrons are there?"
+    address = f"{reverse('source-table-effect', args=[source.pk])}?name=customer"
+    data = {**fields_of(model), "synonyms": "patrons", "question": [question, "How many customers are there?", ""]}
+    page = client_of(steward).post(address, data).content.decode()
+    assert page.count("is-changed") == 1
+    assert page.count("stays as it is") == 1
+    assert "SELECT count(" in page.replace("COUNT(", "count(")
+    assert saved(source, "customer") == model
+    (effect,) = effects(source.semantic_layer, model.model_copy(update={"synonyms": ("patrons",)}), [question])
+    assert (effect.before.is_read, effect.after.is_read) == (False, True)
+    (same,) = effects(source.semantic_layer, model, [question])
+    assert not same.is_changed
+
+
+def test_whoever_does_not_manage_the_source_edits_and_tries_nothing(source: DataSource) -> None:
+    model, version = table_of(source, "customer")
+    data = {**fields_of(model), "label_en": "mine", "version": version, "fields": "1"}
+    addresses = (f"/admin/data-sources/{source.pk}/layer/table/", reverse("source-table-effect", args=[source.pk]))
+    for person, status in ((staff("zoe"), 404), (make_user("clara"), 302)):
+        for address in addresses:
+            assert client_of(person).post(f"{address}?name=customer", data).status_code == status
+    assert saved(source, "customer") == model
+
+
+def test_a_table_of_three_hundred_columns_is_one_form(source: DataSource, steward: User) -> None:
+    wide = tuple(Dimension(name=f"c{n}", expr=f"c{n}") for n in range(300))
+    model = SemanticModel(name="wide", table="wide", dimensions=wide)
+    layer = source.semantic_layer
+    with pytest.raises(InvalidInput):
+        save_layer(None, source, layer.model_copy(update={"semantic_models": (*layer.semantic_models, model)}))
+    DataSource.unscoped.filter(pk=source.pk).update(
+        layer={**source.layer, "semantic_models": [model.model_dump(mode="json", by_alias=True)]}
+    )
+    version = table_of(DataSource.unscoped.get(pk=source.pk), "wide")[1]
+    data = {f"c-{n}-{name}": "" for n in range(300) for name in ("synonyms", "unit", "values", "description_en")}
+    data |= {**fields_of(model), "label_en": "Wide", "version": version, "fields": "1"}
+    client_of(steward).post(f"/admin/data-sources/{source.pk}/layer/table/?name=wide", data)
+    assert saved(source, "wide").label.en == "Wide"

@@ -1,0 +1,219 @@
+"""A conversation in which a tool outside wants to change something: the person sees what is sent, says yes or no, and it goes on."""
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+from django.conf import settings
+from django.test import Client, override_settings
+
+from agent.mcp.client.rows import ToolApproval
+from agent.models import Message, Session
+from agent.runs.run import _launched
+from audit.models import Entry
+from tests.factories import make_user
+from tests.integration.agent.modelled import DONE, judges, modelled, routes, sent
+from tests.integration.client.desk import Desk
+from tests.integration.mcp.outside import set_up, switched_on
+from tests.mcp_service import Service, serving_tools
+from tests.modelserver import Request, Step, calls, says
+
+MAKE, FIND = "mcp_desk_make_ticket", "mcp_desk_find_tickets"
+QUESTION = "Please make a ticket for the broken printer."
+WANTS = calls((MAKE, {"subject": "printer is broken"}))
+MADE = "Ticket 4712 was made: printer is broken [1]."
+PATIENCE_S = 60
+
+
+@pytest.fixture(autouse=True)
+def loopback() -> Iterator[None]:
+    with override_settings(OUTGOING_ALLOW=("localhost",)):
+        yield
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    with serving_tools() as service:
+        yield service
+
+
+@dataclass
+class Person:
+    """Somebody at the pages of the served product."""
+
+    desk: Desk
+    http: httpx.Client
+
+    def asks(self, question: str) -> list[dict[str, Any]]:
+        """The events of a question in a new conversation."""
+        made = self.http.post("/api/v1/sessions", json={}, headers=self.token)
+        made.raise_for_status()
+        answer = self.http.post(f"/api/v1/agent-chat/{made.json()['id']}", json={"query": question}, headers=self.token)
+        return [json.loads(line[6:]) for line in answer.text.splitlines() if line.startswith("data: ")]
+
+    @property
+    def token(self) -> dict[str, str]:
+        return {"X-CSRFToken": self.http.cookies[settings.CSRF_COOKIE_NAME]}
+
+    def page(self) -> str:
+        session = Session.objects.get()
+        return self.http.get(f"/chat/{session.pk}/").text
+
+    def says(self, decision: str, approval: ToolApproval) -> int:
+        return self.http.post(
+            f"/chat/approvals/{approval.pk}/", data={"decision": decision}, headers=self.token
+        ).status_code
+
+
+def at_the_page(desk: Desk, user: Any) -> Person:
+    browser = Client()
+    browser.force_login(user)
+    http = httpx.Client(base_url=desk.url, timeout=PATIENCE_S, headers={"Referer": desk.url})
+    http.cookies.set(settings.SESSION_COOKIE_NAME, browser.cookies[settings.SESSION_COOKIE_NAME].value)
+    http.get("/chat/all/").raise_for_status()
+    return Person(desk, http)
+
+
+@pytest.fixture
+def person(desk: Desk) -> Iterator[Person]:
+    person = at_the_page(desk, desk.reader)
+    yield person
+    person.http.close()
+
+
+def answered() -> Message:
+    """The last answer, when it is complete."""
+    for _try in range(PATIENCE_S * 20):
+        last = Message.objects.filter(role="assistant").order_by("-created_at", "-id")[0]
+        if last.is_complete and not _launched:
+            return last
+        time.sleep(0.05)
+    raise AssertionError("no answer came")
+
+
+def test_the_person_is_asked_first_and_what_they_allow_is_done_once(person: Person, service: Service) -> None:
+    set_up(service)
+    switched_on(MAKE)
+    with modelled(routes(), WANTS):
+        events = person.asks(QUESTION)
+    (asked,) = [event for event in events if event["response_type"] == "answer"]
+    approval = ToolApproval.objects.get()
+    assert asked["data"]["approval"] == {"id": str(approval.pk), "tool": MAKE, "title": "desk: Make a ticket"}
+    assert events[-1]["data"]["stop_reason"] == "need_clarify"
+    assert service.made == []
+    page = person.page()
+    assert "printer is broken" in page
+    assert f"/chat/approvals/{approval.pk}/" in page
+    with modelled(DONE, says(MADE)) as model:
+        assert person.says("allow", approval) == 302
+        answer = answered()
+    assert service.made == [("make_ticket", {"subject": "printer is broken"})]
+    assert answer.stop_reason == "ok", answer.content
+    assert answer.content.startswith("Ticket 4712 was made: printer is broken")
+    assert "Ticket 4712" in sent(model.requests[0]), "the model goes on from what the call brought"
+    page = person.page()
+    assert "Ticket 4712 was made" in page
+    assert "From outside the company, by the service desk" in page
+    assert f'action="/chat/approvals/{approval.pk}/"' not in page, "it is decided once"
+    assert person.says("allow", approval) == 409
+    assert service.made == [("make_ticket", {"subject": "printer is broken"})]
+    assert list(
+        Entry.objects.filter(action__startswith="approval.").order_by("id").values_list("action", "outcome")
+    ) == [
+        ("approval.asked", "allow"),
+        ("approval.decided", "allow"),
+    ]
+    assert "printer" not in json.dumps(list(Entry.objects.filter(action__startswith="approval.").values_list("detail")))
+
+
+def test_a_no_ends_it(person: Person, service: Service) -> None:
+    set_up(service)
+    switched_on(MAKE)
+    with modelled(routes(), WANTS):
+        person.asks(QUESTION)
+    approval = ToolApproval.objects.get()
+    assert person.says("refuse", approval) == 302
+    assert (service.made, Message.objects.count()) == ([], 2)
+    assert "not allowed" in person.page()
+    assert person.says("allow", approval) == 409
+    assert service.made == []
+
+
+def test_nobody_else_decides(person: Person, service: Service) -> None:
+    set_up(service)
+    switched_on(MAKE)
+    with modelled(routes(), WANTS):
+        person.asks(QUESTION)
+    approval = ToolApproval.objects.get()
+    stranger = at_the_page(person.desk, make_user(is_superuser=True))
+    assert stranger.says("allow", approval) == 404
+    assert stranger.http.post(f"/chat/approvals/{approval.pk}/", data={"decision": "allow"}).status_code == 403
+    stranger.http.close()
+    token = httpx.post(
+        f"{person.desk.url}/chat/approvals/{approval.pk}/",
+        data={"decision": "allow"},
+        headers={"Authorization": f"Bearer {person.desk.secret}"},
+    )
+    assert token.status_code in {302, 403}
+    approval.refresh_from_db()
+    assert (approval.state, service.made) == ("pending", [])
+
+
+def test_a_question_waits_through_a_restart_but_not_for_ever(person: Person, service: Service) -> None:
+    """Nothing of it is in the memory of a process: what is asked is a row, and the answer that asks is stored."""
+    from datetime import timedelta
+
+    from django.utils import timezone
+
+    set_up(service)
+    switched_on(MAKE)
+    with modelled(routes(), WANTS):
+        person.asks(QUESTION)
+    assert not _launched
+    ToolApproval.objects.update(created_at=timezone.now() - timedelta(hours=25))
+    approval = ToolApproval.objects.get()
+    assert "/chat/approvals/" not in person.page()
+    assert person.says("allow", approval) == 409
+    assert service.made == []
+
+
+def test_a_tool_that_only_reads_is_used_without_asking_and_cited(person: Person, service: Service) -> None:
+    set_up(service)
+    switched_on(FIND)
+    found = "Ticket 4711 says that the printer on floor 3 is out of order since Monday [1]."
+    supported = judges("supported", quote="the printer on floor 3 is out of order since Monday", sentences=[1])
+    with modelled(routes(), calls((FIND, {"words": "printer"})), DONE, says(found), supported) as model:
+        events = person.asks("What is wrong with the printer?")
+    references = [event for event in events if event["response_type"] == "references"][-1]
+    assert [(each["source"], each["title"]) for each in references["query_references"]] == [
+        ("mcp:desk", "desk › desk: Find tickets")
+    ]
+    assert "printer on floor 3" in person.page()
+    offered = {tool["function"]["name"] for tool in model.requests[1]["tools"]}
+    assert offered == {"knowledge_search", FIND}
+    from agent.models import McpService
+
+    McpService.objects.update(is_enabled=False)
+    assert "printer on floor 3" not in person.page(), "what a service brought goes with it"
+
+
+def test_a_model_that_is_told_to_act_by_a_tool_still_has_to_ask(person: Person, service: Service) -> None:
+    set_up(service, allowed=["odd", "make_ticket"])
+    switched_on("mcp_desk_odd", MAKE)
+
+    def obeys(request: Request) -> Step:
+        if "response_format" in request:
+            return routes()
+        if re.search("Ignore your rules", sent(request)):
+            return calls((MAKE, {"subject": "obeyed"}))
+        return calls(("mcp_desk_odd", {"kind": "injection"}))
+
+    with modelled(chooses=obeys):
+        person.asks("What is new?")
+    assert [name for name, _arguments in service.made] == ["odd"]
+    assert ToolApproval.objects.get().state == "pending"
