@@ -1,11 +1,8 @@
-"""Data sources and who may ask them. What a source means is its semantic layer, one document; see `layer/model.py`."""
+"""Data sources and who may ask them. What a source means is its semantic layer, one document; see `semantic_layer/model.py`."""
 
-import base64
-import hashlib
 import uuid
 from functools import cached_property
 
-from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.contrib.auth.models import Group
 from django.contrib.postgres.fields import ArrayField
@@ -26,6 +23,7 @@ from business.address import Address, Tls
 from business.limits import MAX_ROWS, Limits
 from business.semantic_layer.model import SemanticLayer
 from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.sealing import SealBroken, seal, unseal
 from knowledge.models import Document
 
 
@@ -162,22 +160,21 @@ class DataSource(models.Model):
 
     def set_password(self, password: str) -> None:
         """Store the password for the address that the row has now: under another one it cannot be read."""
-        self.encrypted_password = self._cipher().encrypt(password.encode()) if password else b""
+        sealed = seal(password, purpose=self._purpose(), secrets=[settings.SECRET_KEY])
+        self.encrypted_password = sealed.encode()
 
     def _password(self) -> str:
-        if not self.encrypted_password:
-            return ""
+        stored = bytes(self.encrypted_password).decode()
         try:
-            return self._cipher().decrypt(bytes(self.encrypted_password)).decode()
-        except InvalidToken as error:
+            return unseal(stored, purpose=self._purpose(), secrets=[settings.SECRET_KEY])
+        except SealBroken as error:
             said = _(
                 "The password of the data source %(name)s was stored for another address, or under another secret key: enter it again."
             )
             raise InvalidInput(said % {"name": self.name}) from error
 
-    def _cipher(self) -> Fernet:
-        digest = hashlib.sha256(f"{settings.SECRET_KEY}:data-source:{self.where}".encode()).digest()
-        return Fernet(base64.urlsafe_b64encode(digest))
+    def _purpose(self) -> str:
+        return f"copilot data source password {self.where}"
 
 
 class SourceGrant(models.Model):

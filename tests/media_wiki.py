@@ -98,14 +98,15 @@ def running_mediawiki(folder: Path, *, is_private: bool = False) -> Iterator[Med
         stderr=subprocess.DEVNULL,
     )
     try:
-        _wait_for(port)
+        wait_for(port)
         yield wiki
     finally:
         server.terminate()
         server.wait()
 
 
-def _wait_for(port: int) -> None:
+def wait_for(port: int) -> None:
+    """Until somebody listens there."""
     for _attempt in range(100):
         with socket.socket() as client:
             if client.connect_ex(("127.0.0.1", port)) == 0:

@@ -65,6 +65,10 @@ def serving_pages(pages: Mapping[str, Page]) -> Iterator[Site]:
             if not is_known:
                 self.wfile.write(reply.body)
 
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", "0")))
+            self.do_GET()
+
         def log_message(self, *_args: object) -> None: ...
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -20,7 +20,15 @@ from copilot_site.lib.openapi import operation
 from copilot_site.lib.registry import UnknownName
 from copilot_site.lib.strict_serializers import Filters, Input
 from knowledge.models import Document, Every, Source, SourceRun, Trigger
-from knowledge.services.sources import delete_source, get_source, may_connect, save_source, seen_sources, try_source
+from knowledge.services.sources import (
+    delete_source,
+    get_source,
+    may_connect,
+    named_problems,
+    save_source,
+    seen_sources,
+    try_source,
+)
 from knowledge.sources.origin import Origin, origin_of
 from knowledge.sources.reading import Preview, kind_of
 from knowledge.sources.tasks import queue_run
@@ -50,7 +58,11 @@ class NewSource(TriedSource):
 
 
 class RunSerializer(serializers.ModelSerializer[SourceRun]):
-    """`state`: running, done, partial (the rest is kept), failed. `problems`: what failed and why, the first hundred."""
+    """`state`: running, done, partial (the rest is kept), failed. `problems`: what failed and why, the first hundred; `what` is ""
+    for pages that you may not see.
+    """
+
+    problems = serializers.SerializerMethodField()
 
     class Meta:
         model = SourceRun
@@ -59,6 +71,9 @@ class RunSerializer(serializers.ModelSerializer[SourceRun]):
             "withdrawn", "failed", "problem", "problems",
         )  # fmt: skip
         read_only_fields = fields
+
+    def get_problems(self, run: SourceRun) -> list[dict[str, str]]:
+        return named_problems(self.context["view"].principal, self.context["request"].user, run)
 
 
 class SourceSerializer(serializers.ModelSerializer[Source]):
@@ -166,7 +181,7 @@ class SourceRuns(ListModelMixin, PrincipalView):
     def get_queryset(self) -> Any:
         Filters.checked(self.request.query_params)
         source = _source(self.principal, self.request, self.kwargs["pk"])
-        return SourceRun.objects.filter(source=source).order_by("-started_at", "-id")
+        return SourceRun.objects.filter(source=source).select_related("source").order_by("-started_at", "-id")
 
     @operation("List the runs of a source, newest first", answer=RunSerializer(many=True))
     def get(self, request: Request, pk: UUID) -> Response:

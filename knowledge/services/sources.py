@@ -12,9 +12,10 @@ from uuid import UUID
 from django.conf import settings as django_settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from audit.actions import Action
 from audit.record import record
@@ -22,7 +23,7 @@ from authz.governing import get_governed, governed
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound, PermissionDenied
 from copilot_site.lib.sealing import SealBroken, seal, unseal
-from knowledge.models import Folder, Source, SourceItem
+from knowledge.models import Folder, Source, SourceItem, SourceRun
 from knowledge.services.originals import withdraw_document
 from knowledge.sources.files import remove_cache
 from knowledge.sources.reading import Preview, checked_settings, opened_secret, preview, sealed_secret
@@ -54,6 +55,32 @@ def get_source(principal: Principal, user: AbstractBaseUser | AnonymousUser, sou
     if source is None:
         raise NotFound(_("There is no such %(what)s, or you do not manage it.") % {"what": Source._meta.verbose_name})
     return source
+
+
+def named_pages(principal: Principal, user: AbstractBaseUser | AnonymousUser, source: Source) -> QuerySet[SourceItem]:
+    """The pages of a source whose names this person may be told: all for whoever may say where it is, else those of documents that
+    they may read or govern.
+    """
+    rows = SourceItem.unscoped.filter(source=source)
+    if may_connect(user) and principal.folder_id is None:
+        return rows
+    theirs = Q(pk__in=SourceItem.objects.visible_to(principal)) | Q(pk__in=governed(SourceItem, principal))
+    return rows.filter(theirs)
+
+
+def named_problems(
+    principal: Principal, user: AbstractBaseUser | AnonymousUser, run: SourceRun
+) -> list[dict[str, str]]:
+    """What failed in a run, as this person may be told: pages that they may not see are counted."""
+    if may_connect(user) and principal.folder_id is None:
+        return list(run.problems)
+    names = {each["what"] for each in run.problems}
+    known = set(named_pages(principal, user, run.source).filter(path__in=names).values_list("path", flat=True))
+    told = [each for each in run.problems if each["what"] in known]
+    if others := len(run.problems) - len(told):
+        said = ngettext("One page that you may not see.", "%(n)d pages that you may not see.", others) % {"n": others}
+        told.append({"what": "", "why": said})
+    return told
 
 
 def try_source(by: User | AnonymousUser, source: Source, *, secret: str = "") -> Preview:

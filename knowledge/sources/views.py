@@ -26,6 +26,8 @@ from knowledge.services.sources import (
     hooked_source,
     make_hook_secret,
     may_connect,
+    named_pages,
+    named_problems,
     save_source,
     seen_sources,
     try_source,
@@ -118,7 +120,7 @@ def one_source(request: HttpRequest, by: Principal, kept_id: UUID) -> HttpRespon
         except CopilotError as error:
             form.add_error(None, str(error))
     status = 400 if form is not None and form.errors else 200
-    return show(request, "admin/sources/one.html", _shown(request, kept_id, form, found), status=status)
+    return show(request, "admin/sources/one.html", _shown(request, by, kept_id, form, found), status=status)
 
 
 def _saved(request: HttpRequest, form: SourceForm) -> HttpResponse:
@@ -130,20 +132,26 @@ def _saved(request: HttpRequest, form: SourceForm) -> HttpResponse:
     return redirect("source-of-documents", form.instance.pk)
 
 
-def _shown(request: HttpRequest, kept_id: UUID, form: SourceForm | None, found: Preview | None) -> dict[str, object]:
+def _shown(
+    request: HttpRequest, by: Principal, kept_id: UUID, form: SourceForm | None, found: Preview | None
+) -> dict[str, object]:
     source = Source.unscoped.select_related("folder__knowledge_base").get(pk=kept_id)  # as it is stored
     items = SourceItem.unscoped.filter(source=source)
+    gone = named_pages(by, request.user, source).exclude(gone_at=None).select_related("document")
+    runs = list(SourceRun.objects.filter(source=source).select_related("source")[:RUNS_SHOWN])
     return {
         "title": source.name,
         "source": source,
         "kind": kind_of(source.kind).label,
         "form": form,
         "found": found,
-        "runs": SourceRun.objects.filter(source=source)[:RUNS_SHOWN],
+        "runs": runs,
+        "problems": named_problems(by, request.user, runs[0]) if runs else [],
         "kept": items.filter(gone_at=None).exclude(document=None).count(),
-        "gone": items.exclude(gone_at=None).select_related("document").order_by("-gone_at")[:RUNS_SHOWN],
+        "gone": gone.order_by("-gone_at")[:RUNS_SHOWN],
         "hook_url": request.build_absolute_uri(reverse("source-hook", args=[source.pk])),
         "has_hook": bool(source.encrypted_hook_secret),
+        "governs": governed(Source, by).filter(pk=source.pk).exists(),
     }
 
 

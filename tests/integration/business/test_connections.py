@@ -219,7 +219,7 @@ def test_an_empty_password_is_not_looked_up_elsewhere(tmp_path: Path, monkeypatc
 
 
 def test_stored_passwords_are_bound_to_their_addresses(away: DataSource, settings: Any) -> None:
-    """The migration: what could be read before can be read after, and for this address alone."""
+    """The migrations: what could be read before can be read after, and for this address alone."""
     bind = importlib.import_module("business.migrations.0005_bind_passwords_to_addresses")
     away.encrypted_password = bind.cipher("data-source").encrypt(SECRET.encode())
     away.save()
@@ -227,9 +227,13 @@ def test_stored_passwords_are_bound_to_their_addresses(away: DataSource, setting
         name="lost", host="h", encrypted_password=Fernet(Fernet.generate_key()).encrypt(b"x")
     )
     bind.bind(apps, None)
+    importlib.import_module("business.migrations.0013_seal_passwords_alike").seal(apps, None)
     assert DataSource.unscoped.get(pk=away.pk).address.password == SECRET
     with pytest.raises(InvalidInput):
         _ = DataSource.unscoped.get(pk=lost.pk).address
+    away.host = "elsewhere.example"
+    with pytest.raises(InvalidInput):
+        _ = away.address
 
 
 def test_sources_on_this_machine_stay_in_clear_text(away: DataSource) -> None:

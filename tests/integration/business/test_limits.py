@@ -37,10 +37,11 @@ begun = session._begin
 
 
 def running(address: Address, words: str) -> int:
-    """How many statements with these words the database is working on."""
+    """How many statements with these words this database is working on; the server has those of other tests, too."""
     with psycopg.connect(**address.keywords()) as connection:
         row = connection.execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE %s AND pid <> pg_backend_pid()",
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' "
+            "AND query LIKE %s AND pid <> pg_backend_pid()",
             [f"%{words}%"],
         ).fetchone()
     return int(row[0]) if row else -1

@@ -19,6 +19,7 @@ from authz.principal import Principal
 from authz.tokens import issue_token
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Folder, KnowledgeBase, RunState, Source, SourceRun, Trigger
+from knowledge.services import access
 from knowledge.services.folders import delete_folder, root_folder
 from knowledge.services.sources import delete_source, make_hook_secret
 from knowledge.sources.tasks import run_source
@@ -145,6 +146,35 @@ def test_who_sees_a_source_who_reads_it_and_who_changes_it(
     assert "/opened" not in client_of(User.objects.get(pk=manager.pk)).get(page).content.decode()
 
 
+def test_who_looks_after_the_folder_is_not_told_names_of_documents_that_are_closed_to_them(
+    root: User, handbook: Path, make_source: Make, folder: Folder
+) -> None:
+    source = make_source("folder", path=str(handbook))
+    read(source)
+    manager = make_user("manager")
+    User.objects.filter(pk=manager.pk).update(is_staff=True)
+    allow(manager, folder, Right.VIEW, Right.MANAGE)
+    allow(root, folder, Right.MANAGE)
+    rules = item_of(source, "rules.md").document
+    assert rules is not None
+    access.deny(None, [Right.VIEW, Right.MANAGE], rules, to=manager)
+    (handbook / "kept.md").write_text("# Kept\n\nIt stays.")
+    for name in ("rules.md", "guide.md"):
+        (handbook / name).unlink()
+    (handbook / "secret.md").write_bytes(b"")  # which cannot be read
+    read(source)
+    page, runs = f"/admin/sources/{source.pk}/", f"/api/v1/sources/{source.pk}/runs"
+
+    def told(user: User) -> tuple[set[str], list[str]]:
+        client = client_of(User.objects.get(pk=user.pk))
+        shown = client.get(page).content.decode()
+        names = {name for name in ("rules.md", "guide.md", "secret.md") if name in shown}
+        return names, [each["what"] for each in client.get(runs).json()["results"][0]["problems"]]
+
+    assert told(root) == ({"rules.md", "guide.md", "secret.md"}, ["secret.md"])
+    assert told(manager) == ({"guide.md"}, [""])
+
+
 def test_whoever_does_not_manage_the_folder_withdraws_nothing_and_makes_no_webhook(
     handbook: Path, make_source: Make, folder: Folder
 ) -> None:
@@ -161,6 +191,9 @@ def test_whoever_does_not_manage_the_folder_withdraws_nothing_and_makes_no_webho
     assert [call("webhook"), call("delete")] == [404, 404]
     assert len(paths(folder)) == 2
     assert not Source.unscoped.get().encrypted_hook_secret
+    offered = client_of(User.objects.get(pk=connector.pk)).get(f"/admin/sources/{source.pk}/").content.decode()
+    assert "/webhook/" not in offered
+    assert "/delete/" not in offered
     allow(connector, folder, Right.MANAGE)
     assert [call("webhook"), call("delete")] == [302, 302]
     assert paths(folder) == {}

@@ -7,7 +7,7 @@ import yaml
 from django.conf import settings
 
 from copilot_site.config import BASE_DIR, Config
-from copilot_site.management.commands.up import WORKERS
+from copilot_site.embedded.serve import WORKERS
 
 OURS = ("migrate", "web", "worker-interactive", "worker-bulk", "beat")
 

@@ -1,6 +1,9 @@
 """The floor under coverage: what falls is named, and nothing lowers it."""
 
-from scripts.coverage_floor import by_package, fallen, raised
+import json
+import tomllib
+
+from scripts.coverage_floor import FLOOR, ROOT, by_package, fallen, raised
 
 FILES = {
     "agent/a.py": {"summary": {"covered_lines": 8, "num_statements": 10, "covered_branches": 1, "num_branches": 2}},
@@ -25,3 +28,10 @@ def test_the_floor_only_rises() -> None:
         "audit": 66.6,
         "demo": 5.0,
     }
+
+
+def test_every_package_that_is_measured_has_a_floor() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    floors = json.loads(FLOOR.read_text())
+    assert sorted(floors) == sorted(project["tool"]["coverage"]["run"]["source"])
+    assert all(80 <= least <= 100 for least in floors.values())

@@ -1,0 +1,122 @@
+"""What stays of `manage.py up` once everything is prepared: starts the processes, and keeps them and the services alive.
+
+A program of its own, which `up` becomes: it watches as long as the system runs, and without Django it takes 45 MB instead of 155.
+"""
+
+import fcntl
+import os
+import subprocess
+import sys
+import time
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+from copilot_site.config import BASE_DIR, load_config
+from copilot_site.embedded import services
+from copilot_site.embedded.process import ServiceFailed
+from copilot_site.embedded.supervisor import LOOK_S, Supervisor
+from copilot_site.home import Home
+
+# A person who uploads one file must not wait behind an import of thousands, and has one document: all cores read its passages
+# side by side. An import has many: a process for each reads them one by one, and none waits for another's last passage.
+WORKERS = {"interactive": "interactive,watch", "bulk": "bulk,maintenance,watch"}
+# As root, Celery warns in eight lines at every start.
+QUIET = {"PYTHONUNBUFFERED": "1", "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges"}
+
+
+def become(host: str, port: int, *, demo: bool) -> None:
+    """Replace this process by one that serves; its number, environment and what it started stay. Does not return."""
+    words = ["--host", host, "--port", str(port), *(["--demo"] if demo else [])]
+    sys.stdout.flush()
+    os.chdir(BASE_DIR)
+    os.execv(sys.executable, [sys.executable, "-m", "copilot_site.embedded.serve", *words])  # noqa: S606 - ours
+
+
+def main() -> int:
+    """Serve until a signal; 1 where the system did not become ready."""
+    parser = ArgumentParser()
+    parser.add_argument("--host", required=True)
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--demo", action="store_true")
+    given = parser.parse_args()
+    home = Home(load_config().home)
+    supervisor = Supervisor(home.root / "processes.json")
+    try:
+        with only_one(home), _held(home), supervisor.until_signal():
+            failed = _serve(supervisor, home, given.host, given.port, demo=given.demo)
+    except ServiceFailed as error:
+        failed = str(error)
+    if failed:
+        sys.stderr.write(f"{failed}\n")
+        return 1
+    sys.stdout.write("Stopped.\n")
+    return 0
+
+
+def _serve(supervisor: Supervisor, home: Home, host: str, port: int, *, demo: bool) -> str | None:
+    """Until a signal; a sentence where it did not become ready. What ends later is started again."""
+    start_processes(supervisor, host, port)
+    failed = _wait_ready(supervisor, f"http://{host}:{port}", demo=demo)
+    if not (failed or supervisor.stopping):
+        supervisor.keep(services.parts(home))
+    return failed
+
+
+def _wait_ready(supervisor: Supervisor, url: str, *, demo: bool) -> str | None:
+    """Let `manage.py wait_ready` wait and welcome, until it is done or a signal comes; a sentence where a process of ours ended first."""
+    words = [sys.executable, str(BASE_DIR / "manage.py"), "wait_ready", url, *(["--demo"] if demo else [])]
+    waiting = subprocess.Popen(words, start_new_session=True)
+    try:
+        while waiting.poll() is None:
+            if supervisor.stopping or (failed := supervisor.ended()):
+                return None if supervisor.stopping else failed
+            time.sleep(LOOK_S)
+    finally:
+        waiting.kill()
+        code = waiting.wait()
+    return "The system did not become ready; the lines above say what is missing." if code > 0 else None
+
+
+def start_processes(supervisor: Supervisor, host: str, port: int) -> None:
+    """Start the workers, beat and the web server; they read where the services are from the environment."""
+    environment = os.environ | {"PORT": str(port)} | QUIET
+    celery = [sys.executable, "-m", "celery", "--workdir", str(BASE_DIR), "--quiet", "-A"]
+    processes = {"interactive": 1, "bulk": load_config().worker_concurrency}
+    for name, queues in WORKERS.items():
+        options = ["-n", f"{name}@%h", "-Q", queues, "-c", str(processes[name]), "--without-gossip", "--without-mingle"]
+        threads = {"COPILOT_EMBED_THREADS": str(-(-load_config().embed_threads // processes[name]))}
+        supervisor.start(name, [*celery, "copilot_site", "worker", *options], environment | threads)
+    supervisor.start("beat", [*celery, "copilot_site.beat", "beat"], environment)
+    uvicorn = [sys.executable, "-m", "uvicorn", "copilot_site.asgi:application", "--app-dir", str(BASE_DIR)]
+    options = ["--host", host, "--port", str(port), "--no-access-log", "--lifespan", "off", "--log-level", "warning"]
+    options += ["--timeout-graceful-shutdown", "3"]  # s; a stream has no end of its own while its model thinks
+    supervisor.start("web", [*uvicorn, *options], environment)
+
+
+@contextmanager
+def only_one(home: Home) -> Iterator[None]:
+    """One `up` per home. Raises ServiceFailed where another runs."""
+    with (home.root / "up.lock").open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            raise ServiceFailed(
+                f"Already running: process {lock.read().strip()} uses {home.root}. "
+                "Stop it, or choose another state folder with COPILOT_HOME=."
+            ) from None
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield
+
+
+def _held(home: Home) -> AbstractContextManager[object]:
+    """The embedded services among those that our environment names, for as long as we are here."""
+    names = {part.name for part in services.parts(home)}
+    return services.running(home, want_postgres="postgres" in names, want_valkey="valkey" in names)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+"""A DokuWiki, by its XML-RPC API."""
+
+import xmlrpc.client
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from html import escape
+from typing import Any
+from urllib.parse import quote
+from xml.parsers.expat import ExpatError
+
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from lxml import html
+from pydantic import field_validator
+
+from copilot_site.lib.outgoing import AddressRefused
+from knowledge.sources import base
+from knowledge.sources.base import Content, Item, Missed, Reading, Unreadable, asked
+from knowledge.sources.http import Client, origin_of, require_safe
+
+HEADINGS = "//h1[@id] | //h2[@id] | //h3[@id] | //h4[@id] | //h5[@id]"
+
+
+class DokuWikiSettings(base.Settings):
+    url: str = asked(_("address"), _("Of the wiki, like https://wiki.example.com/ or https://example.com/dokuwiki/."))
+    namespace: str = asked(_("namespace"), _("Like handbook:rules. Empty: the whole wiki."), default="")
+    username: str = asked(_("account"), _("Who reads it there. Empty: what everybody reads."), default="")
+
+    @field_validator("url")
+    @classmethod
+    def _is_address(cls, url: str) -> str:
+        try:
+            origin_of(url)
+        except AddressRefused as error:
+            raise ValueError(str(error)) from error
+        return url if url.endswith("/") else f"{url}/"
+
+    @property
+    def address(self) -> str:
+        return self.url
+
+
+class DokuWikiConnector(base.Connector):
+    """Pages are known by their names, and change with their revision. What the account may not read is not listed."""
+
+    label = _("DokuWiki")
+    about = _(
+        "The pages of a DokuWiki, with their authors and links to their sections. Its remote API is switched on there."
+    )
+    noun = _("wiki page")
+    secret_label = _("Password")
+    ids_are_paths = True
+    wants = DokuWikiSettings
+
+    def __init__(self, settings: DokuWikiSettings, reading: Reading) -> None:
+        require_safe(settings.url, has_secret=bool(reading.secret))
+        self._settings = settings
+        pair = b64encode(f"{settings.username}:{reading.secret}".encode()).decode()
+        headers = {"Authorization": f"Basic {pair}"} if reading.secret else {}
+        self._client = Client(settings.url, headers=headers, pace=reading.pace)
+        # a wrong password reads what everybody reads: that would withdraw the rest
+        if reading.secret and self._call("dokuwiki.login", settings.username, reading.secret) is not True:
+            raise Unreadable(gettext("%(url)s wants another account or password.") % {"url": settings.url})
+
+    def listing(self) -> Iterator[Item | Missed]:
+        for page in self._call("dokuwiki.getPagelist", self._settings.namespace, {"depth": 0}):
+            try:
+                yield self._item(page)
+            except (LookupError, TypeError, ValueError, OverflowError):
+                yield Missed(str(page), gettext("The wiki does not say what this page is now."))
+
+    def fetch(self, item: Item) -> Content:
+        """Its newest revision, and who wrote that."""
+        said = str(self._call("wiki.getPageHTML", item.id))
+        if not said.strip():
+            raise Unreadable(gettext("%(path)s is not there any more.") % {"path": item.id})
+        body = html.fromstring(f"<div>{said}</div>")
+        sections = tuple((" ".join(each.text_content().split()), each.get("id")) for each in body.xpath(HEADINGS))
+        title = sections[0][0] if sections else item.id.rpartition(":")[2]
+        page = f'<html><head><meta charset="utf-8"><title>{escape(title)}</title></head><body>{said}</body></html>'
+        return Content(page.encode(), title=title, author=self._author(item.id), sections=sections)
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _author(self, page: str) -> str:
+        said = self._call("wiki.getPageInfo", page)
+        return str(said.get("author", "")) if isinstance(said, dict) else ""
+
+    def _item(self, page: Mapping[str, Any]) -> Item:
+        name = str(page["id"])
+        return Item(
+            id=name,
+            path=f"{name.replace(':', '/')}.html",
+            version=f"{page['rev']} {page['size']}",  # a revision is named by its second
+            url=f"{self._settings.url}doku.php?id={quote(name, safe=':')}",
+            modified_at=datetime.fromtimestamp(int(page["rev"]), UTC),
+        )
+
+    def _call(self, method: str, *given: Any) -> Any:
+        """Raises Unreadable for what is no answer of a DokuWiki, or a refusal."""
+        url = f"{self._settings.url}lib/exe/xmlrpc.php"
+        body = xmlrpc.client.dumps(given, method, allow_none=True).encode()
+        answer = self._client.request("POST", url, headers={"Content-Type": "text/xml"}, body=body)
+        declares = b"<!DOCTYPE" in answer.body or b"<!ENTITY" in answer.body
+        try:
+            (said,), _method = xmlrpc.client.loads(b"" if declares else answer.body)
+        except xmlrpc.client.Fault as error:
+            raise Unreadable(gettext("The wiki refuses: %(why)s") % {"why": str(error.faultString)[:300]}) from error
+        except (ValueError, TypeError, LookupError, ExpatError, xmlrpc.client.ResponseError) as error:
+            raise Unreadable(gettext("%(url)s does not answer as DokuWiki does.") % {"url": url}) from error
+        return said
+
+
+base.connectors.add("dokuwiki", DokuWikiConnector)
