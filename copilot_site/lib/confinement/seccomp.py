@@ -24,7 +24,7 @@ _NUMBERS: Mapping[str, tuple[int | None, int | None]] = {
     "sigaltstack": (131, 132), "access": (21, None), "faccessat": (269, 48), "faccessat2": (439, 439), "pipe": (22, None),
     "pipe2": (293, 59), "select": (23, None), "pselect6": (270, 72), "poll": (7, None), "ppoll": (271, 73),
     "epoll_create1": (291, 20), "epoll_ctl": (233, 21), "epoll_wait": (232, None), "epoll_pwait": (281, 22),
-    "eventfd2": (290, 19), "dup": (32, 23), "dup2": (33, None), "dup3": (292, 24), "fcntl": (72, 25), "flock": (73, 32),
+    "eventfd2": (290, 19), "dup": (32, 23), "dup2": (33, None), "dup3": (292, 24), "flock": (73, 32),
     "fsync": (74, 82), "fdatasync": (75, 83), "ftruncate": (77, 46), "getdents64": (217, 61), "getcwd": (79, 17),
     "chdir": (80, 49), "fchdir": (81, 50), "rename": (82, None), "renameat": (264, 38), "renameat2": (316, 276),
     "mkdir": (83, None), "mkdirat": (258, 34), "rmdir": (84, None), "unlink": (87, None), "unlinkat": (263, 35),
@@ -39,7 +39,10 @@ _NUMBERS: Mapping[str, tuple[int | None, int | None]] = {
     "copy_file_range": (326, 285), "fadvise64": (221, 223), "restart_syscall": (219, 128),
 }  # fmt: skip
 _CLONE, _CLONE3, _IOCTL, _PRCTL, _PRLIMIT, _TGKILL = (56, 220), (435, 435), (16, 29), (157, 167), (302, 261), (234, 131)
+_FCNTL = (72, 25)
 _CLONE_THREAD = 0x00010000
+# Of fcntl: copies, flags and locks; not whom a file signals, which is a way to kill
+_OWN_FILES = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030)
 _HARMLESS_IOCTLS = (0x5401, 0x5450, 0x5451)  # TCGETS (is it a terminal?), FIONCLEX, FIOCLEX
 _PR_SET_NAME = 15
 
@@ -71,6 +74,7 @@ def _program(machine: str, pid: int) -> list[_Instruction]:
     for number in numbers:
         program += [(_IS, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
     program += _when(_CLONE[column], 0, [(_HAS, 0, 1, _CLONE_THREAD)])
+    program += _when(_FCNTL[column], 1, [(_IS, 0, 1, command) for command in _OWN_FILES])
     program += _when(_IOCTL[column], 1, [(_IS, 0, 1, request) for request in _HARMLESS_IOCTLS])
     program += _when(_PRCTL[column], 0, [(_IS, 0, 1, _PR_SET_NAME)])
     program += _when(_TGKILL[column], 0, [(_IS, 0, 1, pid)])

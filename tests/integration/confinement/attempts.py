@@ -88,6 +88,7 @@ PROCESSES: Mapping[str, str] = {
     "a program out of memory": "handle = os.memfd_create('program'); os.write(handle, b'x'); escaped = True",
     "a signal to another process": "os.kill(world['victim'], 0); escaped = True",
     "a signal by tgkill": "call(234, 131, world['victim'], world['victim'], 0); escaped = True",
+    "a signal by a file": "import fcntl; fcntl.fcntl(os.pipe()[0], 8, world['victim']); escaped = True",
     "a handle of another process": "escaped = os.pidfd_open(world['victim']) >= 0",
     "a signal to its parent": "os.kill(os.getppid(), 0); escaped = os.getppid() != 0",
     "the limits of another process": "escaped = bool(resource.prlimit(world['victim'], resource.RLIMIT_NOFILE))",
