@@ -5,6 +5,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from tempfile import gettempdir
+from typing import Any
 
 import psutil
 import pytest
@@ -36,7 +37,7 @@ def ran(code: str, limits: Limits = LIMITS, *, stdin: bytes = b"") -> Ran:
         ("for n in range(9): open(f'../tmp/{n}', 'wb').write(bytes(2**20))", {"folder_bytes": 4 * MIB}, Stopped.WRITTEN),
     ],
 )  # fmt: skip
-def test_too_much_is_stopped_and_leaves_nothing(code: str, limits: dict[str, float], stopped: Stopped) -> None:
+def test_too_much_is_stopped_and_leaves_nothing(code: str, limits: dict[str, Any], stopped: Stopped) -> None:
     began = time.monotonic()
     found = ran(code, replace(LIMITS, **limits))
     assert found.stopped is stopped, found
