@@ -9,8 +9,10 @@ class AgentConfig(AppConfig):
     def ready(self) -> None:
         """Register the tools, so that a name used twice stops the start, and who vouches for facts of documents."""
         from agent.document_facts import vouched
+        from agent.skills import grounds
         from agent.tools.base import load
         from business.results.visibility import query_sources
 
         load()
         query_sources.add(self.label, vouched)
+        query_sources.add("agent.skills", grounds.vouched)

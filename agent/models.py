@@ -8,17 +8,21 @@ from django.utils.translation import gettext_lazy as _
 
 from agent.events import StopReason
 from agent.model_settings import AgentProfile, DayOfUse, LanguageModel
+from agent.skills.models import MadeFile, Skill, SkillVersion
 
 __all__ = [
     "AgentProfile",
     "Citation",
     "DayOfUse",
     "LanguageModel",
+    "MadeFile",
     "Message",
     "QueryCitation",
     "Rating",
     "Role",
     "Session",
+    "Skill",
+    "SkillVersion",
 ]
 
 

@@ -13,8 +13,10 @@ from django.utils.translation import gettext as _
 from agent.cited_answer import laid_out
 from agent.events import StopReason
 from agent.extractive.excerpts import Excerpt, excerpt_of, rows_in
-from agent.models import Citation, Message, QueryCitation, Role, Session
+from agent.models import Citation, MadeFile, Message, QueryCitation, Role, Session
 from agent.providers import extractive
+from agent.skills.offered import EXECUTE
+from agent.skills.showing import made_files
 from audit.actions import Action, Outcome
 from audit.record import record
 from authz.principal import Principal
@@ -156,7 +158,8 @@ class ShownMessage:
 
     notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it
     was worked on as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose
-    names they may ask to be let in. explore: the address of the form in which a question on data that was not read can be asked.
+    names they may ask to be let in. explore: the address of the form in which a question on data that was not read can be asked. files:
+    that scripts made and that can still be downloaded.
     """
 
     id: UUID
@@ -179,6 +182,7 @@ class ShownMessage:
     duration_ms: int | None = None
     rating: str = ""
     comment: str = ""
+    files: tuple[MadeFile, ...] = ()
 
     @property
     def masked_count(self) -> int:
@@ -251,8 +255,15 @@ def shown_messages(principal: Principal, messages: Iterable[Message]) -> list[Sh
     open_queries = {pk for pk, queried in results.items() if queried in vouched}
     offered = {row.pk: [UUID(pk) for pk in row.state.get("offers", ())] for row in rows}
     open_to_ask = offers(principal, {pk for ids in offered.values() for pk in ids})
+    files = made_files(principal, [row.pk for row in rows if _ran_scripts(row)])
     shown = [
-        _show(row, visible, open_queries, tuple(open_to_ask[pk] for pk in offered[row.pk] if pk in open_to_ask))
+        _show(
+            row,
+            visible,
+            open_queries,
+            tuple(open_to_ask[pk] for pk in offered[row.pk] if pk in open_to_ask),
+            tuple(file for file in files if file.message_id == row.pk),
+        )
         for row in rows
     ]
     if any(message.masked_count for message in shown):
@@ -262,7 +273,11 @@ def shown_messages(principal: Principal, messages: Iterable[Message]) -> list[Sh
 
 
 def _show(
-    row: Message, visible: Mapping[UUID, ShownPassage], open_queries: Collection[int], offered: tuple[Offer, ...]
+    row: Message,
+    visible: Mapping[UUID, ShownPassage],
+    open_queries: Collection[int],
+    offered: tuple[Offer, ...],
+    files: tuple[MadeFile, ...],
 ) -> ShownMessage:
     citations = [citation for citation in row.citations.all() if citation.chunk_id in visible]
     queries = [query for query in row.queries.all() if query.pk in open_queries]
@@ -296,7 +311,12 @@ def _show(
         duration_ms=row.duration_ms,
         rating=row.rating,
         comment=row.comment,
+        files=files,
     )
+
+
+def _ran_scripts(row: Message) -> bool:
+    return any(step.get("tool") == EXECUTE for step in row.state.get("trace_steps", ()))
 
 
 def _explore_of(row: Message) -> str:

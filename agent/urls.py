@@ -3,6 +3,7 @@ from django.urls import URLPattern, path
 from agent import views
 from agent.consumers import ChatConsumer
 from agent.query_results import views as query_views
+from agent.skills import views as skill_views
 
 QUERY = "chat/<uuid:session_id>/messages/<uuid:message_id>/queries/<int:number>"
 
@@ -14,6 +15,7 @@ urlpatterns = [
     path("chat/<uuid:session_id>/messages/<uuid:message_id>/", views.message, name="message"),
     path("chat/<uuid:session_id>/messages/<uuid:message_id>/run/", views.run, name="run"),
     path("chat/<uuid:session_id>/messages/<uuid:message_id>/feedback/", views.feedback, name="feedback"),
+    path("chat/<uuid:session_id>/files/<uuid:file_id>/", skill_views.download, name="made-file"),
     path(f"{QUERY}/table.csv", query_views.download, name="query-table"),
     path(f"{QUERY}/again/", query_views.again, name="query-run-again"),
     path(f"{QUERY}/correct/", query_views.correction, name="query-correct"),

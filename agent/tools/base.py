@@ -1,7 +1,7 @@
 """What a tool is, how it is found, and what it may know. One new tool is one new file that calls `add_tool`."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from inspect import getdoc
 from typing import Any, NamedTuple, Protocol, get_origin
@@ -61,7 +61,8 @@ class ToolContext:
 
     model: of the run, for tools that have something written; None where there is none. use: notes a prompt, gives its text.
     run_id: of the run it belongs to. record: how it gets into the audit log. earlier: source and query that the conversation stands
-    on; logical_query: the one that is meant now, where that is known.
+    on; logical_query: the one that is meant now, where that is known. profile: name of the run's, "" for none. findings: its evidence
+    so far.
     """
 
     principal: Principal
@@ -73,6 +74,8 @@ class ToolContext:
     record: Recorder = record
     earlier: tuple[str, LogicalQuery] | None = None
     logical_query: tuple[str, LogicalQuery] | None = None
+    profile: str = ""
+    findings: Mapping[str, Finding] = field(default_factory=dict)
 
     @classmethod
     def of(cls, run: Run, *, model: ChatModel | None = None) -> "ToolContext":
@@ -87,6 +90,8 @@ class ToolContext:
             run.record,
             run.earlier_query,
             run.logical_query,
+            run.profile.name,
+            dict(run.findings),
         )
 
 
@@ -94,7 +99,8 @@ class ToolContext:
 class ToolResult:
     """What a tool brings back: `output` for the model, `data` for the page, and what an answer may stand on.
 
-    data: JSON-serialisable, with a `display_type` that says how to show it. found: of a search, for whoever quotes.
+    data: JSON-serialisable, with a `display_type` that says how to show it. found: of a search, for whoever quotes. moves_on: it brings
+    the run on without evidence.
     """
 
     output: str
@@ -104,6 +110,7 @@ class ToolResult:
     findings: Sequence[Finding] = ()
     found: Found | None = None
     sql: SqlSummary | None = None
+    moves_on: bool = False
 
 
 class ToolMistake(Exception):
@@ -190,10 +197,10 @@ def add_tool(tool: Tool) -> Tool:
 # How a catalogue is ordered; what is not registered is not there. Business data brings `database_query`.
 ORDER = (
     "thinking", "todo_write", "grep_chunks", "knowledge_search", "list_knowledge_chunks",
-    "get_document_info", "database_query", "data_analysis", "data_schema", "calculate",
+    "get_document_info", "database_query", "data_analysis", "data_schema", "execute_skill_script", "read_skill", "calculate",
 )  # fmt: skip
 RESERVED = frozenset(
-    {"query_knowledge_graph", "web_search", "web_fetch", "read_skill", "execute_skill_script"}
+    {"query_knowledge_graph", "web_search", "web_fetch"}
 )  # names of tools to come; nothing else may take them
 ALIASES: Mapping[str, str] = {
     "rag_retriever": "knowledge_search",

@@ -41,6 +41,12 @@ def arguments(name: str, document: Document) -> dict[str, Any]:
         "data_analysis": {"knowledge_ids": [str(document.pk)], "sql": "SELECT * FROM t1"},
         "data_schema": {"knowledge_ids": [str(document.pk)]},
         "calculate": {"expression": "6 * 7"},
+        "read_skill": {"skill_name": "report"},
+        "execute_skill_script": {
+            "skill_name": "report",
+            "script_path": "scripts/report.py",
+            "documents": [str(document.pk)],
+        },
         "database_query": {"question": "how many orders are there"},
     }
     return known[name]
@@ -251,7 +257,7 @@ def test_a_tool_that_takes_too_long_is_stopped_and_says_so(monkeypatch: pytest.M
 
 def test_no_tool_writes_anything_but_that_it_was_called() -> None:
     """The registered ones say so; the tables stay as they were, and the audit log has one entry more for each call."""
-    assert not any(tool.has_side_effects for tool in tools)
+    assert [tool.name for tool in tools if tool.has_side_effects] == ["execute_skill_script"]
     document = make_secret("grep_chunks")
     reader = make_user()
     allow(reader, document.knowledge_base)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from functools import cached_property
 from typing import Any
+from uuid import UUID
 
 from django.apps import apps
 from django.contrib.auth.models import Group, Permission, User
@@ -115,6 +116,7 @@ class World(House):
             "newer": lambda: 1,
             "page": lambda: 1,
             "number": lambda: 1,
+            "file_id": lambda: UUID(int=1),
             "source_id": lambda: self.saved.source_id,
             "kept_id": lambda: self.kept.pk,
             "saved_id": lambda: self.saved.pk,
