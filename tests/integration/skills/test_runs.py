@@ -1,11 +1,11 @@
 """A scripted model reads a skill, runs its script in the sandbox, and the person gets the file: a real run from end to end."""
 
 import io
+from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
@@ -14,11 +14,12 @@ from openpyxl import load_workbook
 from agent.events import ToolResult
 from agent.models import AgentProfile, MadeFile, Message
 from agent.skills import files, keeping
-from agent.skills.models import Skill
+from agent.skills.models import Skill, Verdict
 from audit.actions import Action
 from audit.models import Entry
 from authz.grants import take_back
 from authz.permissions import Right
+from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
 from tests.factories import make_user
 from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored
 from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, of, routes, sent
@@ -50,7 +51,7 @@ def evidence_in(request: Request) -> str:
     return sent(request).partition('<evidence id="')[2].partition('"')[0]
 
 
-def planned(steps: list[Step | str]) -> "object":
+def planned(steps: list[Step | str]) -> Callable[[Request], Step]:
     def choose(request: Request) -> Step:
         step = steps.pop(0)
         if step == "report":
@@ -65,9 +66,9 @@ def planned(steps: list[Step | str]) -> "object":
 def test_a_file_is_made_from_evidence_and_offered_to_whoever_asked(admin: User) -> None:
     make_profile(*ALL, by=admin)
     base, _manual, _secret = make_library()
-    reader, other = make_reader(base), make_reader(base, "other") if False else make_user("other")
+    reader, other = make_reader(base), make_user("other")
     steps: list[Step | str] = [routes(), SEARCH, READ, "report", DONE, says(THIRTY)]
-    with modelled(chooses=planned(steps)) as server:  # type: ignore[arg-type]
+    with modelled(chooses=planned(steps)) as server:
         events = asked(reader, LEAVE)
     assert steps == []
     first = sent(server.requests[1])
@@ -116,18 +117,13 @@ def test_what_is_not_switched_on_is_not_told(admin: User, how: str) -> None:
     assert "Find what the report is about first" not in sent(server.requests[3])
 
 
-def test_nothing_is_in_use_before_it_is_reviewed(admin: User, tmp_path: Path) -> None:
+def test_nothing_is_in_use_before_it_is_reviewed(admin: User) -> None:
     call_command("skill", "add", "report", username=admin.username)
     skill = Skill.objects.get()
     assert skill.in_use is None
     adder = make_user("adder")
-    from django.contrib.auth.models import Permission
-
     adder.user_permissions.add(Permission.objects.get(codename="add_skill"))
     adder = User.objects.get(pk=adder.pk)
-    from agent.skills.models import Verdict
-    from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
-
     version = skill.versions.get()
     with pytest.raises(PermissionDenied):
         keeping.review(adder, version, Verdict.APPROVED, sha256_seen=version.sha256)
