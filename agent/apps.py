@@ -13,6 +13,7 @@ class AgentConfig(AppConfig):
         from agent.document_facts import vouched
         from agent.graph_reading import read_passages
         from agent.mcp.client.visibility import vouched as vouched_outside
+        from agent.skills import grounds
         from agent.tools.base import load
         from agent.web.providers import base as web_providers
         from business.results.visibility import query_sources
@@ -23,3 +24,4 @@ class AgentConfig(AppConfig):
         query_sources.add(self.label, vouched)
         model_readers.add(self.label, read_passages)
         query_sources.add("mcp", vouched_outside)
+        query_sources.add("agent.skills", grounds.vouched)

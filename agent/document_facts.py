@@ -86,6 +86,11 @@ def found_rows(
     return Finding(_evidence(query, text, title=" + ".join(each.title for each in documents)[:TITLE]), query=query)
 
 
+def queried_documents(ids: Iterable[UUID]) -> Queried:
+    """What stands on all of these documents, and on nothing else."""
+    return Queried.of_tables(SOURCE, [f"{_PREFIX}{pk}" for pk in ids])
+
+
 def _reach(documents: Iterable[Document]) -> tuple[TableReach, ...]:
     return tuple(TableReach(table=f"{_PREFIX}{document.pk}", columns=()) for document in documents)
 

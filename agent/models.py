@@ -10,6 +10,7 @@ from agent.events import StopReason
 from agent.mcp.client.rows import McpService, ToolApproval
 from agent.model_settings import AgentProfile, DayOfUse, LanguageModel
 from agent.question_sets.rows import Case, CaseResult, QuestionSet, SetRun
+from agent.skills.models import MadeFile, Skill, SkillVersion
 from agent.web.settings import WebHost, WebSearchProvider
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "DayOfUse",
     "Fault",
     "LanguageModel",
+    "MadeFile",
     "McpService",
     "Message",
     "QueryCitation",
@@ -29,6 +31,8 @@ __all__ = [
     "Session",
     "SetRun",
     "Share",
+    "Skill",
+    "SkillVersion",
     "ToolApproval",
     "WebCitation",
     "WebHost",

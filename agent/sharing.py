@@ -91,6 +91,7 @@ def _for_others(message: ShownMessage) -> ShownMessage:
         offers=(),
         approval=None,
         asked_outside=(),
+        files=(),
         tool_calls=(),
         rating="",
         comment="",

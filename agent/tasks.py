@@ -8,6 +8,7 @@ from django.utils import timezone
 from agent.question_sets.reading import take_up
 from agent.question_sets.rows import SetRun
 from agent.runs.reaper import close_abandoned
+from agent.skills.files import throw_away
 
 
 @shared_task(name="agent.reap_runs")
@@ -26,3 +27,9 @@ def evaluate_next(run_id: str) -> None:
     if ask_next(UUID(run_id)):
         SetRun.objects.filter(pk=run_id).update(queued_at=timezone.now())
         evaluate_next.apply_async(args=(run_id,), queue="bulk")
+
+
+@shared_task(name="agent.throw_files_away")
+def throw_files_away() -> None:
+    """Delete the files of scripts that are too old."""
+    throw_away()

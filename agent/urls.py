@@ -4,6 +4,7 @@ from agent import conversation_views, views
 from agent.consumers import ChatConsumer
 from agent.mcp.client.views import approval
 from agent.query_results import views as query_views
+from agent.skills import views as skill_views
 
 QUERY = "chat/<uuid:session_id>/messages/<uuid:message_id>/queries/<int:number>"
 
@@ -26,6 +27,7 @@ urlpatterns = [
     path("chat/<uuid:session_id>/messages/<uuid:message_id>/", views.message, name="message"),
     path("chat/<uuid:session_id>/messages/<uuid:message_id>/run/", views.run, name="run"),
     path("chat/<uuid:session_id>/messages/<uuid:message_id>/feedback/", views.feedback, name="feedback"),
+    path("chat/<uuid:session_id>/files/<uuid:file_id>/", skill_views.download, name="made-file"),
     path(f"{QUERY}/table.csv", query_views.download, name="query-table"),
     path(f"{QUERY}/again/", query_views.again, name="query-run-again"),
     path(f"{QUERY}/correct/", query_views.correction, name="query-correct"),

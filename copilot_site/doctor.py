@@ -32,6 +32,7 @@ from business.source_checks import all_sources, faults_with
 from copilot_site.config import BASE_DIR, load_config
 from copilot_site.embedded import services
 from copilot_site.embedded.process import ServiceFailed
+from copilot_site.lib.confinement.walls import walls, why_none
 from copilot_site.lib.connection_budget import OTHERS, POOL, needed
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.storage_trial import fault_of
@@ -355,6 +356,15 @@ def language_models() -> Iterator[Finding]:
         yield Finding(f"Language model {name}", True, f"{served.model if served else ''} answers")
 
 
+def confinement() -> Finding:
+    """Scripts of skills can be confined; where they cannot, none is run."""
+    found = walls()
+    if found is None:
+        return Finding("Sandbox for scripts", False, "scripts of skills are refused here", why_none(), optional=True)
+    held = f"namespaces: {found.namespaces}, Landlock: {found.landlock or 'none'}, seccomp"
+    return Finding("Sandbox for scripts", True, held)
+
+
 def browser() -> Finding:
     """Chromium and CJK fonts: for the browser tests only."""
     fonts = any(Path("/usr/share/fonts").glob("**/*CJK*")) if Path("/usr/share/fonts").exists() else False
@@ -376,4 +386,5 @@ def examine() -> Iterator[Finding]:
         yield check()
     yield from data_sources()
     yield from language_models()
+    yield confinement()
     yield browser()

@@ -12,6 +12,7 @@ from authz.checks import get_visible
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
+from knowledge.document_view import is_read
 from knowledge.ingestion.stages import load_parsed
 from knowledge.models import (
     Chunk,
@@ -187,6 +188,31 @@ def grep(principal: Principal, patterns: Sequence[str], *, scope: Scope, limit: 
             % {"seconds": round(timeout_ms / 1000, 1)}
         ) from error
     return Matches(tuple(map(shown, found[:limit])), len(found) > limit)
+
+
+@dataclass(frozen=True)
+class VersionText:
+    """A version of a document, block by block as its parser read it."""
+
+    document: Document
+    number: int
+    blocks: tuple[str, ...]
+
+
+def version_text(principal: Principal, named: str, *, scope: Scope) -> VersionText:
+    """named: a document's id, for the version that answers; `id@2` for the second one. Raises NotFound, InvalidInput (it was not read)."""
+    document_id, _at, number = named.strip().partition("@")
+    document = _document(principal, document_id, scope)
+    version: DocumentVersion | None
+    if number:
+        version = get_visible(
+            DocumentVersion, principal, document=document, number=int(number) if number.isdecimal() else 0
+        )
+    else:
+        version = document.current_version
+    if version is None or not is_read(version):
+        raise InvalidInput(_("“%(title)s” has no text in this version.") % {"title": document.title})
+    return VersionText(document, version.number, tuple(block.text for block in load_parsed(version).blocks))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import re
 
 from agent.extractive.sentences import split
-from agent.tools.base import ALIASES, ORDER, RESERVED
+from agent.tools.base import ALIASES, ORDER
 
 _ORDER = re.compile(
     r"\byour\s+(?:final\s+|next\s+|whole\s+)?(?:response|reply|replies|answer|message|output)\b"
@@ -15,7 +15,7 @@ _ORDER = re.compile(
     r"|(?:智能|AI|人工智能)助手|(?:一律|总是|务必|必须|只能)(?:回答|回复)"
     r"|\bas (?:an?|the|your) (?:ai )?assistant\b|\banswer (?:every|any|all) questions?\b"
     r"|系统提示词?|你现在(?:是|处于)|新的?指令|作为(?:AI|人工智能)?助手"
-    rf"|\b(?:{'|'.join(sorted({*ORDER, *RESERVED, *ALIASES}))})\b",
+    rf"|\b(?:{'|'.join(sorted({*ORDER, *ALIASES}))})\b",
     re.IGNORECASE,
 )
 

@@ -12,7 +12,7 @@ from agent.branches import Branches
 from agent.extractive.excerpts import Excerpt
 from agent.mcp.client.rows import ToolApproval
 from agent.mcp.client.visibility import SOURCE
-from agent.models import Fault, Role
+from agent.models import Fault, MadeFile, Role
 from agent.shown.close_titles import CloseTitle
 from agent.shown.steps import Step
 from agent.web.passage import host_of
@@ -172,10 +172,10 @@ class ShownMessage:
 
     notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it was worked
     on as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose names they may ask
-    to be let in. pages: sources from outside; asked_outside: the questions that left the house. explore: the address of the form in
-    which a question on data that was not read can be asked. approval: the call that they are asked to allow. around: of an answer that
-    is prepared for a page (`agent.shown.page`). parent_id: what it follows. branches: of the questions at its place, where there are
-    several.
+    to be let in. pages: sources from outside; asked_outside: the questions that left the house. files: that scripts made and that can
+    still be downloaded. explore: the address of the form in which a question on data that was not read can be asked. approval: the call
+    that they are asked to allow. around: of an answer that is prepared for a page (`agent.shown.page`). parent_id: what it follows.
+    branches: of the questions at its place, where there are several.
     """
 
     id: UUID
@@ -191,6 +191,7 @@ class ShownMessage:
     queries: tuple[ShownQuery, ...] = ()
     pages: tuple[ShownPage, ...] = ()
     asked_outside: tuple[AskedOutside, ...] = ()
+    files: tuple[MadeFile, ...] = ()
     notice: str = ""
     understood: str = ""
     readings: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from agent.events import StopReason
 from agent.extractive.excerpts import excerpt_of, rows_in
 from agent.mcp.client.rows import ToolApproval
 from agent.mcp.client.visibility import approvals_of
-from agent.models import Citation, Message, QueryCitation, Role, WebCitation
+from agent.models import Citation, MadeFile, Message, QueryCitation, Role, WebCitation
 from agent.providers import extractive
 from agent.shown.message import (
     ShownCitation,
@@ -22,6 +22,8 @@ from agent.shown.message import (
     ShownSentence,
     ShownToolCall,
 )
+from agent.skills.offered import EXECUTE
+from agent.skills.showing import made_files
 from agent.web.summary import AskedOutside
 from authz.principal import Principal
 from business.explore.links import explore_url
@@ -39,6 +41,7 @@ class _Seen:
     passages: Mapping[UUID, ShownPassage]
     queries: Collection[int]
     offers: Mapping[UUID, Offer]
+    files: Collection[MadeFile]
     approvals: Mapping[UUID, ToolApproval]
 
 
@@ -53,6 +56,7 @@ def under_rights(principal: Principal, rows: Iterable[Message]) -> list[ShownMes
         {passage.chunk_id: passage for passage in passages(principal, wanted)},
         {pk for pk, queried in results.items() if queried in vouched},
         offers(principal, {pk for row in found for pk in _offered(row)}),
+        made_files(principal, [row.pk for row in found if _ran_scripts(row)]),
         approvals_of(principal, asking) if asking else {},
     )
     return [_show(row, seen) for row in found]
@@ -102,6 +106,7 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
         readings=tuple(row.state.get("plan", {}).get("clarifying_questions", ())),
         explore=_explore_of(row),
         offers=tuple(seen.offers[pk] for pk in _offered(row) if pk in seen.offers),
+        files=tuple(file for file in seen.files if file.message_id == row.pk),
         approval=seen.approvals.get(row.pk),
         tool_calls=tuple(_tool_call(step) for step in row.state.get("trace_steps", ()) if step.get("tool")),
         duration_ms=row.duration_ms,
@@ -119,6 +124,10 @@ def _explore_of(row: Message) -> str:
         return ""
     query = LogicalQuery.model_validate(form["query"]) if form.get("query") else None
     return explore_url(form["source"], query) or explore_url(form["source"])
+
+
+def _ran_scripts(row: Message) -> bool:
+    return any(step.get("tool") == EXECUTE for step in row.state.get("trace_steps", ()))
 
 
 def _web_of(row: Message) -> Mapping[str, Any]:

@@ -19,6 +19,7 @@ from agent.prompting import count_messages, prompt
 from agent.providers.base import ModelError
 from agent.providers.reply import CompleteCall, Reply
 from agent.revocation import require_visible
+from agent.skills.offered import READ, Offer, listed, offers, without_skills
 from agent.state import ExploreForm, Goto, RagSummary, Route, Run, State, ToolProblem, Turn
 from agent.states.retrieve import filters_of
 from agent.tools.base import ToolContext, allowed_names, in_order, specification
@@ -49,7 +50,7 @@ LEFT_OUT = "[This result was left out to save room. Call the tool again if you n
 async def act(run: Run) -> AsyncIterator[Event | Goto]:
     """Gather evidence. Where the model fails, what was found so far is used, or a plain search is made."""
     assert run.model is not None
-    loop = _Loop(run)
+    loop = _Loop(run, await sync_to_async(offers)(run.profile.name))
     while not loop.is_over:
         try:
             async for event in loop.step():
@@ -81,22 +82,28 @@ class _Loop:
     """One run's conversation with its model."""
 
     run: Run
+    skills: Sequence[Offer]
 
     def __post_init__(self) -> None:
         run = self.run
         self.outside = run.profile.outside
-        self.allowed = [*allowed_names(run.profile.tools), *(tool.name for tool in self.outside)]
-        self.tools = [specification(tool) for tool in (*in_order(self.allowed), *self.outside)]
+        inside = allowed_names(run.profile.tools)
+        if not self.skills:
+            inside = without_skills(inside)
+        self.allowed = [*inside, *(tool.name for tool in self.outside)]
+        self.tools = [specification(tool) for tool in (*in_order(inside), *self.outside)]
         asked = run.state.input.normalized_query
         language = language_of(asked) or run.language
         system = run.use(prompt("act", language))
-        if any(tool.brings == "outside" for tool in in_order(self.allowed)):
+        if any(tool.brings == "outside" for tool in in_order(inside)):
             system = f"{system}\n{run.use(prompt('act_outside', language))}"
+        if self.skills and READ in inside:
+            system = f"{system}\n\n{run.use(prompt('skills', language))}\n{listed(self.skills)}"
         told = "\n".join([asked, *(f"- {step.tool}: {step.question}" for step in run.state.plan.subtasks)])
         self.turns = [Turn(role="system", content=system), *run.history, Turn(role="user", content=told)]
         self.ids: set[str] = set()
         self.places = asyncio.Semaphore(AT_ONCE)
-        self.is_over = self.is_put_off = False
+        self.is_over = self.is_put_off = self.has_moved = False
 
     async def step(self) -> AsyncIterator[Event]:
         """One decision of the model and the calls it makes. Raises ModelError."""
@@ -126,11 +133,12 @@ class _Loop:
             return
         self.turns.append(Turn(role="assistant", content=reply.text, tool_calls=[call.as_message() for call in calls]))
         yield ToolCall(tool_calls=[_shown_call(call) for call in calls], done=True)
-        known, self.is_put_off = len(run.findings), False
+        known, self.is_put_off, self.has_moved = len(run.findings), False, False
         async for result in self._called(calls):
             yield result
         if not self.is_put_off:
-            run.spent.fruitless = 0 if len(run.findings) > known else run.spent.fruitless + 1
+            has_come_on = len(run.findings) > known or self.has_moved
+            run.spent.fruitless = 0 if has_come_on else run.spent.fruitless + 1
 
     async def _allowed_made(self, allowed: AllowedCall) -> AsyncIterator[Event]:
         """The call that the person allowed, as if the model had just written it; no other call of the run can spend what was allowed."""
@@ -202,6 +210,7 @@ class _Loop:
         if called.problem in AGAIN:
             self.run.spent.calls_made.discard(_signature(call))
             self.is_put_off = True
+        self.has_moved = self.has_moved or called.result.moves_on
         self.turns.append(Turn(role="tool", content=called.result.output, tool_call_id=call.id))
         data, success = dict(called.result.data), called.result.success
         return _result(call, called.name, called.result.output, data, success=success, ms=ms)

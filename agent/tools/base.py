@@ -66,7 +66,7 @@ class ToolContext:
     model: of the run, for tools that have something written; None where there is none. use: notes a prompt, gives its text.
     run_id: of the run it belongs to. record: how it gets into the audit log. earlier: source and query that the conversation stands
     on; logical_query: the one that is meant now, where that is known. approval_id: of what the person allowed, for one call to spend.
-    border: what of the run may leave the house.
+    border: what of the run may leave the house. profile: name of the run's, "" for none. findings: its evidence so far.
     """
 
     principal: Principal
@@ -80,6 +80,8 @@ class ToolContext:
     logical_query: tuple[str, LogicalQuery] | None = None
     approval_id: UUID | None = None
     border: Border = field(default_factory=Border)
+    profile: str = ""
+    findings: Mapping[str, Finding] = field(default_factory=dict)
 
     @classmethod
     def of(cls, run: Run, *, model: ChatModel | None = None) -> "ToolContext":
@@ -95,6 +97,8 @@ class ToolContext:
             run.earlier_query,
             run.logical_query,
             border=border_of(run),
+            profile=run.profile.name,
+            findings=dict(run.findings),
         )
 
 
@@ -102,7 +106,8 @@ class ToolContext:
 class ToolResult:
     """What a tool brings back: `output` for the model, `data` for the page, and what an answer may stand on.
 
-    data: JSON-serialisable, with a `display_type` that says how to show it. found: of a search, for whoever quotes.
+    data: JSON-serialisable, with a `display_type` that says how to show it. found: of a search, for whoever quotes. moves_on: it brings
+    the run on without evidence.
     """
 
     output: str
@@ -113,6 +118,7 @@ class ToolResult:
     found: Found | None = None
     sql: SqlSummary | None = None
     web: WebSummary | None = None
+    moves_on: bool = False
 
 
 class ToolMistake(Exception):
@@ -202,8 +208,8 @@ tools: Registry[Tool] = Registry("tool")
 
 
 def add_tool(tool: Tool) -> Tool:
-    """Register a tool. Raises ValueError where its name is taken, an old name of another, or reserved for one to come."""
-    if tool.name in RESERVED or tool.name in ALIASES or tool.name.startswith(OUTSIDE):
+    """Register a tool. Raises ValueError where its name is taken, an old name of another, or one of services outside."""
+    if tool.name in ALIASES or tool.name.startswith(OUTSIDE):
         raise ValueError(f"the tool name {tool.name!r} is reserved")
     return tools.add(tool.name, tool)
 
@@ -211,9 +217,9 @@ def add_tool(tool: Tool) -> Tool:
 # How a catalogue is ordered; what is not registered is not there. Business data brings `database_query`.
 ORDER = (
     "thinking", "todo_write", "grep_chunks", "knowledge_search", "list_knowledge_chunks", "query_knowledge_graph",
-    "get_document_info", "database_query", "data_analysis", "data_schema", "web_search", "web_fetch", "calculate",
+    "get_document_info", "database_query", "data_analysis", "data_schema", "web_search", "web_fetch", "execute_skill_script",
+    "read_skill", "calculate",
 )  # fmt: skip
-RESERVED = frozenset({"read_skill", "execute_skill_script"})  # names of tools to come; nothing else may take them
 ALIASES: Mapping[str, str] = {
     "rag_retriever": "knowledge_search",
     "search_knowledge": "knowledge_search",

@@ -6,15 +6,14 @@ from pathlib import Path
 from zipfile import BadZipFile, ZipFile, ZipInfo
 from zlib import error as ZlibError  # noqa: N812 - an exception class with a lower-case name
 
+from copilot_site.lib.zip_files import ENCRYPTED, OUT_OF_ITS_FOLDER, ratio_of
 from knowledge.parsers.base import ParseFailed, Rejected
 from knowledge.parsers.limits import MIB, ParseLimits
 
 # In every encoding that an XML reader takes without being told: one byte or two bytes a character.
 _DOCTYPE = re.compile(rb"<\0?!\0?(?:D\0?O\0?C\0?T\0?Y\0?P\0?E|E\0?N\0?T\0?I\0?T\0?Y)")
 _CELL = re.compile(rb'\br\s*=\s*["\']([A-Z]{1,3})([0-9]{1,7})["\']')
-_FORBIDDEN_NAME = re.compile(r"(^|[/\\])\.\.([/\\]|$)|^[A-Za-z]:|\0")
 _SHEET = re.compile(r"^/?xl/worksheets/[^/]+\.xml$", re.IGNORECASE)
-_ENCRYPTED_FLAG = 0x1
 _OVERLAP_BYTES = 64
 
 
@@ -69,13 +68,13 @@ def _check_directory(members: list[ZipInfo], limits: ParseLimits, xml_bytes: int
     if total > limits.unpacked_bytes:
         raise Rejected("zip_size", size=total // MIB, limit=limits.unpacked_bytes // MIB)
     for member in members:
-        if _FORBIDDEN_NAME.search(member.filename):
+        if OUT_OF_ITS_FOLDER.search(member.filename):
             raise Rejected("zip_names")
-        if member.flag_bits & _ENCRYPTED_FLAG:
+        if member.flag_bits & ENCRYPTED:
             raise Rejected("encrypted")
         if _is_xml(member) and member.file_size > xml_bytes:
             raise Rejected("zip_size", size=member.file_size // MIB, limit=xml_bytes // MIB)
-        ratio = member.file_size / max(1, member.compress_size)
+        ratio = ratio_of(member)
         if member.file_size > limits.ratio_from_bytes and ratio > limits.zip_ratio:
             raise Rejected("zip_ratio", ratio=round(ratio), limit=limits.zip_ratio)
 

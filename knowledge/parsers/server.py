@@ -7,7 +7,6 @@ that names a `picture`, or {"error": "rejected" | "failed", "code": …, "params
 """
 
 import base64
-import ctypes
 import gc
 import importlib
 import json
@@ -21,12 +20,12 @@ from select import select
 from time import monotonic
 from typing import Any, NoReturn
 
+from copilot_site.lib.confinement import rlimits
 from knowledge.parsers.base import ParseFailed, Picture, Rejected, UnreadableFile
 from knowledge.parsers.detect import parser_for
 from knowledge.parsers.limits import MIB, ParseLimits
 
 _IDLE_S = 60.0  # a server with slow libraries gives its memory back; starting again costs about two seconds
-_PR_SET_PDEATHSIG = 1
 # What a parser never does. An audit hook cannot be removed; it stops Python code, not a C library that was taken over.
 _FORBIDDEN = (
     "socket.connect",
@@ -217,28 +216,15 @@ def _answer(error: UnreadableFile) -> bytes:
 def _confine(limits: ParseLimits) -> None:
     """Limits of this process; it dies with the server, and has no output, no network and no other program."""
     os.setpgid(0, 0)
-    with suppress(OSError, AttributeError):  # Linux only; elsewhere the limits of time end it
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    for number in (resource.RLIMIT_CORE, resource.RLIMIT_MEMLOCK):
-        resource.setrlimit(number, (0, 0))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limits.written_bytes, limits.written_bytes))
-    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_s, limits.cpu_s + 1))
-    memory = _address_space_bytes() + limits.memory_bytes
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1, 2):
-        os.dup2(nowhere, number)
+    rlimits.die_with_parent()
+    rlimits.limit(
+        cpu_s=limits.cpu_s,
+        memory_bytes=rlimits.address_space_bytes() + limits.memory_bytes,
+        file_bytes=limits.written_bytes,
+        open_files=256,
+    )
+    rlimits.nowhere_to_read_or_write()
     sys.addaudithook(_refuse)
-
-
-def _address_space_bytes() -> int:
-    """What this process maps already, shared with the server; 0 where /proc does not tell."""
-    try:
-        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
-    except OSError:
-        return 0
-    return int(pages) * resource.getpagesize()
 
 
 def _refuse(event: str, _args: tuple[object, ...]) -> None:

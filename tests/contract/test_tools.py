@@ -9,7 +9,7 @@ import pytest
 from django.db.models import Q, Value
 
 from agent.tools import base
-from agent.tools.base import ALIASES, ORDER, RESERVED, Tool, ToolContext, default_names, in_order, specification, tools
+from agent.tools.base import ALIASES, ORDER, Tool, ToolContext, default_names, in_order, specification, tools
 from agent.tools.output import MOST_CHARACTERS, bounded
 from agent.tools.thinking import Thinking
 from audit.actions import Action
@@ -43,6 +43,12 @@ def arguments(name: str, document: Document) -> dict[str, Any]:
         "data_analysis": {"knowledge_ids": [str(document.pk)], "sql": "SELECT * FROM t1"},
         "data_schema": {"knowledge_ids": [str(document.pk)]},
         "calculate": {"expression": "6 * 7"},
+        "read_skill": {"skill_name": "report"},
+        "execute_skill_script": {
+            "skill_name": "report",
+            "script_path": "scripts/report.py",
+            "documents": [str(document.pk)],
+        },
         "database_query": {"question": "how many orders are there"},
         "web_search": {"query": "Bluebird"},
         "web_fetch": {"items": [{"url": "https://bluebird.example/"}]},
@@ -90,12 +96,9 @@ LABELS = {"thinking": "思考", "todo_write": "制定计划", "grep_chunks": "�
 
 
 def test_names_order_labels_and_defaults_are_the_specification_s() -> None:
-    """Ours beside them is `calculate`, for its route CALC; what is to come is reserved and not listed."""
-    assert [name for name in NAMES if name != "calculate"] == [name for name in SPECIFIED if name not in RESERVED]
-    assert set(SPECIFIED) - set(NAMES) == RESERVED
-    assert [name for name in default_names() if name != "calculate"] == [
-        name for name in BY_DEFAULT if name not in RESERVED
-    ]
+    """Ours beside them is `calculate`, for its route CALC."""
+    assert tuple(name for name in NAMES if name != "calculate") == SPECIFIED
+    assert tuple(name for name in default_names() if name != "calculate") == BY_DEFAULT
     assert {name: tools.get(name).label.zh for name in LABELS} == LABELS
 
 
@@ -227,11 +230,10 @@ def test_an_unknown_tool_and_one_that_is_off_are_named() -> None:
     assert "thinking" in off.result.error
 
 
-def test_reserved_names_are_neither_registered_nor_free() -> None:
-    assert not RESERVED & set(NAMES)
+def test_old_names_are_neither_registered_nor_free() -> None:
     assert set(ALIASES).isdisjoint(NAMES)
     with pytest.raises(ValueError, match="reserved"):
-        base.add_tool(named("read_skill"))
+        base.add_tool(named("rag_retriever"))
     with pytest.raises(ValueError, match="used twice"):
         base.add_tool(named("thinking"))
 
@@ -259,7 +261,7 @@ def test_a_tool_that_takes_too_long_is_stopped_and_says_so(monkeypatch: pytest.M
 
 def test_no_tool_writes_anything_but_that_it_was_called() -> None:
     """The registered ones say so; the tables stay as they were, and the audit log has one entry more for each call."""
-    assert not any(tool.has_side_effects for tool in tools)
+    assert [tool.name for tool in tools if tool.has_side_effects] == ["execute_skill_script"]
     document = make_secret("grep_chunks")
     reader = make_user()
     allow(reader, document.knowledge_base)

@@ -144,6 +144,7 @@ class World(House):
             "newer": lambda: 1,
             "page": lambda: 1,
             "number": lambda: 1,
+            "file_id": lambda: UUID(int=1),
             "source_id": lambda: self.saved.source_id,
             "kept_id": lambda: self.kept.pk,
             "entity_id": lambda: self.entity.pk,

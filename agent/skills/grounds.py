@@ -1,0 +1,68 @@
+"""What a script's output stands on: all that it was given. Whoever may not see one piece of it any more sees none of the output."""
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+
+from agent.document_facts import queried_documents
+from agent.evidence import text_hash
+from agent.state import EvidenceItem, Finding, Source
+from authz.principal import Principal
+from business.results.shown_query import Meaning, QueryShown, TableReach
+from business.results.visibility import Queried, visible_queries
+from knowledge.models import Document
+
+SOURCE = "skill output"  # no data source has this name: theirs have no spaces
+HEADLINE = 1_200  # characters, where nobody puts it into words
+
+
+def grounds_of(findings: Iterable[Finding], documents: Collection[Document]) -> list[Queried]:
+    """What these stand on, each once."""
+    pages = [document.pk for document in documents]
+    found = []
+    for finding in findings:
+        if finding.queried is not None:
+            found.append(finding.queried)
+        elif finding.passage is not None:
+            pages.append(finding.passage.document_id)
+    found += [queried_documents([pk]) for pk in dict.fromkeys(pages)]
+    return list(dict.fromkeys(found))
+
+
+def are_visible(principal: Principal, grounds: Collection[Queried]) -> bool:
+    return visible_queries(principal, grounds) >= set(grounds)
+
+
+def found_output(name: str, output: str, grounds: Sequence[Queried]) -> Finding:
+    """What a script printed, as evidence that stands on what it was given. name: of the script, for people."""
+    reach = tuple(TableReach(table=each.key, columns=()) for each in grounds)
+    digest = text_hash(json.dumps([name, output]))
+    query = QueryShown(
+        query_id=f"s_{digest[:12]}",
+        question="",
+        statement="",
+        sql="",
+        sha256=text_hash(output),
+        reach=reach,
+        meaning=Meaning(headline=output[:HEADLINE]),
+    )
+    item = EvidenceItem(
+        evidence_id=query.evidence_id,
+        type="sql_result",
+        text=output,
+        score=1.0,
+        source=Source(title=name, db=SOURCE, query_id=query.query_id),
+        by="sql",
+        hash=text_hash(output),
+    )
+    return Finding(item, query=query)
+
+
+def vouched(principal: Principal, queried: Collection[Queried]) -> set[Queried]:
+    """Those of the outputs all of whose grounds this person may see now."""
+    parts = {one: {_ground(reach) for reach in one.reach} for one in queried if one.source == SOURCE and one.reach}
+    visible = visible_queries(principal, {ground for grounds in parts.values() for ground in grounds})
+    return {one for one, grounds in parts.items() if grounds <= visible}
+
+
+def _ground(reach: TableReach) -> Queried:
+    return Queried.model_validate_json(reach.table)

@@ -1,0 +1,154 @@
+"""A skill as it is uploaded: a zip with SKILL.md and files beside it, believed in nothing. https://agentskills.io/specification"""
+
+import io
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import PurePosixPath
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
+
+import yaml
+from django.utils.translation import gettext as _
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from agent.skills.models import DESCRIPTION_LENGTH, NAME_LENGTH
+from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.zip_files import ZipBounds, fault_of
+
+MANIFEST = "SKILL.md"
+ZIP_BYTES = 2 * 1024 * 1024
+BOUNDS = ZipBounds(
+    entries=200, unpacked_bytes=4 * 1024 * 1024, member_bytes=1024 * 1024, ratio=100, ratio_from_bytes=64 * 1024
+)
+_HEAD_BYTES, _MANIFEST_BYTES = 8_000, 100_000
+_PATH_LENGTH, _DEPTH = 200, 6
+_PART = re.compile(r"[\w\-.+ ()\[\]&,@]+")  # of a path: letters of every language, and what is harmless in a name
+_RUBBISH = re.compile(r"(^|/)(__MACOSX/|\.DS_Store$|Thumbs\.db$)")
+_HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_FIRST_DATE = (1980, 1, 1, 0, 0, 0)
+
+
+class Manifest(BaseModel):
+    """What we read of the head of SKILL.md. Of the rest we keep nothing; `allowed-tools` gives no tool here: profiles do."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    name: str = Field(max_length=NAME_LENGTH, pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
+    description: str = Field(min_length=1, max_length=DESCRIPTION_LENGTH)
+
+
+@dataclass(frozen=True)
+class Package:
+    """A checked skill. files: by path, SKILL.md among them. archive: a zip made anew of them, the same for the same files."""
+
+    name: str
+    description: str
+    instructions: str
+    files: Mapping[str, bytes]
+
+    @property
+    def archive(self) -> bytes:
+        packed = io.BytesIO()
+        with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
+            for path in sorted(self.files):
+                archive.writestr(ZipInfo(path, _FIRST_DATE), self.files[path], ZIP_DEFLATED)
+        return packed.getvalue()
+
+
+def read_package(data: bytes) -> Package:
+    """Raises InvalidInput, with a sentence for whoever uploaded it."""
+    if len(data) > ZIP_BYTES:
+        raise InvalidInput(
+            _("The file is too large: a skill has at most %(most)s MB as a zip.") % {"most": ZIP_BYTES // 1024**2}
+        )
+    try:
+        with ZipFile(io.BytesIO(data)) as archive:
+            files = _without_top(_unpacked(archive))
+    except (BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError, OSError) as error:
+        raise InvalidInput(_("The file is no zip that can be read.")) from error
+    return package_of(files)
+
+
+def package_of(files: Mapping[str, bytes]) -> Package:
+    """Of files by their paths. Raises InvalidInput."""
+    text = files.get(MANIFEST)
+    if text is None:
+        raise InvalidInput(_("There is no SKILL.md at the top of the skill's folder."))
+    head, instructions = _parted(text)
+    try:
+        manifest = Manifest.model_validate(head)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        place = ".".join(map(str, first["loc"])) or MANIFEST
+        raise InvalidInput(
+            _("The head of SKILL.md does not fit: %(place)s: %(why)s.") % {"place": place, "why": first["msg"]}
+        ) from error
+    if not instructions.strip():
+        raise InvalidInput(_("SKILL.md says nothing below its head."))
+    return Package(manifest.name, " ".join(manifest.description.split()), instructions.strip(), dict(files))
+
+
+def files_in(archive: bytes, digest: str) -> dict[str, bytes]:
+    """The files of a kept version. Raises InvalidInput where it is not what was reviewed."""
+    if sha256(archive).hexdigest() != digest:
+        raise InvalidInput(_("The skill's files are not those that were reviewed."))
+    with ZipFile(io.BytesIO(archive)) as packed:
+        return {member.filename: packed.read(member) for member in packed.infolist()}
+
+
+def _unpacked(archive: ZipFile) -> dict[str, bytes]:
+    members = archive.infolist()
+    if fault := fault_of(members, BOUNDS):
+        raise InvalidInput(_("The zip is refused: %(why)s.") % {"why": fault})
+    files: dict[str, bytes] = {}
+    for member in members:
+        if member.is_dir() or _RUBBISH.search(member.filename):
+            continue
+        path = _checked_path(member.filename)
+        with archive.open(member) as file:
+            content = file.read(BOUNDS.member_bytes + 1)
+        if len(content) > BOUNDS.member_bytes:
+            raise InvalidInput(_("The zip is refused: %(why)s.") % {"why": path})
+        if path.casefold() in {known.casefold() for known in files}:
+            raise InvalidInput(_("The zip has the path “%(path)s” twice.") % {"path": path})
+        files[path] = content
+    return files
+
+
+def _checked_path(path: str) -> str:
+    """Raises InvalidInput for one that is not plainly below the skill's folder."""
+    parts = PurePosixPath(path).parts
+    is_plain = "/".join(parts) == path and len(path) <= _PATH_LENGTH and len(parts) <= _DEPTH
+    if not is_plain or any(part in {".", ".."} or not _PART.fullmatch(part) for part in parts):
+        raise InvalidInput(_("The zip has a path that is refused: “%(path)s”.") % {"path": path[:_PATH_LENGTH]})
+    return path
+
+
+def _without_top(files: dict[str, bytes]) -> dict[str, bytes]:
+    """Without the folder around them all, where there is one."""
+    tops = {path.partition("/")[0] for path in files}
+    if MANIFEST in files or len(tops) != 1 or not all("/" in path for path in files):
+        return files
+    return {path.partition("/")[2]: content for path, content in files.items()}
+
+
+def _parted(text: bytes) -> tuple[object, str]:
+    """The head of SKILL.md as YAML, and what stands below it. Raises InvalidInput."""
+    if len(text) > _MANIFEST_BYTES:
+        raise InvalidInput(
+            _("SKILL.md is too long: at most %(most)s kB; put the rest into files beside it.") % {"most": 100}
+        )
+    try:
+        said = text.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(_("SKILL.md is not UTF-8.")) from error
+    found = _HEAD.match(said)
+    if found is None or len(found[1]) > _HEAD_BYTES:
+        raise InvalidInput(_("SKILL.md must begin with a head between two lines “---”."))
+    try:
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(found[1], Loader=yaml.SafeLoader)):
+            raise InvalidInput(_("The head of SKILL.md has YAML aliases, which are not read."))
+        return yaml.safe_load(found[1]), said[found.end() :]
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise InvalidInput(_("The head of SKILL.md is no YAML that can be read.")) from error

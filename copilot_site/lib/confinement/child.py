@@ -1,0 +1,65 @@
+"""The process that shuts itself in and then becomes the script. Started by `running`; imports nothing of the product.
+
+Whatever keeps a wall from standing ends it before the script: it never runs bare.
+"""
+
+import os
+import resource
+import runpy
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from . import landlock, namespaces, rlimits, seccomp
+from .kernel import CannotConfine, drop_capabilities
+from .plan import Namespaces, Plan
+
+NOT_CONFINED = 97
+"""Exit status: a wall does not stand, and nothing ran."""
+DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
+
+
+def main(told: str) -> None:
+    try:
+        plan = Plan.from_json(told)
+        rlimits.die_with_parent()
+        sys.path[:] = plan.search_path
+        _shut_in(plan)
+        _prove()
+    except (CannotConfine, OSError, ValueError, KeyError, TypeError) as error:
+        print(f"not confined: {error}", file=sys.stderr, flush=True)
+        os._exit(NOT_CONFINED)
+    sys.argv = [plan.script, *plan.arguments]
+    sys.path.insert(0, str(Path(plan.script).parent))
+    runpy.run_path(plan.script, run_name="__main__")
+
+
+def _shut_in(plan: Plan) -> None:
+    walls, limits = plan.walls, plan.limits
+    devices = [path for path in DEVICES if Path(path).exists()]
+    if walls.namespaces is Namespaces.OWN:
+        root = str(Path(plan.writable[0]).parent / "root")
+        namespaces.enter(root, readable=plan.readable, writable=plan.writable, devices=devices)
+    os.chdir(plan.writable[0])
+    rlimits.limit(
+        cpu_s=limits.cpu_s,
+        memory_bytes=limits.memory_bytes,
+        file_bytes=limits.file_bytes,
+        open_files=limits.open_files,
+    )
+    if walls.namespaces is not Namespaces.NONE:  # where it is counted for this process alone
+        resource.setrlimit(resource.RLIMIT_NPROC, (limits.threads, limits.threads))
+    if walls.landlock:
+        landlock.restrict(walls.landlock, readable=plan.readable, writable=plan.writable, devices=devices)
+    drop_capabilities()
+    seccomp.restrict()
+
+
+def _prove() -> None:
+    """Raises CannotConfine where what must be out of reach is not."""
+    for path in ("/etc/passwd", "/proc/self/environ"):
+        with suppress(OSError), Path(path).open("rb"):
+            raise CannotConfine(f"{path} can be read")
+    with suppress(OSError):
+        os.kill(os.getppid(), 0)
+        raise CannotConfine("other processes can be signalled")

@@ -1,0 +1,43 @@
+"""Calls of the Linux kernel that Python has no name for."""
+
+import ctypes
+import os
+import struct
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_CAPABILITIES_3 = 0x20080522
+PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
+
+
+class CannotConfine(Exception):
+    """The kernel refuses a wall."""
+
+
+def called(name: str, *arguments: object) -> int:
+    """A function of the C library. Raises CannotConfine."""
+    return _checked(getattr(_libc, name)(*map(_as_c, arguments)), name)
+
+
+def syscall(number: int, name: str, *arguments: object) -> int:
+    """By its number, where the C library has no function. Raises CannotConfine."""
+    return _checked(_libc.syscall(ctypes.c_long(number), *map(_as_c, arguments)), name)
+
+
+def prctl(option: int, value: int = 0) -> None:
+    called("prctl", option, value, 0, 0, 0)
+
+
+def drop_capabilities() -> None:
+    """All of them, for good: nothing that is started later gets any."""
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    called("capset", struct.pack("Ii", _CAPABILITIES_3, 0), bytes(24))
+
+
+def _as_c(value: object) -> object:
+    return ctypes.c_ulong(value & (2**64 - 1)) if isinstance(value, int) else value
+
+
+def _checked(result: int, name: str) -> int:
+    if result < 0:
+        raise CannotConfine(f"{name}: {os.strerror(ctypes.get_errno())}")
+    return result

@@ -1,0 +1,69 @@
+"""What a confined process may use, as it is handed to it."""
+
+import json
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+MIB = 1024 * 1024
+
+
+class Namespaces(StrEnum):
+    """Who gives the process names, files, network and processes of its own."""
+
+    OWN = "own"  # the process itself
+    BUBBLEWRAP = "bubblewrap"  # `bwrap`, where the kernel lets only certain programs
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of one run, all processes and threads of it together (there is one process). Times in seconds, sizes in bytes.
+
+    memory_bytes: address space; Python with its libraries has some 100 MiB of it. file_bytes: of any one file; folder_bytes and files:
+    of all that is written. output_bytes: of stdout, and as much of stderr.
+    """
+
+    cpu_s: int = 20
+    wall_s: float = 30.0
+    memory_bytes: int = 512 * MIB
+    file_bytes: int = 8 * MIB
+    folder_bytes: int = 16 * MIB
+    files: int = 64
+    output_bytes: int = 256 * 1024
+    threads: int = 32
+    open_files: int = 128
+
+
+@dataclass(frozen=True)
+class Walls:
+    """What holds a process. landlock: version of its interface, 0 where there is none."""
+
+    namespaces: Namespaces
+    landlock: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """script, arguments: what runs. search_path: where Python looks for modules. readable: files and folders; writable: folders, empty at
+    first. The first of these is where it starts.
+    """
+
+    script: str
+    arguments: tuple[str, ...]
+    search_path: tuple[str, ...]
+    readable: tuple[str, ...]
+    writable: tuple[str, ...]
+    walls: Walls
+    limits: Limits = field(default_factory=Limits)
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> "Plan":
+        """Raises ValueError, KeyError, TypeError for what is none."""
+        given: dict[str, Any] = json.loads(text)
+        walls = Walls(Namespaces(given["walls"]["namespaces"]), given["walls"]["landlock"])
+        paths = {name: tuple(given[name]) for name in ("arguments", "search_path", "readable", "writable")}
+        return cls(script=given["script"], **paths, walls=walls, limits=Limits(**given["limits"]))

@@ -1,0 +1,42 @@
+"""Limits of time and space of this process, which nothing in it can raise again."""
+
+import ctypes
+import os
+import resource
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+from .kernel import PR_SET_PDEATHSIG
+
+
+def die_with_parent() -> None:
+    """Linux only; elsewhere limits of time end it."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def limit(*, cpu_s: int, memory_bytes: int, file_bytes: int, open_files: int) -> None:
+    """memory_bytes: address space. No core dumps, no locked memory."""
+    for number in (resource.RLIMIT_CORE, resource.RLIMIT_MEMLOCK):
+        resource.setrlimit(number, (0, 0))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (open_files, open_files))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+
+
+def address_space_bytes() -> int:
+    """What this process maps already; 0 where /proc does not tell."""
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
+    except OSError:
+        return 0
+    return int(pages) * resource.getpagesize()
+
+
+def nowhere_to_read_or_write() -> None:
+    """stdin, stdout and stderr lead to nothing."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nowhere, number)

@@ -1,0 +1,186 @@
+"""Run a script behind the walls of this machine, and take out what it made."""
+
+import asyncio
+import os
+import signal
+import stat
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from .child import NOT_CONFINED
+from .plan import Limits, Walls
+from .walls import command, environment, plan_in, scratch
+
+_LOOK_S = 0.1  # between two looks at what was written
+_KILLED = {-signal.SIGXCPU, -signal.SIGKILL, 128 + signal.SIGXCPU, 128 + signal.SIGKILL}
+"""What the limit of processor time ends with, seen directly or through the process that waits outside."""
+
+
+class Stopped(StrEnum):
+    """Why a script was stopped, or did not run."""
+
+    TIME = "time"
+    OUTPUT = "output"
+    WRITTEN = "written"
+    NOT_CONFINED = "not_confined"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What came of it. status: 0 where it ended well. output, errors: as UTF-8, what is no text replaced. files: what it left, by path;
+    none where it was stopped. stopped: None where it ended by itself.
+    """
+
+    status: int
+    output: str
+    errors: str
+    files: Mapping[str, bytes]
+    stopped: Stopped | None = None
+
+
+class _SaysTooMuch(Exception):
+    """More came through a pipe than is taken."""
+
+
+@dataclass
+class _Said:
+    """What came through the pipes so far."""
+
+    output: bytearray
+    errors: bytearray
+
+    def ran(self, status: int, stopped: Stopped | None, files: Mapping[str, bytes]) -> Ran:
+        output, errors = (bytes(each).decode("utf-8", errors="replace") for each in (self.output, self.errors))
+        return Ran(status, output, errors, files, stopped)
+
+
+async def run_confined(
+    within: Walls,
+    files: Mapping[str, bytes],
+    script: str,
+    arguments: Sequence[str] = (),
+    *,
+    stdin: bytes = b"",
+    limits: Limits | None = None,
+) -> Ran:
+    """Run `script`, one of `files`: they lie read-only in a folder `in`, beside the one where it starts and may write.
+
+    Nothing stays but what is returned; killed when cancelled. Raises OSError where no process starts.
+    """
+    limits = limits or Limits()
+    with scratch(within) as folder:
+        for name, data in files.items():
+            path = folder / "in" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        plan = plan_in(folder, folder / "in" / script, tuple(arguments), within, limits)
+        process = await asyncio.create_subprocess_exec(
+            *command(plan),
+            stdin=PIPE if stdin else DEVNULL,
+            stdout=PIPE,
+            stderr=PIPE,
+            env=environment(folder),
+            start_new_session=True,
+        )
+        try:
+            return await _watched(process, folder, limits, stdin)
+        finally:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await asyncio.gather(_drained(process.stdout), _drained(process.stderr))
+            await process.wait()
+
+
+async def _drained(pipe: asyncio.StreamReader | None) -> None:
+    """To its end: asyncio takes a process for ended only when its pipes are."""
+    while pipe is not None and await pipe.read(65_536):
+        pass
+
+
+async def _watched(process: Process, folder: Path, limits: Limits, stdin: bytes) -> Ran:
+    said = _Said(bytearray(), bytearray())
+    ending = asyncio.create_task(_ending(process, said, stdin, limits.output_bytes))
+    growing = asyncio.create_task(_too_much_written(folder, limits))
+    try:
+        done, _rest = await asyncio.wait({ending, growing}, timeout=limits.wall_s, return_when=asyncio.FIRST_COMPLETED)
+        if not done:
+            return said.ran(-1, Stopped.TIME, {})
+        if growing in done or _is_too_much(folder, limits):
+            return said.ran(-1, Stopped.WRITTEN, {})
+        status = ending.result()
+    finally:
+        for task in (ending, growing):
+            task.cancel()
+        await asyncio.gather(ending, growing, return_exceptions=True)
+    if status is None:
+        return said.ran(-1, Stopped.OUTPUT, {})
+    if status == NOT_CONFINED:
+        return said.ran(status, Stopped.NOT_CONFINED, {})
+    if status in _KILLED:
+        return said.ran(status, Stopped.TIME, {})
+    return said.ran(status, None, {name: path.read_bytes() for name, path in _left_in(folder / "out")})
+
+
+async def _ending(process: Process, said: _Said, stdin: bytes, most: int) -> int | None:
+    """The exit status; None where it says more than is taken."""
+    is_too_much = False
+    try:
+        async with asyncio.TaskGroup() as pipes:
+            pipes.create_task(_read(process.stdout, said.output, most))
+            pipes.create_task(_read(process.stderr, said.errors, most))
+            pipes.create_task(_write(process.stdin, stdin))
+    except* _SaysTooMuch:
+        is_too_much = True
+    return None if is_too_much else await process.wait()
+
+
+async def _read(pipe: asyncio.StreamReader | None, into: bytearray, most: int) -> None:
+    while pipe is not None and (piece := await pipe.read(65_536)):
+        if len(into) + len(piece) > most:
+            into += piece[: most - len(into)]
+            raise _SaysTooMuch
+        into += piece
+
+
+async def _write(pipe: asyncio.StreamWriter | None, data: bytes) -> None:
+    if pipe is not None:
+        with suppress(BrokenPipeError, ConnectionResetError):  # it need not read
+            pipe.write(data)
+            await pipe.drain()
+        pipe.close()
+
+
+async def _too_much_written(folder: Path, limits: Limits) -> None:
+    """Ends when more is written than may be."""
+    while not _is_too_much(folder, limits):  # noqa: ASYNC110 - nobody tells when a file grows
+        await asyncio.sleep(_LOOK_S)
+
+
+def _is_too_much(folder: Path, limits: Limits) -> bool:
+    count = size = 0
+    for place in ("out", "tmp"):
+        for _name, path in _left_in(folder / place):
+            count, size = count + 1, size + _size(path)
+            if count > limits.files or size > limits.folder_bytes:
+                return True
+    return False
+
+
+def _size(path: Path) -> int:
+    with suppress(OSError):
+        return path.lstat().st_size
+    return 0
+
+
+def _left_in(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Regular files, by their path below the folder; links and whatever else are none, and folders that are links are not entered."""
+    for place, _folders, names in os.walk(folder):
+        for name in names:
+            path = Path(place) / name
+            with suppress(OSError):
+                if stat.S_ISREG(path.lstat().st_mode):
+                    yield str(path.relative_to(folder)), path

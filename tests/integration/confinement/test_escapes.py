@@ -1,0 +1,149 @@
+"""Nobody gets out: every attempt in every way of confining that this machine has; and bare, the same attempts succeed."""
+
+import asyncio
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from copilot_site.lib.confinement import landlock
+from copilot_site.lib.confinement.plan import Limits, Namespaces, Walls
+from copilot_site.lib.confinement.running import Ran, Stopped, run_confined
+from copilot_site.lib.confinement.walls import walls
+from tests.integration.confinement.attempts import EVERY, ORDINARY, script
+
+TEXT = "the salary of the managing director"
+
+
+@dataclass
+class World:
+    """What is out of reach, and whether it was reached."""
+
+    told: dict[str, Any]
+    secret: Path
+    victim: "subprocess.Popen[bytes]"
+    guests: list[str]
+
+    def assert_untouched(self) -> None:
+        """Nothing changed outside, whatever a script says of itself."""
+        assert self.secret.read_text() == TEXT
+        assert self.secret.stat().st_mode & 0o7777 == 0o644
+        assert self.secret.stat().st_mtime > 1_000
+        assert sorted(path.name for path in self.secret.parent.iterdir()) == ["secret", "socket"]
+        assert self.victim.poll() is None
+        assert os.getpriority(os.PRIO_PROCESS, self.victim.pid) == os.getpriority(os.PRIO_PROCESS, 0)
+        assert self.guests == []
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """Readable by everybody on the machine, so that no right of files is what keeps a script out."""
+    place = Path("/tmp") / f"outside-{uuid4().hex}"
+    place.mkdir(mode=0o777)
+    secret = place / "secret"
+    secret.write_text(TEXT)
+    secret.chmod(0o644)
+    guests: list[str] = []
+    name = f"copilot-{uuid4().hex}"
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, place, ignore_errors=True)
+        doors = [_listening(stack, socket.AF_INET, ("127.0.0.1", 0), guests)]
+        doors.append(_listening(stack, socket.AF_UNIX, str(place / "socket"), guests))
+        _listening(stack, socket.AF_UNIX, f"\0{name}", guests)
+        victim = stack.enter_context(subprocess.Popen(["sleep", "60"]))
+        stack.callback(victim.kill)
+        told = {
+            "secret": str(secret), "tcp": doors[0].getsockname()[1], "unix": str(place / "socket"), "abstract": name,
+            "victim": victim.pid, "product": str(Path(__file__).resolve().parents[3] / "manage.py"),
+        }  # fmt: skip
+        yield World(told, secret, victim, guests)
+
+
+def _listening(stack: ExitStack, family: int, address: Any, guests: list[str]) -> socket.socket:
+    """A service of ours that remembers who came."""
+    door = stack.enter_context(socket.socket(family))
+    door.bind(address)
+    door.listen()
+
+    def serve() -> None:
+        with suppress(OSError):
+            while True:
+                door.accept()[0].close()
+                guests.append(str(address))
+
+    threading.Thread(target=serve, daemon=True).start()
+    stack.callback(door.shutdown, socket.SHUT_RDWR)
+    return door
+
+
+WAYS = [
+    pytest.param(Namespaces.OWN, id="own namespaces"),
+    pytest.param(Namespaces.BUBBLEWRAP, id="bubblewrap"),
+    pytest.param(Namespaces.NONE, id="Landlock alone"),
+]
+
+
+def within(way: Namespaces) -> Walls:
+    if way is Namespaces.BUBBLEWRAP and not shutil.which("bwrap"):
+        pytest.skip("bubblewrap is not installed")
+    return Walls(way, landlock.version())
+
+
+def confined(within: Walls, code: bytes, *arguments: str, limits: Limits | None = None) -> Ran:
+    return asyncio.run(run_confined(within, {"script.py": code}, "script.py", arguments, limits=limits))
+
+
+def test_there_are_at_least_sixty_attempts() -> None:
+    assert len(ORDINARY) >= 60
+    assert len(EVERY) >= 90
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", EVERY)
+def test_nobody_gets_out(world: World, name: str, way: Namespaces) -> None:
+    ran = confined(within(way), script(EVERY[name]), json.dumps(world.told))
+    assert "ESCAPED" not in ran.output, ran.output
+    assert "kept in" in ran.output or ran.status != 0, ran.errors
+    assert ran.stopped is not Stopped.NOT_CONFINED, ran.errors
+    assert "not confined" not in ran.errors
+    world.assert_untouched()
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+def test_the_same_succeeds_without_walls(world: World, name: str, tmp_path: Path) -> None:
+    """The negative control: what keeps the script in is the sandbox, and nothing else on this machine."""
+    own = tmp_path / "script.py"
+    own.write_bytes(script(ORDINARY[name]))
+    bare = subprocess.run(
+        [sys.executable, str(own), json.dumps(world.told)],
+        cwd=tmp_path,
+        check=False,
+        env={"SECRET": "x"},
+        capture_output=True,
+        text=True,
+    )
+    assert "ESCAPED" in bare.stdout, bare.stdout + bare.stderr
+
+
+def test_this_machine_has_walls_and_the_best_is_used() -> None:
+    found = walls()
+    assert found is not None
+    assert found.landlock == landlock.version()
+
+
+def test_where_a_wall_does_not_stand_nothing_runs(world: World) -> None:
+    """Asked for a Landlock that this kernel has not, the process ends before the script."""
+    ran = confined(Walls(Namespaces.NONE, 0), script(ORDINARY["read: a secret"]), json.dumps(world.told))
+    assert ran.stopped is Stopped.NOT_CONFINED
+    assert ran.output == ""

@@ -1,0 +1,119 @@
+"""What a confined script costs is bounded, it is told why it was stopped, and what is left of it is what it may leave."""
+
+import asyncio
+import time
+from dataclasses import replace
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any
+
+import psutil
+import pytest
+
+from copilot_site.lib.confinement.plan import MIB, Limits
+from copilot_site.lib.confinement.running import Ran, Stopped, run_confined
+from copilot_site.lib.confinement.walls import walls
+
+LIMITS = Limits(cpu_s=20, wall_s=30.0)
+
+
+def ran(code: str, limits: Limits = LIMITS, *, stdin: bytes = b"") -> Ran:
+    found = walls()
+    assert found is not None
+    return asyncio.run(run_confined(found, {"script.py": code.encode()}, "script.py", limits=limits, stdin=stdin))
+
+
+@pytest.mark.parametrize(
+    ("code", "limits", "stopped"),
+    [
+        ("while True: pass", {"cpu_s": 1}, Stopped.TIME),
+        ("import time; time.sleep(60)", {"wall_s": 1.0}, Stopped.TIME),
+        ("import signal, time\nfor n in (2, 15, 24): signal.signal(n, signal.SIG_IGN)\nwhile True: pass", {"cpu_s": 1}, Stopped.TIME),
+        ("import sys\nsys.stdout.close(); import os; os.close(1); os.close(2)\nimport time; time.sleep(60)", {"wall_s": 1.0}, Stopped.TIME),
+        ("print('x' * 10**6)", {"output_bytes": 1000}, Stopped.OUTPUT),
+        ("import sys\nwhile True: sys.stderr.write('x' * 1000)", {"output_bytes": 100_000}, Stopped.OUTPUT),
+        ("n = 0\nwhile True: open(str(n), 'w').write('x'); n += 1", {"files": 10}, Stopped.WRITTEN),
+        ("for n in range(9): open(str(n), 'wb').write(bytes(2**20))", {"folder_bytes": 4 * MIB}, Stopped.WRITTEN),
+        ("for n in range(9): open(f'../tmp/{n}', 'wb').write(bytes(2**20))", {"folder_bytes": 4 * MIB}, Stopped.WRITTEN),
+    ],
+)  # fmt: skip
+def test_too_much_is_stopped_and_leaves_nothing(code: str, limits: dict[str, Any], stopped: Stopped) -> None:
+    began = time.monotonic()
+    found = ran(code, replace(LIMITS, **limits))
+    assert found.stopped is stopped, found
+    assert found.files == {}
+    assert time.monotonic() - began < 15
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "enough"),
+    [
+        ("bytes(300 * 2**20)", "MemoryError", {"memory_bytes": 700 * MIB}),
+        ("open('big', 'wb').write(bytes(3 * 2**20))", "File too large", {"file_bytes": 4 * MIB}),
+        ("open('big', 'wb').truncate(2**40)", "File too large", {"file_bytes": 2**41, "folder_bytes": 2**42}),
+        ("[open('/dev/null') for _ in range(60)]", "Too many open files", {"open_files": 100}),
+        (
+            "import threading, time\n[threading.Thread(target=time.sleep, args=(.2,)).start() for _ in range(40)]",
+            "can't start new thread",
+            {"threads": 64},
+        ),
+    ],
+)
+def test_too_much_fails_inside_and_enough_does_not(code: str, reason: str, enough: dict[str, int]) -> None:
+    """The second half is the negative control: the limit is what stops it."""
+    tight = replace(LIMITS, memory_bytes=256 * MIB, file_bytes=2 * MIB, open_files=50, threads=16)
+    if "threads" in enough:
+        tight = replace(tight, memory_bytes=700 * MIB)
+    found = ran(code, tight)
+    assert (found.status, found.stopped) == (1, None)
+    assert reason in found.errors
+    wide = replace(LIMITS, memory_bytes=700 * MIB, **{k: v for k, v in enough.items() if k != "memory_bytes"})
+    if "truncate" not in code:  # a sparse file is read when it is taken out
+        assert ran(code, wide).status == 0
+
+
+def test_a_script_reads_writes_and_says() -> None:
+    code = "import os, sys\nos.mkdir('a'); open('a/b.txt', 'w').write(sys.stdin.read()); print('done', sys.argv[1:]); sys.exit(3)"
+    found = ran(code, stdin="中文".encode())
+    assert (found.status, found.output, found.errors, found.stopped) == (3, "done []\n", "", None)
+    assert found.files == {"a/b.txt": "中文".encode()}
+
+
+def test_what_is_no_plain_file_is_not_taken_out() -> None:
+    """Neither pipes nor links: whoever takes the files out must not wait for one or follow the other."""
+    code = """
+import os
+for make in (lambda: os.mkfifo('pipe'), lambda: os.symlink('/etc/passwd', 'link'), lambda: os.symlink('/', 'folder')):
+    try: make()
+    except OSError: pass
+open('plain', 'w').close()
+"""
+    assert set(ran(code).files) == {"plain"}
+
+
+def test_libraries_of_the_installation_work() -> None:
+    code = "import docx, openpyxl\ndocx.Document().save('a.docx'); openpyxl.Workbook().save('b.xlsx')"
+    found = ran(code)
+    assert found.status == 0, found.errors
+    assert {path: data[:2] for path, data in found.files.items()} == {"a.docx": b"PK", "b.xlsx": b"PK"}
+
+
+@pytest.mark.parametrize("code", ["print(1)", "import time; time.sleep(60)", "while True: pass"])
+def test_nothing_is_left_behind(code: str) -> None:
+    before = set(Path(gettempdir()).glob("confined-*"))
+    ran(code, replace(LIMITS, wall_s=1.0))
+    assert set(Path(gettempdir()).glob("confined-*")) <= before
+    assert not [one for one in psutil.Process().children(recursive=True) if "confinement" in " ".join(one.cmdline())]
+
+
+async def test_who_is_cancelled_leaves_no_process() -> None:
+    found = walls()
+    assert found is not None
+    task = asyncio.create_task(run_confined(found, {"s.py": b"import time; time.sleep(60)"}, "s.py"))
+    async with asyncio.timeout(10):
+        while not [one for one in psutil.Process().children() if "confinement" in " ".join(one.cmdline())]:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not [one for one in psutil.Process().children(recursive=True) if "confinement" in " ".join(one.cmdline())]

@@ -1,0 +1,80 @@
+"""What is uploaded as a skill is believed in nothing."""
+
+import io
+import stat
+from collections.abc import Callable
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+import pytest
+
+from agent.management.commands.skill import SHIPPED
+from agent.skills.packages import files_in, package_of, read_package
+from copilot_site.lib.errors import InvalidInput
+
+GOOD = b"---\nname: a-skill\ndescription: Does something.\n---\n\nDo it.\n"
+
+
+def packed(*members: tuple[str | ZipInfo, bytes]) -> bytes:
+    data = io.BytesIO()
+    with ZipFile(data, "w", ZIP_DEFLATED) as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+    return data.getvalue()
+
+
+def linked() -> ZipInfo:
+    member = ZipInfo("scripts/link.py")
+    member.external_attr = (stat.S_IFLNK | 0o777) << 16
+    return member
+
+
+def test_a_folder_around_it_is_taken_off_and_the_same_files_are_the_same_archive() -> None:
+    plain = read_package(packed(("SKILL.md", GOOD), ("scripts/a.py", b"1")))
+    inside = read_package(packed(("a-skill/SKILL.md", GOOD), ("a-skill/scripts/a.py", b"1"), ("__MACOSX/x", b"")))
+    assert plain.files == inside.files == {"SKILL.md": GOOD, "scripts/a.py": b"1"}
+    assert plain.archive == inside.archive
+    assert (plain.name, plain.description, plain.instructions) == ("a-skill", "Does something.", "Do it.")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: b"no zip",
+        lambda: packed(("README.md", b"x")),
+        lambda: packed(("SKILL.md", GOOD), ("../out", b"x")),
+        lambda: packed(("SKILL.md", GOOD), ("/etc/x", b"x")),
+        lambda: packed(("SKILL.md", GOOD), ("a\\..\\b", b"x")),
+        lambda: packed(("SKILL.md", GOOD), ("a//b", b"x")),
+        lambda: packed(("SKILL.md", GOOD), ("C:x", b"x")),
+        lambda: packed(("SKILL.md", GOOD), ("a\nb", b"x")),
+        lambda: packed(("SKILL.md", GOOD), (linked(), b"/etc/passwd")),
+        lambda: packed(("SKILL.md", GOOD), ("a", b"x"), ("A", b"y")),
+        lambda: packed(("SKILL.md", GOOD), ("bomb", bytes(900_000))),
+        lambda: packed(("SKILL.md", GOOD), ("large", bytes(2_000_000))),
+        lambda: packed(("SKILL.md", GOOD), *((str(n), b"x") for n in range(300))),
+        lambda: packed(("SKILL.md", GOOD), ("/".join("abcdefgh"), b"x")),
+        lambda: packed(("SKILL.md", b"no head")),
+        lambda: packed(("SKILL.md", b"---\nname: Not A Name\ndescription: x\n---\nDo.")),
+        lambda: packed(("SKILL.md", b"---\nname: a\n---\nDo.")),
+        lambda: packed(("SKILL.md", b"---\nname: a\ndescription: x\n---\n")),
+        lambda: packed(("SKILL.md", b"---\nx: &x [a]\nname: a\ndescription: x\ny: *x\n---\nDo.")),
+        lambda: packed(("SKILL.md", b"---\nname: !!python/name:os.system\ndescription: x\n---\nDo.")),
+        lambda: packed(("SKILL.md", b"\xff\xfe")),
+    ],
+)
+def test_what_is_wrong_is_refused_with_a_sentence(make: Callable[[], bytes]) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read_package(make())
+    assert str(refused.value).endswith(".")
+
+
+def test_files_that_are_not_those_reviewed_are_not_used() -> None:
+    with pytest.raises(InvalidInput):
+        files_in(package_of({"SKILL.md": GOOD}).archive, "0" * 64)
+
+
+@pytest.mark.parametrize("name", ["report", "compare-versions", "release-notes-digest"])
+def test_ours_are_skills(name: str) -> None:
+    folder = SHIPPED / name
+    files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert package_of(files).name == name
