@@ -40,7 +40,8 @@ export function showFrom(item) {
 
 function below() {
   // px of the thread that stand under the composer or beyond; the room that is left empty does not count
-  const last = thread.lastElementChild?.lastElementChild;
+  const parts = thread.lastElementChild?.children ?? [];
+  const last = [...parts].findLast((part) => part.offsetHeight); // templates take no room
   return last ? last.getBoundingClientRect().bottom - composer.getBoundingClientRect().top + 12 : 0;
 }
 
