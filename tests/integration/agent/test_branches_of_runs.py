@@ -67,7 +67,8 @@ def test_a_page_shows_the_branch_that_was_written_last_or_the_one_of_a_message(t
     beside = talk.ask(PARK, instead_of=second.parent_id)
 
     def shown(through: Message | None = None) -> list[object]:
-        return [each.id for each in messages_of(talk.principal, talk.session, through=through and through.pk)]
+        at = through.pk if through else None
+        return [each.id for each in messages_of(talk.principal, talk.session, through=at)]
 
     assert shown() == [first.parent_id, first.pk, beside.parent_id, beside.pk]
     assert shown(second) == [first.parent_id, first.pk, second.parent_id, second.pk]

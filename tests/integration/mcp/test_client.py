@@ -15,8 +15,9 @@ from agent.mcp.client.address import ServiceUnusable
 from agent.mcp.client.rows import McpService, ToolApproval, Transport
 from agent.mcp.client.services import read_tools, save_service
 from agent.mcp.client.tool import name_of, outside_tools
-from agent.model_settings import check_tools, profile_of
+from agent.model_settings import check_tools
 from agent.models import Message, Session
+from agent.profile_choice import profile_of
 from agent.profiles import Options
 from agent.rest.tools import catalogue
 from agent.tools.base import ToolContext, add_tool, find
@@ -109,11 +110,12 @@ def test_only_allowed_tools_of_services_that_are_on_are_there(service: Service) 
 
 def test_a_tool_is_in_the_catalogue_and_off_where_no_profile_switches_it_on(service: Service) -> None:
     set_up(service)
-    rows = {row["name"]: row for row in catalogue(Principal.of(make_user()), "en")}
+    someone = Principal.of(make_user())
+    rows = {row["name"]: row for row in catalogue(someone, "en")}
     assert (rows[FIND]["is_default"], rows[FIND]["is_available"]) == (False, True)
-    assert profile_of(Options()).outside == ()
+    assert profile_of(someone, Options()).outside == ()
     switched_on(FIND)
-    assert [tool.name for tool in profile_of(Options()).outside] == [FIND]
+    assert [tool.name for tool in profile_of(someone, Options()).outside] == [FIND]
     check_tools([FIND])
     with pytest.raises(ValidationError):
         check_tools(["mcp_desk_nonsense"])

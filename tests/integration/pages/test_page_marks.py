@@ -91,7 +91,7 @@ def test_the_drawer_shows_the_page_before_the_text_and_says_when_nothing_is_mark
     assert "could not be found" not in body
     version = house.pdf.current_version
     assert version is not None
-    with version.file.storage.open(version.file.name, "wb") as original:
+    with version.file.storage.open(str(version.file.name), "wb") as original:
         original.write(printed("Somebody printed the page anew."))
     body = plain(client_of(house.reader).get(url).content)
     assert "<rect" not in body

@@ -13,7 +13,7 @@ from agent.model_settings import LanguageModel, check_tools
 from agent.models import AgentProfile
 from agent.providers.base import ModelMisconfigured
 from agent.providers.configured import served_model
-from agent.tools.base import ALIASES, RESERVED, default_names, find, in_order
+from agent.tools.base import ALIASES, default_names, find, in_order
 from tests.factories import allow, make_base, make_document
 from tests.integration.rest.world import World
 
@@ -31,7 +31,6 @@ def listed(world: World, role: str = "all", **headers: Any) -> list[dict[str, An
 def test_every_registered_tool_is_listed_and_nothing_else(world: World) -> None:
     rows = listed(world)
     assert [row["name"] for row in rows] == [tool.name for tool in in_order()]
-    assert not RESERVED & {row["name"] for row in rows}
     assert [row["name"] for row in rows if row["is_default"]] == default_names()
 
 
@@ -81,9 +80,6 @@ def test_a_profile_names_tools_that_exist() -> None:
     check_tools(["thinking", "rag_retriever"])
     with pytest.raises(ValidationError, match="did you mean 'thinking'"):
         check_tools(["thinkin"])
-    for name in RESERVED:
-        with pytest.raises(ValidationError):
-            check_tools([name])
 
 
 def test_a_key_is_stored_so_that_the_table_does_not_show_it(settings: Any) -> None:
