@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from uuid import UUID
 
 from agent.events import StopReason
@@ -14,29 +14,20 @@ from agent.shown.message import Around, ReadBesides, ShownCitation, ShownMessage
 from agent.shown.steps import in_seconds, steps_of
 from authz.principal import Principal
 from knowledge.places import DocumentPlace, places_of
-from knowledge.selectors import ShownPassage, passages
 
 CHIP_LENGTH = 28  # characters of a title; a card has all of it
 MOST_READ = 20  # documents listed as read besides
 
-
-@dataclass(frozen=True)
-class _Read:
-    """What the answers of a page were made of, as far as this person may see it now."""
-
-    passages: Mapping[UUID, ShownPassage]
-    places: Mapping[UUID, DocumentPlace]
+Places = Mapping[UUID, DocumentPlace]
 
 
 def around(principal: Principal, shown: Iterable[ShownMessage], rows: Iterable[Message]) -> dict[UUID, Around]:
     """Message → what is around it, under today's rights; of answers alone. shown, rows: the same messages."""
     pairs = [(message, row) for message, row in zip(shown, rows, strict=True) if message.is_answer]
-    read = {pk for _message, row in pairs for pk in _chunks(row)}
-    seen = {passage.chunk_id: passage for passage in passages(principal, read)}
-    documents = {passage.document_id for passage in seen.values()}
+    documents = {passage.document_id for message, _row in pairs for passage in message.read}
     documents |= {citation.passage.document_id for message, _row in pairs for citation in message.citations}
-    known = _Read(seen, places_of(principal, documents))
-    told = {message.id: _around(message, row, known) for message, row in pairs}
+    places = places_of(principal, documents)
+    told = {message.id: _around(message, row, places) for message, row in pairs}
     for message, row in pairs:
         if message.stop_reason == StopReason.NO_EVIDENCE:
             told[message.id] = replace(told[message.id], close_titles=close_titles(principal, _asked(row)))
@@ -48,17 +39,10 @@ def _asked(row: Message) -> str:
     return str(row.state.get("input", {}).get("normalized_query", ""))
 
 
-def _chunks(row: Message) -> Iterator[UUID]:
-    """The passages that an answer could stand on, in the order in which they were found."""
-    for item in row.state.get("evidence_items", ()):
-        if item["authz"]["result"] == "allow" and item["source"].get("chunk_id"):
-            yield UUID(item["source"]["chunk_id"])
-
-
-def _around(message: ShownMessage, row: Message, read: _Read) -> Around:
+def _around(message: ShownMessage, row: Message, places: Places) -> Around:
     return Around(
-        tuple(_sources(message, _asked(row), read)),
-        tuple(_besides(message, row, read))[:MOST_READ],
+        tuple(_sources(message, _asked(row), places)),
+        tuple(_besides(message, places))[:MOST_READ],
         steps_of(row.state),
         "" if row.duration_ms is None else in_seconds(row.duration_ms),
         ending_of(message),
@@ -66,26 +50,26 @@ def _around(message: ShownMessage, row: Message, read: _Read) -> Around:
     )
 
 
-def _sources(message: ShownMessage, asked: str, read: _Read) -> Iterator[Source]:
+def _sources(message: ShownMessage, asked: str, places: Places) -> Iterator[Source]:
     documents = {citation.passage.document_id: citation.passage.title for citation in message.citations}
     titles = Counter(documents.values())
     for citation in message.citations:
-        place = read.places.get(citation.passage.document_id)
+        place = places.get(citation.passage.document_id)
         label = _short(citation.passage.title)
         if titles[citation.passage.title] > 1 and place is not None:
-            label = f"{label} · {_told_apart(citation, message, read)}"
+            label = f"{label} · {_told_apart(citation, message, places)}"
         yield Source(citation, label, place, marked(citation.snippet, asked))
 
 
-def _told_apart(citation: ShownCitation, message: ShownMessage, read: _Read) -> str:
+def _told_apart(citation: ShownCitation, message: ShownMessage, places: Places) -> str:
     """What tells a document from others of its title: its folder, else its file, else its day."""
-    mine = read.places[citation.passage.document_id]
+    mine = places[citation.passage.document_id]
     others = [
-        read.places[other.passage.document_id]
+        places[other.passage.document_id]
         for other in message.citations
         if other.passage.title == citation.passage.title
         and other.passage.document_id != citation.passage.document_id
-        and other.passage.document_id in read.places
+        and other.passage.document_id in places
     ]
     if mine.path[-1] not in {other.path[-1] for other in others}:
         return _short(mine.path[-1])
@@ -94,14 +78,13 @@ def _told_apart(citation: ShownCitation, message: ShownMessage, read: _Read) -> 
     return f"{mine.changed_at:%Y-%m-%d}"
 
 
-def _besides(message: ShownMessage, row: Message, read: _Read) -> Iterator[ReadBesides]:
+def _besides(message: ShownMessage, places: Places) -> Iterator[ReadBesides]:
     cited = {citation.passage.document_id for citation in message.citations}
-    found = [read.passages[pk] for pk in dict.fromkeys(_chunks(row)) if pk in read.passages]
-    counts = Counter(passage.document_id for passage in found)
-    first = {passage.document_id: passage for passage in reversed(found)}
+    counts = Counter(passage.document_id for passage in message.read)
+    first = {passage.document_id: passage for passage in reversed(message.read)}
     for document_id in counts:
         if document_id not in cited:
-            yield ReadBesides(first[document_id], read.places.get(document_id), counts[document_id])
+            yield ReadBesides(first[document_id], places.get(document_id), counts[document_id])
 
 
 def _short(title: str) -> str:

@@ -174,8 +174,9 @@ class ShownMessage:
     on as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose names they may ask
     to be let in. pages: sources from outside; asked_outside: the questions that left the house. files: that scripts made and that can
     still be downloaded. explore: the address of the form in which a question on data that was not read can be asked. approval: the call
-    that they are asked to allow. around: of an answer that is prepared for a page (`agent.shown.page`). parent_id: what it follows.
-    branches: of the questions at its place, where there are several.
+    that they are asked to allow. read: passages that the answer could stand on, in the order found. around: of an answer that is
+    prepared for a page (`agent.shown.page`). parent_id: what it follows. branches: of the questions at its place, where there are
+    several.
     """
 
     id: UUID
@@ -199,6 +200,7 @@ class ShownMessage:
     offers: tuple[Offer, ...] = ()
     approval: ToolApproval | None = None
     tool_calls: tuple[ShownToolCall, ...] = ()
+    read: tuple[ShownPassage, ...] = ()
     duration_ms: int | None = None
     rating: str = ""
     fault: str = ""

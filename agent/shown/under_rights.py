@@ -1,6 +1,6 @@
 """Stored messages as a person may see them: one reading of their rights for all of them."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -49,6 +49,7 @@ def under_rights(principal: Principal, rows: Iterable[Message]) -> list[ShownMes
     """The messages in their order, under today's rights; have their citations and queries fetched with them."""
     found = list(rows)
     wanted = {citation.chunk_id for row in found for citation in row.citations.all()}
+    wanted |= {pk for row in found for pk in _read(row)}  # in one look: a second one is at another moment
     results = {query.pk: queried_by(query) for row in found for query in row.queries.all()}
     vouched = visible_queries(principal, set(results.values()))
     asking = [row.pk for row in found if row.state.get("plan", {}).get("approval")]
@@ -70,6 +71,13 @@ def queried_by(row: QueryCitation) -> Queried:
 
 def _offered(row: Message) -> list[UUID]:
     return [UUID(pk) for pk in row.state.get("offers", ())]
+
+
+def _read(row: Message) -> Iterator[UUID]:
+    """The passages that an answer could stand on, in the order in which they were found."""
+    for item in row.state.get("evidence_items", ()):
+        if item["authz"]["result"] == "allow" and item["source"].get("chunk_id"):
+            yield UUID(item["source"]["chunk_id"])
 
 
 def _show(row: Message, seen: _Seen) -> ShownMessage:
@@ -109,6 +117,7 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
         files=tuple(file for file in seen.files if file.message_id == row.pk),
         approval=seen.approvals.get(row.pk),
         tool_calls=tuple(_tool_call(step) for step in row.state.get("trace_steps", ()) if step.get("tool")),
+        read=tuple(seen.passages[pk] for pk in dict.fromkeys(_read(row)) if pk in seen.passages),
         duration_ms=row.duration_ms,
         rating=row.rating,
         fault=row.fault,

@@ -134,11 +134,12 @@ def test_sentences_of_a_model_come_while_it_still_writes(reader: Principal) -> N
 def test_a_stop_before_the_first_word_says_so(reader: Principal) -> None:
     async def stop_at_once(live: Live) -> list[Entry]:
         await live.read(until=lambda entry: entry.seq == 0)
+        assert await asyncio.to_thread(server.asked.wait, 60)
         await ask_to_stop(live.message_id)
         return await live.read()
 
     live = Live(reader, LEAVE)
-    with modelled(says("", hang="before")):
+    with modelled(says("", hang="before")) as server:
         entries = lived(live, stop_at_once)
     assert kinds(events_of(entries)) == ["agent_query", "stop", "complete"]
     assert row(live).content == "Stopped before the answer was complete."

@@ -85,7 +85,8 @@ def test_the_page_rates_and_asks_why(answered: Asked) -> None:
     conversation = reverse("conversation", args=[answered.row.session_id])
     assert "Say why" not in client.get(conversation).content.decode()
     answer = client.post(path, {"rating": "not_helpful"})
-    assert (answer.status_code, answer["Location"]) == (302, f"{conversation}#m-{answered.row.pk}")
+    branch = reverse("conversation-at", args=[answered.row.session_id, answered.row.pk])
+    assert (answer.status_code, answer["Location"]) == (302, f"{branch}#m-{answered.row.pk}")
     page = client.get(conversation).content.decode()
     assert 'value="" aria-pressed="true" aria-label="This answer did not help"' in page
     assert "Say why" in page
