@@ -64,7 +64,7 @@ def test_no_page_has_a_fault_or_a_small_target(system: System, chromium: Browser
     page.locator(".trace > summary").click()
     look("conversation")
     page.get_by_role("link", name="How this answer was made").click()
-    page.locator(".run-facts").wait_for()
+    page.get_by_role("heading", name="What was read").wait_for()
     look("run")
     page.goto(f"{system.url}/library/")
     page.get_by_role("link", name=re.compile("Engineering")).first.click()
