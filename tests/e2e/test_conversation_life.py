@@ -1,7 +1,5 @@
 """What a person does with questions: stop them, let them wait, ask them again, in other words, and wider."""
 
-import time
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -11,6 +9,13 @@ from tests.modelserver import Request
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OTHER = "Which rule is there for a trip to the islands?"
+# milliseconds from the click to the answer as it is stored, by the clock of the page: the test itself looks only now and then
+STOP = """() => new Promise((taken) => {
+  const began = performance.now();
+  const look = () => document.querySelector("li.answer[id]") && taken(performance.now() - began);
+  new MutationObserver(look).observe(document.getElementById("thread"), { childList: true });
+  document.getElementById("stop").click();
+})"""
 THIRD = "Which rule is there for a trip to the forest?"
 
 
@@ -28,10 +33,7 @@ def test_an_answer_stops_in_less_than_a_second_and_keeps_what_was_written(page: 
         sign_in(page, talk.url)
         send(page, QUESTION)
         expect(page.locator("li.answer:last-child .answer-text")).to_contain_text("coast")
-        began = time.monotonic()
-        page.get_by_role("button", name="Stop the answer").click()
-        expect(page.locator("li.answer[id]")).to_be_visible()
-        assert time.monotonic() - began < 1.0
+        assert page.evaluate(STOP) < 1000
         expect(page.locator("li.answer")).to_contain_text("coast")
         expect(page.locator("li.answer")).not_to_contain_text("forest")
 

@@ -41,7 +41,7 @@ export function showFrom(item) {
 function below() {
   // px of the thread that stand under the composer or beyond; the room that is left empty does not count
   const parts = thread.lastElementChild?.children ?? [];
-  const last = [...parts].findLast((part) => part.offsetHeight); // templates take no room
+  const last = [...parts].findLast((part) => part.offsetHeight); // what is hidden takes no room
   return last ? last.getBoundingClientRect().bottom - composer.getBoundingClientRect().top + 12 : 0;
 }
 
