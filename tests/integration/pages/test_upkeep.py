@@ -113,7 +113,14 @@ def test_the_end_of_a_document_is_proven_in_the_audit_log() -> None:
     assert client_of(house.keeper).post(reverse("trash-erase", args=[document.pk])).status_code == 302
     entry = Entry.objects.get(action=Action.DOCUMENT_ERASED)
     assert entry.target_id == str(document.pk)
-    assert entry.detail["left"] == {"passages": 0, "vectors": 0, "token_vectors": 0, "files": 0, "page_images": 0}
+    assert entry.detail["left"] == {
+        "passages": 0,
+        "vectors": 0,
+        "token_vectors": 0,
+        "files": 0,
+        "page_images": 0,
+        "graph_mentions": 0,
+    }
     assert not Chunk.unscoped.filter(document_id=document.pk).exists()
     assert stored_files(house.base) == set()
     assert not Folder.unscoped.filter(parent=house.folder, kind="document").exists()
