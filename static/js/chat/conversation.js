@@ -179,7 +179,7 @@ export class Conversation {
       const said = told.querySelector(".answer-text");
       announce.textContent = said ? asText(said, { withNumbers: false }) : "";
     } else answer.state.remove(); // what was streamed stays; it is the same text
-    grown();
+    look(); // a reader begins at the question, not at the end of its sources or its table
     this.#over(isWell);
   }
 

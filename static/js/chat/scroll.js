@@ -4,7 +4,7 @@ import { thread } from "./page.js";
 
 const composer = document.getElementById("composer");
 const down = document.getElementById("to-end");
-const NEAR = 48; // px; the end is in view
+const NEAR = 24; // px; the end is in view, and the buttons at the foot of an answer with it
 
 let isFollowing = false;
 let expected = null; // where the page was put; elsewhere somebody has scrolled
