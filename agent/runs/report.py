@@ -91,8 +91,8 @@ class ShownEvidence:
 class RunReport:
     """filtered: pieces that a right took out while the run went on. hidden: pieces that the viewer may not see today.
 
-    facts: what made the answer and what it cost, as label and value. prompts: name and hash. steps: empty for answers that are
-    older than traces.
+    facts: what made the answer and what it cost, as label and value; outside: what left the house and what was read there. prompts:
+    name and hash. steps: empty for answers that are older than traces.
     """
 
     message: Message
@@ -102,6 +102,7 @@ class RunReport:
     hidden: int
     facts: tuple[tuple[Label, Label], ...]
     prompts: tuple[tuple[str, str], ...]
+    outside: tuple[tuple[Label, Label], ...] = ()
     stages: tuple[Label, ...] = tuple(STAGES.values())
 
 
@@ -120,6 +121,7 @@ def run_report(principal: Principal, message: Message) -> RunReport:
         hidden=len(used) - len(shown),
         facts=tuple(_facts(message, state)),
         prompts=tuple(sorted(message.prompts.items())),
+        outside=tuple(_outside(state)),
     )
 
 
@@ -204,6 +206,15 @@ def _title(item: Mapping[str, Any], passage: ShownPassage | None) -> str:
     return passage.title if passage else str(item["source"].get("title") or _source(item))
 
 
+def _outside(state: Mapping[str, Any]) -> Iterator[tuple[Label, Label]]:
+    """What left the house, and which pages were read there."""
+    web = (state.get("tools") or {}).get("web") or {}
+    for asked in web.get("asked", ()):
+        yield _("Asked outside"), f"“{asked['query']}” → {asked['to']}"
+    for page in web.get("fetched", ()):
+        yield _("Page from outside"), f"{page['url'][:200]} ({page['code']})"
+
+
 def _facts(message: Message, state: Mapping[str, Any]) -> Iterator[tuple[Label, Label]]:
     """Only what there is to say."""
     made, spent = state.get("versions") or {}, state.get("spent") or {}
@@ -216,11 +227,6 @@ def _facts(message: Message, state: Mapping[str, Any]) -> Iterator[tuple[Label, 
     if tokens:
         yield _("Tokens sent and received"), f"{spent['input_tokens']:,} + {spent['output_tokens']:,}"
         yield _("Cost, in the currency of the model's prices"), spent["cost"]
-    web = (state.get("tools") or {}).get("web") or {}
-    for asked in web.get("asked", ()):
-        yield _("Asked outside"), f"“{asked['query']}” → {asked['to']}"
-    for page in web.get("fetched", ()):
-        yield _("Page from outside"), f"{page['url'][:200]} ({page['code']})"
     if spent.get("stopped_by"):
         yield _("Limit that was reached"), spent["stopped_by"]
     for label, name in ((_("Embedder"), "embedder"), (_("Reranker"), "reranker"), (_("Agent profile"), "profile")):

@@ -83,7 +83,7 @@ def _chips(
         elif page := outside.get(number):
             yield Chip(
                 name=_("Source %(number)s from outside: %(host)s") % {"number": number, "host": page.host},
-                label=_("outside: %(host)s") % {"host": page.host},
+                label=page.host,
                 numbers=str(number),
                 anchor=f"w-{message.id}-{number}",
                 icon="globe",

@@ -28,10 +28,10 @@ _TAGS = {
     "p", "br", "ul", "ol", "li", "strong", "em", "code", "pre", "blockquote", "hr",
     "table", "thead", "tbody", "tr", "th", "td", "h1", "h2", "h3", "h4", "h5", "h6",
 }  # fmt: skip
-# Where chips and unchecked sentences stand while Markdown is read: punctuation, so that emphasis beside it is still emphasis.
-_CHIPS, _OPEN, _CLOSE = "⁅⁆", "⸨", "⸩"
+# Where chips, unchecked sentences and what is from outside stand while Markdown is read: punctuation, so that emphasis beside it is one.
+_CHIPS, _OPEN, _CLOSE, _OUTSIDE = "⁅⁆", "⸨", "⸩", "⁂"
 _CHIP = re.compile(rf"\s*{_CHIPS[0]}(\d+){_CHIPS[1]}")
-_RESERVED = str.maketrans({_CHIPS[0]: "[", _CHIPS[1]: "]", _OPEN: "((", _CLOSE: "))"})
+_RESERVED = str.maketrans({_CHIPS[0]: "[", _CHIPS[1]: "]", _OPEN: "((", _CLOSE: "))", _OUTSIDE: "*"})
 _PIPE = re.compile(r"\|")
 _HEADING = re.compile(r"<(/?)h[1-6]>")
 
@@ -47,7 +47,8 @@ def as_html(message: ShownMessage) -> SafeString:
     body = _read(_written(parts)) if is_written else _lines(_told(parts, _above_tables(message)))
     chips = ["".join(map(_drawn, each)) for _sentence, each in parts]
     unchecked = f'</span> <span class="unchecked-mark">{html.escape(_("(not checked against the source)"))}</span>'
-    body = body.replace(_OPEN, '<span class="unchecked">').replace(_CLOSE, unchecked)
+    outside = f' <span class="outside-mark">{html.escape(_("(from outside)"))}</span>'
+    body = body.replace(_OUTSIDE, outside).replace(_OPEN, '<span class="unchecked">').replace(_CLOSE, unchecked)
     return mark_safe(_CHIP.sub(lambda found: chips[int(found[1])], body))  # noqa: S308 - sanitised or escaped, chips by template
 
 
@@ -90,6 +91,7 @@ def _marked(text: str, place: int, part: Part) -> str:
     sentence, chips = part
     said = text.translate(_RESERVED)
     said = said if sentence.is_checked else f"{_OPEN}{said}{_CLOSE}"
+    said = f"{said}{_OUTSIDE}" if sentence.is_outside else said
     return f"{said}{_CHIPS[0]}{place}{_CHIPS[1]}" if chips else said
 
 

@@ -16,4 +16,5 @@ def drained(queue: str) -> list[UUID]:
             except Empty:
                 return found
             message.ack()
-            found.append(UUID(message.payload[0][0]))
+            if "ingest" in message.headers["task"]:  # other work on documents waits there, too
+                found.append(UUID(message.payload[0][0]))
