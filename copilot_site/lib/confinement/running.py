@@ -4,9 +4,10 @@ import asyncio
 import os
 import signal
 import stat
+import threading
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +16,9 @@ from .child import NOT_CONFINED
 from .plan import Limits, Walls
 from .walls import command, environment, plan_in, scratch
 
-_LOOK_S = 0.1  # between two looks at what was written
+AT_ONCE = 2  # scripts of this process; each may take as much memory as its limits say
+_LOOK_S = 0.1  # between two looks at what was written, or for a free place
+_places = threading.BoundedSemaphore(AT_ONCE)  # runs have event loops of their own
 _KILLED = {-signal.SIGXCPU, -signal.SIGKILL, 128 + signal.SIGXCPU, 128 + signal.SIGKILL}
 """What the limit of processor time ends with, seen directly or through the process that waits outside."""
 
@@ -69,9 +72,27 @@ async def run_confined(
 ) -> Ran:
     """Run `script`, one of `files`: they lie read-only in a folder `in`, beside the one where it starts and may write.
 
-    Nothing stays but what is returned; killed when cancelled. Raises OSError where no process starts.
+    Waits while AT_ONCE others run. Nothing stays but what is returned; killed when cancelled. Raises OSError where no process starts.
     """
     limits = limits or Limits()
+    async with _place():
+        return await _run(within, files, script, arguments, stdin=stdin, limits=limits)
+
+
+@asynccontextmanager
+async def _place() -> AsyncIterator[None]:
+    """One of the places of this process, as soon as one is free."""
+    while not _places.acquire(blocking=False):  # noqa: ASYNC110 - places are shared by event loops
+        await asyncio.sleep(_LOOK_S)
+    try:
+        yield
+    finally:
+        _places.release()
+
+
+async def _run(
+    within: Walls, files: Mapping[str, bytes], script: str, arguments: Sequence[str], *, stdin: bytes, limits: Limits
+) -> Ran:
     with scratch(within) as folder:
         for name, data in files.items():
             path = folder / "in" / name

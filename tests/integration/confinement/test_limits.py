@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from copilot_site.lib.confinement.plan import MIB, Limits
-from copilot_site.lib.confinement.running import Ran, Stopped, run_confined
+from copilot_site.lib.confinement.running import AT_ONCE, Ran, Stopped, run_confined
 from copilot_site.lib.confinement.walls import walls
 
 LIMITS = Limits(cpu_s=20, wall_s=30.0)
@@ -117,3 +117,19 @@ async def test_who_is_cancelled_leaves_no_process() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert not [one for one in psutil.Process().children(recursive=True) if "confinement" in " ".join(one.cmdline())]
+
+
+def test_no_more_than_a_few_run_at_once() -> None:
+    code = "import time; began = time.time(); time.sleep(1); print(began, time.time())"
+
+    async def several() -> list[Ran]:
+        found = walls()
+        assert found is not None
+        files = {"script.py": code.encode()}
+        return await asyncio.gather(
+            *(run_confined(found, files, "script.py", limits=LIMITS) for _ in range(AT_ONCE + 1))
+        )
+
+    spans = [tuple(map(float, each.output.split())) for each in asyncio.run(several())]
+    at_once = [sum(begun <= moment < over for begun, over in spans) for moment, _over in spans]
+    assert max(at_once) <= AT_ONCE
