@@ -30,6 +30,7 @@ _INVISIBLE = re.compile(
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
 )
 _JOINERS = "\u200c\u200d"
+_JOINER = re.compile(f"[{_JOINERS}]")
 _JOINED_SCRIPT = re.compile(
     "[\u0620-\u08ff\u0900-\u0dff\u0f40-\u109f\u1780-\u17d3\u1820-\u18aa]"
 )  # Arabic to Mongolian
@@ -48,7 +49,16 @@ def normalise(text: str) -> str:
     text = _NEWLINES.sub("\n", text).translate(_TABLE)
     if text.isascii():
         return text
-    text = _INVISIBLE.sub(_kept, text)
+    before = ""
+    while text != before:
+        before, text = text, _folded(_INVISIBLE.sub(_kept, text))
+        if not _JOINER.search(text):
+            break
+    return text
+
+
+def _folded(text: str) -> str:
+    """NFKC outside punctuation. It puts marks in order, so that something else may stand beside a joiner afterwards."""
     return _OUTSIDE_PUNCTUATION.sub(lambda run: unicodedata.normalize("NFKC", run[0]), text)
 
 

@@ -2,17 +2,19 @@
 
 import asyncio
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Any
 
 import psutil
 import pytest
 
-from copilot_site.lib.confinement.plan import MIB, Limits
+from copilot_site.lib.confinement import running
+from copilot_site.lib.confinement.plan import MIB, Limits, Walls
 from copilot_site.lib.confinement.running import AT_ONCE, Ran, Stopped, run_confined
-from copilot_site.lib.confinement.walls import walls
+from copilot_site.lib.confinement.walls import scratch, walls
 
 LIMITS = Limits(cpu_s=20, wall_s=30.0)
 
@@ -99,10 +101,18 @@ def test_libraries_of_the_installation_work() -> None:
 
 
 @pytest.mark.parametrize("code", ["print(1)", "import time; time.sleep(60)", "while True: pass"])
-def test_nothing_is_left_behind(code: str) -> None:
-    before = set(Path(gettempdir()).glob("confined-*"))
+def test_nothing_is_left_behind(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    @contextmanager
+    def noted(within: Walls) -> Iterator[Path]:
+        with scratch(within) as folder:
+            made.append(folder)
+            yield folder
+
+    monkeypatch.setattr(running, "scratch", noted)
     ran(code, replace(LIMITS, wall_s=1.0))
-    assert set(Path(gettempdir()).glob("confined-*")) <= before
+    assert [folder.exists() for folder in made] == [False]
     assert not [one for one in psutil.Process().children(recursive=True) if "confinement" in " ".join(one.cmdline())]
 
 
