@@ -15,8 +15,8 @@ from tests.e2e.conftest import READY, START_TIMEOUT_S, System
 from tests.e2e.test_answer import PASSWORD
 from tests.homes import Checkout
 
-IDLE_MB = 1000  # PostgreSQL and the embedder of the demo's wiki included
-USED_MB = 1400
+IDLE_MB = 1150  # PostgreSQL and the embedder of the demo's wiki included
+USED_MB = 1500
 BASE = "Kubernetes"  # of the demo company: still empty, and his to fill
 PAGES = 40  # enough for every process of the bulk worker
 QUESTIONS = ("How long do access tokens of our API live?", "年假有多少天？", "Which approvals does a purchase need?")
