@@ -20,6 +20,7 @@ from audit.record import record
 from authz.admin_pages import admin_page
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, PermissionDenied
+from copilot_site.lib.forms import first_fault
 
 
 @require_POST
@@ -36,9 +37,7 @@ def try_model(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     before = stored.base_url if stored else ""
     form = LanguageModelForm(request.POST, instance=stored)
     if not form.is_valid():
-        name, errors = next(iter(form.errors.items()))
-        field = form.fields.get(name)
-        return _said(request, ok=False, sentence=f"{field.label}: {errors[0]}" if field else str(errors[0]))
+        return _said(request, ok=False, sentence=first_fault(form))
     row = form.save(commit=False)
     if key := form.cleaned_data["api_key"]:
         row.encrypted_key = sealed(key, row.base_url)

@@ -20,6 +20,7 @@ from authz.folders import group_ids_of
 from authz.governing import require_oversight
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput, PermissionDenied
+from copilot_site.lib.forms import first_fault
 from knowledge.governance.parameters import user_named
 
 
@@ -47,9 +48,7 @@ def _answered(request: HttpRequest, principal: Principal, user: User, question: 
     """Raises InvalidInput for what the form, or the question, does not allow."""
     form = AgentProfileForm(request.POST, instance=_stored(request.POST.get("id", "")))
     if not form.is_valid():
-        name, errors = next(iter(form.errors.items()))
-        field = form.fields.get(name)
-        raise InvalidInput(f"{field.label}: {errors[0]}" if field else str(errors[0]))
+        raise InvalidInput(first_fault(form))
     row, given = form.save(commit=False), form.cleaned_data
     profile = profile_from(row, [base.pk for base in given["knowledge_bases"]])
     with impersonated(principal, user, what="ask", text=question) as look:

@@ -17,6 +17,7 @@ from business.connection_rights import may_connect, seen_sources
 from business.models import DataSource
 from business.source_checks import faults_with
 from copilot_site.lib.errors import CopilotError, PermissionDenied
+from copilot_site.lib.forms import first_fault
 
 
 @require_POST
@@ -32,9 +33,7 @@ def try_source(request: HttpRequest, by: Principal) -> HttpResponseBase:
     before = stored.where if stored else ""
     form = (ConnectionForm if stored else DataSourceForm)(request.POST, instance=stored, is_tried=False)
     if not form.is_valid():
-        name, errors = next(iter(form.errors.items()))
-        field = form.fields.get(name)
-        return _said(request, [f"{field.label}: {errors[0]}" if field else str(errors[0])])
+        return _said(request, [first_fault(form)])
     source = form.save(commit=False)
     if password := form.cleaned_data.get("password"):
         source.set_password(password)

@@ -28,6 +28,7 @@ from authz.admin_pages import admin_page, show
 from authz.governing import require_oversight
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound
+from copilot_site.lib.forms import first_fault
 from knowledge.governance.parameters import holder_names
 
 PAGE_SIZE = 50
@@ -225,8 +226,7 @@ def _id(given: str) -> UUID:
 
 def _valid(form: forms.Form) -> dict[str, Any]:
     if not form.is_valid():
-        name, errors = next(iter(form.errors.items()))
-        raise InvalidInput(f"{form.fields[name].label}: {errors[0]}")
+        raise InvalidInput(first_fault(form))
     return form.cleaned_data
 
 

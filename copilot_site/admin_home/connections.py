@@ -17,6 +17,7 @@ from audit.record import record
 from authz.admin_pages import admin_page, show
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, PermissionDenied
+from copilot_site.lib.forms import first_fault
 from copilot_site.lib.outgoing import AddressRefused, parsed_url, require_plausible, services_at
 from copilot_site.lib.storage_trial import fault_of
 from knowledge.embedding.trial import dimensions_at
@@ -82,8 +83,7 @@ def _storage() -> dict[str, Any]:
 def _embedder(principal: Principal, request: HttpRequest) -> dict[str, Any]:
     form = EmbedderForm(request.POST)
     if not form.is_valid():
-        name, errors = next(iter(form.errors.items()))
-        return {"ok": False, "sentence": f"{form.fields[name].label}: {errors[0]}"}
+        return {"ok": False, "sentence": first_fault(form)}
     given = form.cleaned_data
     record(principal, Action.MODEL_TESTED, detail={"address": given["base_url"]})
     began = time.monotonic()

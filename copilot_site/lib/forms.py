@@ -12,3 +12,10 @@ def checked(form: BaseForm) -> dict[str, Any]:
     if form.is_valid():
         return form.cleaned_data
     raise InvalidInput(str(next(iter(form.errors.values()))[0]))
+
+
+def first_fault(form: BaseForm) -> str:
+    """What is wrong first in a form that is not valid, after the label of its field where it is one field's."""
+    name, errors = next(iter(form.errors.items()))
+    field = form.fields.get(name)
+    return f"{field.label}: {errors[0]}" if field else str(errors[0])

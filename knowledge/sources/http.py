@@ -116,6 +116,15 @@ def origin_of(url: str) -> tuple[str, str, int]:
     return urlsplit(url).scheme, host, port
 
 
+def plausible(url: str) -> str:
+    """The address again, for a field of a source's settings. Raises ValueError for what is none."""
+    try:
+        origin_of(url)
+    except AddressRefused as error:
+        raise ValueError(str(error)) from error
+    return url
+
+
 def require_safe(url: str, *, has_secret: bool) -> None:
     """Raises AddressRefused where an address does not resolve to what is allowed, or a secret would be sent in the clear to anybody."""
     target = checked_url(url, pages())

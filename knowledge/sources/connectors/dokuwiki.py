@@ -14,10 +14,9 @@ from django.utils.translation import gettext_lazy as _
 from lxml import html
 from pydantic import field_validator
 
-from copilot_site.lib.outgoing import AddressRefused
 from knowledge.sources import base
 from knowledge.sources.base import Content, Item, Missed, Reading, Unreadable, asked
-from knowledge.sources.http import Client, origin_of, require_safe
+from knowledge.sources.http import Client, plausible, require_safe
 
 HEADINGS = "//h1[@id] | //h2[@id] | //h3[@id] | //h4[@id] | //h5[@id]"
 
@@ -30,10 +29,7 @@ class DokuWikiSettings(base.Settings):
     @field_validator("url")
     @classmethod
     def _is_address(cls, url: str) -> str:
-        try:
-            origin_of(url)
-        except AddressRefused as error:
-            raise ValueError(str(error)) from error
+        plausible(url)
         return url if url.endswith("/") else f"{url}/"
 
     @property

@@ -12,10 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from lxml import html
 from pydantic import field_validator
 
-from copilot_site.lib.outgoing import AddressRefused
 from knowledge.sources import base
 from knowledge.sources.base import Content, Item, Missed, Reading, Unreadable, asked
-from knowledge.sources.http import Client, origin_of, require_safe
+from knowledge.sources.http import Client, plausible, require_safe
 
 PAGES_A_REQUEST = 50
 LONGEST_NAME = 120  # characters of one part of a path
@@ -33,10 +32,7 @@ class MediaWikiSettings(base.Settings):
     @field_validator("url")
     @classmethod
     def _is_address(cls, url: str) -> str:
-        try:
-            origin_of(url)
-        except AddressRefused as error:
-            raise ValueError(str(error)) from error
+        plausible(url)
         return url
 
     @property

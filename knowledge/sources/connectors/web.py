@@ -22,7 +22,7 @@ from copilot_site.lib.outgoing import AddressRefused
 from knowledge.sources import base
 from knowledge.sources.base import Content, Item, Missed, Passing, Reading, Unreadable, asked
 from knowledge.sources.files import read_types
-from knowledge.sources.http import AGENT, Answer, Client, date_of, origin_of, require_safe
+from knowledge.sources.http import AGENT, Answer, Client, date_of, origin_of, plausible, require_safe
 from knowledge.sources.schedule import Pace
 from knowledge.sources.web_pages import Page, read_page
 
@@ -57,10 +57,7 @@ class WebSettings(base.Settings):
     @model_validator(mode="after")
     def _lead_somewhere(self) -> "WebSettings":
         for url in (*self.addresses, *([self.prefix] if self.prefix else [])):
-            try:
-                origin_of(url)
-            except AddressRefused as error:
-                raise ValueError(str(error)) from error
+            plausible(url)
         return self
 
     @property

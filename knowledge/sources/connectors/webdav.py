@@ -15,12 +15,11 @@ from django.utils.translation import gettext_lazy as _
 from lxml import etree
 from pydantic import field_validator
 
-from copilot_site.lib.outgoing import AddressRefused
 from knowledge.sources import base
 from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
 from knowledge.sources.connectors.folder import LEAVE_OUT
 from knowledge.sources.files import Choice
-from knowledge.sources.http import Answer, Client, date_of, origin_of, require_safe, shown
+from knowledge.sources.http import Answer, Client, date_of, origin_of, plausible, require_safe, shown
 from knowledge.sources.rules import FILE, read_rules
 
 DEEPEST = 40  # folders below one another
@@ -41,10 +40,7 @@ class WebDavSettings(base.Settings):
     @field_validator("url")
     @classmethod
     def _is_folder(cls, url: str) -> str:
-        try:
-            origin_of(url)
-        except AddressRefused as error:
-            raise ValueError(str(error)) from error
+        plausible(url)
         return url if url.endswith("/") else f"{url}/"
 
     @property
