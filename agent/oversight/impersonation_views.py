@@ -6,6 +6,7 @@ to write. Nothing of it enters the other person's conversations. What a question
 
 from typing import Any
 
+from django import forms
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
@@ -13,7 +14,6 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
-from agent.forms import LookForm
 from agent.oversight.dry_run import dry_run
 from agent.oversight.impersonation import Impersonation, impersonated
 from authz.admin_pages import admin_page, show
@@ -29,6 +29,13 @@ from knowledge.models import Folder, KnowledgeBase
 from knowledge.retrieval.search import search
 
 TOP_K = 10
+
+
+class LookForm(forms.Form):
+    """What somebody tries with another person's eyes: the tree, a search, or a question."""
+
+    what = forms.CharField(required=False, empty_value="tree")
+    text = forms.CharField(required=False, strip=False)
 
 
 @require_GET

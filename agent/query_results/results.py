@@ -8,13 +8,13 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from agent.branches import Tree
 from agent.cited_answer import CitedQuery
+from agent.conversations.branches import Tree
+from agent.conversations.sessions import get_message, get_session
 from agent.events import StopReason
 from agent.evidence import text_hash
 from agent.models import Message, Role, Session
 from agent.runs.persistence import query_citation
-from agent.sessions import get_message, get_session
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal

@@ -8,7 +8,7 @@ from django.utils.translation import override
 
 from agent.events import Event
 from agent.notices import data_not_asked, data_not_read
-from agent.providers import extractive
+from agent.quotations import answers as extractive
 from agent.revocation import keep_visible
 from agent.state import Goto, MeantQuery, Run, State
 from agent.states.act import keep

@@ -9,15 +9,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 from pydantic import BaseModel, Field, model_validator
 
-from agent.data_follow_up import follow_up
+from agent.conversations.history import Earlier, understood
 from agent.events import AgentQuery, Event, Thinking
-from agent.history import Earlier, understood
 from agent.notices import model_failed, model_unread
 from agent.prompting import prompt
 from agent.providers.base import ModelError, ModelUnreadable
 from agent.providers.structured import ask_for
 from agent.revocation import require_visible
 from agent.rule_routing.context_dependence import Lean, in_one_text, is_vague, leaning_of
+from agent.rule_routing.data_follow_up import follow_up
 from agent.rule_routing.decomposition import Steps, halves_of, steps_of
 from agent.rule_routing.intents import GOES_ON, UNCLEAR, UNSAID, Ruling, is_greeting, rule
 from agent.state import ExploreForm, Goto, MeantQuery, Plan, Route, Run, State, Subtask

@@ -7,11 +7,11 @@ from pydantic import Field
 
 from agent.business_parser import parser_over, replied
 from agent.evidence import text_hash
+from agent.fencing import fenced
 from agent.prompting import prompt
 from agent.providers.base import ModelError
 from agent.state import EvidenceItem, ExploreForm, Finding, MeantQuery, Source, SqlSummary, State
 from agent.tools.base import NotReadable, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
-from agent.tools.output import fenced
 from authz.principal import Principal
 from authz.scopes import TokenScope
 from business.asking import Answered, Asking, Question, Unanswered, free_meaning, why_wrong

@@ -8,14 +8,14 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
+from agent.fencing import bounded, escaped
+from agent.models import SkillVersion
+from agent.skills.catalog import is_any_on, version_of
 from agent.skills.files import keep
 from agent.skills.grounds import are_visible, found_output, grounds_of
-from agent.skills.models import SkillVersion
-from agent.skills.offered import is_any_on, version_of
 from agent.skills.packages import files_in
 from agent.state import Finding
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
-from agent.tools.output import bounded, escaped
 from audit.actions import Action, Outcome
 from authz.principal import Principal
 from business.results.visibility import Queried

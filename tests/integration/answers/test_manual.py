@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from agent.providers import extractive
+from agent.quotations import answers as extractive
 from authz.principal import Principal
 from knowledge.engine import engine
 from knowledge.retrieval.search import search

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from agent.dialog_evaluation import Dialog, measured
+from agent.evaluation.dialogs import Dialog, measured
 from authz.principal import Principal
 from business.evaluation.ceilings import Replies, gold_reply
 from business.evaluation.questions import Asked

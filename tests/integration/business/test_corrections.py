@@ -12,9 +12,9 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from agent.conversations.sessions import create_session
 from agent.events import StopReason
 from agent.models import Message
-from agent.sessions import create_session
 from authz.principal import Principal
 from business.confirmed import as_of
 from business.examples import confirm, withdraw_pair

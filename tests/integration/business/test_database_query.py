@@ -9,8 +9,8 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
+from agent.conversations.sessions import create_session
 from agent.events import StopReason
-from agent.sessions import create_session
 from agent.tools.base import ToolContext
 from agent.tools.calling import Called, call_tool
 from audit.actions import Action, Outcome

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.conf import LazySettings
 
-from agent.scripted_service import Delta, Request, says_json, scripted_service
+from agent.evaluation.scripted_service import Delta, Request, says_json, scripted_service
 from authz.principal import Principal
 from knowledge.graph.building import fill
 from knowledge.graph.types import GraphTypes

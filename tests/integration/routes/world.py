@@ -14,8 +14,7 @@ from django.http import HttpResponseBase
 from django.test import Client
 from django.utils import timezone
 
-from agent.mcp.client.rows import ToolApproval
-from agent.models import QuestionSet, Share
+from agent.models import QuestionSet, Share, ToolApproval
 from authz.accounts import create_service_account
 from authz.permissions import Right
 from authz.principal import Principal
