@@ -19,7 +19,7 @@ class AgentConfig(AppConfig):
         from agent.tools.base import load
         from agent.web.providers import base as web_providers
         from business.results.visibility import query_sources
-        from knowledge.graph.readers import model_readers
+        from knowledge.graph.model_extractors import model_readers
 
         load()
         add_tool_check(check_names)

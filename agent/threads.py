@@ -8,6 +8,8 @@ threads in four lanes, and each thread gives its connection back after every cal
 - on the way, `own_thread`: the statements of runs, a few milliseconds each;
 - at work, `worked`: what keeps a processor busy (searches, checks of claims), a few at a time, first come, first served.
 
+What waits for the web (`outside`) has threads of its own, without a connection, so that no search queues behind a slow server.
+
 A command or a test that waits for its run does all of it in its own thread.
 """
 
@@ -27,6 +29,7 @@ from django.db import close_old_connections
 P = ParamSpec("P")
 R = TypeVar("R")
 MOST_S = 3.0  # that a run's work waits for others to be taken; two hundred are taken in that time
+WEB_THREADS = 6  # of a process, for the web; each is begun when it is needed
 THREADS = 2  # in each of four lanes, with a connection each (copilot_site.lib.connection_budget.RUNS)
 
 
@@ -48,6 +51,7 @@ _front: Final = _Releasing(THREADS, thread_name_prefix="run-front")
 _beside: Final = _Releasing(THREADS, thread_name_prefix="run-reader")
 _on_the_way: Final = cycle([_Releasing(1, thread_name_prefix=f"run-{number}") for number in range(THREADS)])
 _at_work: Final = _Releasing(THREADS, thread_name_prefix="run-work")
+_web: Final = ThreadPoolExecutor(WEB_THREADS, thread_name_prefix="web")
 _limit: ContextVar[asyncio.Timeout | None] = ContextVar("limit", default=None)
 
 
@@ -150,12 +154,6 @@ async def _clock_stopped() -> AsyncIterator[None]:
     limit.reschedule(now() + left)
 
 
-P = ParamSpec("P")
-R = TypeVar("R")
-THREADS = 6  # of a process; each is begun when it is needed
-_pool: Final = ThreadPoolExecutor(THREADS, thread_name_prefix="web")
-
-
 async def outside(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """One call that waits for the web and touches no database."""
-    return await asyncio.get_running_loop().run_in_executor(_pool, partial(fn, *args, **kwargs))
+    return await asyncio.get_running_loop().run_in_executor(_web, partial(fn, *args, **kwargs))

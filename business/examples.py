@@ -27,7 +27,7 @@ from business.queries import QueryResult, run_query
 from business.source_grants import require_manage
 from business.sources import OpenSource, open_source
 from copilot_site.lib.errors import InvalidInput, NotFound
-from knowledge.ingestion.normalise import normalise
+from knowledge.text.normalise import normalise
 
 MOST_EXAMPLES = 200  # the newest of one source; the guard looks at each once
 QUESTION_CHARACTERS = 2_000

@@ -40,7 +40,7 @@ from knowledge.dictionary.cedict import DictionaryMissing
 from knowledge.dictionary.words import dictionary
 from knowledge.embedding.base import EmbeddingError, ModelMissing
 from knowledge.embedding.model_files import checked_model
-from knowledge.engine import engine, reranker
+from knowledge.retrieval.engine import engine, reranker
 from knowledge.retrieval.rerank.base import RerankerUnavailable
 from knowledge.retrieval.rerank.cross_encoder import CrossEncoderReranker
 from knowledge.services.reindex import count_lacking, outdated_versions, versions_in_old_terms

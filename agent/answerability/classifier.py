@@ -30,7 +30,7 @@ from agent.extractive.identifiers import is_row_of, letters_in, names, says_lett
 from agent.extractive.passages import Passage
 from agent.extractive.questions import Question, is_of_other_days, lacks_amount
 from agent.extractive.reader import Reading
-from knowledge.ingestion.chinese_script import simplified
+from knowledge.text.chinese_script import simplified
 
 SIGNALS: Final = (
     "support",  # the reader's probability of what the best sentence says, among all it compared

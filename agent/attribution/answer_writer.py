@@ -37,7 +37,7 @@ from agent.revocation import require_visible
 from agent.state import Finding, Run, State
 from agent.threads import worked
 from agent.workflow import Together, add_trace
-from knowledge.ingestion.language import language_of
+from knowledge.text.language import language_of
 
 MOST_EVIDENCE = 12
 EVIDENCE_SHARE = 0.5  # of the model's context for evidence

@@ -14,13 +14,13 @@ from agent.quotations.cross_lingual import look_across
 from authz.principal import Principal
 from knowledge.embedding.base import Embedder
 from knowledge.embedding.cached import CachedEmbedder
-from knowledge.engine import engine
 from knowledge.evaluation.corpus import LoadedCorpus, hidden
 from knowledge.evaluation.datasets import Dataset, Query
 from knowledge.evaluation.metrics import mean
 from knowledge.evaluation.runs import Languages, scope_of
-from knowledge.ingestion.normalise import normalise
+from knowledge.retrieval.engine import engine
 from knowledge.retrieval.search import Found, Scope, search
+from knowledge.text.normalise import normalise
 
 TOP_K = 8
 CURVE_POINTS = 21

@@ -15,7 +15,7 @@ from agent.evaluation.scripted_service import Delta, Request, says_json
 from agent.fencing import escaped
 from agent.prompting import prompt
 from agent.providers.base import ChatModel, ModelError
-from knowledge.ingestion.language import language_of
+from knowledge.text.language import language_of
 
 OPEN = (Verdict.LIKELY, Verdict.UNSETTLED)
 _SENTENCE = re.compile(r'<sentence number="(\d+)">\n(.*?)\n</sentence>', re.DOTALL)

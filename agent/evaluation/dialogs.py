@@ -23,8 +23,8 @@ from business.execute import Access
 from business.results.shown_query import ResultTable
 from business.session import connected
 from business.sources import OpenSource, open_sources
-from knowledge.ingestion.language import language_of
 from knowledge.retrieval.search import Scope
+from knowledge.text.language import language_of
 
 SAID = 0.8  # share of the gold answer's words that a right answer from documents says
 Verdict = Literal["right", "wrong", "declined"]

@@ -28,8 +28,8 @@ from business.models import DataSource
 from business.parsing.base import Clarification, Context, Parsed, Parser, Unparseable
 from business.parsing.model.parser import ModelParser
 from copilot_site.lib.errors import InvalidInput
-from knowledge.ingestion.language import language_of
-from knowledge.ingestion.normalise import normalise
+from knowledge.text.language import language_of
+from knowledge.text.normalise import normalise
 
 T = TypeVar("T", bound=BaseModel)
 _ASKED = "question: "  # before the question, in what a model is asked

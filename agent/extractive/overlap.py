@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from agent.extractive.boilerplate import says_something
 from agent.extractive.sentences import split
-from knowledge.retrieval.terms import terms
+from knowledge.text.terms import terms
 
 
 def share_said(sentence: str, text: str) -> float:

@@ -12,8 +12,8 @@ from functools import lru_cache
 from agent.extractive.candidates import term_ids
 from agent.extractive.questions import Question, asks_only
 from knowledge.dictionary.words import Dictionary, Rendering, inner_words, rarity
-from knowledge.ingestion.chinese_script import simplified
-from knowledge.retrieval.terms import is_han, terms
+from knowledge.text.chinese_script import simplified
+from knowledge.text.terms import is_han, terms
 
 SAID = 0.6  # share of a rendering's rarity from which a text that holds it says the word; by hand
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")

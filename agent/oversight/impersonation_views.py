@@ -23,7 +23,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound
 from copilot_site.lib.forms import checked
-from knowledge import browsing
+from knowledge import library
 from knowledge.governance.parameters import holder_names, user_named
 from knowledge.models import Folder, KnowledgeBase
 from knowledge.retrieval.search import search
@@ -73,13 +73,13 @@ def see_as(request: HttpRequest, principal: Principal, user_id: int) -> HttpResp
 def _seen(person: Principal, folder_id: str) -> dict[str, Any]:
     """The library as this person has it: bases with their trees, and the documents of one folder."""
     folder = _folder(person, folder_id)
-    bases = list(browsing.knowledge_bases_of(person))
+    bases = list(library.knowledge_bases_of(person))
     return {
-        "bases": [(base, browsing.folder_tree(person, base, folder)) for base in bases],
+        "bases": [(base, library.folder_tree(person, base, folder)) for base in bases],
         "folder": folder,
-        "breadcrumbs": browsing.breadcrumbs(person, folder) if folder else [],
-        "page": browsing.documents_in(person, folder) if folder else None,
-        "rights": [Right(word) for word, held in browsing.rights_on(person, folder).items() if held] if folder else [],
+        "breadcrumbs": library.breadcrumbs(person, folder) if folder else [],
+        "page": library.documents_in(person, folder) if folder else None,
+        "rights": [Right(word) for word, held in library.rights_on(person, folder).items() if held] if folder else [],
     }
 
 
@@ -87,7 +87,7 @@ def _folder(person: Principal, folder_id: str) -> Folder | None:
     if folder_id:
         return get_visible(Folder, person, pk=folder_id)
     first = KnowledgeBase.objects.visible_to(person).first()
-    return next(iter(browsing.top_folders(person, first)), None) if first else None
+    return next(iter(library.top_folders(person, first)), None) if first else None
 
 
 def _tried(look: Impersonation, what: str, text: str) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from business.results.presentation import shown
 from business.results.shown_query import QueryShown
 from business.sources import OpenSource, open_source
 from copilot_site.lib.errors import NotFound
-from knowledge.ingestion.language import language_of
+from knowledge.text.language import language_of
 
 PROVIDER = "database"
 

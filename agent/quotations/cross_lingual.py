@@ -31,7 +31,7 @@ from knowledge.dictionary.words import dictionary
 from knowledge.embedding.base import Embedder
 from knowledge.retrieval.search import Found, Scope, search
 from knowledge.retrieval.term_weights import matter_weights
-from knowledge.retrieval.terms import is_han, term_id, terms
+from knowledge.text.terms import is_han, term_id, terms
 
 OTHER: Final = {True: "en", False: "zh"}  # language of the documents, for a Chinese question and another
 SIGNALS: Final = (

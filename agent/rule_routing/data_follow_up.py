@@ -15,7 +15,7 @@ from business.parsing.reader.items import items_of
 from business.parsing.reader.leads import lead_of
 from business.sources import OpenSource, open_source
 from copilot_site.lib.errors import NotFound
-from knowledge.ingestion.language import language_of
+from knowledge.text.language import language_of
 
 Standing = tuple[str, LogicalQuery]
 """A source by its name, and the query that a conversation stands on."""

@@ -42,8 +42,8 @@ from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, TooMany, Unavailable
 from copilot_site.lib.fair_queue import FairQueue, QueueFull, Ticket
-from knowledge.ingestion.normalise import normalise
 from knowledge.retrieval.search import Scope
+from knowledge.text.normalise import normalise
 
 QUESTION_LENGTH = 4_000  # characters: about four pages; what is longer is a document
 

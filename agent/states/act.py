@@ -27,7 +27,7 @@ from agent.tools.calling import UNREAD, Called, call_tool
 from agent.tools.knowledge_search import TOP_K
 from agent.workflow import add_trace
 from copilot_site.lib.json_depth import loads
-from knowledge.ingestion.language import language_of
+from knowledge.text.language import language_of
 
 AT_ONCE = 2  # calls of one run: each may hold a connection, and ask the model
 CONTEXT_SHARE = 0.6  # of the model's context for the conversation of the loop; the rest is room for its answers

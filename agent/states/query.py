@@ -14,7 +14,7 @@ from agent.state import Goto, MeantQuery, Run, State
 from agent.states.act import keep
 from agent.tools.base import ToolContext
 from agent.tools.calling import call_tool
-from knowledge.engine import sentence_embedder
+from knowledge.retrieval.engine import sentence_embedder
 
 TOOL = "database_query"
 NAMED_CHARACTERS = 4_000

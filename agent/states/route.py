@@ -26,7 +26,7 @@ from agent.tools.base import allowed_names, find, why_closed
 from agent.workflow import add_trace
 from business.asking import is_read
 from business.confirmed import confirmed_for
-from knowledge.ingestion.language import language_of
+from knowledge.text.language import language_of
 
 READINGS = 3
 _NO_WORD = re.compile(r"[^a-z\u4e00-\u9fff]+")

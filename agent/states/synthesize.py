@@ -25,10 +25,10 @@ from agent.threads import worked
 from agent.tools.knowledge_search import TOP_K
 from agent.workflow import Together, add_trace
 from knowledge.embedding.base import Embedder
-from knowledge.engine import sentence_embedder
-from knowledge.ingestion.language import language_of
+from knowledge.retrieval.engine import sentence_embedder
 from knowledge.retrieval.search import search
 from knowledge.retrieval.term_weights import matter_weights
+from knowledge.text.language import language_of
 
 Confirming = Callable[[Run, str, Embedder], Awaitable[tuple[CitedAnswer | None, float]]]
 """The sentences that answer, and how sure that is; None where none is believed."""

@@ -24,7 +24,7 @@ from business.results.presentation import shown
 from business.results.report import plain, report
 from business.semantic_layer.model import SemanticLayer
 from business.sources import OpenSource, named_source, open_source, open_sources
-from knowledge.ingestion.language import language_of
+from knowledge.text.language import language_of
 
 PREVIEW_CHARACTERS = 200
 SCHEMA_CHARACTERS = 6_000  # of the tables that a model is told of

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from agent.state import Run
-from knowledge.ingestion.normalise import normalise
 from knowledge.retrieval.term_weights import share_of_passages
-from knowledge.retrieval.terms import is_han, terms
+from knowledge.text.normalise import normalise
+from knowledge.text.terms import is_han, terms
 
 EVERYDAY = 0.05  # share of ordinary passages that hold a word from which it tells nothing; by hand
 LEAST_WHOLE = 6  # characters of a word that is also looked for where it is written apart, or in another

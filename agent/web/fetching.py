@@ -15,7 +15,7 @@ from agent.outside import TITLE_CHARACTERS, WebPassage, host_of
 from agent.web.hosts import HostRules
 from agent.web.http import Answer, Code, NotRead, request
 from copilot_site.lib.outgoing import AddressRefused, parsed_host, parsed_url
-from knowledge.ingestion.normalise import normalise
+from knowledge.text.normalise import normalise
 
 MOST_BYTES = 2_000_000  # of a page, unpacked
 MOST_CHARACTERS = 200_000  # of its main text

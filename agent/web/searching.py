@@ -16,7 +16,7 @@ from agent.web.http import NotRead, request
 from agent.web.providers.base import SearchKind, WebHit, kinds
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.outgoing import AddressRefused, Policy, parsed_host, parsed_url, services_at
-from knowledge.ingestion.language import language_of
+from knowledge.text.language import language_of
 
 MOST_BYTES = 2_000_000
 MOST_EXCERPT = 1_000  # characters

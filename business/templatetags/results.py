@@ -15,7 +15,7 @@ from business.models import DataSource
 from business.results.cells import is_number, is_year, spoken, told_row
 from business.results.shown_query import ResultTable
 from business.session import Rows
-from knowledge.ingestion.language import language_of
+from knowledge.text.language import language_of
 
 register = template.Library()
 

@@ -21,8 +21,8 @@ from copilot_site.lib.benchmarks import Report, Row
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.progress import progress
 from knowledge.benchmarks.recall import recall_of_indexes
-from knowledge.engine import engine
 from knowledge.models import Chunk, Folder, KnowledgeBase
+from knowledge.retrieval.engine import engine
 from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.search import search
 from knowledge.selectors import base_named

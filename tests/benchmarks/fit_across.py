@@ -25,10 +25,10 @@ from agent.quotations import cross_lingual as fallback
 from agent.quotations.answers import passages_of
 from authz.principal import Principal
 from knowledge.dictionary.words import dictionary
-from knowledge.engine import sentence_embedder
 from knowledge.evaluation.corpus import LoadedCorpus, hidden, load_corpus
 from knowledge.evaluation.datasets import Dataset, Query, load_dataset
 from knowledge.evaluation.runs import Languages, scope_of
+from knowledge.retrieval.engine import sentence_embedder
 from knowledge.retrieval.search import search
 from tests.benchmarks.fit_abstention import Array, Case, fit, held_out
 

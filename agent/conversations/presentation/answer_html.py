@@ -18,7 +18,7 @@ from agent.conversations.presentation.markdown_tables import tables_in
 from agent.conversations.presentation.message import ShownMessage, ShownSentence
 from agent.events import StopReason
 from agent.quotations import answers as extractive
-from knowledge.ingestion.language import language_of
+from knowledge.text.language import language_of
 
 OURS: Final = frozenset({"", extractive.NAME, "database", "calculate"})  # providers that write no Markdown
 _MARKDOWN = (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from agent.conversations.presentation.message import ShownMessage, ShownQuery, ShownSentence, Source
-from knowledge.ingestion.language import language_of
+from knowledge.text.language import language_of
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString
 
 from agent.extractive.questions import asks_only
 from knowledge.retrieval.term_weights import share_of_passages
-from knowledge.retrieval.terms import is_han, terms
+from knowledge.text.terms import is_han, terms
 
 LENGTH = 220  # characters: about two lines of a card
 LEAD = 60  # characters before the first word that matches

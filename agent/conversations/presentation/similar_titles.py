@@ -9,7 +9,7 @@ from agent.conversations.presentation.highlights import asked_terms
 from authz.principal import Principal
 from knowledge.models import Document
 from knowledge.places import DocumentPlace, places_of
-from knowledge.retrieval.terms import terms
+from knowledge.text.terms import terms
 
 MOST = 3
 LOOKED_AT = 50  # documents with one of the words in their title, the latest first

@@ -13,9 +13,9 @@ from agent.runs.start import ask, check_question
 from authz.principal import Principal
 from business.results.report import markdown_table
 from copilot_site.lib.commands import one_sentence, reader_may_leave
-from knowledge.ingestion.language import language_of
 from knowledge.retrieval.search import Scope
 from knowledge.selectors import base_named
+from knowledge.text.language import language_of
 
 
 class Command(BaseCommand):

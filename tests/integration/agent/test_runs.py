@@ -22,8 +22,8 @@ from authz.models import PermissionSnapshot
 from authz.principal import Principal
 from copilot_site.embedded.process import free_port
 from copilot_site.lib.errors import InvalidInput, NotFound
-from knowledge import engine
 from knowledge.models import Chunk
+from knowledge.retrieval import engine
 from knowledge.retrieval.search import Scope
 from tests.factories import make_base, make_user
 from tests.integration.agent.conversations import (

@@ -8,7 +8,7 @@ from pytest_django import DjangoDbBlocker
 
 from agent.quotations import answers as extractive
 from authz.principal import Principal
-from knowledge.engine import engine
+from knowledge.retrieval.engine import engine
 from knowledge.retrieval.search import search
 from tests.evaluation_data import data_folder
 from tests.factories import allow, make_base, make_document, make_user

@@ -25,8 +25,8 @@ from business.semantic_layer.yaml_io import read_layer
 from business.source_grants import grant
 from business.sources import save_layer
 from demo.seed import AUDITORS_MAY
-from knowledge.engine import engine
 from knowledge.models import Document, GraphEntity, GraphMention, Source, SourceItem
+from knowledge.retrieval.engine import engine
 from knowledge.services.trash import trash_document
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.pages.house import SENTENCE, House, chunk_with

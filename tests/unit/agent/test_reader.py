@@ -12,7 +12,7 @@ from agent.extractive.passages import Passage
 from agent.extractive.reader import read
 from knowledge.embedding.base import Embedder
 from knowledge.retrieval.term_weights import matter_weights
-from knowledge.retrieval.terms import term_id, terms
+from knowledge.text.terms import term_id, terms
 from tests.embedders import bundled
 
 LEAVE = Passage(

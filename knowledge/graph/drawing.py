@@ -7,7 +7,7 @@ from uuid import UUID
 
 from authz.principal import Principal
 from knowledge.graph.kinds import label_of
-from knowledge.graph.walk import Entity, Neighbourhood
+from knowledge.graph.traversal import Entity, Neighbourhood
 from knowledge.models import GraphMention
 
 WIDTH, HEIGHT = 960, 620  # of the picture's own units

@@ -15,14 +15,14 @@ from authz.pages import signed_in
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.forms import checked
-from knowledge.browsing import places_for_documents
-from knowledge.comparing import compare_versions
-from knowledge.library_forms import FactsForm, PlaceForm, ReplaceForm
+from knowledge.forms import FactsForm, PlaceForm, ReplaceForm
+from knowledge.library import places_for_documents
 from knowledge.models import Document, Folder
 from knowledge.services.documents import move_document
+from knowledge.services.metadata import change_facts, replace_file, restore_version
 from knowledge.services.trash import KEPT, ends_at, erase_document, in_trash, restore_document, trash_document
-from knowledge.services.upkeep import change_facts, replace_file, restore_version
 from knowledge.services.uploads import UploadOutcome
+from knowledge.version_diff import compare_versions
 
 
 def facts_form(principal: Principal, document: Document) -> FactsForm:

@@ -7,9 +7,9 @@ from decimal import Decimal
 from django.db.models import F
 from django.utils import timezone
 
-from knowledge.graph.certain import Said
-from knowledge.graph.readers import NoModel, Used, model_readers
-from knowledge.graph.types import types_of
+from knowledge.graph.model_extractors import NoModel, Used, model_readers
+from knowledge.graph.model_types import types_of
+from knowledge.graph.pattern_extraction import Said
 from knowledge.models import Chunk, Document, GraphSpending, KnowledgeBase
 
 OVER = "what may be spent on the graph of this base in a month is spent"

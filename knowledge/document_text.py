@@ -10,8 +10,8 @@ from audit.actions import Action
 from audit.record import record
 from authz.checks import get_visible
 from authz.principal import Principal
-from knowledge.browsing import versions_of
 from knowledge.ingestion.stages import load_parsed
+from knowledge.library import versions_of
 from knowledge.models import Chunk, Document, DocumentVersion, ParseStatus
 from knowledge.page_images import PAGED_TYPES, marked_page, page_png
 from knowledge.parsers.base import Box, ParsedDocument

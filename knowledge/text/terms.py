@@ -15,9 +15,10 @@ from functools import lru_cache
 from operator import add
 
 import Stemmer
+from pgvector import SparseVector
 
-from knowledge.ingestion.chinese_script import simplified
-from knowledge.ingestion.normalise import normalise
+from knowledge.text.chinese_script import simplified
+from knowledge.text.normalise import normalise
 
 K1 = 1.2  # saturation of repeated terms; the default of Lucene, source as for `lexical_weights`
 B = 0.75  # how much a long chunk is held against itself; same source
@@ -121,3 +122,8 @@ def query_weights(
     if total <= 0:
         return {}
     return {term: weight / total for term, weight in idf.items() if document_frequencies.get(term, 0) > 0}
+
+
+def sparse(weights: Mapping[int, float]) -> SparseVector:
+    """Term weights as pgvector takes them; its dimensions count from 0 here and from 1 in SQL."""
+    return SparseVector(dict(weights), TERM_SPACE + 1)

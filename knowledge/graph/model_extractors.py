@@ -6,8 +6,8 @@ from decimal import Decimal
 from typing import Protocol
 
 from copilot_site.lib.registry import Registry
-from knowledge.graph.certain import Said
-from knowledge.graph.types import GraphTypes
+from knowledge.graph.model_types import GraphTypes
+from knowledge.graph.pattern_extraction import Said
 
 
 class NoModel(Exception):

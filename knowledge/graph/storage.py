@@ -8,8 +8,8 @@ from uuid import UUID, uuid4
 from django.db.models import Q
 
 from knowledge.graph import kinds
-from knowledge.graph.certain import Said, Stated
 from knowledge.graph.names import Names, folded, is_telling
+from knowledge.graph.pattern_extraction import Said, Stated
 from knowledge.models import Chunk, Document, GraphEntity, GraphMention, GraphRelation, KnowledgeBase
 from knowledge.models.graph import KIND_LENGTH, NAME_LENGTH
 

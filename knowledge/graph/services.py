@@ -16,9 +16,9 @@ from authz.checks import missing
 from authz.governing import get_governed
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
-from knowledge.graph.following import fill_on_commit
+from knowledge.graph.model_types import read_types
 from knowledge.graph.names import folded
-from knowledge.graph.types import read_types
+from knowledge.graph.queueing import fill_on_commit
 from knowledge.models import Graph, GraphEntity, GraphMerge, GraphRelation, KnowledgeBase
 
 

@@ -6,9 +6,9 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import Q
 
-from knowledge.graph.rows import Known, Passage, keep_found, known_in
+from knowledge.graph.storage import Known, Passage, keep_found, known_in
 from knowledge.models import Chunk, GraphEntity, KnowledgeBase
-from knowledge.retrieval.terms import document_terms
+from knowledge.text.terms import document_terms
 
 AT_ONCE = 200  # passages
 
