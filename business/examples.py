@@ -23,7 +23,7 @@ from business.guard.rewrite import Target
 from business.guard.rules import strings
 from business.guard.text import clean
 from business.models import ConfirmedPair, DataSource
-from business.queries import QueryResult, run_query
+from business.run_query import QueryResult, run_query
 from business.source_grants import require_manage
 from business.sources import OpenSource, open_source
 from copilot_site.lib.errors import InvalidInput, NotFound

@@ -20,8 +20,8 @@ from agent.runs.start import ask
 from authz.principal import Principal
 from business.evaluation.questions import alternatives, comparable, contains, is_part
 from business.execute import Access
+from business.postgres_session import connected
 from business.results.shown_query import ResultTable
-from business.session import connected
 from business.sources import OpenSource, open_sources
 from knowledge.retrieval.search import Scope
 from knowledge.text.language import language_of

@@ -21,9 +21,9 @@ from authz.principal import Principal
 from authz.snapshot import take_snapshot
 from business.examples import confirm
 from business.logical_query.wording import Meaning
-from business.queries import QueryResult, run_query
 from business.results.presentation import shown
 from business.results.shown_query import QueryShown
+from business.run_query import QueryResult, run_query
 from business.sources import OpenSource, open_source
 from copilot_site.lib.errors import NotFound
 from knowledge.text.language import language_of

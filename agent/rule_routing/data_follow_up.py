@@ -6,13 +6,13 @@ from django.utils.translation import override
 
 from agent.rule_routing.context_dependence import Lean, leaning_of
 from authz.principal import Principal
-from business.asking import Question, today_of
 from business.logical_query.query import LogicalQuery
 from business.logical_query.wording import sentence
 from business.parsing.base import Clarification, Unparseable
 from business.parsing.reader.changes import changed
 from business.parsing.reader.items import items_of
 from business.parsing.reader.leads import lead_of
+from business.pipeline import Question, today_of
 from business.sources import OpenSource, open_source
 from copilot_site.lib.errors import NotFound
 from knowledge.text.language import language_of

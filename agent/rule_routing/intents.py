@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from agent.arithmetic.evaluate import Unworkable, evaluate, show
 from agent.rule_routing.context_dependence import is_vague
 from agent.state import Route
-from business.asking import QUESTION_LENGTH
+from business.pipeline import QUESTION_LENGTH
 from knowledge.text.chinese_script import simplified
 
 _SQL = re.compile(

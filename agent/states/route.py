@@ -24,8 +24,8 @@ from agent.state import ExploreForm, Goto, MeantQuery, Plan, Route, Run, State, 
 from agent.states.query import TOOL as QUERY
 from agent.tools.base import allowed_names, find, why_closed
 from agent.workflow import add_trace
-from business.asking import is_read
 from business.confirmed import confirmed_for
+from business.pipeline import is_read
 from knowledge.text.language import language_of
 
 READINGS = 3

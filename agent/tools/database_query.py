@@ -14,14 +14,14 @@ from agent.state import EvidenceItem, ExploreForm, Finding, MeantQuery, Source, 
 from agent.tools.base import NotReadable, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from business.asking import Answered, Asking, Question, Unanswered, free_meaning, why_wrong
 from business.examples import confirmed_examples
 from business.logical_query.errors import Inexpressible
 from business.models import DataSource
 from business.parsing.model.parser import ModelParser
-from business.queries import QueryResult, run_query
+from business.pipeline import Answered, Asking, Question, Unanswered, free_meaning, why_wrong
 from business.results.presentation import shown
 from business.results.report import plain, report
+from business.run_query import QueryResult, run_query
 from business.semantic_layer.model import SemanticLayer
 from business.sources import OpenSource, named_source, open_source, open_sources
 from knowledge.text.language import language_of

@@ -1,4 +1,4 @@
-"""Gold replies through the whole chat: routing, the tool, both walls, the sentence and its check. What is right reaches the person."""
+"""Gold replies through the whole chat: routing, tool, guard and sandbox, the sentence and its check. What is right reaches the person."""
 
 import re
 from collections.abc import Iterator

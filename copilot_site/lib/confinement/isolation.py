@@ -1,4 +1,4 @@
-"""Which walls this machine has: each way is tried with a real script, the best first, and what does not hold is not used."""
+"""How this machine can isolate: each way is tried with a real script, the best first, and what does not hold is not used."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory, gettempdir
 from . import landlock, seccomp
 from .child import DEVICES
 from .namespaces import NOBODY
-from .plan import Limits, Namespaces, Plan, Walls
+from .plan import Isolation, Limits, Namespaces, Plan
 
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from confinement.child import main; del sys.path[0]; main(sys.argv[2])"
 _LIBRARY = str(Path(__file__).resolve().parents[1])
@@ -26,7 +26,7 @@ _ENOUGH = "print('inside', flush=True)"
 
 
 @cache
-def walls() -> Walls | None:
+def isolation() -> Isolation | None:
     """The best that holds here; None where none does, and nothing may run. Tried once in a process, in about 0.2 s."""
     return next(filter(_holds, _candidates()), None)
 
@@ -41,18 +41,18 @@ def why_none() -> str:
     )
 
 
-def _candidates() -> Iterator[Walls]:
+def _candidates() -> Iterator[Isolation]:
     if not seccomp.is_known_machine():
         return
     abi = landlock.version()
-    yield Walls(Namespaces.OWN, abi)
+    yield Isolation(Namespaces.OWN, abi)
     if shutil.which("bwrap"):
-        yield Walls(Namespaces.BUBBLEWRAP, abi)
+        yield Isolation(Namespaces.BUBBLEWRAP, abi)
     if abi >= landlock.HOLDS_ALONE:
-        yield Walls(Namespaces.NONE, abi)
+        yield Isolation(Namespaces.NONE, abi)
 
 
-def _holds(candidate: Walls) -> bool:
+def _holds(candidate: Isolation) -> bool:
     with scratch(candidate) as folder:
         script = folder / "in" / "script.py"
         script.write_text(_ENOUGH, encoding="utf-8")
@@ -72,7 +72,7 @@ def _holds(candidate: Walls) -> bool:
 
 
 @contextmanager
-def scratch(within: Walls) -> Iterator[Path]:
+def scratch(within: Isolation) -> Iterator[Path]:
     """A folder that is thrown away, with `in` (read only inside), `out` and `tmp` (may be written), `root` (for namespaces)."""
     with TemporaryDirectory(prefix="confined-", dir=os.path.realpath(gettempdir()), ignore_cleanup_errors=True) as name:
         folder = Path(name)
@@ -85,7 +85,7 @@ def scratch(within: Walls) -> Iterator[Path]:
         yield folder
 
 
-def plan_in(folder: Path, script: Path, arguments: tuple[str, ...], within: Walls, limits: Limits) -> Plan:
+def plan_in(folder: Path, script: Path, arguments: tuple[str, ...], within: Isolation, limits: Limits) -> Plan:
     """folder: from `scratch`; script: below its `in`."""
     return Plan(
         script=str(script),
@@ -93,7 +93,7 @@ def plan_in(folder: Path, script: Path, arguments: tuple[str, ...], within: Wall
         search_path=_search_path(),
         readable=(str(folder / "in"), *_search_path(), *(path for path in _SHARED if Path(path).exists())),
         writable=(str(folder / "out"), str(folder / "tmp")),
-        walls=within,
+        isolation=within,
         limits=limits,
     )
 
@@ -109,7 +109,7 @@ def _search_path() -> tuple[str, ...]:
 def command(plan: Plan) -> list[str]:
     """What starts the process of a plan."""
     python = [sys.executable, "-I", "-S", "-B", "-c", _BOOT, _LIBRARY, plan.to_json()]
-    return [*_bubblewrap(plan), *python] if plan.walls.namespaces is Namespaces.BUBBLEWRAP else python
+    return [*_bubblewrap(plan), *python] if plan.isolation.namespaces is Namespaces.BUBBLEWRAP else python
 
 
 def environment(folder: Path) -> dict[str, str]:

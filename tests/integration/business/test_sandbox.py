@@ -1,4 +1,4 @@
-"""Both walls, each with the other one off, on the cases of others; and with holes of our own making, which must show."""
+"""Guard and sandbox, each with the other one off, on the cases of others; and with holes of our own making, which must show."""
 
 import json
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from business.evaluation.guard_cases import Arena, Case, arena, judge_all, read_cases, with_every_candidate
-from business.execute import Wall
+from business.execute import Protection
 from business.sandbox import sql_views
 from tests.evaluation_data import data_folder
 
@@ -37,33 +37,35 @@ def cases_in(file: Path) -> list[Case]:
     return read_cases(map(json.loads, file.read_text().splitlines()))
 
 
-@pytest.mark.parametrize("wall", list(Wall))
-def test_each_wall_alone_keeps_every_forbidden_byte(place: Arena, cases: list[Case], wall: Wall) -> None:
-    report = judge_all(cases, place, wall)
+@pytest.mark.parametrize("protection", list(Protection))
+def test_guard_and_sandbox_each_alone_keep_every_forbidden_byte(
+    place: Arena, cases: list[Case], protection: Protection
+) -> None:
+    report = judge_all(cases, place, protection)
     assert report.failures == []
     assert report.interference == 0
     assert (report.deny.passed, report.allow.passed) == (187, 31)
 
 
-@pytest.mark.parametrize("wall", list(Wall))
-def test_statements_of_our_own_are_harmless_or_answered(place: Arena, wall: Wall) -> None:
-    """What analysts write is answered with both walls; behind the second alone some functions are taken from everybody."""
+@pytest.mark.parametrize("protection", list(Protection))
+def test_statements_of_our_own_are_harmless_or_answered(place: Arena, protection: Protection) -> None:
+    """What analysts write is answered with guard and sandbox; in the sandbox alone some functions are taken from everybody."""
     cases = cases_in(OURS / "sql_statements.jsonl")
-    ours = [case for case in cases if case.expect == "deny" or wall is not Wall.DB]
-    report = judge_all(ours, place, wall)
+    ours = [case for case in cases if case.expect == "deny" or protection is not Protection.SANDBOX]
+    report = judge_all(ours, place, protection)
     assert report.failures == []
     assert report.deny.total > 120
 
 
 def test_an_analyst_is_answered_as_the_owner_would_be(place: Arena) -> None:
-    report = judge_all(cases_in(OURS / "sql_analyst.jsonl"), place, Wall.BOTH)
+    report = judge_all(cases_in(OURS / "sql_analyst.jsonl"), place, Protection.BOTH)
     assert report.failures == []
     assert report.allow.total > 280
 
 
-@pytest.mark.parametrize("wall", [Wall.AST, Wall.DB])
-def test_an_attacker_learns_nothing_from_either_wall(place: Arena, wall: Wall) -> None:
-    report = judge_all(cases_in(OURS / "sql_attacks.jsonl"), place, wall)
+@pytest.mark.parametrize("protection", [Protection.GUARD, Protection.SANDBOX])
+def test_an_attacker_learns_nothing_from_guard_or_sandbox(place: Arena, protection: Protection) -> None:
+    report = judge_all(cases_in(OURS / "sql_attacks.jsonl"), place, protection)
     assert report.failures == []
     assert report.deny.total > 200
 
@@ -85,24 +87,24 @@ def test_a_limit_may_choose_among_equals(statement: str, candidates: str) -> Non
 def test_an_answer_that_no_limit_could_choose_is_wrong(place: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("business.guard.rewrite.row_filter", lambda _table: "org_unit = 'team-a' AND id > 60")
     report = judge_all(
-        [Case("first", "SELECT id FROM customers ORDER BY region, id LIMIT 9", "allow")], place, Wall.AST
+        [Case("first", "SELECT id FROM customers ORDER BY region, id LIMIT 9", "allow")], place, Protection.GUARD
     )
     assert [failure["why"] for failure in report.failures] == ["9 rows differ from the owner's 9"]
 
 
-def test_without_the_row_filter_the_first_wall_s_cases_fail(place: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_row_filter_the_guard_s_cases_fail(place: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("business.guard.rewrite.row_filter", lambda _table: "true")
-    report = judge_all(ATTACKS, place, Wall.AST)
+    report = judge_all(ATTACKS, place, Protection.GUARD)
     assert {failure["id"] for failure in report.failures} == {"other rows", "a count"}
     assert report.interference == 2
 
 
-def test_with_views_of_everything_the_second_wall_s_cases_fail(place: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_views_of_everything_the_sandbox_s_cases_fail(place: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sql_views, "row_filter", lambda _table: "true")
     for access in (place.full, place.again, place.reduced):
         sql_views.drop_all(access.admin)
     try:
-        report = judge_all(ATTACKS, place, Wall.DB)
+        report = judge_all(ATTACKS, place, Protection.SANDBOX)
     finally:
         for access in (place.full, place.again, place.reduced):
             sql_views.drop_all(access.admin)
@@ -129,7 +131,7 @@ def test_with_views_of_everything_the_second_wall_s_cases_fail(place: Arena, mon
     ],
 )
 def test_the_database_itself_refuses(place: Arena, statement: str) -> None:
-    report = judge_all([Case("x", statement, "allow")], place, Wall.DB)
+    report = judge_all([Case("x", statement, "allow")], place, Protection.SANDBOX)
     assert report.failures[0]["why"].startswith("refused: ")
 
 

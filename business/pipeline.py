@@ -1,6 +1,6 @@
 """From a person's question to a result: what was confirmed first, then what the language model makes of it, then the words alone.
 
-Whatever way it came, a statement runs behind both walls under the person's rights, and the answer says what it stands on.
+Whatever way it came, a statement runs behind guard and sandbox under the person's rights, and the answer says what it stands on.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -25,7 +25,7 @@ from business.parsing.model.parser import ModelParser
 from business.parsing.reader.changes import changed
 from business.parsing.reader.items import items_of
 from business.parsing.reader.parser import parse
-from business.queries import QueryResult
+from business.run_query import QueryResult
 from business.sources import OpenSource, is_said, named_source, open_sources
 
 log = structlog.get_logger(__name__)

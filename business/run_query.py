@@ -45,9 +45,9 @@ async def run_query(
     run_id: str = "",
     record: Recorder = record,
 ) -> QueryResult:
-    """Run a statement behind both walls under this person's rights and record it by `record`.
+    """Run a statement behind guard and sandbox under this person's rights and record it by `record`.
 
-    Raises SqlRefused, SourceUnavailable, WallRefused, recorded too.
+    Raises SqlRefused, SourceUnavailable, SandboxRefused, recorded too.
     """
     query_id = f"q_{timezone.now():%Y%m%d}_{secrets.token_hex(4)}"
     note = sync_to_async(record)
