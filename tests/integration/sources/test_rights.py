@@ -16,7 +16,7 @@ from knowledge.governance.explanations import explain_rights
 from knowledge.models import Document, Folder, KnowledgeBase, RunState, Source
 from knowledge.services.access import break_inheritance
 from knowledge.services.folders import rename_folder
-from knowledge.services.sources import delete_source, save_source
+from knowledge.sources.services import delete_source, save_source
 from tests.factories import allow, make_group, make_user
 from tests.git_server import commit, make_repository
 from tests.integration.sources.shelf import counts, item_of, read, who_sees
