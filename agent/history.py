@@ -9,6 +9,7 @@ from agent.events import StopReason
 from agent.models import Message, Role
 from agent.prompting import count_tokens
 from agent.sessions import shown_messages
+from agent.shown.under_rights import queried_by
 from agent.state import MeantQuery, Turn
 from authz.principal import Principal
 from business.logical_query.query import LogicalQuery
@@ -34,7 +35,9 @@ def history_of(principal: Principal, session_id: UUID, *, before: UUID) -> list[
             break
         role: Literal["user", "assistant"] = "user" if row.role == Role.USER else "assistant"
         stands_on = [citation.passage.chunk_id for citation in message.citations]
-        turns.append(Turn(role=role, content=text, stands_on=stands_on))
+        numbers = {query.number for query in message.queries}
+        queried = [queried_by(query) for query in row.queries.all() if query.number in numbers]
+        turns.append(Turn(role=role, content=text, stands_on=stands_on, queried=queried))
     return turns[::-1]
 
 

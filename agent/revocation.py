@@ -130,6 +130,8 @@ def keep_visible(run: Run) -> int:
         raise _gone(run)
     gone = {evidence_id for evidence_id, chunk_id in items.items() if chunk_id not in visible}
     lost = _lost_data(run)
+    if lost & _remembered_results(run):
+        raise _gone(run)
     gone |= {evidence_id for evidence_id, finding in run.findings.items() if finding.queried in lost}
     for item in run.state.evidence_items:
         if item.evidence_id in gone:
@@ -150,7 +152,8 @@ def _queried(run: Run) -> set[Queried]:
     """Results of data sources that what leaves now may be made of."""
     if run.stop_reason != StopReason.OK:
         return set()
-    return {queried for finding in run.findings.values() if (queried := finding.queried)}
+    found = {queried for finding in run.findings.values() if (queried := finding.queried)}
+    return found | (_remembered_results(run) if _reads(run) else set())
 
 
 def _lost_data(run: Run) -> set[Queried]:
@@ -188,6 +191,11 @@ def _allowed(run: Run) -> list[EvidenceItem]:
 def _remembered(run: Run) -> set[UUID]:
     """Passages that the earlier answers stand on which a model is told."""
     return {chunk_id for turn in run.history for chunk_id in turn.stands_on}
+
+
+def _remembered_results(run: Run) -> set[Queried]:
+    """The same of results."""
+    return {queried for turn in run.history for queried in turn.queried}
 
 
 def _visible_now(run: Run, chunk_ids: Iterable[UUID]) -> set[UUID]:

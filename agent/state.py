@@ -60,7 +60,7 @@ class Route(StrEnum):
 class Turn(BaseModel):
     """A message of the run, as a model is sent it. Only what the person wrote is stored: the rest holds text of documents.
 
-    stands_on: the passages an earlier answer is made of.
+    stands_on: the passages an earlier answer is made of; queried: the results.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -68,6 +68,7 @@ class Turn(BaseModel):
     tool_calls: list[dict[str, Any]] = Field(default_factory=list)
     tool_call_id: str = ""
     stands_on: list[UUID] = Field(default_factory=list, exclude=True)
+    queried: list[Queried] = Field(default_factory=list, exclude=True)
 
     def as_message(self) -> dict[str, Any]:
         """As a model is sent it: fields that say nothing are left out."""

@@ -9,7 +9,7 @@ from asgiref.sync import sync_to_async
 from pydantic import Field
 
 from agent.skills.files import keep
-from agent.skills.grounds import are_visible, found_output, grounds_of
+from agent.skills.grounds import are_visible, found_output, grounds_of, grounds_of_run
 from agent.skills.models import SkillVersion
 from agent.skills.offered import is_any_on, version_of
 from agent.skills.packages import files_in
@@ -55,6 +55,11 @@ class ExecuteArgs(ToolArgs):
         description="Documents that the script works on: knowledge_id, or knowledge_id@2 for their second version.",
     )
 
+    @property
+    def is_written(self) -> bool:
+        """Whether the model wrote something for the script, and did not only name what it works on."""
+        return bool(self.input or self.args)
+
 
 class ExecuteSkillScript(ToolDefaults):
     """Run a Python script of a skill that you have read, as its instructions say.
@@ -88,7 +93,10 @@ class ExecuteSkillScript(ToolDefaults):
 
 
 def _prepared(ctx: ToolContext, args: ExecuteArgs) -> tuple[SkillVersion, dict[str, bytes], list[Queried]]:
-    """The files that the script finds, and what they stand on. Raises ToolMistake, NotFound, InvalidInput."""
+    """The files that the script finds, and what all that it is given stands on: what the model writes may repeat whatever it has read.
+
+    Raises ToolMistake, NotFound, InvalidInput.
+    """
     version = version_of(ctx.profile, args.skill_name)
     files = files_in(bytes(version.archive), version.sha256)
     if args.script_path not in files or not args.script_path.endswith(".py"):
@@ -100,6 +108,9 @@ def _prepared(ctx: ToolContext, args: ExecuteArgs) -> tuple[SkillVersion, dict[s
     findings = [ctx.findings[each] for each in dict.fromkeys(args.evidence_ids)]
     texts = [version_text(ctx.principal, each, scope=ctx.scope) for each in dict.fromkeys(args.documents)]
     grounds = grounds_of(findings, [each.document for each in texts])
+    if args.is_written:
+        read = grounds_of_run(ctx.principal, ctx.findings.values(), ctx.history)
+        grounds = list(dict.fromkeys([*grounds, *read]))
     if not are_visible(ctx.principal, grounds):
         raise ToolMistake("Something of this may not be read any more.")
     files[f"{GIVEN}/evidence.json"] = _dumped([_piece(finding) for finding in findings])
@@ -148,7 +159,7 @@ def _told(ctx: ToolContext, args: ExecuteArgs, version: SkillVersion, ran: Ran, 
     if not is_well:
         lines = [f"The script failed with status {ran.status}.", *lines, escaped(bounded(ran.errors, 2_000))]
     lines += [f"Offered for download: {escaped(each.name)} ({each.size_bytes} bytes)" for each in made]
-    is_evidence = is_well and output and grounds and not args.input
+    is_evidence = is_well and output and grounds and not args.is_written
     name = f"{version.skill.name}: {args.script_path}"
     return ToolResult(
         "\n".join(lines),

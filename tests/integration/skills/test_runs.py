@@ -1,6 +1,7 @@
 """A scripted model reads a skill, runs its script in the sandbox, and the person gets the file: a real run from end to end."""
 
 import io
+import re
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -20,7 +21,7 @@ from audit.models import Entry
 from authz.grants import take_back
 from authz.permissions import Right
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
-from tests.factories import make_user
+from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored
 from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, of, routes, sent
 from tests.modelserver import Request, Step, calls, says
@@ -99,6 +100,47 @@ def test_a_file_is_made_from_evidence_and_offered_to_whoever_asked(admin: User) 
 
 def _actions(made: MadeFile) -> set[str]:
     return set(Entry.objects.filter(run_id=str(made.message_id)).values_list("action", flat=True))
+
+
+def test_what_the_model_wrote_for_a_script_stands_on_all_that_it_had_read(admin: User) -> None:
+    """A title that says what stands in a document which nobody named for the script: the file goes with that document, too."""
+    make_profile(*ALL, by=admin)
+    base, _manual, _secret = make_library()
+    board = make_base("Merger")
+    make_document(board, "board.md", "# Annual leave\n\nThe annual leave of the Bluebird team is paid.\n", ingested=True)
+    reader = make_reader(base)
+    allow(reader, board)
+
+    def choose(request: Request) -> Step:
+        step = steps.pop(0)
+        if step == "report":
+            leave = re.search(r'<evidence id="([^"]+)"[^>]*>[^<]*30 days', sent(request))
+            assert leave is not None
+            arguments = {"skill_name": "report", "script_path": "scripts/report.py", "args": ["xlsx", "Bluebird is paid"]}
+            return calls(("execute_skill_script", {**arguments, "evidence_ids": [leave[1]]}))
+        assert isinstance(step, Step)
+        return step
+
+    steps: list[Step | str] = [routes(), SEARCH, READ, "report", DONE, says(THIRTY)]
+    with modelled(chooses=choose) as server:
+        events = asked(reader, LEAVE)
+    assert "Bluebird" in sent(server.requests[2])
+    session, (made,) = stored(events).session_id, MadeFile.objects.all()
+    page = Client()
+    page.force_login(reader)
+    assert page.get(f"/chat/{session}/files/{made.pk}/").status_code == 200
+    take_back(None, [Right.VIEW], board, of=reader)
+    assert page.get(f"/chat/{session}/files/{made.pk}/").status_code == 404
+
+
+def test_what_a_script_says_again_of_its_arguments_is_no_evidence(admin: User) -> None:
+    """It prints the title that the model gave the file: else the model would be its own source."""
+    make_profile(*ALL, by=admin)
+    base, _manual, _secret = make_library()
+    with modelled(chooses=planned([routes(), SEARCH, READ, "report", DONE, says(THIRTY)])):
+        events = asked(make_reader(base), LEAVE)
+    items = stored(events).state["evidence_items"]
+    assert {item["type"] for item in items} == {"doc_chunk"}
 
 
 @pytest.mark.parametrize("how", ["off", "unbound", "no tool"])
