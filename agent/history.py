@@ -63,10 +63,12 @@ def understood(principal: Principal, session_id: UUID, *, before: UUID) -> Earli
         .prefetch_related("citations", "queries", "pages")
         .first()
     )
-    question = str(row.state.get("input", {}).get("normalized_query", "")) if row else ""
-    if row is None or not question:
+    if row is None:
         return None
     (shown,) = shown_messages(principal, [row])
+    question = shown.understood or " ".join(row.state.get("input", {}).get("query", "").split())
+    if not question:
+        return None
     standing = [
         (one.source, one.result.logical_query) for one in shown.queries if one.result and one.result.logical_query
     ]

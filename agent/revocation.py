@@ -56,7 +56,7 @@ async def guarded(
     async for item in events:
         together = item if isinstance(item, tuple) else (item,)
         for moment in [(event,) for event in together] if alone else [together]:
-            if all(isinstance(event, OURS) for event in moment) or await sync_to_async(may_leave)(run):
+            if all(_is_ours(run, event) for event in moment) or await sync_to_async(may_leave)(run):
                 for event in moment:
                     yield event
             else:
@@ -79,7 +79,7 @@ def may_leave(run: Run) -> bool:
 
 def grounds_of(run: Run, event: Event) -> Grounds:
     """What this event, which the run yields now, stands on; for whoever keeps it and shows it later."""
-    if isinstance(event, OURS) or run.stop_reason not in SHOWS_EVIDENCE:
+    if _is_ours(run, event) or run.stop_reason not in SHOWS_EVIDENCE:
         return Grounds()
     return Grounds(frozenset(_stands_on(run)), frozenset(one.key for one in _queried(run)))
 
@@ -95,6 +95,13 @@ def may_read(principal: Principal, grounds: Collection[Grounds]) -> list[bool]:
     chunks = visible_chunk_ids(reader, {chunk_id for each in grounds for chunk_id in each.chunk_ids})
     sources = visible_keys(reader, {key for each in grounds for key in each.sources})
     return [each.chunk_ids <= chunks and each.sources <= sources for each in grounds]
+
+
+def _is_ours(run: Run, event: Event) -> bool:
+    """Whether it has words of the person and of ours alone. A model that completes their question has read the earlier answers."""
+    if isinstance(event, AgentQuery):
+        return event.content == run.question or not _reads(run)
+    return isinstance(event, OURS)
 
 
 def require_visible(run: Run) -> None:

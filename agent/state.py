@@ -173,11 +173,19 @@ class ExploreForm(BaseModel):
     why: list[str] = Field(default_factory=list)
 
 
+class LeansOn(BaseModel):
+    """What earlier answers stand on: passages, and results as `Queried.key`."""
+
+    chunk_ids: list[UUID] = Field(default_factory=list)
+    queried: list[str] = Field(default_factory=list)
+
+
 class Plan(BaseModel):
     """subtasks: of a HYBRID question, in the order they are asked (the specification leaves room for them); of no other.
 
     clarifying_queries: what the clarifying questions mean, where that is known. explore: of a question on data that was not read.
-    approval: of the call that the person is asked to allow.
+    approval: of the call that the person is asked to allow. leans_on: of the earlier answers that a model had read which wrote the
+    plan and completed the question: its words may be theirs.
     """
 
     route: Route = Route.DOC
@@ -187,6 +195,7 @@ class Plan(BaseModel):
     clarifying_queries: dict[str, MeantQuery] = Field(default_factory=dict, exclude_if=lambda queries: not queries)
     explore: ExploreForm | None = Field(default=None, exclude_if=lambda form: form is None)
     approval: AskedApproval | None = Field(default=None, exclude_if=lambda approval: approval is None)
+    leans_on: LeansOn | None = Field(default=None, exclude_if=lambda earlier: earlier is None)
     validation: Validation | None = None
 
 

@@ -107,7 +107,9 @@ def test_what_the_model_wrote_for_a_script_stands_on_all_that_it_had_read(admin:
     make_profile(*ALL, by=admin)
     base, _manual, _secret = make_library()
     board = make_base("Merger")
-    make_document(board, "board.md", "# Annual leave\n\nThe annual leave of the Bluebird team is paid.\n", ingested=True)
+    make_document(
+        board, "board.md", "# Annual leave\n\nThe annual leave of the Bluebird team is paid.\n", ingested=True
+    )
     reader = make_reader(base)
     allow(reader, board)
 
@@ -116,7 +118,11 @@ def test_what_the_model_wrote_for_a_script_stands_on_all_that_it_had_read(admin:
         if step == "report":
             leave = re.search(r'<evidence id="([^"]+)"[^>]*>[^<]*30 days', sent(request))
             assert leave is not None
-            arguments = {"skill_name": "report", "script_path": "scripts/report.py", "args": ["xlsx", "Bluebird is paid"]}
+            arguments = {
+                "skill_name": "report",
+                "script_path": "scripts/report.py",
+                "args": ["xlsx", "Bluebird is paid"],
+            }
             return calls(("execute_skill_script", {**arguments, "evidence_ids": [leave[1]]}))
         assert isinstance(step, Step)
         return step
