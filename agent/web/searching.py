@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from agent.model_keys import KeyLost, opened
+from agent.providers.chunks import cleaned
 from agent.web.fetching import plain
 from agent.web.hosts import HostRules
 from agent.web.http import NotRead, request
@@ -93,7 +94,7 @@ def _hits(service: Service, query: str) -> list[WebHit]:
     if answer.status != 200:
         raise SearchFailed(f"{service.name} answers {answer.status}.")
     try:
-        return service.kind.hits(json.loads(answer.body))
+        return service.kind.hits(cleaned(json.loads(answer.body)))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise SearchFailed(f"{service.name} answers in another format than {service.kind.label}.") from error
 
