@@ -293,16 +293,16 @@ class Run:
     """Everything that changes while one question is answered; two runs share nothing.
 
     question: as it was asked; `state.input.normalized_query` is what is worked on. model: None means extractive. judge: the model that
-    reads sentences which facts do not settle. model_gave_up: it failed or may not be paid any more, and is not asked again. follows:
-    the answer that the question comes after, None where it begins the conversation. is_wide: more passages are looked at. title: of a
-    conversation, as the model would call it. expression: what to calculate. allowed_call: what the person allowed just now. read_as:
-    without slips of the finger. asks_about: what a follow-up names of its own, where documents are asked it together with the question
-    before. history: earlier turns, the oldest first. workings: results of calculations. notices: sentences for the person about what
-    was done differently from what they would expect. found: what the searches brought; findings: all evidence, by its id. told_inside:
-    what tools brought from inside the house, which never leaves it. named_by: the passage that says what the query is about.
-    earlier_query, logical_query: source and query that the conversation stood on, and stands on now. record: how what is done for it
-    gets into the audit log. is_held_back: the last event stood on what may not be read any more, and did not leave. ticket: its place
-    among the runs of its process, until it is over; none where nobody else waits for it.
+    reads sentences which facts do not settle. model_gave_up: it failed or may not be paid any more, and is not asked again. follows: the
+    answer that the question comes after, None where it begins the conversation. is_wide: more passages are looked at. title: of a
+    conversation, as the model would call it. expression: what to calculate. allowed_call: what the person allowed just now. goes_on: it was
+    begun by that, and its question is as a model completed the person's. read_as: without slips of the finger. asks_about: what a follow-up
+    names of its own, where documents are asked it together with the question before. history: earlier turns, the oldest first. workings:
+    results of calculations. notices: sentences for the person about what was done differently from what they would expect. found: what the
+    searches brought; findings: all evidence, by its id. told_inside: what tools brought from inside the house, which never leaves it.
+    named_by: the passage that says what the query is about. earlier_query, logical_query: source and query that the conversation stood on,
+    and stands on now. record: how what is done for it gets into the audit log. is_held_back: the last event stood on what may not be read
+    any more, and did not leave. ticket: its place among the runs of its process, until it is over; none where nobody else waits for it.
     """
 
     session_id: UUID
@@ -323,6 +323,7 @@ class Run:
     expression: str = ""
     asks_about: str = ""
     allowed_call: AllowedCall | None = None
+    goes_on: bool = False
     read_as: str = ""
     spent: Spent = field(default_factory=Spent)
     history: list[Turn] = field(default_factory=list)

@@ -25,6 +25,7 @@ from agent.states.retrieve import filters_of
 from agent.tools.base import ToolContext, allowed_names, in_order, specification
 from agent.tools.calling import UNREAD, Called, call_tool
 from agent.tools.knowledge_search import TOP_K
+from agent.tools.output import unfenced
 from agent.web.summary import WebSummary
 from agent.workflow import add_trace
 from copilot_site.lib.json_depth import loads
@@ -252,7 +253,7 @@ def keep(run: Run, called: Called, *, ms: int) -> None:
         )
     if called.tool is not None and called.tool.brings == "inside":
         said = [f"{finding.item.source.title}\n{finding.item.text}" for finding in result.findings]
-        run.told_inside += said or [result.output]
+        run.told_inside += [*said, unfenced(result.output)]  # a passage is cut there, and names stand beside it
     if called.tool and called.tool.node is State.QUERY and run.state.plan.route is Route.SQL:
         form = result.data.get("explore")
         run.state.plan.explore = ExploreForm.model_validate(form) if form else None
