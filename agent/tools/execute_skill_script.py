@@ -12,7 +12,7 @@ from agent.skills.files import keep
 from agent.skills.grounds import are_visible, found_output, grounds_of, grounds_of_run
 from agent.skills.models import SkillVersion
 from agent.skills.offered import is_any_on, version_of
-from agent.skills.packages import files_in
+from agent.skills.packages import GIVEN, files_in
 from agent.state import Finding
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
 from agent.tools.output import bounded, escaped
@@ -23,7 +23,6 @@ from copilot_site.lib.confinement.running import Ran, Stopped, run_confined
 from copilot_site.lib.confinement.walls import walls
 from knowledge.tool_selectors import VersionText, version_text
 
-GIVEN = "given"  # the folder beside SKILL.md in which a script finds what it was given
 EVIDENCE_CHARACTERS = 8_000
 WHY = {
     Stopped.TIME: "it took too long",
