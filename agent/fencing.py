@@ -1,11 +1,13 @@
 """Text for the model: what comes from documents is escaped and fenced, what is long keeps its head and its tail."""
 
 import html
+import re
 
 from agent.state import EvidenceItem
 
 MOST_CHARACTERS = 12_000  # of one tool's output: about 4,000 tokens of English, 8,000 of Chinese
 PASSAGE_CHARACTERS = 2_000  # of one passage in it
+_FENCE = re.compile(r'<evidence [^<>]*? title="([^"<>]*)">|</evidence>')
 
 
 def escaped(text: str) -> str:
@@ -21,6 +23,11 @@ def bounded(text: str, most: int = MOST_CHARACTERS) -> str:
     head = (most - len(note)) * 2 // 3
     tail = most - len(note) - head
     return f"{text[:head]}{note}{text[-tail:]}"
+
+
+def unfenced(output: str) -> str:
+    """What an output says, without our fences: titles and places in them, the evidence, and whatever stands beside it."""
+    return html.unescape(_FENCE.sub(r"\1", output))
 
 
 def fenced(item: EvidenceItem, *, place: str = "", number: int | None = None) -> str:

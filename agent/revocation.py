@@ -56,7 +56,7 @@ async def guarded(
     async for item in events:
         together = item if isinstance(item, tuple) else (item,)
         for moment in [(event,) for event in together] if alone else [together]:
-            if all(isinstance(event, OURS) for event in moment) or await sync_to_async(may_leave)(run):
+            if all(_is_ours(run, event) for event in moment) or await sync_to_async(may_leave)(run):
                 for event in moment:
                     yield event
             else:
@@ -79,7 +79,7 @@ def may_leave(run: Run) -> bool:
 
 def grounds_of(run: Run, event: Event) -> Grounds:
     """What this event, which the run yields now, stands on; for whoever keeps it and shows it later."""
-    if isinstance(event, OURS) or run.stop_reason not in SHOWS_EVIDENCE:
+    if _is_ours(run, event) or run.stop_reason not in SHOWS_EVIDENCE:
         return Grounds()
     return Grounds(frozenset(_stands_on(run)), frozenset(one.key for one in _queried(run)))
 
@@ -95,6 +95,13 @@ def may_read(principal: Principal, grounds: Collection[Grounds]) -> list[bool]:
     chunks = visible_chunk_ids(reader, {chunk_id for each in grounds for chunk_id in each.chunk_ids})
     sources = visible_keys(reader, {key for each in grounds for key in each.sources})
     return [each.chunk_ids <= chunks and each.sources <= sources for each in grounds]
+
+
+def _is_ours(run: Run, event: Event) -> bool:
+    """Whether it has words of the person and of ours alone. A model that completes their question has read the earlier answers."""
+    if isinstance(event, AgentQuery):
+        return event.content == run.question or not _reads(run)
+    return isinstance(event, OURS)
 
 
 def require_visible(run: Run) -> None:
@@ -130,6 +137,8 @@ def keep_visible(run: Run) -> int:
         raise _gone(run)
     gone = {evidence_id for evidence_id, chunk_id in items.items() if chunk_id not in visible}
     lost = _lost_data(run)
+    if lost & _remembered_results(run):
+        raise _gone(run)
     gone |= {evidence_id for evidence_id, finding in run.findings.items() if finding.queried in lost}
     for item in run.state.evidence_items:
         if item.evidence_id in gone:
@@ -150,7 +159,8 @@ def _queried(run: Run) -> set[Queried]:
     """Results of data sources that what leaves now may be made of."""
     if run.stop_reason != StopReason.OK:
         return set()
-    return {queried for finding in run.findings.values() if (queried := finding.queried)}
+    found = {queried for finding in run.findings.values() if (queried := finding.queried)}
+    return found | (_remembered_results(run) if _reads(run) else set())
 
 
 def _lost_data(run: Run) -> set[Queried]:
@@ -188,6 +198,11 @@ def _allowed(run: Run) -> list[EvidenceItem]:
 def _remembered(run: Run) -> set[UUID]:
     """Passages that the earlier answers stand on which a model is told."""
     return {chunk_id for turn in run.history for chunk_id in turn.stands_on}
+
+
+def _remembered_results(run: Run) -> set[Queried]:
+    """The same of results."""
+    return {queried for turn in run.history for queried in turn.queried}
 
 
 def _visible_now(run: Run, chunk_ids: Iterable[UUID]) -> set[UUID]:

@@ -1,5 +1,6 @@
 """A service with tools of a test's own: the SDK's own server behind HTTP, and what it was asked."""
 
+import gzip
 import socket
 import threading
 import time
@@ -63,11 +64,38 @@ def server_of(service: Service) -> MCPServer:
     return server
 
 
+def packing(application: Any) -> Any:
+    """Every answer to a POST as gzip, whatever the client takes."""
+
+    async def packed(scope: Any, receive: Any, send: Any) -> None:
+        begun: dict[str, Any] = {}
+        body = bytearray()
+
+        async def sent(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                begun.update(message)
+                return
+            body.extend(message.get("body", b""))
+            if not message.get("more_body"):
+                whole = gzip.compress(bytes(body))
+                headers = [each for each in begun["headers"] if each[0].lower() != b"content-length"]
+                headers += [(b"content-encoding", b"gzip"), (b"content-length", str(len(whole)).encode())]
+                await send({**begun, "headers": headers})
+                await send({"type": "http.response.body", "body": whole})
+
+        is_post = scope["type"] == "http" and scope["method"] == "POST"
+        await application(scope, receive, sent if is_post else send)
+
+    return packed
+
+
 @contextmanager
-def serving_tools(way: str = "http") -> Iterator[Service]:
+def serving_tools(way: str = "http", *, packs: bool = False) -> Iterator[Service]:
     service = Service()
     server = server_of(service)
-    application = server.sse_app() if way == "sse" else server.streamable_http_app()
+    application: Any = server.sse_app() if way == "sse" else server.streamable_http_app()
+    if packs:
+        application = packing(application)
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     listening.listen(16)

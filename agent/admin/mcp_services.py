@@ -1,5 +1,6 @@
 """Services with tools in the admin. A secret goes in and is never shown again; tools are read from the service, then allowed one by one."""
 
+import json
 from typing import Any
 
 from django import forms
@@ -17,8 +18,7 @@ from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
-
-MOST_SHOWN = 160  # characters of a tool's description
+from copilot_site.lib.plain_characters import visible
 
 
 class McpServiceForm(forms.ModelForm[McpService]):
@@ -77,8 +77,10 @@ class McpServiceForm(forms.ModelForm[McpService]):
 
 
 def _told(tool: dict[str, Any]) -> str:
+    """All that models are told of it, which may be anything: whoever allows it is to have read it."""
     reads = _("says that it only reads") if tool["is_read_only"] else _("may change something")
-    return f"{tool['title']} ({tool['name']}; {reads}): {tool['description'][:MOST_SHOWN]}"
+    schema = json.dumps(tool["schema"], ensure_ascii=False)
+    return visible(f"{tool['title']} ({tool['name']}; {reads}): {tool['description']} {schema}")
 
 
 @admin.register(McpService)

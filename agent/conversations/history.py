@@ -5,6 +5,7 @@ from typing import Literal
 from uuid import UUID
 
 from agent.conversations.branches import Tree
+from agent.conversations.presentation.visibility import queried_by
 from agent.conversations.sessions import shown_messages
 from agent.events import StopReason
 from agent.models import Message, Role
@@ -34,7 +35,9 @@ def history_of(principal: Principal, session_id: UUID, *, before: UUID) -> list[
             break
         role: Literal["user", "assistant"] = "user" if row.role == Role.USER else "assistant"
         stands_on = [citation.passage.chunk_id for citation in message.citations]
-        turns.append(Turn(role=role, content=text, stands_on=stands_on))
+        numbers = {query.number for query in message.queries}
+        queried = [queried_by(query) for query in row.queries.all() if query.number in numbers]
+        turns.append(Turn(role=role, content=text, stands_on=stands_on, queried=queried))
     return turns[::-1]
 
 
@@ -60,10 +63,12 @@ def understood(principal: Principal, session_id: UUID, *, before: UUID) -> Earli
         .prefetch_related("citations", "queries", "pages")
         .first()
     )
-    question = str(row.state.get("input", {}).get("normalized_query", "")) if row else ""
-    if row is None or not question:
+    if row is None:
         return None
     (shown,) = shown_messages(principal, [row])
+    question = shown.understood or " ".join(row.state.get("input", {}).get("query", "").split())
+    if not question:
+        return None
     standing = [
         (one.source, one.result.logical_query) for one in shown.queries if one.result and one.result.logical_query
     ]

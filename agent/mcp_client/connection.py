@@ -88,6 +88,9 @@ def _http(
     class Counting(httpx2.AsyncBaseTransport):
         async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
             response = await checked.handle_async_request(request)
+            if response.headers.get("content-encoding", "identity").lower() != "identity":
+                await response.aclose()
+                raise httpx2.ReadError("packed, which was not asked for: its size would not be known")
             response.stream = Bounded(response.stream)
             return response
 
@@ -99,7 +102,7 @@ def _http(
     return httpx2.AsyncClient(
         transport=Counting(),
         trust_env=False,
-        headers=headers,
+        headers={"Accept-Encoding": "identity"} | (headers or {}),
         auth=auth,
         timeout=httpx2.Timeout(CONNECT_S, read=ANSWER_S),
     )

@@ -12,6 +12,7 @@ from agent.mcp_client.address import Address, ServiceUnusable, address_of, local
 from agent.mcp_client.connection import asked
 from agent.models import McpService
 from agent.models.mcp_services import Transport
+from agent.providers.chunks import cleaned
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
@@ -109,14 +110,15 @@ async def _listed(address: Address) -> list[dict[str, Any]]:
 
 
 def _described(tool: Any) -> dict[str, Any] | None:
-    """A tool as it is kept; None for one whose arguments are too much to tell a model."""
+    """A tool as it is kept; None for one whose arguments are too much to tell a model, or hold what no database keeps."""
     if len(str(tool.input_schema)) > MOST_SCHEMA or len(tool.name) > 128:
         return None
     annotations = tool.annotations
-    return {
+    told = {
         "name": tool.name,
         "title": (tool.title or (annotations and annotations.title) or tool.name)[:120],
         "description": (tool.description or "")[:MOST_DESCRIPTION],
         "schema": dict(tool.input_schema),
         "is_read_only": bool(annotations and annotations.read_only_hint),
     }
+    return told if cleaned(told) == told else None

@@ -1,5 +1,6 @@
 """Which services there are, what of theirs may be used, and what people were asked to allow."""
 
+import json
 import uuid
 from datetime import timedelta
 
@@ -8,6 +9,8 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+
+from copilot_site.lib.plain_characters import visible
 
 NAME = RegexValidator(r"^[a-z][a-z0-9-]{0,23}$", _("Small letters, digits and hyphens, at most 24."))
 LIVES = timedelta(hours=24)  # that a question whether a call is allowed may be answered
@@ -86,3 +89,12 @@ class ToolApproval(models.Model):
     def is_open(self) -> bool:
         """Whether it can still be decided."""
         return self.state == ApprovalState.PENDING and self.created_at > timezone.now() - LIVES
+
+    @property
+    def shown_arguments(self) -> list[tuple[str, str]]:
+        """Names and values as they are sent, nothing in them unseen."""
+        texts = {
+            name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            for name, value in self.arguments.items()
+        }
+        return [(visible(name), visible(text)) for name, text in texts.items()]

@@ -14,7 +14,10 @@ from knowledge.retrieval.search import Scope
 
 
 async def go_on(principal: Principal, row: ToolApproval) -> Run:
-    """Start the run that makes the allowed call first and goes on with the question. Raises what `start` raises."""
+    """Start the run that makes the allowed call first and goes on with the question, after the answer that asked: on its branch.
+
+    Raises what `start` raises.
+    """
     options = await in_thread(_options, row)
     return await start(
         principal,
@@ -34,4 +37,4 @@ def _scope(row: ToolApproval) -> Scope:
 
 def _options(row: ToolApproval) -> Options:
     profile = AgentProfile.objects.filter(name=row.profile).first() if row.profile else None
-    return Options(profile_id=str(profile.pk) if profile else "")
+    return Options(profile_id=str(profile.pk) if profile else "", follows=row.message_id)

@@ -130,6 +130,7 @@ def begin(
         is_wide=options.is_wide,
         asked_as=options.asked_as,
         allowed_call=allowed_call,
+        goes_on=allowed_call is not None,
     )
     give_model(run)
     run.ticket = admitted(principal, has_model=run.model is not None)

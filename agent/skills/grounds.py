@@ -5,11 +5,13 @@ from collections.abc import Collection, Iterable, Sequence
 
 from agent.document_facts import queried_documents
 from agent.evidence import text_hash
-from agent.state import EvidenceItem, Finding, Source
+from agent.state import EvidenceItem, Finding, Source, Turn
 from authz.principal import Principal
 from business.results.shown_query import Meaning, QueryShown, TableReach
 from business.results.visibility import Queried, visible_queries
+from copilot_site.lib.errors import NotFound
 from knowledge.models import Document
+from knowledge.selectors import passages
 
 SOURCE = "skill output"  # no data source has this name: theirs have no spaces
 HEADLINE = 1_200  # characters, where nobody puts it into words
@@ -25,6 +27,19 @@ def grounds_of(findings: Iterable[Finding], documents: Collection[Document]) -> 
         elif finding.passage is not None:
             pages.append(finding.passage.document_id)
     found += [queried_documents([pk]) for pk in dict.fromkeys(pages)]
+    return list(dict.fromkeys(found))
+
+
+def grounds_of_run(principal: Principal, findings: Iterable[Finding], history: Iterable[Turn]) -> list[Queried]:
+    """What all stands on that a model was told which wrote something for a script. Raises NotFound where it may not be read any more."""
+    turns = list(history)
+    told = {pk for turn in turns for pk in turn.stands_on}
+    read = passages(principal, told)
+    if {passage.chunk_id for passage in read} != told:
+        raise NotFound("Something that was said before may not be read any more.")
+    found = grounds_of(findings, ())
+    found += [queried_documents([pk]) for pk in dict.fromkeys(passage.document_id for passage in read)]
+    found += [queried for turn in turns for queried in turn.queried]
     return list(dict.fromkeys(found))
 
 

@@ -2,9 +2,11 @@
 
 import io
 import re
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from lzma import LZMAError
 from pathlib import PurePosixPath
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
@@ -13,16 +15,19 @@ from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.models.skills import DESCRIPTION_LENGTH, NAME_LENGTH
+from agent.providers.chunks import cleaned
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.zip_files import ZipBounds, fault_of
 
 MANIFEST = "SKILL.md"
+GIVEN = "given"  # the folder beside it in which a script finds what it was given: no skill brings its own
 ZIP_BYTES = 2 * 1024 * 1024
 BOUNDS = ZipBounds(
     entries=200, unpacked_bytes=4 * 1024 * 1024, member_bytes=1024 * 1024, ratio=100, ratio_from_bytes=64 * 1024
 )
 _HEAD_BYTES, _MANIFEST_BYTES = 8_000, 100_000
 _PATH_LENGTH, _DEPTH = 200, 6
+_NAME_BYTES = 255  # of one part, as file systems have it
 _PART = re.compile(r"[\w\-.+ ()\[\]&,@]+")  # of a path: letters of every language, and what is harmless in a name
 _RUBBISH = re.compile(r"(^|/)(__MACOSX/|\.DS_Store$|Thumbs\.db$)")
 _HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
@@ -65,7 +70,16 @@ def read_package(data: bytes) -> Package:
     try:
         with ZipFile(io.BytesIO(data)) as archive:
             files = _without_top(_unpacked(archive))
-    except (BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError, OSError) as error:
+    except (
+        BadZipFile,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        ValueError,
+        OSError,
+        zlib.error,
+        LZMAError,
+    ) as error:
         raise InvalidInput(_("The file is no zip that can be read.")) from error
     return package_of(files)
 
@@ -75,6 +89,9 @@ def package_of(files: Mapping[str, bytes]) -> Package:
     text = files.get(MANIFEST)
     if text is None:
         raise InvalidInput(_("There is no SKILL.md at the top of the skill's folder."))
+    for path in files:
+        if GIVEN in PurePosixPath(path).parts[:1] or any(str(above) in files for above in PurePosixPath(path).parents):
+            raise InvalidInput(_("The zip has a path that is refused: “%(path)s”.") % {"path": path})
     head, instructions = _parted(text)
     try:
         manifest = Manifest.model_validate(head)
@@ -120,6 +137,7 @@ def _checked_path(path: str) -> str:
     """Raises InvalidInput for one that is not plainly below the skill's folder."""
     parts = PurePosixPath(path).parts
     is_plain = "/".join(parts) == path and len(path) <= _PATH_LENGTH and len(parts) <= _DEPTH
+    is_plain = is_plain and all(len(part.encode()) <= _NAME_BYTES for part in parts)
     if not is_plain or any(part in {".", ".."} or not _PART.fullmatch(part) for part in parts):
         raise InvalidInput(_("The zip has a path that is refused: “%(path)s”.") % {"path": path[:_PATH_LENGTH]})
     return path
@@ -149,6 +167,6 @@ def _parted(text: bytes) -> tuple[object, str]:
     try:
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(found[1], Loader=yaml.SafeLoader)):
             raise InvalidInput(_("The head of SKILL.md has YAML aliases, which are not read."))
-        return yaml.safe_load(found[1]), said[found.end() :]
+        return cleaned(yaml.safe_load(found[1])), cleaned(said[found.end() :])
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise InvalidInput(_("The head of SKILL.md is no YAML that can be read.")) from error

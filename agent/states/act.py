@@ -12,6 +12,7 @@ from asgiref.sync import sync_to_async
 
 from agent.budget import HARD, Limit
 from agent.events import Event, FunctionCall, LLMToolCall, Thinking, ToolCall, ToolResult
+from agent.fencing import unfenced
 from agent.mcp_client.approvals import NeedsApproval, ask_to_allow
 from agent.notices import data_not_read, limit_reached, model_failed
 from agent.outside import AllowedCall, AskedApproval, WebSummary
@@ -251,7 +252,7 @@ def keep(run: Run, called: Called, *, ms: int) -> None:
         )
     if called.tool is not None and called.tool.brings == "inside":
         said = [f"{finding.item.source.title}\n{finding.item.text}" for finding in result.findings]
-        run.told_inside += said or [result.output]
+        run.told_inside += [*said, unfenced(result.output)]  # a passage is cut there, and names stand beside it
     if called.tool and called.tool.node is State.QUERY and run.state.plan.route is Route.SQL:
         form = result.data.get("explore")
         run.state.plan.explore = ExploreForm.model_validate(form) if form else None

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from agent.outside import WebSummary
 from agent.prompting import Prompt
 from agent.providers.base import ChatModel
-from agent.state import ExploreForm, Finding, MeantQuery, Run, SqlSummary, State
+from agent.state import ExploreForm, Finding, MeantQuery, Run, SqlSummary, State, Turn
 from agent.tool_names import ALIASES, ORDER
 from agent.web.egress import Border, border_of
 from audit.deferred import Recorder
@@ -67,7 +67,8 @@ class ToolContext:
     model: of the run, for tools that have something written; None where there is none. use: notes a prompt, gives its text.
     run_id: of the run it belongs to. record: how it gets into the audit log. earlier: source and query that the conversation stands
     on; logical_query: the one that is meant now, where that is known. approval_id: of what the person allowed, for one call to spend.
-    border: what of the run may leave the house. profile: name of the run's, "" for none. findings: its evidence so far.
+    border: what of the run may leave the house. profile: name of the run's, "" for none. findings: its evidence so far. history: earlier
+    turns that its model was told.
     """
 
     principal: Principal
@@ -83,6 +84,7 @@ class ToolContext:
     border: Border = field(default_factory=Border)
     profile: str = ""
     findings: Mapping[str, Finding] = field(default_factory=dict)
+    history: Sequence[Turn] = ()
 
     @classmethod
     def of(cls, run: Run, *, model: ChatModel | None = None) -> "ToolContext":
@@ -100,6 +102,7 @@ class ToolContext:
             border=border_of(run),
             profile=run.profile.name,
             findings=dict(run.findings),
+            history=tuple(run.history),
         )
 
 

@@ -12,8 +12,8 @@ from agent.fencing import bounded, escaped
 from agent.models import SkillVersion
 from agent.skills.catalog import is_any_on, version_of
 from agent.skills.files import keep
-from agent.skills.grounds import are_visible, found_output, grounds_of
-from agent.skills.packages import files_in
+from agent.skills.grounds import are_visible, found_output, grounds_of, grounds_of_run
+from agent.skills.packages import GIVEN, files_in
 from agent.state import Finding
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
 from audit.actions import Action, Outcome
@@ -23,7 +23,6 @@ from copilot_site.lib.confinement.isolation import isolation
 from copilot_site.lib.confinement.running import Ran, Stopped, run_confined
 from knowledge.tool_selectors import VersionText, version_text
 
-GIVEN = "given"  # the folder beside SKILL.md in which a script finds what it was given
 EVIDENCE_CHARACTERS = 8_000
 WHY = {
     Stopped.TIME: "it took too long",
@@ -54,6 +53,11 @@ class ExecuteArgs(ToolArgs):
         max_length=6,
         description="Documents that the script works on: knowledge_id, or knowledge_id@2 for their second version.",
     )
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the model wrote something for the script, and did not only name what it works on."""
+        return bool(self.input or self.args)
 
 
 class ExecuteSkillScript(ToolDefaults):
@@ -88,7 +92,10 @@ class ExecuteSkillScript(ToolDefaults):
 
 
 def _prepared(ctx: ToolContext, args: ExecuteArgs) -> tuple[SkillVersion, dict[str, bytes], list[Queried]]:
-    """The files that the script finds, and what they stand on. Raises ToolMistake, NotFound, InvalidInput."""
+    """The files that the script finds, and what all that it is given stands on: what the model writes may repeat whatever it has read.
+
+    Raises ToolMistake, NotFound, InvalidInput.
+    """
     version = version_of(ctx.profile, args.skill_name)
     files = files_in(bytes(version.archive), version.sha256)
     if args.script_path not in files or not args.script_path.endswith(".py"):
@@ -100,6 +107,9 @@ def _prepared(ctx: ToolContext, args: ExecuteArgs) -> tuple[SkillVersion, dict[s
     findings = [ctx.findings[each] for each in dict.fromkeys(args.evidence_ids)]
     texts = [version_text(ctx.principal, each, scope=ctx.scope) for each in dict.fromkeys(args.documents)]
     grounds = grounds_of(findings, [each.document for each in texts])
+    if args.is_written:
+        read = grounds_of_run(ctx.principal, ctx.findings.values(), ctx.history)
+        grounds = list(dict.fromkeys([*grounds, *read]))
     if not are_visible(ctx.principal, grounds):
         raise ToolMistake("Something of this may not be read any more.")
     files[f"{GIVEN}/evidence.json"] = _dumped([_piece(finding) for finding in findings])
@@ -148,7 +158,7 @@ def _told(ctx: ToolContext, args: ExecuteArgs, version: SkillVersion, ran: Ran, 
     if not is_well:
         lines = [f"The script failed with status {ran.status}.", *lines, escaped(bounded(ran.errors, 2_000))]
     lines += [f"Offered for download: {escaped(each.name)} ({each.size_bytes} bytes)" for each in made]
-    is_evidence = is_well and output and grounds and not args.input
+    is_evidence = is_well and output and grounds and not args.is_written
     name = f"{version.skill.name}: {args.script_path}"
     return ToolResult(
         "\n".join(lines),

@@ -86,9 +86,11 @@ class Border:
 
 
 def border_of(run: Run) -> Border:
-    """The border of a run at this moment. Earlier answers stand on documents, too: they are inside, whatever they say."""
+    """The border of a run at this moment. Earlier answers stand on documents, too: they are inside, whatever they say; so is a question
+    that a model completed from them.
+    """
     return Border(
-        said=(run.question, *(turn.content for turn in run.history if turn.role == "user")),
+        said=(*([] if run.goes_on else [run.question]), *(turn.content for turn in run.history if turn.role == "user")),
         inside=(*run.told_inside, *(turn.content for turn in run.history if turn.role == "assistant")),
         has_looked=run.found is not None or run.state.tools.sql is not None,
         found=frozenset(finding.outside.url for finding in run.findings.values() if finding.outside),

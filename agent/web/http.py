@@ -1,7 +1,6 @@
 """How the web is spoken to: one request at a time through `copilot_site.lib.outgoing`, never for long and never for much."""
 
 import socket
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -77,18 +76,21 @@ class _Session(Session):
 
 def request(method: str, url: str, policy: Policy, *, most_bytes: int, **more: Any) -> Answer:
     """One request with a session of its own, so that no cookie goes on. more: as `requests` has it. Raises NotRead."""
-    try:
-        with _Session(policy) as session:
-            session.headers["User-Agent"] = AGENT
+    with _Session(policy) as session, session.within(WHOLE_S):
+        session.headers["User-Agent"] = AGENT
+        try:
             with session.request(
                 method, url, stream=True, allow_redirects=False, timeout=(CONNECT_S, SILENCE_S), **more
             ) as response:
                 head = Answer(response.status_code, response.headers)
-                return head if head.location else Answer(head.status, head.headers, _body(response, most_bytes))
-    except NotRead:
-        raise
-    except (requests.RequestException, HTTPError, OSError, ValueError) as error:
-        raise NotRead(_code_of(error)) from error
+                answer = head if head.location else Answer(head.status, head.headers, _body(response, most_bytes))
+        except NotRead:
+            raise
+        except (requests.RequestException, HTTPError, OSError, ValueError) as error:
+            raise NotRead(Code.TIMEOUT if session.is_late else _code_of(error)) from error
+        if session.is_late:  # an answer of no said length ends with its connection
+            raise NotRead(Code.TIMEOUT, answer.status)
+        return answer
 
 
 def code_of_refusal(refusal: AddressRefused) -> Code:
@@ -97,14 +99,12 @@ def code_of_refusal(refusal: AddressRefused) -> Code:
 
 
 def _body(response: requests.Response, most_bytes: int) -> bytes:
-    until, parts, size = time.monotonic() + WHOLE_S, [], 0
+    parts, size = [], 0
     while part := response.raw.read1(PART, decode_content=True):
         parts.append(part)
         size += len(part)
         if size > most_bytes:
             raise NotRead(Code.TOO_BIG, response.status_code)
-        if time.monotonic() > until:
-            raise NotRead(Code.TIMEOUT, response.status_code)
     return b"".join(parts)
 
 

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from agent.models import WebSearchProvider
 from agent.outside import TITLE_CHARACTERS, WebPassage, host_of
+from agent.providers.chunks import cleaned
 from agent.providers.keys import KeyLost, opened
 from agent.web.fetching import plain
 from agent.web.hosts import HostRules
@@ -93,7 +94,7 @@ def _hits(service: Service, query: str) -> list[WebHit]:
     if answer.status != 200:
         raise SearchFailed(f"{service.name} answers {answer.status}.")
     try:
-        return service.kind.hits(json.loads(answer.body))
+        return service.kind.hits(cleaned(json.loads(answer.body)))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise SearchFailed(f"{service.name} answers in another format than {service.kind.label}.") from error
 

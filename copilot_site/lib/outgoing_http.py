@@ -5,8 +5,11 @@ They read no proxies from the environment: a proxy would look the name up again.
 
 import socket
 import ssl
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import requests
 from asgiref.sync import sync_to_async
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     import httpx2
 
 MOST_REDIRECTS = 3
+Made = Callable[[socket.socket], None]
+"""Is told of each connection."""
 
 
 class Session(requests.Session):
@@ -34,8 +39,35 @@ class Session(requests.Session):
         super().__init__()
         self.trust_env = False
         self.max_redirects = MOST_REDIRECTS
+        self.is_late = False
+        self._sockets: WeakSet[socket.socket] = WeakSet()
         for scheme, one in (("http://", plain or policy), ("https://", policy)):
-            self.mount(scheme, _adapter(one))
+            self.mount(scheme, _adapter(one, self._made))
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """What takes longer loses its connections, and is `is_late`: timeouts are of one silence, and whoever sends a byte now and then,
+        in a header or between two parts, would hold its thread for ever.
+        """
+        self.is_late = False
+        timer = threading.Timer(seconds, self._end)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _made(self, connected: socket.socket) -> None:
+        self._sockets.add(connected)
+        if self.is_late:
+            self._end()
+
+    def _end(self) -> None:
+        self.is_late = True
+        for opened in list(self._sockets):
+            with suppress(OSError):
+                opened.shutdown(socket.SHUT_RDWR)
 
     def get_redirect_target(self, resp: requests.Response) -> str | None:
         target = super().get_redirect_target(resp)
@@ -44,21 +76,21 @@ class Session(requests.Session):
         return target
 
 
-def _adapter(policy: Policy) -> HTTPAdapter:
+def _adapter(policy: Policy, made: Made) -> HTTPAdapter:
     """An adapter of `requests` whose connections are made to addresses that this policy allows."""
     adapter = HTTPAdapter()
-    adapter.poolmanager.pool_classes_by_scheme = _pool_classes(policy)
+    adapter.poolmanager.pool_classes_by_scheme = _pool_classes(policy, made)
     return adapter
 
 
 def pool_manager(policy: Policy) -> PoolManager:
     """For clients on urllib3: connections to addresses that this policy allows, those of redirects, too."""
     manager = PoolManager(retries=Retry(MOST_REDIRECTS, redirect=MOST_REDIRECTS))
-    manager.pool_classes_by_scheme = _pool_classes(policy)
+    manager.pool_classes_by_scheme = _pool_classes(policy, lambda _connected: None)
     return manager
 
 
-def _pool_classes(policy: Policy) -> dict[str, type[HTTPConnectionPool]]:
+def _pool_classes(policy: Policy, made: Made) -> dict[str, type[HTTPConnectionPool]]:
     def connected(connection: HTTPConnection) -> socket.socket:
         try:
             target = checked(connection.host, connection.port, policy)
@@ -76,9 +108,17 @@ def _pool_classes(policy: Policy) -> dict[str, type[HTTPConnectionPool]]:
         def _new_conn(self) -> socket.socket:
             return connected(self)
 
+        def connect(self) -> None:
+            super().connect()
+            made(self.sock)
+
     class Secure(HTTPSConnection):
         def _new_conn(self) -> socket.socket:
             return connected(self)
+
+        def connect(self) -> None:
+            super().connect()
+            made(self.sock)  # the one that TLS has put around the first
 
     class PlainPool(HTTPConnectionPool):
         ConnectionCls = Plain

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
+from django.utils.translation import gettext as _
+from psycopg.errors import QueryCanceled
 
 from authz.principal import Principal
+from copilot_site.lib.errors import Unavailable
 from knowledge.graph.names import asked_keys
 from knowledge.retrieval.plan import Scope, visible_ids
 
@@ -110,6 +113,10 @@ SELECT json_build_object(
 )"""
 
 
+class TookTooLong(Unavailable):
+    """The statement was ended after STATEMENT_MS."""
+
+
 @dataclass(frozen=True)
 class Reach:
     """How far a walk goes. hops: 1 … MOST_HOPS; entities, passages: how many come back."""
@@ -159,7 +166,7 @@ class Neighbourhood:
 
 
 def about_question(principal: Principal, question: str, scope: Scope, *, reach: Reach | None = None) -> Neighbourhood:
-    """What is known about the names that stand in a question."""
+    """What is known about the names that stand in a question. Raises TookTooLong, as the others do."""
     return _walked(principal, scope, "e.key = ANY(%(keys)s)", {"keys": asked_keys(question)}, reach or Reach())
 
 
@@ -194,10 +201,16 @@ def _walked(principal: Principal, scope: Scope, starts: str, values: dict[str, A
         hops=min(max(reach.hops, 1), MOST_HOPS), most=reach.entities, passages=reach.passages,
         most_starts=MOST_STARTS, near=NEAR, most_steps=MOST_STEPS, fan=FAN,
     )  # fmt: skip
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(f"SET LOCAL statement_timeout = {STATEMENT_MS:d}")
-        cursor.execute(statement, values | dict(zip(names, given, strict=True)))
-        found = cursor.fetchone()[0]
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL statement_timeout = {STATEMENT_MS:d}")
+            cursor.execute(statement, values | dict(zip(names, given, strict=True)))
+            found = cursor.fetchone()[0]
+            cursor.execute("SET LOCAL statement_timeout = 0")  # of a transaction around it
+    except OperationalError as error:
+        if not isinstance(error.__cause__, QueryCanceled):
+            raise
+        raise TookTooLong(_("The knowledge graph did not answer in time. Ask for less, or try it again.")) from error
     return _read(json.loads(found) if isinstance(found, str) else found)
 
 

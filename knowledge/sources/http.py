@@ -103,11 +103,20 @@ class Client:
         own = {**self._own, **self._sign(method, url)} if origin_of(url) == self._origin else {}
         sent = {**headers, **own}
         try:
-            with self._session.request(
-                method, url, headers=sent, data=body, stream=True, allow_redirects=False, timeout=(CONNECT_S, SILENCE_S)
-            ) as response:
+            with (
+                self._session.within(WHOLE_S),
+                self._session.request(
+                    method,
+                    url,
+                    headers=sent,
+                    data=body,
+                    stream=True,
+                    allow_redirects=False,
+                    timeout=(CONNECT_S, SILENCE_S),
+                ) as response,
+            ):
                 answer = Answer(url, response.status_code, response.headers)
-                return answer if _target(answer) else replace(answer, body=_body(response, url))
+                answer = answer if _target(answer) else replace(answer, body=_body(response, url))
         except AddressRefused:
             raise
         except (requests.RequestException, HTTPError, OSError) as error:
@@ -116,7 +125,11 @@ class Client:
                 raise refusal from error
             if isinstance(error, requests.exceptions.SSLError):
                 raise Unreadable(_("%(url)s has no certificate that is trusted here.") % {"url": shown(url)}) from error
-            raise Passing(_("%(url)s does not answer.") % {"url": shown(url)}) from error
+            if not self._session.is_late:
+                raise Passing(_("%(url)s does not answer.") % {"url": shown(url)}) from error
+        if self._session.is_late:  # its connection was ended, as one is by which an answer of no said length comes
+            raise Passing(_("%(url)s does not come to an end.") % {"url": shown(url)})
+        return answer
 
 
 def origin_of(url: str) -> tuple[str, str, int]:
@@ -167,8 +180,8 @@ def _target(answer: Answer) -> str:
 
 
 def _body(response: requests.Response, url: str) -> bytes:
-    """Raises Unreadable for what is too much or takes too long."""
-    until, parts, size = time.monotonic() + WHOLE_S, [], 0
+    """Raises Unreadable for what is too much."""
+    parts, size = [], 0
     while part := response.raw.read1(PART, decode_content=True):
         parts.append(part)
         size += len(part)
@@ -176,8 +189,6 @@ def _body(response: requests.Response, url: str) -> bytes:
             raise Unreadable(
                 _("%(url)s has more than %(most)s MB.") % {"url": shown(url), "most": MOST_BYTES // 1_000_000}
             )
-        if time.monotonic() > until:
-            raise Passing(_("%(url)s does not come to an end.") % {"url": shown(url)})
     return b"".join(parts)
 
 

@@ -35,10 +35,11 @@ from knowledge.services.access_requests import Offer, offers
 
 @dataclass(frozen=True)
 class _Seen:
-    """What of the sources behind some messages this person may see. queries: primary keys of citations of results."""
+    """What of the sources behind some messages this person may see. queries: primary keys of citations of results; vouched: results."""
 
     passages: Mapping[UUID, ShownPassage]
     queries: Collection[int]
+    vouched: Collection[Queried]
     offers: Mapping[UUID, Offer]
     files: Collection[MadeFile]
     approvals: Mapping[UUID, ToolApproval]
@@ -49,12 +50,14 @@ def under_rights(principal: Principal, rows: Iterable[Message]) -> list[ShownMes
     found = list(rows)
     wanted = {citation.chunk_id for row in found for citation in row.citations.all()}
     wanted |= {pk for row in found for pk in _read(row)}  # in one look: a second one is at another moment
+    wanted |= {pk for row in found for pk in _leaned_on(row)[0]}
     results = {query.pk: queried_by(query) for row in found for query in row.queries.all()}
-    vouched = visible_queries(principal, set(results.values()))
+    vouched = visible_queries(principal, {*results.values(), *(one for row in found for one in _leaned_on(row)[1])})
     asking = [row.pk for row in found if row.state.get("plan", {}).get("approval")]
     seen = _Seen(
         {passage.chunk_id: passage for passage in passages(principal, wanted)},
         {pk for pk, queried in results.items() if queried in vouched},
+        vouched,
         offers(principal, {pk for row in found for pk in _offered(row)}),
         made_files(principal, [row.pk for row in found if _ran_scripts(row)]),
         approvals_of(principal, asking) if asking else {},
@@ -93,7 +96,8 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
     if sentences and row.role == Role.ASSISTANT:
         separator = "\n" if row.stop_reason == StopReason.NOT_CONFIRMED else " "
         content = laid_out((each.gap or separator, each.text) for each in sentences if not each.is_masked)
-    asked = row.state.get("input", {})
+    leaned_on, queried = _leaned_on(row)
+    may_say = leaned_on <= seen.passages.keys() and queried <= set(seen.vouched)
     return ShownMessage(
         id=row.pk,
         session_id=row.session_id,
@@ -109,8 +113,8 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
         pages=pages,
         asked_outside=tuple(AskedOutside.model_validate(one) for one in _web_of(row).get("asked", ())),
         notice="\n".join(_(line) for line in row.notice.splitlines() if line),
-        understood=_understood(asked),
-        readings=tuple(row.state.get("plan", {}).get("clarifying_questions", ())),
+        understood=_understood(row) if may_say else "",
+        readings=tuple(row.state.get("plan", {}).get("clarifying_questions", ())) if may_say else (),
         explore=_explore_of(row),
         offers=tuple(seen.offers[pk] for pk in _offered(row) if pk in seen.offers),
         files=tuple(file for file in seen.files if file.message_id == row.pk),
@@ -161,7 +165,15 @@ def _result(row: QueryCitation) -> QueryShown | None:
     return QueryShown.model_validate(row.result) if row.result else None
 
 
-def _understood(asked: Mapping[str, str]) -> str:
+def _leaned_on(row: Message) -> tuple[set[UUID], set[Queried]]:
+    """The passages and results that a model had read which put the question into its words."""
+    earlier = row.state.get("plan", {}).get("leans_on") or {}
+    chunks = {UUID(pk) for pk in earlier.get("chunk_ids", ())}
+    return chunks, {Queried.model_validate_json(key) for key in earlier.get("queried", ())}
+
+
+def _understood(row: Message) -> str:
+    asked = row.state.get("input", {})
     whole, said = asked.get("normalized_query", ""), " ".join(asked.get("query", "").split())
     return "" if whole == said else whole
 

@@ -33,5 +33,6 @@ def export(
     written, media_type = FORMATS[form]
     evidence = {each.evidence_id for message in messages for each in message.citations}
     evidence |= {each.evidence_id for message in messages for each in message.queries}
+    evidence |= {each.evidence_id for message in messages for each in message.pages}
     record(principal, Action.CONVERSATION_EXPORTED, session, detail={"format": form, "evidence": sorted(evidence)})
     return written(transcript_of(session.title, messages, address_of, timezone.now())), media_type

@@ -9,6 +9,8 @@ from django.utils.translation import gettext as _
 from agent.conversations.transcripts.transcript import Footnote, Span, Table, Transcript, Turn
 
 MEDIA_TYPE = "text/markdown"
+_IN_ADDRESS = str.maketrans({"<": "%3C", ">": "%3E"})
+_LEADING = re.compile(r"^(\s*\d*)([-+=.)])")  # of a list, or what makes the line above a heading
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~])")
 
 
@@ -29,11 +31,11 @@ def _turn(turn: Turn) -> list[str]:
     parts = [f"## {question}"]
     parts += [" ".join(_span(span) for span in paragraph) for paragraph in turn.paragraphs]
     parts += [_table(table) for table in turn.tables]
-    return parts + [f"> {_plain(remark)}" for remark in turn.remarks]
+    return parts + [f"> {_plain(' '.join(remark.split()))}" for remark in turn.remarks]
 
 
 def _span(span: Span) -> str:
-    return _plain(span.text) + "".join(f"[^{number}]" for number in span.notes)
+    return _plain(" ".join(span.text.split())) + "".join(f"[^{number}]" for number in span.notes)
 
 
 def _table(table: Table) -> str:
@@ -45,9 +47,10 @@ def _table(table: Table) -> str:
 
 
 def _footnote(note: Footnote) -> str:
-    return f"[^{note.number}]: {_plain(note.text)}" + (f" <{note.address}>" if note.address else "")
+    address = note.address.translate(_IN_ADDRESS)
+    return f"[^{note.number}]: {_plain(' '.join(note.text.split()))}" + (f" <{address}>" if address else "")
 
 
 def _plain(text: str) -> str:
     """Text of others is text: nothing in it is a mark of Markdown."""
-    return _SPECIAL.sub(r"\\\1", text)
+    return _LEADING.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", text))

@@ -14,6 +14,7 @@ from copilot_site.lib.plain_characters import printable
 MEDIA_TYPE = "application/pdf"
 FONT = "STSong-Light"  # of Adobe's Asian fonts, which are named in a file and not part of it
 MARGIN = 56  # points
+MOST_COLUMNS = 24  # of a table: each is 20 points wide then, 12 of them its padding
 INK, SOFT, LINE = "#1c2422", "#55625e", "#b9b4aa"
 
 
@@ -31,7 +32,8 @@ def as_pdf(told: Transcript) -> bytes:
     for turn in told.turns:
         story.append(Paragraph(_text(turn.question) or _("Question"), style["question"]))
         story += [Paragraph(" ".join(map(_span, paragraph)), style["text"]) for paragraph in turn.paragraphs]
-        story += [_table(table, style["cell"], A4[0] - 2 * MARGIN) for table in turn.tables]
+        for table in turn.tables:
+            story += _table(table, style["cell"], A4[0] - 2 * MARGIN)
         story += [Paragraph(_text(remark), style["soft"]) for remark in turn.remarks]
     if told.footnotes:
         story.append(Paragraph(_("Sources"), style["question"]))
@@ -62,14 +64,18 @@ def _span(span: Span) -> str:
     return _text(span.text) + "".join(f"<super>[{number}]</super>" for number in span.notes)
 
 
-def _table(table: Table, style: Any, width: float) -> Any:
+def _table(table: Table, style: Any, width: float) -> list[Any]:
+    """As a table, or with more columns than fit beside one another a line for each row."""
     from reportlab.platypus import Paragraph
     from reportlab.platypus import Table as Grid
 
+    if len(table.header) > MOST_COLUMNS:
+        pairs = [zip(table.header, row, strict=False) for row in table.rows]
+        return [Paragraph(_text("; ".join(f"{name}: {cell}" for name, cell in row)), style) for row in pairs]
     rows = [[Paragraph(_text(cell), style) for cell in row] for row in (table.header, *table.rows)]
     columns = max(1, len(table.header))
     lines = [("LINEBELOW", (0, 0), (-1, -1), 0.5, LINE), ("VALIGN", (0, 0), (-1, -1), "TOP")]
-    return Grid(rows, colWidths=[width / columns] * columns, style=lines, repeatRows=1)
+    return [Grid(rows, colWidths=[width / columns] * columns, style=lines, repeatRows=1, splitInRow=1)]
 
 
 def _text(words: str) -> str:

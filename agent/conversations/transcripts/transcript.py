@@ -4,10 +4,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from agent.conversations.presentation.message import ShownCitation, ShownMessage, ShownQuery
+from agent.conversations.presentation.message import ShownCitation, ShownMessage, ShownPage, ShownQuery, ShownSentence
+from agent.events import StopReason
 from agent.models import Role
 
 AddressOf = Callable[[ShownCitation], str]
@@ -44,7 +47,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Footnote:
-    """A source. address: of its document; "" for a query."""
+    """A source. address: of its document, or of a page outside; "" for a query."""
 
     number: int
     text: str
@@ -78,6 +81,9 @@ def _turn(asked: ShownMessage | None, answer: ShownMessage, footnotes: list[Foot
     for query in answer.queries:
         numbers[query.number] = len(footnotes) + 1
         footnotes.append(Footnote(len(footnotes) + 1, _query(query)))
+    for page in answer.pages:
+        numbers[page.number] = len(footnotes) + 1
+        footnotes.append(Footnote(len(footnotes) + 1, _page(page), page.url))
     return Turn(
         question=asked.content if asked else "",
         asked_at=(asked or answer).created_at,
@@ -99,9 +105,16 @@ def _paragraphs(answer: ShownMessage, numbers: dict[int, int]) -> Iterator[tuple
             yield tuple(spans)
             spans = []
         notes = tuple(numbers[number] for number in sentence.citations if number in numbers)
-        spans.append(Span(sentence.text, notes))
+        spans.append(Span(_marked(sentence), notes))
     if spans:
         yield tuple(spans)
+
+
+def _marked(sentence: ShownSentence) -> str:
+    """A sentence, with what a page says of it where it is not the house's, or was not checked."""
+    marks = [] if sentence.is_checked else [_("(not checked against the source)")]
+    marks += [_("(from outside)")] if sentence.is_outside else []
+    return " ".join([sentence.text, *marks])
 
 
 def _tables(answer: ShownMessage, numbers: dict[int, int]) -> Iterator[Table]:
@@ -114,6 +127,8 @@ def _tables(answer: ShownMessage, numbers: dict[int, int]) -> Iterator[Table]:
 
 
 def _remarks(answer: ShownMessage) -> Iterator[str]:
+    if answer.stop_reason == StopReason.NOT_CONFIRMED:
+        yield _("Passages of your documents; no answer stands on them")
     if hidden := answer.masked_count:
         yield ngettext(
             "One sentence is hidden: it stands on a document or on data that you may not see.",
@@ -128,6 +143,11 @@ def _place(citation: ShownCitation) -> str:
     if citation.page:
         parts.append(_("page %(page)s") % {"page": citation.page})
     return " › ".join(parts)
+
+
+def _page(page: ShownPage) -> str:
+    read = _("read %(at)s") % {"at": date_format(localtime(page.read_at), "SHORT_DATETIME_FORMAT")}
+    return f"{page.title} {_('(from outside)')} · {read}"
 
 
 def _query(query: ShownQuery) -> str:

@@ -12,6 +12,7 @@ from agent.models.skills import Verdict
 from agent.skills import services as keeping
 from agent.skills.packages import Package, package_of, read_package
 from copilot_site.lib.errors import CopilotError
+from copilot_site.lib.plain_characters import visible
 
 SHIPPED = Path(__file__).resolve().parents[2] / "skills" / "shipped"
 
@@ -28,9 +29,12 @@ class Command(BaseCommand):
             "name", nargs="?", default="", help="its name; with add a zip, a folder or the name of one of ours"
         )
         parser.add_argument("profiles", nargs="*", help="with bind: names of agent profiles; none: of no profile")
+        parser.add_argument(
+            "--sha256", default="", help="with approve: of the version that was looked at, as show says it"
+        )
         parser.add_argument("--as", dest="username", required=True, help="who does it, with the right to")
 
-    def handle(self, *, what: str, name: str, profiles: list[str], username: str, **_options: Any) -> None:
+    def handle(self, *, what: str, name: str, profiles: list[str], username: str, sha256: str, **_options: Any) -> None:
         user = User.objects.filter(username=username, is_active=True).first()
         if user is None:
             raise CommandError(f"There is no account {username!r}.")
@@ -41,7 +45,7 @@ class Command(BaseCommand):
                 version = keeping.add_version(user, _package(name))
                 self.stdout.write(f"{version.skill.name}, version {version.number}, waits for a review.")
             else:
-                self._of_one(what, user, _skill(user, name), profiles)
+                self._of_one(what, user, _skill(user, name), profiles, sha256)
         except CopilotError as error:
             raise CommandError(str(error)) from error
 
@@ -51,16 +55,16 @@ class Command(BaseCommand):
             bound = ", ".join(profile.name for profile in skill.profiles.all()) or "no profile"
             self.stdout.write(f"{skill.name}: {used}; {bound}")
 
-    def _of_one(self, what: str, user: User, skill: Skill, profiles: list[str]) -> None:
+    def _of_one(self, what: str, user: User, skill: Skill, profiles: list[str], sha256: str) -> None:
         newest = skill.versions.first()
         if what == "show" and newest is not None:
             self.stdout.write(
                 f"{skill.name}, version {newest.number}, {newest.get_verdict_display()}, SHA-256 {newest.sha256}\n"
             )
             for path, content in keeping.files_of(newest).items():
-                self.stdout.write(f"--- {path}\n{content.decode(errors='replace')}")
+                self.stdout.write(f"--- {path}\n{visible(content.decode(errors='replace'))}")
         elif what == "approve" and newest is not None:
-            keeping.review(user, newest, Verdict.APPROVED, sha256_seen=newest.sha256)
+            keeping.review(user, newest, Verdict.APPROVED, sha256_seen=sha256)
             self.stdout.write(f"{skill.name}, version {newest.number}, is in use.")
         elif what == "bind":
             found = list(AgentProfile.objects.filter(name__in=profiles))

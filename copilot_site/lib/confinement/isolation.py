@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from secrets import randbelow
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import gettempdir, mkdtemp
 
 from . import landlock, seccomp
 from .child import DEVICES
 from .namespaces import NOBODY
 from .plan import Isolation, Limits, Namespaces, Plan
+from .remains import throw_away
 
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from confinement.child import main; del sys.path[0]; main(sys.argv[2])"
 _LIBRARY = str(Path(__file__).resolve().parents[1])
@@ -74,8 +75,8 @@ def _holds(candidate: Isolation) -> bool:
 @contextmanager
 def scratch(within: Isolation) -> Iterator[Path]:
     """A folder that is thrown away, with `in` (read only inside), `out` and `tmp` (may be written), `root` (for namespaces)."""
-    with TemporaryDirectory(prefix="confined-", dir=os.path.realpath(gettempdir()), ignore_cleanup_errors=True) as name:
-        folder = Path(name)
+    folder = Path(mkdtemp(prefix="confined-", dir=os.path.realpath(gettempdir())))
+    try:
         folder.chmod(0o711)
         user = _FIRST_PASSING_USER + randbelow(_PASSING_USERS)
         for each in ("in", "out", "tmp", "root"):
@@ -83,6 +84,8 @@ def scratch(within: Isolation) -> Iterator[Path]:
             if each != "in" and within.namespaces is Namespaces.OWN and os.geteuid() == 0:
                 os.chown(folder / each, user, user)
         yield folder
+    finally:
+        throw_away(folder)
 
 
 def plan_in(folder: Path, script: Path, arguments: tuple[str, ...], within: Isolation, limits: Limits) -> Plan:

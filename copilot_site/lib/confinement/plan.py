@@ -21,7 +21,7 @@ class Limits:
     """Of one run, all processes and threads of it together (there is one process). Times in seconds, sizes in bytes.
 
     memory_bytes: address space; Python with its libraries has some 100 MiB of it. file_bytes: of any one file; folder_bytes and files:
-    of all that is written. output_bytes: of stdout, and as much of stderr.
+    of all that is written, folders counted as files. output_bytes: of stdout, and as much of stderr.
     """
 
     cpu_s: int = 20

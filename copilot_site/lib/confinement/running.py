@@ -3,10 +3,9 @@
 import asyncio
 import os
 import signal
-import stat
 import threading
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,6 +14,7 @@ from pathlib import Path
 from .child import NOT_CONFINED
 from .isolation import command, environment, plan_in, scratch
 from .plan import Isolation, Limits
+from .remains import files_in, is_too_much
 
 AT_ONCE = 2  # scripts of this process; each may take as much memory as its limits say
 _LOOK_S = 0.1  # between two looks at what was written, or for a free place
@@ -136,7 +136,7 @@ async def _watched(process: Process, folder: Path, limits: Limits, stdin: bytes)
         done, _rest = await asyncio.wait({ending, growing}, timeout=limits.wall_s, return_when=asyncio.FIRST_COMPLETED)
         if not done:
             return said.ran(-1, Stopped.TIME, {})
-        if growing in done or _is_too_much(folder, limits):
+        if growing in done or is_too_much(_written(folder), limits):
             return said.ran(-1, Stopped.WRITTEN, {})
         status = ending.result()
     finally:
@@ -149,7 +149,7 @@ async def _watched(process: Process, folder: Path, limits: Limits, stdin: bytes)
         return said.ran(status, Stopped.NOT_CONFINED, {})
     if status in _KILLED:
         return said.ran(status, Stopped.TIME, {})
-    return said.ran(status, None, {name: path.read_bytes() for name, path in _left_in(folder / "out")})
+    return said.ran(status, None, files_in(folder / "out"))
 
 
 async def _ending(process: Process, said: _Said, stdin: bytes, most: int) -> int | None:
@@ -183,31 +183,9 @@ async def _write(pipe: asyncio.StreamWriter | None, data: bytes) -> None:
 
 async def _too_much_written(folder: Path, limits: Limits) -> None:
     """Ends when more is written than may be."""
-    while not _is_too_much(folder, limits):  # noqa: ASYNC110 - nobody tells when a file grows
+    while not is_too_much(_written(folder), limits):  # noqa: ASYNC110 - nobody tells when a file grows
         await asyncio.sleep(_LOOK_S)
 
 
-def _is_too_much(folder: Path, limits: Limits) -> bool:
-    count = size = 0
-    for place in ("out", "tmp"):
-        for _name, path in _left_in(folder / place):
-            count, size = count + 1, size + _size(path)
-            if count > limits.files or size > limits.folder_bytes:
-                return True
-    return False
-
-
-def _size(path: Path) -> int:
-    with suppress(OSError):
-        return path.lstat().st_size
-    return 0
-
-
-def _left_in(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Regular files, by their path below the folder; links and whatever else are none, and folders that are links are not entered."""
-    for place, _folders, names in os.walk(folder):
-        for name in names:
-            path = Path(place) / name
-            with suppress(OSError):
-                if stat.S_ISREG(path.lstat().st_mode):
-                    yield str(path.relative_to(folder)), path
+def _written(folder: Path) -> tuple[Path, Path]:
+    return folder / "out", folder / "tmp"

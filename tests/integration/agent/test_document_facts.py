@@ -6,6 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
+from agent.conversations.history import history_of
 from agent.models import Message
 from agent.runs.follow import told_anew
 from authz.grants import take_back
@@ -100,3 +101,14 @@ def test_the_facts_are_of_visible_documents_only_and_none_make_no_evidence() -> 
     assert "1 document: 1 ready" in finding.item.text
     assert "Hidden" not in str(finding)
     assert not called(reader, "get_document_info", {"knowledge_ids": [str(hidden.pk)]}).result.findings
+
+
+def test_a_model_that_is_told_the_answer_again_is_told_with_what_it_stands_on(answered: Answered) -> None:
+    """So that the next run, too, ends where one of the documents is lost."""
+    question = Message.objects.create(
+        session=answered.row.session, role="user", parent=answered.row, content="And now?"
+    )
+    now = Message.objects.create(session=answered.row.session, role="assistant", parent=question, is_complete=False)
+    _asked, told = history_of(Principal.of(answered.reader), now.session_id, before=now.pk)
+    assert told.content.startswith("2 of these documents are ready")
+    assert [len(queried.reach) for queried in told.queried] == [2]

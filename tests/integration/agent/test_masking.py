@@ -1,12 +1,21 @@
 """An answer is shown under today's rights: what stood on a passage that is not theirs any more says nothing."""
 
+from collections.abc import AsyncIterator
 from typing import Any
+from uuid import UUID
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
+from agent.conversations.history import understood
 from agent.conversations.sessions import create_session, delete_session, get_message, get_session, messages_of
+from agent.document_facts import queried_documents
+from agent.events import AgentQuery, Event
 from agent.models import Message, Session
+from agent.revocation import EvidenceGone, guarded, keep_visible, require_visible
+from agent.runs.start import give_model
+from agent.state import Run, Turn
 from audit.actions import Action
 from audit.models import Entry
 from authz.grants import take_back
@@ -14,9 +23,12 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
 from knowledge.models import Document, KnowledgeBase
+from knowledge.retrieval.search import Scope
 from knowledge.services.removal import remove_document
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import LEAVE, SALARY, asked, make_reader, stored
+from tests.integration.agent.modelled import modelled, routes
+from tests.modelserver import says
 
 pytestmark = pytest.mark.django_db
 
@@ -151,3 +163,57 @@ def test_reading_again_what_shows_evidence_is_recorded(two: Any) -> None:
         take_back(None, [Right.VIEW], document.folder.knowledge_base, of=reader)
     shown(reader, session)
     assert Entry.objects.filter(action=Action.CONVERSATION_READ).count() == before + 1, "nothing was shown"
+
+
+def test_a_question_that_a_model_completed_from_an_answer_goes_with_it(two: Any) -> None:
+    """The model read the answer that is hidden now; what it made of the next question may say the same."""
+    reader, session, documents, _answer = two
+    completed = "Why is the notice period in the trial time two weeks?"
+    with modelled(routes(question=completed), says("NO_ANSWER"), says("NO_ANSWER")):
+        asked(reader, "Why?", session)
+    assert shown(reader, session).understood == completed
+    take_back(None, [Right.VIEW], documents["second"].knowledge_base, of=reader)
+    assert shown(reader, session).understood == ""
+    follow_up = Message.objects.create(session=session, role="user", parent=Message.objects.latest("created_at"))
+    now = Message.objects.create(session=session, role="assistant", parent=follow_up, is_complete=False)
+    earlier = understood(Principal.of(reader), session.pk, before=now.pk)
+    assert earlier is not None
+    assert earlier.question == "Why?"
+
+
+@pytest.mark.parametrize("by", ["passage", "result"])
+def test_what_a_model_was_told_of_earlier_answers_is_looked_at_in_the_middle_of_a_run(two: Any, by: str) -> None:
+    """The completed question is no word of the person; and an earlier answer may stand on a result."""
+    reader, session, documents, answer = two
+    document = documents["second"]
+    if by == "passage":
+        turn = Turn(role="assistant", content=answer.content, stands_on=[_chunk_of(answer, document)])
+    else:
+        turn = Turn(role="assistant", content="Two documents.", queried=[queried_documents([document.pk])])
+    run = Run(session.pk, answer.pk, Principal.of(reader), "Why?", Scope(), "en", history=[turn])
+    with modelled():
+        give_model(run)
+        assert _let_out(run, "Why two weeks?") == ["Why two weeks?"]
+        take_back(None, [Right.VIEW], document.knowledge_base, of=reader)
+        assert _let_out(run, "Why?") == ["Why?"]
+        with pytest.raises(EvidenceGone):
+            _let_out(run, "Why two weeks?")
+        with pytest.raises(EvidenceGone):
+            require_visible(run)
+        with pytest.raises(EvidenceGone):
+            keep_visible(run)
+
+
+def _chunk_of(answer: Message, document: Document) -> UUID:
+    chunk_id: UUID = answer.citations.filter(document_id=document.pk).values_list("chunk_id", flat=True)[0]
+    return chunk_id
+
+
+def _let_out(run: Run, question: str) -> list[str]:
+    async def events() -> AsyncIterator[Event]:
+        yield AgentQuery(content=question)
+
+    async def told() -> list[str]:
+        return [event.content async for event in guarded(run, events())]
+
+    return async_to_sync(told)()

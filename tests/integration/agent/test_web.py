@@ -2,18 +2,27 @@
 
 from collections.abc import Iterator
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.urls import reverse
 
 from agent.conversations.sessions import get_message
 from agent.events import Answer, References, ToolResult
+from agent.fencing import fenced
 from agent.models import WebCitation, WebHost
 from agent.rest.serializers import MessageSerializer
+from agent.state import EvidenceItem, Finding, Run, Source, Turn
+from agent.states.act import keep
+from agent.tools.base import ToolResult as Brought
+from agent.tools.base import find
+from agent.tools.calling import Called
 from agent.tools.web_search import WebSearch
+from agent.web.egress import border_of
 from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.principal import Principal
+from knowledge.retrieval.search import Scope
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import asked, make_library, make_reader, stored, words
 from tests.integration.agent.modelled import is_judged, judges, modelled, of, routes, sent
@@ -84,6 +93,11 @@ def test_an_answer_stands_on_the_house_first_and_on_the_web_marked(site: Site, e
     assert "Asked outside: “Norwegian Working Environment Act annual leave”, sent to Our SearXNG (127.0.0.1)" in shown
     assert f'href="{site.url}/leave"' in shown
     assert "read " in shown
+    taken = client.get(reverse("conversation-export", args=[row.session_id, row.pk, "md"])).content.decode()
+    assert taken.count("(from outside)") == 4
+    assert f"<{site.url}/leave>" in taken
+    exported = Entry.objects.get(action=Action.CONVERSATION_EXPORTED).detail["evidence"]
+    assert [each.partition(":")[0] for each in exported] == ["doc", "web", "web"]
     run = client.get(reverse("run", args=[row.session_id, row.pk])).content.decode()
     assert "from outside" in run
     assert f"{site.url}/leave (ok)" in run
@@ -158,6 +172,40 @@ def ask_for(query: str) -> None:
     make_document(board, "board.md", "# Annual leave\n\nThe merger is code-named Bluebird.\n", ingested=True)
     with modelled(routes(), INSIDE, calls(("web_search", {"query": query})), DONE, says("NO_ANSWER")):
         asked(reader, QUESTION)
+
+
+def test_what_stands_beside_the_evidence_stays_inside_too() -> None:
+    """The graph tells names that lie in no passage which it brings, and the place of a passage is no part of its text."""
+    run = Run(uuid4(), uuid4(), Principal.nobody(), QUESTION, Scope(), "en")
+    item = EvidenceItem(evidence_id="doc:1", text="Annual leave is paid.", source=Source(title="Manual"), hash="")
+    output = "\n".join(["- Bluebird (team): 1", "- Ask & Answer: 2", fenced(item, place="Osprey > Leave")])
+    result = Brought(output, {}, findings=[Finding(item)])
+    keep(run, Called("query_knowledge_graph", find("query_knowledge_graph"), {}, result), ms=1)
+    assert border_of(run).kept_back("annual leave Bluebird Osprey manual evidence title") == [
+        "bluebird",
+        "osprey",
+        "manual",
+    ]
+
+
+def test_a_question_that_a_model_completed_is_not_what_the_person_said() -> None:
+    run = Run(
+        uuid4(), uuid4(), Principal.nobody(), "Make a ticket for Bluebird", Scope(), "en",
+        history=[Turn(role="user", content="Make a ticket for it"), Turn(role="assistant", content="It is Bluebird.")],
+    )  # fmt: skip
+    assert border_of(run).kept_back("ticket Bluebird") == []
+    run.goes_on = True
+    assert border_of(run).kept_back("ticket Bluebird") == ["bluebird"]
+
+
+def test_half_a_character_in_what_a_search_brings_is_left_out(site: Site, engine: Engine) -> None:
+    """JSON may hold it escaped, and no database keeps it: it ended the run."""
+    engine.found = [hit(f"{site.url}/leave?\ud800", "Leave\ud800", f"\0{LAW}\udfff")]
+    base, _manual, _secret = make_library()
+    written = says("The Norwegian Working Environment Act demands 25 working days of annual leave [2].")
+    with modelled(routes(), INSIDE, OUTSIDE, DONE, written):
+        events = asked(make_reader(base), QUESTION)
+    assert words(events) == "The Norwegian Working Environment Act demands 25 working days of annual leave.[1]"
 
 
 def test_an_earlier_answer_stays_inside_as_the_documents_do(site: Site, engine: Engine) -> None:

@@ -69,6 +69,20 @@ def drip(client: socket.socket) -> None:
         time.sleep(0.02)  # the server's own pace
 
 
+def drip_a_header(client: socket.socket) -> None:
+    client.sendall(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+    for _n in range(500):
+        client.sendall(b"a")
+        time.sleep(0.02)  # the server's own pace
+
+
+def drip_a_chunk_s_size(client: socket.socket) -> None:
+    client.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n")
+    for _n in range(500):
+        client.sendall(b"0")
+        time.sleep(0.02)  # the server's own pace
+
+
 class Net:
     """Names as a case has them; every connection leads to one server here, and where it would have led is kept."""
 
@@ -204,9 +218,13 @@ def test_a_page_that_cannot_be_reached_says_why(site: Site, monkeypatch: pytest.
     assert fetch("http://other.example/", HERE).code is Code.REFUSED, "others are allowed, this one is not"
 
 
-def test_a_slow_body_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("talk", [drip, drip_a_header, drip_a_chunk_s_size])
+def test_who_sends_a_byte_now_and_then_is_left(
+    talk: Callable[[socket.socket], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each byte is in time: without an end of the whole, six such servers would hold all threads of the process."""
     monkeypatch.setattr(http, "WHOLE_S", 0.2)
-    with answering(drip) as url:
+    with answering(talk) as url:
         began = time.monotonic()
         assert fetch(url, HERE).code is Code.TIMEOUT
     assert time.monotonic() - began < 2

@@ -1,11 +1,14 @@
 """What a confined script costs is bounded, it is told why it was stopped, and what is left of it is what it may leave."""
 
 import asyncio
+import os
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import psutil
@@ -13,10 +16,14 @@ import pytest
 
 from copilot_site.lib.confinement import running
 from copilot_site.lib.confinement.isolation import isolation, scratch
+from copilot_site.lib.confinement.namespaces import NOBODY
 from copilot_site.lib.confinement.plan import MIB, Isolation, Limits
+from copilot_site.lib.confinement.remains import files_in, is_too_much, throw_away
 from copilot_site.lib.confinement.running import AT_ONCE, Ran, Stopped, run_confined
 
 LIMITS = Limits(cpu_s=20, wall_s=30.0)
+DEEP = "import os\nfor n in range(2000): os.mkdir('d'); os.chdir('d')"
+LONG = "import os\nfor n in range(30): os.mkdir('d' * 250); os.chdir('d' * 250)"  # than the kernel takes for a path
 
 
 def ran(code: str, limits: Limits = LIMITS, *, stdin: bytes = b"") -> Ran:
@@ -37,6 +44,9 @@ def ran(code: str, limits: Limits = LIMITS, *, stdin: bytes = b"") -> Ran:
         ("n = 0\nwhile True: open(str(n), 'w').write('x'); n += 1", {"files": 10}, Stopped.WRITTEN),
         ("for n in range(9): open(str(n), 'wb').write(bytes(2**20))", {"folder_bytes": 4 * MIB}, Stopped.WRITTEN),
         ("for n in range(9): open(f'../tmp/{n}', 'wb').write(bytes(2**20))", {"folder_bytes": 4 * MIB}, Stopped.WRITTEN),
+        ("import os\nn = 0\nwhile True: os.mkdir(str(n)); n += 1", {"files": 10}, Stopped.WRITTEN),
+        ("import os\nwhile True: os.mkdir('d'); os.chdir('d')", {"files": 10}, Stopped.WRITTEN),
+        (f"{LONG}\nfor n in range(9): open(str(n), 'wb').write(bytes(2**20))", {"folder_bytes": 4 * MIB}, Stopped.WRITTEN),
     ],
 )  # fmt: skip
 def test_too_much_is_stopped_and_leaves_nothing(code: str, limits: dict[str, Any], stopped: Stopped) -> None:
@@ -100,7 +110,7 @@ def test_libraries_of_the_installation_work() -> None:
     assert {path: data[:2] for path, data in found.files.items()} == {"a.docx": b"PK", "b.xlsx": b"PK"}
 
 
-@pytest.mark.parametrize("code", ["print(1)", "import time; time.sleep(60)", "while True: pass"])
+@pytest.mark.parametrize("code", ["print(1)", "import time; time.sleep(60)", "while True: pass", DEEP, LONG])
 def test_nothing_is_left_behind(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
 
@@ -114,6 +124,42 @@ def test_nothing_is_left_behind(code: str, monkeypatch: pytest.MonkeyPatch) -> N
     ran(code, replace(LIMITS, wall_s=1.0))
     assert [folder.exists() for folder in made] == [False]
     assert not [one for one in psutil.Process().children(recursive=True) if "confinement" in " ".join(one.cmdline())]
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder of somebody who is not root, as whom the test runs."""
+    place = Path(mkdtemp(dir="/tmp"))
+    if os.geteuid():
+        yield place
+    else:
+        os.chown(place, NOBODY, NOBODY)
+        os.seteuid(NOBODY)
+        try:
+            yield place
+        finally:
+            os.seteuid(0)
+    shutil.rmtree(place, ignore_errors=True)
+
+
+def test_what_its_rights_hide_is_too_much_and_thrown_away(place: Path) -> None:
+    """Root looks past the rights of a folder, others do not: a script could fill the disk behind them."""
+    folder = place / "confined"
+    (folder / "out" / "locked").mkdir(parents=True)
+    assert not is_too_much((folder / "out",), LIMITS)
+    (folder / "out" / "locked" / "big").write_bytes(b"x")
+    (folder / "out" / "locked" / "inner").mkdir(mode=0o300)
+    (folder / "out" / "locked").chmod(0o300)
+    assert is_too_much((folder / "out",), LIMITS)
+    throw_away(folder)
+    assert not folder.exists()
+
+
+def test_a_file_that_cannot_be_read_is_left_out(place: Path) -> None:
+    (place / "shut").write_bytes(b"x")
+    (place / "open").write_bytes(b"y")
+    (place / "shut").chmod(0)
+    assert files_in(place) == {"open": b"y"}
 
 
 async def test_who_is_cancelled_leaves_no_process() -> None:

@@ -1,9 +1,14 @@
 """The tool: what it tells a model, what an answer may stand on, and what it does where there is no graph."""
 
+import psycopg
 import pytest
+from django.db import connection
 
+from authz.principal import Principal
+from knowledge.graph import traversal
 from knowledge.graph.building import fill
 from knowledge.models import Graph, KnowledgeBase
+from knowledge.retrieval.search import Scope
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.graph.test_walk import OWNERS, TEAMS
 from tests.tooling import called
@@ -58,3 +63,19 @@ def test_names_from_documents_are_escaped() -> None:
 def test_wrong_arguments_are_one_sentence(wrong: dict[str, object]) -> None:
     outcome = called(make_user(), "query_knowledge_graph", ASKED | wrong)
     assert outcome.problem == "InvalidArguments"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_walk_that_takes_too_long_is_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    base, reader = make_base(), make_user()
+    make_document(base, "o.md", OWNERS, ingested=True)
+    fill(base.pk)
+    allow(reader, base)
+    monkeypatch.setattr(traversal, "STATEMENT_MS", 50)
+    with psycopg.connect(**connection.get_connection_params() | {"cursor_factory": psycopg.Cursor}) as holder:
+        holder.execute("LOCK TABLE knowledge_graphentity IN ACCESS EXCLUSIVE MODE")
+        result = called(reader, "query_knowledge_graph", ASKED).result
+        with pytest.raises(traversal.TookTooLong):
+            traversal.about_question(Principal.of(reader), "track-api", Scope())
+    assert not result.data["has_graph"]
+    assert result.findings

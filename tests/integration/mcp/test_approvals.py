@@ -216,3 +216,19 @@ def test_a_model_that_is_told_to_act_by_a_tool_still_has_to_ask(person: Person, 
         person.asks("What is new?")
     assert [name for name, _arguments in service.made] == ["odd"]
     assert ToolApproval.objects.get().state == "pending"
+
+
+def test_what_is_allowed_goes_on_where_it_was_asked_and_not_on_a_newer_branch(person: Person, service: Service) -> None:
+    set_up(service)
+    switched_on(MAKE)
+    with modelled(routes(), WANTS):
+        person.asks(QUESTION)
+    session, approval = Session.objects.get(), ToolApproval.objects.get()
+    beside = Message.objects.create(session=session, role="user", content="What is my salary?")
+    Message.objects.create(session=session, role="assistant", parent=beside, is_complete=True, content="It is 4711.")
+    with modelled(DONE, says(MADE)) as model:
+        assert person.says("allow", approval) == 302
+        answer = answered()
+    assert answer.parent is not None
+    assert answer.parent.parent_id == approval.message_id
+    assert "4711" not in sent(model.requests[0])

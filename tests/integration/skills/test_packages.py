@@ -22,6 +22,14 @@ def packed(*members: tuple[str | ZipInfo, bytes]) -> bytes:
     return data.getvalue()
 
 
+def broken(archive: bytes) -> bytes:
+    """With its last member's packed bytes spoilt, and its table whole."""
+    data = bytearray(archive)
+    place = archive.rindex(b"PK\x03\x04") + 31
+    data[place : place + 8] = b"\xff" * 8
+    return bytes(data)
+
+
 def linked() -> ZipInfo:
     member = ZipInfo("scripts/link.py")
     member.external_attr = (stat.S_IFLNK | 0o777) << 16
@@ -60,12 +68,23 @@ def test_a_folder_around_it_is_taken_off_and_the_same_files_are_the_same_archive
         lambda: packed(("SKILL.md", b"---\nx: &x [a]\nname: a\ndescription: x\ny: *x\n---\nDo.")),
         lambda: packed(("SKILL.md", b"---\nname: !!python/name:os.system\ndescription: x\n---\nDo.")),
         lambda: packed(("SKILL.md", b"\xff\xfe")),
+        lambda: broken(packed(("SKILL.md", GOOD), ("a", bytes(range(256)) * 20))),
+        lambda: packed(("SKILL.md", GOOD), ("a", b"x"), ("a/b", b"y")),
+        lambda: packed(("SKILL.md", GOOD), ("given", b"x")),
+        lambda: packed(("SKILL.md", GOOD), ("given/evidence.json", b"[]")),
+        lambda: packed(("SKILL.md", GOOD), ("字" * 90, b"x")),
     ],
 )
 def test_what_is_wrong_is_refused_with_a_sentence(make: Callable[[], bytes]) -> None:
     with pytest.raises(InvalidInput) as refused:
         read_package(make())
     assert str(refused.value).endswith(".")
+
+
+def test_what_no_database_keeps_is_left_out() -> None:
+    """YAML may hold it escaped; it was an error of the server."""
+    package = read_package(packed(("SKILL.md", b'---\nname: a\ndescription: "x\\0\\ud800y"\n---\nDo\0 it.')))
+    assert (package.description, package.instructions) == ("xy", "Do it.")
 
 
 def test_files_that_are_not_those_reviewed_are_not_used() -> None:

@@ -28,3 +28,10 @@ def test_a_wide_one_is_no_deep_one() -> None:
 def test_a_model_s_arguments_that_are_nested_without_end_are_not_whole() -> None:
     """A call of a model goes through the same door: its mistake, not ours."""
     assert not PartialCall(index=0, id="c", name="look", arguments="[" * 100_000).is_whole
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "[1, -1e999]"])
+def test_what_is_no_number_of_json_is_refused(number: str) -> None:
+    """Python reads it, and no database keeps it: a model's arguments that are kept for the person would end the run."""
+    with pytest.raises(ValueError, match="no number of JSON"):
+        loads(number)
