@@ -9,6 +9,7 @@ from django.utils.translation import ngettext_lazy
 
 # --- refusals -----------------------------------------------------------------------------------------------------------
 NOT_CONFIRMED = _("I cannot confirm an answer. These passages come closest:")
+RESULT_NOT_CONFIRMED = _("I cannot confirm an answer. This is what the business data gave:")
 NOTHING_FOUND = _("I cannot confirm this: I found nothing about it in what you may read.")
 SEARCHED = ngettext_lazy(
     "%(count)d document was searched, in %(bases)s.", "%(count)d documents were searched, in %(bases)s.", "count"
