@@ -74,7 +74,8 @@ class CitedPage:
 class CitedAnswer:
     """provider: who wrote it, e.g. `extractive`. Numbers are shared by citations, queries and pages. separator: between its sentences.
 
-    pages: from outside, never mistaken for what is known inside.
+    pages: from outside, never mistaken for what is known inside. disagreements: pairs of numbers of passages that contradict each
+    other, the one that the answer stands on first.
     """
 
     provider: str
@@ -83,6 +84,7 @@ class CitedAnswer:
     queries: tuple[CitedQuery, ...] = ()
     pages: tuple[CitedPage, ...] = ()
     separator: str = " "
+    disagreements: tuple[tuple[int, int], ...] = ()
 
     @property
     def evidence_ids(self) -> list[str]:
@@ -102,6 +104,7 @@ class CitedAnswer:
             citations=tuple(each for each in self.citations if each.number not in numbers),
             queries=tuple(each for each in self.queries if each.number in cited),
             pages=tuple(each for each in self.pages if each.number in cited),
+            disagreements=tuple(pair for pair in self.disagreements if not set(pair) & set(numbers)),
         )
 
     @property

@@ -30,7 +30,10 @@ class RenderedSource(BaseModel):
 
 
 class Output(BaseModel):
+    """disagreements: as `agent.cited_answer.CitedAnswer` has them."""
+
     final_answer: str = ""
     final_citations: list[EvidenceRef] = Field(default_factory=list)
     rendered_sources: list[RenderedSource] = Field(default_factory=list)
     stop_reason: StopReason | None = None
+    disagreements: list[tuple[int, int]] = Field(default_factory=list, exclude_if=lambda pairs: not pairs)

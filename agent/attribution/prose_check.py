@@ -26,7 +26,7 @@ _CUT = re.compile(r"[;:。!?]|,(?!\d{3})|\.(?=\s|$)|\b(?:and|but|while)\b|而|�
 _IDENTIFIER = re.compile(r"(?<![\w-])(?=[\w./-]*\d)[a-z][\w./×-]*\w|\b[a-z]\b(?= 级)|(?<=zone )[a-z]\b")
 _HALF = re.compile(r"\bhalf\b|半")
 _OPPOSES = {"none", "not"}
-_BINDS = ("all", "only", "most", "least", "more", "fewer", "up", "down", "same", "cause", "difference", "together")
+BINDS = ("all", "only", "most", "least", "more", "fewer", "up", "down", "same", "cause", "difference", "together")
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def _open(clause: Clause, statement: Statement, also: str) -> str:
             any(said.agrees(fact) for fact in each.quantities) or said.number in numbers for said in clause.quantities
         ):
             continue
-        if any(name in clause.classes and name not in each.classes for name in _BINDS):
+        if any(name in clause.classes and name not in each.classes for name in BINDS):
             continue
         if set(_IDENTIFIER.findall(clause.text)) <= set(_IDENTIFIER.findall(around)):
             return ""

@@ -154,7 +154,8 @@ class ReadBesides:
 class Around:
     """took: the time of the whole run, in words; "" where it was not kept. ending, foot: as `agent.shown.endings` has them.
 
-    close_titles: after a no, documents whose titles say what was asked.
+    close_titles: after a no, documents whose titles say what was asked. disagreements: pairs of sources that contradict each other, the
+    newer one first.
     """
 
     sources: tuple[Source, ...]
@@ -164,6 +165,7 @@ class Around:
     ending: str
     foot: str
     close_titles: tuple[CloseTitle, ...] = ()
+    disagreements: tuple[tuple[Source, Source], ...] = ()
 
 
 @dataclass(frozen=True)
