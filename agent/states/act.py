@@ -15,7 +15,7 @@ from agent.budget import HARD, Limit
 from agent.data_coverage import looks_at_documents
 from agent.events import Event, FunctionCall, LLMToolCall, Thinking, ToolCall, ToolResult
 from agent.mcp.client.approvals import NeedsApproval, ask_to_allow
-from agent.notices import data_not_read, limit_reached, model_failed
+from agent.notices import limit_reached, model_failed
 from agent.prompting import count_messages, prompt
 from agent.providers.base import ModelError
 from agent.providers.reply import CompleteCall, Reply
@@ -61,8 +61,6 @@ async def act(run: Run) -> AsyncIterator[Event | Goto]:
             model_failed(run, error, State.ACT)
             run.model_gave_up = run.spent.stopped_by in HARD  # it may still write from what is found without it
             break
-    if not run.findings and not run.state.plan.approval:
-        data_not_read(run)
     for notice in run.fresh_notices():
         yield notice
     add_trace(

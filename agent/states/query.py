@@ -8,7 +8,7 @@ from django.utils.translation import override
 
 from agent.data_coverage import looks_at_documents
 from agent.events import Event
-from agent.notices import data_not_asked, data_not_read
+from agent.notices import data_not_asked
 from agent.providers import extractive
 from agent.revocation import keep_visible
 from agent.state import Goto, Run, State
@@ -46,7 +46,6 @@ async def query(run: Run) -> AsyncIterator[Event | Goto]:
     elif step:
         yield Goto(_without_data(run))
     else:
-        data_not_read(run)
         yield Goto(State.RETRIEVE)
 
 

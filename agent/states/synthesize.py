@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from asgiref.sync import sync_to_async
+from django.utils import timezone
 from django.utils.translation import override
 
 from agent import texts
@@ -13,11 +14,12 @@ from agent.budget import HARD
 from agent.cited_answer import CitedAnswer, CitedSentence
 from agent.cross_lingual.fallback import CrossLingualFallback, look_across
 from agent.data_coverage import offer_understood_part
+from agent.disagreements import tell_disagreements, with_disagreements
 from agent.events import Answer, Event, References, StopReason
 from agent.evidence import cited_query, found_hit, query_reference, reference, result_told
 from agent.extractive.candidates import covered, of_the_matter, term_ids
 from agent.grounding.read_by_model import read_by
-from agent.notices import broken_off, judge_failed, model_failed
+from agent.notices import broken_off, data_not_read, judge_failed, model_failed
 from agent.output import Draft
 from agent.prompting import prompt
 from agent.providers import extractive
@@ -78,6 +80,7 @@ async def _written(run: Run, writer: Writer) -> AsyncIterator[Together]:
     if failure is None:
         for events in writer.results():
             yield events
+        await worked(writer.compare_sources)
     elif writer.has_sentences:
         broken_off(run, failure)
     else:
@@ -118,6 +121,8 @@ async def _quoted(run: Run, result: Finding | None, confirmed: Confirming) -> As
         if answer is None and run.state.plan.clarifying_questions:
             yield Goto(State.CLARIFY)
             return
+        if answer is not None:
+            answer = await worked(_compared, run, answer)
         if answer is None:
             answer = await worked(_closest, run, question, embedder)
         if answer is None:
@@ -136,12 +141,15 @@ async def _quoted(run: Run, result: Finding | None, confirmed: Confirming) -> As
 
 
 async def _confirmed(run: Run, question: str, embedder: Embedder) -> tuple[CitedAnswer | None, float]:
-    """The sentences that answer, and how sure that is; None where none is believed."""
+    """The sentences that answer, and how sure that is; None where none is believed. Beside a result that answers the whole question the
+    other language is not looked at: what is found there is less certain, and not needed.
+    """
     assert run.found is not None
     answer, verdict = await worked(extractive.quote, question, run.found, embedder)
     confidence = round(verdict.score, 4)
     add_trace(run, State.SYNTHESIZE, action="quote", out={"confidence": confidence, "doubt": verdict.doubt})
-    if answer is None and (second := await worked(_looked_across, run, question, embedder)):
+    is_beside = run.subtask("knowledge_search") is None and any(each.is_result for each in run.findings.values())
+    if answer is None and not is_beside and (second := await worked(_looked_across, run, question, embedder)):
         answer, confidence = second.answer, round(second.verdict.score, 4)
         add_trace(run, State.SYNTHESIZE, action="quote_across", out={"confidence": confidence, "doubt": None})
     return (answer, confidence) if answer is not None and _is_about(run, answer) else (None, 0.0)
@@ -170,6 +178,15 @@ async def _nothing(_run: Run, _question: str, _embedder: Embedder) -> tuple[Cite
     return None, 0.0
 
 
+def _compared(run: Run, answer: CitedAnswer) -> CitedAnswer:
+    """The answer beside what else was found: what contradicts it is shown, too."""
+    assert run.found is not None
+    found = [(hit.passage, hit.scores.final) for hit in run.found.hits]
+    answer = with_disagreements(answer, found, today=timezone.localdate())
+    tell_disagreements(run, answer)
+    return answer
+
+
 def _closest(run: Run, question: str, embedder: Embedder) -> CitedAnswer | None:
     """What speaks of the matter without confirming an answer, said to be no more than that; and what the data understood of it."""
     assert run.found is not None
@@ -179,6 +196,7 @@ def _closest(run: Run, question: str, embedder: Embedder) -> CitedAnswer | None:
         if answer is None:
             return None
         run.stop_reason = StopReason.NOT_CONFIRMED
+        data_not_read(run)
         offer_understood_part(run)
         if folders := askable(run):
             run.tell(folders)
@@ -279,7 +297,8 @@ async def _sentences(run: Run, answer: CitedAnswer) -> AsyncIterator[Event]:
                 gap = answer.separator
                 break
             await sync_to_async(cut_answer)(run)
-    yield Answer(done=True, data=provider | ({"readings": asked} if asked else {}))
+    more = {"readings": asked, "disagreements": answer.disagreements}
+    yield Answer(done=True, data=provider | {name: list(value) for name, value in more.items() if value})
     while run.is_held_back:
         await sync_to_async(cut_answer)(run)
         yield Answer(done=True, data=provider)

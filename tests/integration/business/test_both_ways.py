@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from agent.events import Answer, References, StopReason
+from agent.events import Answer, References, Reflection, StopReason
 from agent.rule_routing import intents
 from agent.sessions import create_session, get_message
+from agent.states import synthesize
 from authz.principal import Principal
 from business.models import DataSource
 from tests.factories import allow, make_base, make_document
@@ -19,6 +20,7 @@ from tests.integration.agent.modelled import calls, judges, modelled, of, routes
 CUSTOMERS = "How many customers are there?"
 COUNT = {"metrics": {"name": "customer", "agg": "count"}}
 DOCUMENT = "# Customers\n\nThe board counts the customers that are there once a year, in January.\n"
+UNREAD = "The business data do not answer this: These words mean nothing in the data: sing, choir."
 
 
 @pytest.fixture
@@ -77,7 +79,7 @@ def test_what_neither_confirms_is_shown_with_what_the_data_understood(chen: Prin
     session = create_session(chen)
     events = asked(chen, "How many customers sing in the choir?", session)
     row = stored(events)
-    assert row.stop_reason == StopReason.NOT_CONFIRMED
+    assert (row.stop_reason, row.notice) == (StopReason.NOT_CONFIRMED, UNREAD)
     (reading,) = of(events, Answer)[-1].data["readings"]
     assert get_message(chen, session, row.pk).readings == (reading,)
     chosen = asked(chen, reading, session)
@@ -89,6 +91,7 @@ def test_what_neither_finds_offers_what_the_data_understood(chen: Principal, jud
     judged(confirms=False, near=False)
     events = asked(chen, "How many customers sing in the choir?")
     assert stored(events).stop_reason == StopReason.NO_EVIDENCE
+    assert [event.content for event in of(events, Reflection)] == [UNREAD]
     assert len(of(events, Answer)[-1].data["readings"]) == 1
 
 
@@ -154,3 +157,23 @@ def test_little_understood_of_a_question_is_not_offered(chen: Principal, judged:
     judged(confirms=False, near=True)
     events = asked(chen, "How many customers complained about yesterday's unannounced maintenance of the gateway?")
     assert "readings" not in of(events, Answer)[-1].data
+
+
+def test_where_a_document_answers_nobody_is_told_what_the_data_do_not_read(chen: Principal, judged: Judged) -> None:
+    row = stored(asked(chen, "How many customers sing in the choir?"))
+    assert (row.stop_reason, row.provider, row.notice) == (StopReason.OK, "extractive", "")
+
+
+def test_beside_a_result_the_other_language_is_not_looked_at(
+    chen: Principal, judged: Judged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is found across languages is less certain than a result that reads the whole question."""
+    judged(confirms=False)
+    looked: list[str] = []
+    monkeypatch.setattr(
+        synthesize, "look_across", lambda _principal, question, *_rest, **_more: looked.append(question)
+    )
+    asked(chen, CUSTOMERS)
+    assert looked == []
+    asked(chen, "What does the board count?")
+    assert looked == ["What does the board count?"]
