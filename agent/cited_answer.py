@@ -77,7 +77,8 @@ class CitedPage:
 class CitedAnswer:
     """provider: who wrote it, e.g. `extractive`. Numbers are shared by citations, queries and pages. separator: between its sentences.
 
-    pages: from outside, never mistaken for what is known inside.
+    pages: from outside, never mistaken for what is known inside. disagreements: pairs of numbers of passages that contradict each
+    other, the one that the answer stands on first.
     """
 
     provider: str
@@ -86,6 +87,7 @@ class CitedAnswer:
     queries: tuple[CitedQuery, ...] = ()
     pages: tuple[CitedPage, ...] = ()
     separator: str = " "
+    disagreements: tuple[tuple[int, int], ...] = ()
 
     @property
     def evidence_ids(self) -> list[str]:
@@ -105,6 +107,7 @@ class CitedAnswer:
             citations=tuple(each for each in self.citations if each.number not in numbers),
             queries=tuple(each for each in self.queries if each.number in cited),
             pages=tuple(each for each in self.pages if each.number in cited),
+            disagreements=tuple(pair for pair in self.disagreements if not set(pair) & set(numbers)),
         )
 
     @property
@@ -144,7 +147,10 @@ class RenderedSource(BaseModel):
 
 
 class Output(BaseModel):
+    """disagreements: as `CitedAnswer` has them."""
+
     final_answer: str = ""
     final_citations: list[EvidenceRef] = Field(default_factory=list)
     rendered_sources: list[RenderedSource] = Field(default_factory=list)
     stop_reason: StopReason | None = None
+    disagreements: list[tuple[int, int]] = Field(default_factory=list, exclude_if=lambda pairs: not pairs)

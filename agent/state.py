@@ -384,7 +384,11 @@ class Run:
         ]
         self.state.draft = Draft(answer=answer.text, citations=cited, confidence=confidence)
         self.state.output = Output(
-            final_answer=answer.text, final_citations=cited, rendered_sources=rendered, stop_reason=self.stop_reason
+            final_answer=answer.text,
+            final_citations=cited,
+            rendered_sources=rendered,
+            stop_reason=self.stop_reason,
+            disagreements=list(answer.disagreements),
         )
 
     def use(self, prompt: Prompt) -> str:

@@ -9,6 +9,7 @@ from django.utils.translation import ngettext_lazy
 
 # --- refusals -----------------------------------------------------------------------------------------------------------
 NOT_CONFIRMED = _("I cannot confirm an answer. These passages come closest:")
+RESULT_NOT_CONFIRMED = _("I cannot confirm an answer. This is what the business data gave:")
 NOTHING_FOUND = _("I cannot confirm this: I found nothing about it in what you may read.")
 SEARCHED = ngettext_lazy(
     "%(count)d document was searched, in %(bases)s.", "%(count)d documents were searched, in %(bases)s.", "count"
@@ -46,6 +47,7 @@ MODEL_SILENT = _("The language model does not answer now; the answer is quoted f
 MODEL_BROKE_OFF = _("The language model broke off; this is the part of the answer that came.")
 NOT_ALL_CHECKED = _("What could not be checked against its source is marked.")
 FROM_OUTSIDE = _("What is marked as from outside stands on pages of the web, not on what your company knows.")
+SOURCES_DISAGREE = _("Sources %(one)s and %(other)s do not say the same.")
 SEARCH_STOPPED = _("The search was stopped at its limit; the answer stands on what was found so far.")
 DATA_UNREAD = _("The business data do not answer this: %(why)s")
 DATA_SILENT = _("The business data cannot be asked right now: their database does not answer as it should.")

@@ -33,8 +33,8 @@ NEXT: Mapping[State, frozenset[State]] = {
     State.RETRIEVE: frozenset({State.VALIDATE_EVIDENCE, State.QUERY}),
     State.QUERY: frozenset({State.VALIDATE_EVIDENCE, State.RETRIEVE, State.CLARIFY}),
     State.CALCULATE: frozenset({State.DONE, State.RETRIEVE}),
-    State.VALIDATE_EVIDENCE: frozenset({State.SYNTHESIZE, State.REFUSE}),
-    State.SYNTHESIZE: frozenset({State.DONE, State.REFUSE}),
+    State.VALIDATE_EVIDENCE: frozenset({State.SYNTHESIZE, State.CLARIFY, State.REFUSE}),
+    State.SYNTHESIZE: frozenset({State.DONE, State.CLARIFY, State.REFUSE}),
     State.CLARIFY: frozenset({State.DONE}),
     State.REFUSE: frozenset({State.DONE}),
 }

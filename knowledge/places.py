@@ -14,13 +14,14 @@ from knowledge.models import Document, Folder, FolderLink
 @dataclass(frozen=True)
 class DocumentPlace:
     """path: names of the base and of the folders from the top down that the person sees. owner: name of whoever answers for the document,
-    "" for nobody. changed_at: when the version that answers was added.
+    "" for nobody. changed_at: when the version that answers was added; version: its number.
     """
 
     path: tuple[str, ...]
     filename: str
     owner: str
     changed_at: datetime
+    version: int = 1
 
     @property
     def type(self) -> str:
@@ -41,6 +42,7 @@ def places_of(principal: Principal, document_ids: Iterable[UUID]) -> dict[UUID, 
             document.filename,
             _owner(document),
             document.current_version.created_at if document.current_version else document.updated_at,
+            document.current_version.number if document.current_version else 1,
         )
         for document in documents
     }

@@ -18,6 +18,7 @@ from agent.attribution.judge import judged
 from agent.attribution.sentences import CitedStatement, Sentences
 from agent.attribution.verdict import Verdict
 from agent.cited_answer import CitedAnswer, CitedPage, CitedQuery, CitedSentence, CitedSpan
+from agent.disagreements import tell_disagreements, with_disagreements
 from agent.events import Answer, KnowledgeReference, QueryReference, References
 from agent.evidence import (
     cited_page,
@@ -98,6 +99,7 @@ class Writer:
     dropped: list[str] = field(default_factory=list)
     lost: dict[int, Finding] = field(default_factory=dict)
     waiting: list[_Checked] = field(default_factory=list)
+    disagreements: tuple[tuple[int, int], ...] = ()
     _numbers: dict[int, int] = field(default_factory=dict)
     abstains: bool = False
 
@@ -153,6 +155,18 @@ class Writer:
                 self.strengths.append(1.0)
                 yield self._kept(CitedSentence(result_told(finding), (number,)))
 
+    def compare_sources(self) -> None:
+        """Make what contradicts the cited passages a source, too."""
+        found = [(one.passage, one.item.score or 0.0) for one in self.run.findings.values() if one.passage]
+        compared = with_disagreements(self._so_far(), found, today=timezone.localdate())
+        passages = {passage.chunk_id: passage for passage, _score in found}
+        for span in compared.citations[len(self.spans) :]:
+            self.spans[span.number] = span
+            passage = passages[span.chunk_id]
+            self.references.append(reference(span.number, passage, span.score, start=span.start, end=span.end))
+        self.disagreements = compared.disagreements
+        tell_disagreements(self.run, compared)
+
     def closing(self) -> Iterator[Together]:
         """What ends the answer's events; nothing where there is no answer."""
         if self.pages:
@@ -161,7 +175,8 @@ class Writer:
         if notices := tuple(self.run.fresh_notices()):
             yield notices
         if self.kept:
-            yield self._references(done=True), Answer(done=True, data={"provider": self.provider})
+            pairs = {"disagreements": list(self.disagreements)} if self.disagreements else {}
+            yield self._references(done=True), Answer(done=True, data={"provider": self.provider, **pairs})
 
     def record(self) -> None:
         """Put what was written into the run and its trace."""
@@ -251,6 +266,7 @@ class Writer:
             tuple(self.spans.values()),
             tuple(self.queries.values()),
             tuple(self.pages.values()),
+            disagreements=self.disagreements,
         )
 
     def _references(self, *, done: bool) -> References:

@@ -44,7 +44,7 @@ def check(sentence: str, evidence: Evidence, *, question: str, today: date, also
         found = check_table(sentence, table, question=f"{question} {also}", today=today)
         if evidence.is_result or found.verdict is Verdict.SUPPORTED:
             return found
-    return check_prose(sentence, text, also=also)
+    return check_prose(sentence, text, also=also, question=question)
 
 
 def check_cited(

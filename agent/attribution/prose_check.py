@@ -16,6 +16,7 @@ from agent.attribution.quantities import Quantity, quantities
 from agent.attribution.verdict import LIKELY, SUPPORTED, Finding, contradicted, unsettled
 from agent.attribution.vocabulary import Vocabulary
 from agent.attribution.words import classes
+from agent.extractive.questions import asks_only
 from agent.extractive.sentences import split
 from business.parsing.reader.units import normalised
 
@@ -25,7 +26,7 @@ _CUT = re.compile(r"[;:。!?]|,(?!\d{3})|\.(?=\s|$)|\b(?:and|but|while)\b|而|�
 _IDENTIFIER = re.compile(r"(?<![\w-])(?=[\w./-]*\d)[a-z][\w./×-]*\w|\b[a-z]\b(?= 级)|(?<=zone )[a-z]\b")
 _HALF = re.compile(r"\bhalf\b|半")
 _OPPOSES = {"none", "not"}
-_BINDS = ("all", "only", "most", "least", "more", "fewer", "up", "down", "same", "cause", "difference", "together")
+BINDS = ("all", "only", "most", "least", "more", "fewer", "up", "down", "same", "cause", "difference", "together")
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,11 @@ def statements(text: str) -> tuple[Statement, ...]:
     return tuple(found)
 
 
-def check_prose(sentence: str, text: str, *, also: str = "") -> Finding:
-    """What the text says of the sentence. also: calculations, whose numbers may be said."""
+def check_prose(sentence: str, text: str, *, also: str = "", question: str = "") -> Finding:
+    """What the text says of the sentence. also: calculations, whose numbers may be said. question: what a bare amount is of."""
     claimed = clauses_of(sentence)
+    if not any(clause.words or _IDENTIFIER.search(clause.text) for clause in claimed):
+        return _bare(claimed, statements(text), question)
     said = [each for statement in statements(text) for clause in statement.clauses for each in clause.quantities]
     if wrong := next(filter(None, (_unit_conflict(clause, said) for clause in claimed)), None):
         return wrong
@@ -101,6 +104,19 @@ def check_prose(sentence: str, text: str, *, also: str = "") -> Finding:
         if wrong := _conflict(clause, statements(text), said):
             return wrong
     return _worked_out(claimed, text, said) or unsettled("not found as it stands")
+
+
+def _bare(claimed: Sequence[Clause], evidence: Sequence[Statement], question: str) -> Finding:
+    """A sentence without a word of matter: “30 days.” stands where the text gives that to what is asked, “Yes.” nowhere."""
+    amounts = [each for clause in claimed for each in clause.quantities]
+    asked = [word for word in Clause(normalised(question)).words if not asks_only(word)]
+    for each in (clause for statement in evidence for clause in statement.clauses) if amounts and asked else ():
+        known = Vocabulary(each.text)
+        about = sum(not known.unknown(word) for word in asked) / len(asked)
+        is_given = all(any(amount.agrees(fact) for fact in each.quantities) for amount in amounts)
+        if is_given and about >= NEAR and not any(clause.is_negative for clause in (*claimed, each)):
+            return SUPPORTED
+    return unsettled("says nothing by itself")
 
 
 def _worked_out(claimed: Sequence[Clause], text: str, said: Sequence[Quantity]) -> Finding | None:
@@ -147,7 +163,7 @@ def _open(clause: Clause, statement: Statement, also: str) -> str:
             any(said.agrees(fact) for fact in each.quantities) or said.number in numbers for said in clause.quantities
         ):
             continue
-        if any(name in clause.classes and name not in each.classes for name in _BINDS):
+        if any(name in clause.classes and name not in each.classes for name in BINDS):
             continue
         if set(_IDENTIFIER.findall(clause.text)) <= set(_IDENTIFIER.findall(around)):
             return ""
@@ -177,11 +193,12 @@ def _conflict(clause: Clause, evidence: Sequence[Statement], said: Sequence[Quan
     """Another amount, or the opposite, where the evidence speaks of the same."""
     if len(clause.words) < 2:
         return None
-    for each in (each for statement in evidence for each in statement.clauses):
+    for subject, each in ((statement.clauses[0], each) for statement in evidence for each in statement.clauses):
         share = clause.share_in(each.text)
         if share == 1 and each.share_in(clause.text) >= NEAR and clause.is_negative is not each.is_negative:
             return contradicted("the opposite")
-        if share < NEAR or clause.is_negative is not each.is_negative:
+        is_near = share >= NEAR or (share > 0 and clause.share_in(f"{subject.text} {each.text}") == 1)
+        if not is_near or clause.is_negative is not each.is_negative:
             continue
         if len(clause.quantities) == 1 and _differs(clause.quantities[0], each.quantities, said):
             return contradicted("number")

@@ -81,7 +81,7 @@ _DATE = re.compile(
 )
 _CURRENCY = r"元|[¥€$£]|人民币|英镑|\b(?:CNY|RMB|EUR|USD|GBP)\b|\b(?:dollar|euro|pound|yuan)s?\b"
 _SUM = re.compile(
-    r"(?:[¥€$£]|\b(?:CNY|RMB|EUR|USD|GBP)\b)\s*\d[\d,.]*(?: (?:thousand|million|billion))?"
+    r"(?:[¥€$£]|\b(?:CNY|RMB|EUR|USD|GBP)\b|元[）)]?(?=\s*[:：]))\s*[:：]?\s*\d[\d,.]*(?: (?:thousand|million|billion))?"
     r"|\d[\d,.]*\s*[万亿]?\s*(?:[欧美日]?元|(?:thousand |million |billion )?(?:dollar|euro|pound|yuan)s?\b)",
     re.IGNORECASE,
 )

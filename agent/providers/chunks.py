@@ -97,13 +97,15 @@ class Thoughts:
     """Takes the deltas of one reply in order and gives them with the thinking where it belongs, however the service cuts them.
 
     A reply that begins with a block of thinking may have more of them: before its first word, or between its words, where a mark that
-    nothing closes is a word like others.
+    nothing closes is a word like others, unless it begins a line.
     """
 
     _held: str = ""
     _is_inside: bool = False
     _has_thought: bool = False
     _is_past: bool = False  # the answer has begun
+    _begins_line: bool = False  # the mark that is open does
+    _last: str = ""  # what was said before what is held
 
     def take(self, delta: Delta) -> Delta:
         if not delta.text or (self._is_past and not self._has_thought):
@@ -119,7 +121,7 @@ class Thoughts:
     def rest(self) -> Delta:
         """What is held back at the end."""
         held, self._held = self._held, ""
-        if self._is_inside and not self._is_past:
+        if self._is_inside and (self._begins_line or not self._is_past):
             return Delta(reasoning=held)
         return Delta(text=f"{OPEN if self._is_inside else ''}{held}")
 
@@ -157,8 +159,10 @@ class Thoughts:
     def _speaking(self) -> tuple[str, str, bool]:
         said, mark, rest = self._held.partition(OPEN)
         if mark:
+            self._begins_line = f"{self._last}{said}".rstrip(" ").endswith("\n")
             self._is_inside, self._held = True, rest
             return said, "", False
         kept = next((size for size in range(len(OPEN) - 1, 0, -1) if said.endswith(OPEN[:size])), 0)
-        self._held = said[len(said) - kept :]
-        return said[: len(said) - kept], "", True
+        said, self._held = said[: len(said) - kept], said[len(said) - kept :]
+        self._last = f"{self._last}{said}"[-40:]
+        return said, "", True

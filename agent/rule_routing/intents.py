@@ -60,6 +60,7 @@ _GREETING = re.compile(
 GREETING = "greeting"  # the intent of words that ask for nothing that documents or data say
 UNCLEAR = "unclear_follow_up"  # the intent where it is not certain how a question goes on from the one before
 GOES_ON = "goes_on"  # … where documents are asked both in one
+ASKS_NUMBER = "ask_number"  # the intent of words that ask for numbers or lists
 UNSAID = "ask"  # the intent where no word says whether documents or data are asked; a search of documents errs least
 
 
@@ -85,7 +86,7 @@ def rule(question: str, *, earlier: str = "") -> Ruling:
     if is_arithmetic(question):
         return Ruling(Route.CALC, "calculate", expression=question)
     if _SQL.search(text) and len(text) <= QUESTION_LENGTH:
-        return Ruling(Route.HYBRID if _DOC.search(text) else Route.SQL, "ask_number")
+        return Ruling(Route.HYBRID if _DOC.search(text) else Route.SQL, ASKS_NUMBER)
     return Ruling(Route.DOC, "ask_documents" if _DOC.search(text) else UNSAID)
 
 

@@ -11,19 +11,21 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 
 from agent.budget import HARD, Limit
+from agent.data_coverage import looks_at_documents
 from agent.events import Event, FunctionCall, LLMToolCall, Thinking, ToolCall, ToolResult
 from agent.fencing import unfenced
 from agent.mcp_client.approvals import NeedsApproval, ask_to_allow
-from agent.notices import data_not_read, limit_reached, model_failed
+from agent.notices import limit_reached, model_failed
 from agent.outside import AllowedCall, AskedApproval, WebSummary
 from agent.prompting import count_messages, prompt
 from agent.providers.base import ModelError
 from agent.providers.reply import CompleteCall, Reply
 from agent.revocation import require_visible
 from agent.skills.catalog import READ, Offer, listed, offers, without_skills
-from agent.state import ExploreForm, Goto, RagSummary, Route, Run, State, ToolProblem, Turn
+from agent.state import ExploreForm, Goto, MeantQuery, RagSummary, Route, Run, State, ToolProblem, Turn
 from agent.states.retrieve import filters_of
 from agent.tools.base import ToolContext, allowed_names, in_order, specification
+from agent.tools.base import ToolResult as Result
 from agent.tools.calling import UNREAD, Called, call_tool
 from agent.tools.knowledge_search import TOP_K
 from agent.workflow import add_trace
@@ -59,8 +61,6 @@ async def act(run: Run) -> AsyncIterator[Event | Goto]:
             model_failed(run, error, State.ACT)
             run.model_gave_up = run.spent.stopped_by in HARD  # it may still write from what is found without it
             break
-    if not run.findings and not run.state.plan.approval:
-        data_not_read(run)
     for notice in run.fresh_notices():
         yield notice
     add_trace(
@@ -71,10 +71,17 @@ async def act(run: Run) -> AsyncIterator[Event | Goto]:
         in_={"route": run.state.plan.route},
         out={"evidence_added": len(run.findings), "note": f"steps={run.spent.steps} calls={run.spent.tool_calls}"},
     )
-    if run.state.plan.approval:
-        yield Goto(State.CLARIFY)
-    else:
-        yield Goto(State.VALIDATE_EVIDENCE if run.findings else State.RETRIEVE)
+    yield Goto(await sync_to_async(_after)(run))
+
+
+def _after(run: Run) -> State:
+    """Where the run goes from here: back to the person, on with what was found, or to a plain search."""
+    if run.state.plan.approval or (run.state.plan.clarifying_questions and not run.findings):
+        return State.CLARIFY
+    is_data_alone = all(finding.queried for finding in run.findings.values())
+    if not run.findings or (is_data_alone and looks_at_documents(run)):
+        return State.RETRIEVE
+    return State.VALIDATE_EVIDENCE
 
 
 @dataclass
@@ -253,9 +260,12 @@ def keep(run: Run, called: Called, *, ms: int) -> None:
     if called.tool is not None and called.tool.brings == "inside":
         said = [f"{finding.item.source.title}\n{finding.item.text}" for finding in result.findings]
         run.told_inside += [*said, unfenced(result.output)]  # a passage is cut there, and names stand beside it
-    if called.tool and called.tool.node is State.QUERY and run.state.plan.route is Route.SQL:
+    if called.tool and called.tool.node is State.QUERY and not run.state.plan.subtasks:
         form = result.data.get("explore")
-        run.state.plan.explore = ExploreForm.model_validate(form) if form else None
+        run.state.plan.explore = (
+            ExploreForm.model_validate(form) if form and run.state.plan.route is Route.SQL else None
+        )
+        _keep_readings(run, result)
     if called.tool and called.tool.node is State.CALCULATE and result.success:
         run.workings.append(result.output)
     err = None
@@ -273,6 +283,14 @@ def keep(run: Run, called: Called, *, ms: int) -> None:
         out=out | ({"note": UNREAD[called.problem]} if called.problem in UNREAD else {}),
         err=err,
     )
+
+
+def _keep_readings(run: Run, result: Result) -> None:
+    """What the data ask back, to choose from; until they answer."""
+    plan = run.state.plan
+    queries = result.data.get("queries", {})
+    plan.clarifying_questions = list(result.data.get("readings", ()))
+    plan.clarifying_queries = {text: MeantQuery.model_validate(each) for text, each in queries.items()}
 
 
 def _signature(call: CompleteCall) -> str:

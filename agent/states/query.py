@@ -6,11 +6,12 @@ from asgiref.sync import sync_to_async
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
+from agent.data_coverage import looks_at_documents
 from agent.events import Event
-from agent.notices import data_not_asked, data_not_read
+from agent.notices import data_not_asked
 from agent.quotations import answers as extractive
 from agent.revocation import keep_visible
-from agent.state import Goto, MeantQuery, Run, State
+from agent.state import Goto, Run, State
 from agent.states.act import keep
 from agent.tools.base import ToolContext
 from agent.tools.calling import call_tool
@@ -22,7 +23,8 @@ NAMED_CHARACTERS = 4_000
 
 async def query(run: Run) -> AsyncIterator[Event | Goto]:
     """Ask the business data without a model's choosing. Where they have no answer documents are searched; a question that
-    can mean several things is asked back. As the second step of a plan: about what the documents named.
+    can mean several things is asked back. As the second step of a plan: about what the documents named. Where documents are looked
+    at, too, they come next, whether the data answer or ask back.
     """
     step = run.subtask(TOOL)
     arguments = {"question": step.question if step else run.state.input.normalized_query}
@@ -38,17 +40,12 @@ async def query(run: Run) -> AsyncIterator[Event | Goto]:
     keep(run, called, ms=round((time.monotonic() - began) * 1000))
     data_not_asked(run, called)
     readings = called.result.data.get("readings", [])
-    if called.result.findings:
-        yield Goto(State.VALIDATE_EVIDENCE)
+    if called.result.findings or (readings and not step):
+        also = await sync_to_async(looks_at_documents)(run)
+        yield Goto(State.RETRIEVE if also else State.CLARIFY if readings else State.VALIDATE_EVIDENCE)
     elif step:
         yield Goto(_without_data(run))
-    elif readings:
-        run.state.plan.clarifying_questions = readings
-        queries = called.result.data.get("queries", {})
-        run.state.plan.clarifying_queries = {text: MeantQuery.model_validate(each) for text, each in queries.items()}
-        yield Goto(State.CLARIFY)
     else:
-        data_not_read(run)
         yield Goto(State.RETRIEVE)
 
 

@@ -7,7 +7,9 @@ from django.utils.translation import override
 from agent import texts
 from agent.budget import HARD
 from agent.cited_answer import Output
+from agent.data_coverage import offer_understood_part
 from agent.events import Answer, Event, StopReason
+from agent.notices import data_not_read
 from agent.revocation import changed
 from agent.state import Goto, Route, Run, State, Validation
 from authz.holders import people_with
@@ -28,8 +30,11 @@ async def refuse(run: Run) -> AsyncIterator[Event | Goto]:
     if run.stop_reason is not StopReason.REFUSED:
         denied = run.stop_reason is StopReason.PERMISSION_DENIED
         run.state.plan.validation = Validation(ok=False, reason="permission_denied" if denied else "no_evidence")
+    for notice in run.fresh_notices():
+        yield notice
+    readings = run.state.plan.clarifying_questions
     run.state.output = Output(final_answer=text, stop_reason=run.stop_reason)
-    yield Answer(content=text, done=True)
+    yield Answer(content=text, done=True, data={"readings": readings} if readings else {})
     yield Goto(State.DONE)
 
 
@@ -53,6 +58,8 @@ def _said(run: Run) -> tuple[StopReason, str]:
 def _nothing(run: Run) -> str:
     """Of a question on business data a notice says why, and the form is there; of others where was searched."""
     if run.state.plan.explore is not None:
+        offer_understood_part(run)
+        data_not_read(run)
         return str(texts.NEITHER_DATA_NOR_DOCUMENTS)
     return "\n".join([str(texts.NOTHING_FOUND), " ".join(_searched(run))])
 

@@ -21,7 +21,8 @@ async def retrieve(run: Run) -> AsyncIterator[Event | Goto]:
     query = run.asked_of_documents
     top_k = WIDE_K if run.is_wide else TOP_K
     run.found = await worked(search, run.principal, query, scope=run.scope, top_k=top_k)
-    run.read_as = respelt(query, [hit.passage.embedded_text for hit in run.found.hits])
+    if not run.findings:  # what the data read has no slip in it
+        run.read_as = respelt(query, [hit.passage.embedded_text for hit in run.found.hits])
     if run.read_as:
         run.found = await worked(search, run.principal, run.read_as, scope=run.scope, top_k=top_k)
         with override(run.language):

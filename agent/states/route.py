@@ -19,7 +19,7 @@ from agent.revocation import require_visible
 from agent.rule_routing.context_dependence import Lean, in_one_text, is_vague, leaning_of
 from agent.rule_routing.data_follow_up import follow_up
 from agent.rule_routing.decomposition import Steps, halves_of, steps_of
-from agent.rule_routing.intents import GOES_ON, UNCLEAR, UNSAID, Ruling, is_greeting, rule
+from agent.rule_routing.intents import ASKS_NUMBER, GOES_ON, UNCLEAR, UNSAID, Ruling, is_greeting, rule
 from agent.state import ExploreForm, Goto, LeansOn, MeantQuery, Plan, Route, Run, State, Subtask, Turn
 from agent.states.query import TOOL as QUERY
 from agent.tools.base import allowed_names, find, why_closed
@@ -85,7 +85,8 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
         leans_on=_leans_on(run.history) if by_model and run.history else None,
     )
     run.expression = ruling.expression
-    way = State.QUERY if is_confirmed or run.logical_query else await sync_to_async(_way)(run, steps)
+    by_words = by_model is None and not run.allowed_call
+    way = State.QUERY if is_confirmed or run.logical_query else await sync_to_async(_way)(run, steps, by_words=by_words)
     add_trace(
         run,
         State.ROUTE,
@@ -208,30 +209,29 @@ def _of_documents(run: Run, asked: str, earlier: Earlier, ruling: Ruling) -> Dec
     return asked, ruling, steps_of(asked)
 
 
-def _way(run: Run, steps: Steps | None) -> State:
+def _way(run: Run, steps: Steps | None, *, by_words: bool) -> State:
     """The state that the route leads to, and the plan of a question in steps. Without a data source documents are asked.
 
-    Where no word says which is asked, the data answer what can be read word for word.
+    by_words: no model chose the way. Then the data are asked whatever they read word for word, whichever kind the words name.
     """
     fixed = {Route.CLARIFY: State.CLARIFY, Route.REFUSE: State.REFUSE, Route.CALC: State.CALCULATE}
     plan, kind, asked = run.state.plan, run.state.plan.route, run.state.input.normalized_query
     if kind in fixed:
         return fixed[kind]
-    asks_data = kind in (Route.SQL, Route.HYBRID) or plan.intent == UNSAID
+    asks_data = kind in (Route.SQL, Route.HYBRID) or (by_words and plan.intent != GOES_ON)
     has_data = asks_data and _has_business_data(run)
     if kind is Route.DOC:
         steps = None
-    if has_data and steps is None and not run.model:
-        steps = None if _is_read(run, asked) else halves_of(asked, lambda half: _is_read(run, half))
+    reads_all = has_data and by_words and steps is None and _is_read(run, asked)
+    if has_data and by_words and steps is None and not reads_all and plan.intent in (ASKS_NUMBER, UNSAID):
+        steps = halves_of(asked, lambda half: _is_read(run, half))
     if steps and has_data:
         plan.route, plan.subtasks = Route.HYBRID, _subtasks(steps)
     if run.model and not run.model_gave_up and run.profile.uses_tools:
         return State.ACT
-    if plan.subtasks or not has_data:
+    if plan.subtasks or not has_data or (kind is Route.DOC and not reads_all):
         return State.RETRIEVE
     if kind is Route.DOC:
-        if plan.intent == GOES_ON or not _is_read(run, asked):
-            return State.RETRIEVE
         plan.route = Route.SQL
     return State.QUERY
 

@@ -1,8 +1,11 @@
 """Write the answer from the evidence alone: by the model, sentence by checked sentence, or out of the documents' own ones."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
+from typing import Any
 
 from asgiref.sync import sync_to_async
+from django.utils import timezone
 from django.utils.translation import override
 
 from agent import texts
@@ -10,10 +13,12 @@ from agent.answerability.read_by_model import read_by
 from agent.attribution.answer_writer import Writer
 from agent.budget import HARD
 from agent.cited_answer import CitedAnswer, CitedSentence, Draft
+from agent.data_coverage import offer_understood_part
+from agent.disagreements import tell_disagreements, with_disagreements
 from agent.events import Answer, Event, References, StopReason
 from agent.evidence import cited_query, found_hit, query_reference, reference, result_told
 from agent.extractive.candidates import covered, of_the_matter, term_ids
-from agent.notices import broken_off, judge_failed, model_failed
+from agent.notices import broken_off, data_not_read, judge_failed, model_failed
 from agent.prompting import prompt
 from agent.providers.base import ModelError
 from agent.quotations import answers as extractive
@@ -32,6 +37,7 @@ from knowledge.text.language import language_of
 
 Confirming = Callable[[Run, str, Embedder], Awaitable[tuple[CitedAnswer | None, float]]]
 """The sentences that answer, and how sure that is; None where none is believed."""
+TOLD = 1.0  # confidence of a result that is told as it is
 SAID_BY_MODEL = 0.9  # for ordering answers alone; by hand
 NAMED = 0.5  # share of what a follow-up asks about that an answer says
 
@@ -73,6 +79,7 @@ async def _written(run: Run, writer: Writer) -> AsyncIterator[Together]:
     if failure is None:
         for events in writer.results():
             yield events
+        await worked(writer.compare_sources)
     elif writer.has_sentences:
         broken_off(run, failure)
     else:
@@ -87,8 +94,8 @@ async def _told(run: Run, finding: Finding) -> AsyncIterator[Event | Goto]:
     """The result of a query: its value in one line where it has a table of its own, or as it is; nobody puts it into words."""
     answer = CitedAnswer("database", (_sentence_of(finding, (1,)),), (), (cited_query(1, finding),))
     add_trace(run, State.SYNTHESIZE, action="tell_result")
-    run.deliver(answer, 1.0)
-    yield _referred(run, answer, finding)
+    run.deliver(answer, TOLD)
+    yield _referred(run, answer)
     yield Answer(content=answer.sentences[0].marked, done=True, data={"provider": "database"})
     yield Goto(State.DONE)
 
@@ -109,6 +116,12 @@ async def _quoted(run: Run, result: Finding | None, confirmed: Confirming) -> As
         answer, confidence = await confirmed(run, question, embedder)
         if result is not None:
             answer = _with_result(run, answer, result)
+            confidence = confidence or TOLD
+        if answer is None and run.state.plan.clarifying_questions:
+            yield Goto(State.CLARIFY)
+            return
+        if answer is not None:
+            answer = await worked(_compared, run, answer)
         if answer is None:
             answer = await worked(_closest, run, question, embedder)
         if answer is None:
@@ -116,7 +129,7 @@ async def _quoted(run: Run, result: Finding | None, confirmed: Confirming) -> As
             yield Goto(State.REFUSE)
             return
         run.deliver(answer, confidence)
-        yield _referred(run, answer, result)
+        yield _referred(run, answer)
         if not run.is_held_back:
             break
     async for event in _sentences(run, answer):
@@ -127,12 +140,15 @@ async def _quoted(run: Run, result: Finding | None, confirmed: Confirming) -> As
 
 
 async def _confirmed(run: Run, question: str, embedder: Embedder) -> tuple[CitedAnswer | None, float]:
-    """The sentences that answer, and how sure that is; None where none is believed."""
+    """The sentences that answer, and how sure that is; None where none is believed. Beside a result that answers the whole question the
+    other language is not looked at: what is found there is less certain, and not needed.
+    """
     assert run.found is not None
     answer, verdict = await worked(extractive.quote, question, run.found, embedder)
     confidence = round(verdict.score, 4)
     add_trace(run, State.SYNTHESIZE, action="quote", out={"confidence": confidence, "doubt": verdict.doubt})
-    if answer is None and (second := await worked(_looked_across, run, question, embedder)):
+    is_beside = run.subtask("knowledge_search") is None and any(each.is_result for each in run.findings.values())
+    if answer is None and not is_beside and (second := await worked(_looked_across, run, question, embedder)):
         answer, confidence = second.answer, round(second.verdict.score, 4)
         add_trace(run, State.SYNTHESIZE, action="quote_across", out={"confidence": confidence, "doubt": None})
     return (answer, confidence) if answer is not None and _is_about(run, answer) else (None, 0.0)
@@ -161,20 +177,46 @@ async def _nothing(_run: Run, _question: str, _embedder: Embedder) -> tuple[Cite
     return None, 0.0
 
 
+def _compared(run: Run, answer: CitedAnswer) -> CitedAnswer:
+    """The answer beside what else was found: what contradicts it is shown, too."""
+    assert run.found is not None
+    found = [(hit.passage, hit.scores.final) for hit in run.found.hits]
+    answer = with_disagreements(answer, found, today=timezone.localdate())
+    tell_disagreements(run, answer)
+    return answer
+
+
 def _closest(run: Run, question: str, embedder: Embedder) -> CitedAnswer | None:
-    """What speaks of the matter without confirming an answer, said to be no more than that."""
+    """What speaks of the matter without confirming an answer, said to be no more than that; and what the data understood of it."""
     assert run.found is not None
     with override(run.language):
         answer = extractive.closest_of(question, run.found, embedder, lead=str(texts.NOT_CONFIRMED))
+        answer = _with_unused_results(run, answer)
         if answer is None:
             return None
         run.stop_reason = StopReason.NOT_CONFIRMED
+        data_not_read(run)
+        offer_understood_part(run)
         if folders := askable(run):
             run.tell(folders)
         if run.spent.stopped_by in HARD:
             run.tell(str(texts.LIMIT_CAME_FIRST))
     add_trace(run, State.SYNTHESIZE, action="quote_closest", out={"note": f"packed={len(answer.citations)}"})
     return answer
+
+
+def _with_unused_results(run: Run, closest: CitedAnswer | None) -> CitedAnswer | None:
+    """What comes closest, and the results that a model asked for and did not write from: a table stays, whatever is made of it."""
+    results = [finding for finding in run.findings.values() if finding.is_result]
+    if not results:
+        return closest
+    if closest is None:
+        lead = CitedSentence(str(texts.RESULT_NOT_CONFIRMED), ())
+        closest = CitedAnswer(extractive.NAME, (lead,), (), separator="\n")
+    numbered = list(enumerate(results, len(closest.citations) + 1))
+    told = tuple(_sentence_of(finding, (number,)) for number, finding in numbered)
+    queries = tuple(cited_query(number, finding) for number, finding in numbered)
+    return replace(closest, sentences=(*closest.sentences, *told), queries=queries)
 
 
 def _is_about(run: Run, answer: CitedAnswer) -> bool:
@@ -206,6 +248,8 @@ def _with_result(run: Run, quoted: CitedAnswer | None, result: Finding) -> Cited
     named_by = [span.number for span in spans if span.chunk_id == run.named_by]
     if run.named_by is not None and not named_by:
         return quoted
+    if run.subtask("knowledge_search") is None:
+        return _beside(result, quoted)
     if quoted is None:
         with override(run.language):
             run.tell(str(texts.FIRST_PART_NOT_CONFIRMED))
@@ -215,32 +259,45 @@ def _with_result(run: Run, quoted: CitedAnswer | None, result: Finding) -> Cited
     return CitedAnswer(quoted.provider, (*quoted.sentences, told), spans, (cited_query(number, result),))
 
 
+def _beside(result: Finding, quoted: CitedAnswer | None) -> CitedAnswer:
+    """The result of a query that read the whole question, and below it what documents say of it, too."""
+    told, query = _sentence_of(result, (1,)), cited_query(1, result)
+    if quoted is None:
+        return CitedAnswer("database", (told,), (), (query,))
+    moved = [replace(each, citations=tuple(number + 1 for number in each.citations)) for each in quoted.sentences]
+    spans = tuple(replace(span, number=span.number + 1) for span in quoted.citations)
+    first = replace(moved[0], gap="\n\n")
+    return CitedAnswer(quoted.provider, (told, first, *moved[1:]), spans, (query,))
+
+
 def _sentence_of(result: Finding, numbers: tuple[int, ...]) -> CitedSentence:
     return CitedSentence(result_told(result), numbers)
 
 
-def _referred(run: Run, answer: CitedAnswer, result: Finding | None) -> References:
+def _referred(run: Run, answer: CitedAnswer) -> References:
     hits = {hit.passage.chunk_id: hit for hit in run.found.hits} if run.found else {}
     references = [
         reference(span.number, hits[span.chunk_id].passage, span.score, start=span.start, end=span.end)
         for span in answer.citations
     ]
-    queries = [query_reference(query.number, result) for query in answer.queries] if result else []
+    queries = [query_reference(query.number, run.findings[query.evidence_id]) for query in answer.queries]
     return References(knowledge_references=references, query_references=queries, done=True)
 
 
 async def _sentences(run: Run, answer: CitedAnswer) -> AsyncIterator[Event]:
     """The answer's sentences one by one, as long as each still stands; last of all an empty one that says it is done."""
-    provider = {"provider": answer.provider}
+    provider: dict[str, Any] = {"provider": answer.provider}
+    asked = run.state.plan.clarifying_questions
     gap = ""
     for sentence in answer.sentences:
         while run.answer and sentence in run.answer.sentences:
-            yield Answer(content=f"{gap}{sentence.marked}", data=provider)
+            yield Answer(content=f"{gap and (sentence.gap or gap)}{sentence.marked}", data=provider)
             if not run.is_held_back:
                 gap = answer.separator
                 break
             await sync_to_async(cut_answer)(run)
-    yield Answer(done=True, data=provider)
+    more = {"readings": asked, "disagreements": answer.disagreements}
+    yield Answer(done=True, data=provider | {name: list(value) for name, value in more.items() if value})
     while run.is_held_back:
         await sync_to_async(cut_answer)(run)
         yield Answer(done=True, data=provider)

@@ -19,4 +19,5 @@ async def validate_evidence(run: Run) -> AsyncIterator[Event | Goto]:
     add_trace(
         run, State.VALIDATE_EVIDENCE, action="validate", out={"note": f"usable={len(run.findings)} filtered={hidden}"}
     )
-    yield Goto(State.SYNTHESIZE if ok else State.REFUSE)
+    asks_back = bool(run.state.plan.clarifying_questions)
+    yield Goto(State.SYNTHESIZE if ok else State.CLARIFY if asks_back else State.REFUSE)

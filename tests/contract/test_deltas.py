@@ -207,6 +207,15 @@ def test_a_second_block_of_thinking_does_not_leak(random: Any, between: str) -> 
     assert (reply.reasoning, reply.text) == ("onetwo", f"{between.strip(chr(10))}B.")
 
 
+@given(st.randoms(use_true_random=False))
+def test_a_second_block_that_begins_a_line_and_has_no_end_does_not_leak(random: Any) -> None:
+    thoughts, reply = Thoughts(), Reply()
+    for piece in cut("<think>one</think>A.\n <think>two is cut", random):
+        reply.take(thoughts.take(Delta(text=piece)))
+    reply.take(thoughts.rest())
+    assert (reply.reasoning, reply.text) == ("onetwo is cut", "A.\n ")
+
+
 @pytest.mark.parametrize("text", ["", " ", "<", "<thi", "<b>x", "x <think>y</think>"])
 def test_other_text_stays_as_it_is(text: str) -> None:
     thoughts, reply = Thoughts(), Reply()

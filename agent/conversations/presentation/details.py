@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime
 from uuid import UUID
 
 from agent.conversations.presentation.highlights import marked
@@ -40,14 +41,30 @@ def _asked(row: Message) -> str:
 
 
 def _around(message: ShownMessage, row: Message, places: Places) -> Around:
+    sources = tuple(_sources(message, _asked(row), places))
     return Around(
-        tuple(_sources(message, _asked(row), places)),
+        sources,
         tuple(_besides(message, places))[:MOST_READ],
         steps_of(row.state),
         "" if row.duration_ms is None else in_seconds(row.duration_ms),
         ending_of(message),
         foot_of(message),
+        disagreements=tuple(_disagreements(sources, row)),
     )
+
+
+def _disagreements(sources: Iterable[Source], row: Message) -> Iterator[tuple[Source, Source]]:
+    """The pairs of which the person may see both, and their places."""
+    told = {source.citation.number: source for source in sources if source.place}
+    for pair in (row.state.get("output") or {}).get("disagreements", ()):
+        if all(number in told for number in pair):
+            newest = sorted((told[number] for number in pair), key=_changed_at, reverse=True)
+            yield newest[0], newest[1]
+
+
+def _changed_at(source: Source) -> datetime:
+    assert source.place is not None
+    return source.place.changed_at
 
 
 def _sources(message: ShownMessage, asked: str, places: Places) -> Iterator[Source]:

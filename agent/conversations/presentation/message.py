@@ -152,7 +152,8 @@ class ReadBesides:
 class Around:
     """took: the time of the whole run, in words; "" where it was not kept. ending, foot: as `presentation.outcome` has them.
 
-    close_titles: after a no, documents whose titles say what was asked.
+    close_titles: after a no, documents whose titles say what was asked. disagreements: pairs of sources that contradict each other, the
+    newer one first.
     """
 
     sources: tuple[Source, ...]
@@ -162,6 +163,7 @@ class Around:
     ending: str
     foot: str
     close_titles: tuple[CloseTitle, ...] = ()
+    disagreements: tuple[tuple[Source, Source], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -182,7 +182,7 @@ def test_what_the_data_can_be_asked_goes_there_without_a_model(demo: DataSource,
     row = stored(asked(Principal.named("emma"), question))
     assert (row.state["plan"]["route"], row.provider) == ("SQL", "database")
     nodes = list(dict.fromkeys(step["node"] for step in row.state["trace_steps"]))
-    assert nodes[2:5] == ["Route", "SQLTool", "ValidateEvidence"]
+    assert nodes[2:5] == ["Route", "SQLTool", "DocRAGTool"]
 
 
 @pytest.mark.parametrize("question", ["How many customers did we win last month?", "list the customers"])

@@ -14,14 +14,19 @@ PROBATION = "新员工的试用期为三个月，期间工资按 80% 发放。�
 TOKENS = "Access tokens are valid for 60 minutes. Refresh tokens are valid for 30 days. Tokens are never logged."
 PRICES = "A single room costs EUR 90, a double room EUR 120. Breakfast is included if it is booked ahead."
 
+TRAVEL = (
+    "The daily allowance is CNY 150 in mainland China and EUR 55 in Europe. Business class is not allowed. Premium economy is allowed when"
+    " the flight takes longer than 6 hours."
+)
+
 
 @pytest.fixture(autouse=True, scope="module")
 def _words() -> None:
     prepared()
 
 
-def said(sentence: str, text: str, also: str = "") -> str:
-    return check(sentence, Evidence(text), question="", today=date(2026, 11, 21), also=also).verdict.value
+def said(sentence: str, text: str, also: str = "", question: str = "") -> str:
+    return check(sentence, Evidence(text), question=question, today=date(2026, 11, 21), also=also).verdict.value
 
 
 @pytest.mark.parametrize(
@@ -39,11 +44,36 @@ def said(sentence: str, text: str, also: str = "") -> str:
         ("A double room costs USD 120.", PRICES, "contradicted"),
         ("Breakfast is included.", PRICES, "unsettled"),
         ("The hotel has a pool.", PRICES, "unsettled"),
+        ("A double room costs EUR 100.", PRICES, "contradicted"),
+        ("The daily allowance is EUR 65 in Europe.", TRAVEL, "contradicted"),
+        ("The daily allowance is EUR 55 in Europe.", TRAVEL, "supported"),
+        ("Premium economy is allowed.", TRAVEL, "unsettled"),
         ("访问令牌永久有效。", TOKENS, "unsettled"),
     ],
 )
 def test_facts_are_compared_in_their_places(sentence: str, text: str, verdict: str) -> None:
     assert said(sentence, text) == verdict
+
+
+@pytest.mark.parametrize("sentence", ["Yes.", "No.", "It goes on.", "是的。", "可以。", "不可以。", "没有。"])
+def test_a_sentence_without_a_word_of_matter_stands_nowhere(sentence: str) -> None:
+    """“可以。” and “不可以。” cannot both be said by one text, and no fact tells which."""
+    assert said(sentence, TRAVEL, question="Is business class allowed?") == "unsettled"
+    assert said(sentence, PROBATION, question="试用期可以延长吗？") == "unsettled"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question", "verdict"),
+    [
+        ("60 minutes.", "For how long are access tokens valid?", "supported"),
+        ("It is 30 days.", "For how long are refresh tokens valid?", "supported"),
+        ("30 days.", "For how long are access tokens valid?", "unsettled"),
+        ("30 days.", "How long is the holiday?", "unsettled"),
+        ("30 days.", "", "unsettled"),
+    ],
+)
+def test_a_bare_amount_is_of_what_was_asked(sentence: str, question: str, verdict: str) -> None:
+    assert said(sentence, TOKENS, question=question) == verdict
 
 
 def test_a_calculation_of_the_run_may_be_said() -> None:

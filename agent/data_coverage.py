@@ -1,0 +1,70 @@
+"""How far the business data read a question: whether their answer leaves words of it unread, and what they understand of one that
+they do not answer.
+"""
+
+from agent.state import MeantQuery, Run
+from agent.tools.base import allowed_names
+from business.logical_query.wording import sentence
+from business.parsing.reader.items import items_of
+from business.parsing.reader.parser import unknown_in
+from business.pipeline import today_of
+from business.sources import open_source
+from copilot_site.lib.errors import NotFound
+from knowledge.text.language import language_of
+
+SEARCH = "knowledge_search"
+LEAST_UNDERSTOOD = 0.5  # share of a question, in characters of its words of matter, from which what is understood of it is offered; by hand
+
+
+def looks_at_documents(run: Run) -> bool:
+    """Whether documents are looked at besides the data: always where words alone chose the way, else where the data left words unread.
+
+    Never for what was confirmed, chosen or goes on from a result: that is about the data.
+    """
+    plan = run.state.plan
+    if (
+        run.logical_query
+        or plan.intent == "confirmed"
+        or plan.subtasks
+        or SEARCH not in allowed_names(run.profile.tools)
+    ):
+        return False
+    return run.model is None or run.model_gave_up or bool(unread_words(run))
+
+
+def unread_words(run: Run) -> tuple[str, ...]:
+    """Words of the question that stand for nothing in the sources that answered it; none where no source did."""
+    text = run.state.input.normalized_query
+    for name in {finding.item.source.db for finding in run.findings.values() if finding.queried}:
+        try:
+            opened = open_source(run.principal, name or "")
+        except NotFound:
+            continue
+        if unknown := unknown_in(items_of(text, opened.lexicon, today_of(opened)), text):
+            return unknown
+    return ()
+
+
+def offer_understood_part(run: Run) -> None:
+    """Where neither data nor documents answer, the person may choose what the data did understand, as a complete question."""
+    plan = run.state.plan
+    plan.clarifying_queries = _understood_part(run)
+    plan.clarifying_questions = list(plan.clarifying_queries)
+
+
+def _understood_part(run: Run) -> dict[str, MeantQuery]:
+    form = run.state.plan.explore
+    if form is None or form.query is None:
+        return {}
+    try:
+        opened = open_source(run.principal, form.source)
+    except NotFound:
+        return {}
+    asked = run.state.input.normalized_query
+    items = items_of(asked, opened.lexicon, today_of(opened))
+    known = sum(len(item.text) for item in items if item.refs or item.time)
+    if known < LEAST_UNDERSTOOD * (known + sum(len(item.text) for item in items if not item.is_known)):
+        return {}
+    language = language_of(asked) or run.language
+    text = sentence(form.query, opened.catalog, language, today_of(opened))
+    return {text: MeantQuery(source=form.source, query=form.query)}
