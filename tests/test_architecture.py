@@ -51,7 +51,7 @@ UNSCOPED = {
     "knowledge/services/trash.py": "what nobody's rights reach any more, for whoever could change it before; its end, by the system",
     "knowledge/selectors.py": "names of folders that were made discoverable; nothing else of them is read",
     "knowledge/services/access.py": "changes rows on which `manage` was checked",
-    "knowledge/services/nodes.py": "locks and moves the rows of a document whose rights are changed by whoever may",
+    "knowledge/services/access_nodes.py": "locks and moves the rows of a document whose rights are changed by whoever may",
     "knowledge/services/indexes.py": "counts rows to decide on an index; no row of it reaches anybody",
     "knowledge/services/reindex.py": "has workers and the operator read documents again; counts them for whoever sets up the base",
     "knowledge/management/commands/reread.py": "a command of the operator",

@@ -13,7 +13,7 @@ from agent.models import DayOfUse, LanguageModel
 from agent.providers.keys import save_language_model
 from authz.principal import Principal
 from copilot_site.lib.outgoing import AddressRefused, parsed_url, require_plausible, services_at
-from copilot_site.lib.read_only import ReadOnlyAdmin
+from copilot_site.lib.read_only_admin import ReadOnlyAdmin
 
 
 class LanguageModelForm(forms.ModelForm[LanguageModel]):

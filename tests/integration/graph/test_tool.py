@@ -5,7 +5,7 @@ import pytest
 from knowledge.graph.building import fill
 from knowledge.models import Graph, KnowledgeBase
 from tests.factories import allow, make_base, make_document, make_user
-from tests.integration.graph.test_walk import OWNERS, TEAMS
+from tests.integration.graph.test_traversal import OWNERS, TEAMS
 from tests.tooling import called
 
 pytestmark = pytest.mark.django_db
