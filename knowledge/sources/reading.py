@@ -73,6 +73,7 @@ def preview(source: Source, *, secret: str) -> Preview:
     try:
         connector = _connector(source, Reading(secret, pace=Pace(source.most_per_minute), cache=cache))
         try:
+            said_rights(source, connector)
             return _previewed(connector)
         finally:
             connector.close()
