@@ -7,9 +7,9 @@ import pytest
 from django.contrib.auth.models import User
 
 from knowledge.models import Folder, RunState, Source
-from knowledge.services.sources import save_source
 from knowledge.sources.base import Unreadable
 from knowledge.sources.reading import preview
+from knowledge.sources.services import save_source
 from tests.confluence import EMAIL, TOKEN, Page, Wiki, serving_confluence
 from tests.factories import make_group, make_user
 from tests.integration.sources.shelf import counts, item_of, paths, read, who_sees

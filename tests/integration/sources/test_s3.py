@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from knowledge.models import Folder, RunState, Source
-from knowledge.services.sources import save_source
 from knowledge.sources.base import Unreadable
 from knowledge.sources.connectors import s3
 from knowledge.sources.connectors.s3 import signature
 from knowledge.sources.reading import preview
+from knowledge.sources.services import save_source
 from tests.factories import make_user
 from tests.integration.sources.shelf import counts, item_of, paths, read, who_sees
 from tests.s3_store import BUCKET, REGION, Store, serving_s3
