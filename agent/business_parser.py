@@ -8,9 +8,9 @@ from pydantic import BaseModel
 
 from agent.providers.base import ChatModel
 from agent.providers.structured import NoObject, ask_once, said_in
-from business.examples import Example
 from business.linking.linker import Linker
 from business.linking.schema_prompt import schema_prompt
+from business.parsing.base import Example
 from business.parsing.model.parser import Complete, ModelParser
 from business.parsing.model.reply import Malformed
 

@@ -27,7 +27,7 @@ from authz.principal import Principal
 from authz.sockets import principal_of
 from copilot_site.lib.concurrency_limit import AtMost, HoldsTooMuch
 from copilot_site.lib.errors import CopilotError, NotFound, as_ours
-from copilot_site.lib.json_depth import loads
+from copilot_site.lib.json_input import loads
 from copilot_site.lib.sockets import message_of
 from copilot_site.lib.strict_serializers import MOST
 from knowledge.retrieval.search import Scope

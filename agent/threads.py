@@ -30,7 +30,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 MOST_S = 3.0  # that a run's work waits for others to be taken; two hundred are taken in that time
 WEB_THREADS = 6  # of a process, for the web; each is begun when it is needed
-THREADS = 2  # in each of four lanes, with a connection each (copilot_site.lib.connection_budget.RUNS)
+THREADS = 2  # in each of four lanes, with a connection each (copilot_site.lib.web_process.RUNS)
 
 
 class _Releasing(ThreadPoolExecutor):

@@ -29,7 +29,7 @@ from audit.retention import check_hold, place_hold, release_hold
 from audit.selectors import EntryFilter, signing, timeline
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.files import StreamedPieces
-from copilot_site.lib.read_only import ReadOnlyAdmin
+from copilot_site.lib.read_only_admin import ReadOnlyAdmin
 
 
 @dataclass(frozen=True)

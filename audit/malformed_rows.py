@@ -10,7 +10,7 @@ from django.db.models import CharField, DateTimeField, Field, JSONField
 from django.utils.timezone import localtime
 
 from audit.models import Checkpoint, Entry, Hold
-from copilot_site.lib.json_depth import require_shallow
+from copilot_site.lib.json_input import require_shallow
 
 # What reading a row raises in which somebody wrote anything whatever: a time beyond Python's, a number without an end, a list for
 # an object, nesting that has no bottom.

@@ -25,7 +25,7 @@ from authz.client_secrets import store_secret, stored_secret
 from authz.models import ClaimMapping, ClaimMembership, UnmappedClaim
 from authz.principal import Principal
 from copilot_site.lib.outgoing import AddressRefused, parsed_url, require_plausible, services
-from copilot_site.lib.read_only import ReadOnlyAdmin
+from copilot_site.lib.read_only_admin import ReadOnlyAdmin
 
 for model in (EmailAddress, SocialAccount, SocialApp, SocialToken, Authenticator):
     admin.site.unregister(model)  # allauth's own pages show secrets, and record nothing

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from uuid import UUID
@@ -23,6 +22,7 @@ from business.guard.rewrite import Target
 from business.guard.rules import strings
 from business.guard.text import clean
 from business.models import ConfirmedPair, DataSource
+from business.parsing.base import Example
 from business.run_query import QueryResult, run_query
 from business.source_grants import require_manage
 from business.sources import OpenSource, open_source
@@ -33,14 +33,6 @@ MOST_EXAMPLES = 200  # the newest of one source; the guard looks at each once
 QUESTION_CHARACTERS = 2_000
 # Texts of SQL itself: figures and dates, intervals, fields of a time, and formats of to_char.
 _NO_WORD = re.compile(r"[\d\W]*|[-+]?\d*\s*(second|minute|hour|day|week|month|quarter|year)s?|[YMDHISWQ\d\W]+")
-
-
-@dataclass(frozen=True)
-class Example:
-    """sql: as a person or model writes it, over the tables of the source, before the guard."""
-
-    question: str
-    sql: str
 
 
 def confirmed_examples(principal: Principal, source: DataSource) -> list[Example]:

@@ -11,8 +11,8 @@ from psycopg import sql
 
 from business.address import Address
 from business.sandbox import sql_views
+from copilot_site.lib.commands import read_text
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.file_arguments import read_text
 
 
 @contextmanager

@@ -4,12 +4,12 @@
 import os
 import sys
 
-from copilot_site.lib.interpreter import SWITCH_S
+from copilot_site.lib.web_process import SWITCH_S
 
 sys.setswitchinterval(SWITCH_S)
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_site.settings")
 
-from copilot_site.lib.connection_budget import POOL
+from copilot_site.lib.web_process import POOL
 
 os.environ.setdefault("COPILOT_DB_POOL", str(POOL))
 

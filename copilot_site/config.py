@@ -16,8 +16,8 @@ from dotenv import dotenv_values
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from copilot_site.lib.connection_budget import POOL
 from copilot_site.lib.outgoing import entries_of
+from copilot_site.lib.web_process import POOL
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 PREFIX = "COPILOT_"

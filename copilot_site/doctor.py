@@ -33,9 +33,9 @@ from copilot_site.config import BASE_DIR, load_config
 from copilot_site.embedded import services
 from copilot_site.embedded.process import ServiceFailed
 from copilot_site.lib.confinement.isolation import isolation, why_none
-from copilot_site.lib.connection_budget import OTHERS, POOL, needed
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.storage_trial import fault_of
+from copilot_site.lib.web_process import OTHERS, POOL, needed
 from knowledge.dictionary.cedict import DictionaryMissing
 from knowledge.dictionary.words import dictionary
 from knowledge.embedding.base import EmbeddingError, ModelMissing

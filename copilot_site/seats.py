@@ -4,9 +4,9 @@ from typing import Final
 
 from django.conf import settings
 
-from copilot_site.lib.connection_budget import EXPORTS, PAGES, TRANSFERS
 from copilot_site.lib.fair_queue import FairQueue
 from copilot_site.lib.seats import Share
+from copilot_site.lib.web_process import EXPORTS, PAGES, TRANSFERS
 
 TRANSFER, EXPORT = "transfers", "exports"
 # A method beside each: a list at the same address is a page like others.

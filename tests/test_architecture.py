@@ -23,6 +23,7 @@ WORKER = "a worker acts for nobody; it is handed the ids of what a person was al
 DOWNWARDS = ("agent", "business", "knowledge", "authz", "audit")  # who stands above whom
 RELATIONS = {"ForeignKey", "OneToOneField", "ManyToManyField"}  # name a model of any app by a string
 LONGEST = 400  # lines; a longer file is two nouns
+LONGEST_FUNCTION = 50
 
 # Every file that may read protected rows without saying who asks, and why.
 UNSCOPED = {
@@ -51,7 +52,7 @@ UNSCOPED = {
     "knowledge/services/trash.py": "what nobody's rights reach any more, for whoever could change it before; its end, by the system",
     "knowledge/selectors.py": "names of folders that were made discoverable; nothing else of them is read",
     "knowledge/services/access.py": "changes rows on which `manage` was checked",
-    "knowledge/services/nodes.py": "locks and moves the rows of a document whose rights are changed by whoever may",
+    "knowledge/services/access_nodes.py": "locks and moves the rows of a document whose rights are changed by whoever may",
     "knowledge/services/indexes.py": "counts rows to decide on an index; no row of it reaches anybody",
     "knowledge/services/reindex.py": "has workers and the operator read documents again; counts them for whoever sets up the base",
     "knowledge/management/commands/reread.py": "a command of the operator",
@@ -185,6 +186,35 @@ def circles_in(graph: grimp.ImportGraph) -> set[frozenset[str]]:
     return {group for group in groups if len(group) > 1}
 
 
+def circles_among_parts(graph: grimp.ImportGraph) -> set[frozenset[str]]:
+    """The same for the parts of each package, its modules and packages: each part is what it is and all below it.
+
+    An import of `tasks` does not count: what is sent to a worker is a message, and its task calls the service that sent it.
+    """
+    found: set[frozenset[str]] = set()
+    for package in [module for module in graph.modules if graph.find_children(module)]:
+        parts = grimp.ImportGraph()
+        for part in graph.find_children(package):
+            parts.add_module(part)
+        for importer, imported in imports_within(graph, package):
+            if imported.rpartition(".")[2] != "tasks":
+                parts.add_import(importer=part_of(package, importer), imported=part_of(package, imported))
+        found |= circles_in(parts)
+    return found
+
+
+def imports_within(graph: grimp.ImportGraph, package: str) -> Iterator[tuple[str, str]]:
+    """Imports that lead from one part of a package into another."""
+    for importer in graph.find_descendants(package):
+        for imported in graph.find_modules_directly_imported_by(importer):
+            if imported.startswith(f"{package}.") and part_of(package, imported) != part_of(package, importer):
+                yield importer, imported
+
+
+def part_of(package: str, module: str) -> str:
+    return f"{package}.{module.removeprefix(f'{package}.').partition('.')[0]}"
+
+
 def guarded_models() -> list[Any]:
     return [model for model in apps.get_models() if hasattr(model, "reach")]
 
@@ -265,11 +295,18 @@ def test_the_reading_of_strings_leaves_relations_and_docstrings_alone() -> None:
     )
 
 
-def test_no_modules_import_each_other_in_a_circle() -> None:
-    found = circles_in(
-        grimp.build_graph(*DOWNWARDS, "copilot_site", "copilot_client", "demo", "scripts", cache_dir=None)
-    )
-    assert found == set()
+@pytest.fixture(scope="module")
+def graph() -> grimp.ImportGraph:
+    return grimp.build_graph(*DOWNWARDS, "copilot_site", "copilot_client", "demo", "scripts", cache_dir=None)
+
+
+def test_no_modules_import_each_other_in_a_circle(graph: grimp.ImportGraph) -> None:
+    assert circles_in(graph) == set()
+
+
+def test_no_packages_import_each_other_in_a_circle(graph: grimp.ImportGraph) -> None:
+    """Modules may hang together without a circle, and still their packages may not be understood one after the other."""
+    assert circles_among_parts(graph) == set()
 
 
 def test_a_circle_of_imports_is_seen() -> None:
@@ -281,12 +318,35 @@ def test_a_circle_of_imports_is_seen() -> None:
     assert circles_in(graph) == {frozenset("abc")}
 
 
+def test_a_circle_of_packages_is_seen() -> None:
+    graph = grimp.ImportGraph()
+    for module in ("p", "p.a", "p.a.x", "p.a.y", "p.b", "p.b.z", "p.tasks"):
+        graph.add_module(module)
+    for importer, imported in [("p.a.x", "p.b.z"), ("p.b.z", "p.tasks"), ("p.tasks", "p.b.z")]:
+        graph.add_import(importer=importer, imported=imported)
+    assert circles_among_parts(graph) == set()
+    graph.add_import(importer="p.b.z", imported="p.a.y")
+    assert circles_in(graph) == {frozenset({"p.b.z", "p.tasks"})}
+    assert circles_among_parts(graph) == {frozenset({"p.a", "p.b"})}
+
+
 def test_no_file_is_longer_than_a_person_reads() -> None:
     everything = [*sources(), *(ROOT / "tests").rglob("*.py")]
     long = {
         str(path.relative_to(ROOT)): n for path in everything if (n := len(path.read_text().splitlines())) > LONGEST
     }
     assert long == {}
+
+
+def test_no_function_is_longer_than_a_screen() -> None:
+    long = {
+        f"{path.relative_to(ROOT)}: {node.name}"
+        for path in sources()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or 0) - node.lineno >= LONGEST_FUNCTION
+    }
+    assert long == set()
 
 
 def test_no_file_is_named_after_nothing() -> None:

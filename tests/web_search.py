@@ -7,8 +7,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from agent.models import AgentProfile, WebHost, WebSearchProvider
+from agent.service_keys import save_web_search
 from agent.tools.base import default_names
-from agent.web.services import save_provider
 from tests.site_server import Reply, Site
 
 KEY = "searx-key"
@@ -47,7 +47,9 @@ def set_up(site: Site, engine: Engine, settings: Any) -> None:
     """The site is searched through, and read, as an administrator and the operator would have it; the default profile has the web on."""
     settings.OUTGOING_ALLOW = ("127.0.0.1",)
     site.answers = engine.reply
-    save_provider(None, WebSearchProvider(name="Our SearXNG", kind="searxng", base_url=site.url, is_used=True), key=KEY)
+    save_web_search(
+        None, WebSearchProvider(name="Our SearXNG", kind="searxng", base_url=site.url, is_used=True), key=KEY
+    )
     WebHost.objects.create(entry="127.0.0.1")
     AgentProfile.objects.create(
         name="With the web", allowed_tools=[*default_names(), "web_search", "web_fetch"], is_default=True

@@ -1,14 +1,19 @@
 """What all settings of the agent share in the admin."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.http import HttpRequest
+from django.utils.text import capfirst
+from django.utils.translation import gettext_lazy as _
 
+from agent.service_keys import require_address
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
+from copilot_site.lib.outgoing import AddressRefused
 
 
 class SettingsAdmin(admin.ModelAdmin[Any]):
@@ -27,3 +32,34 @@ class SettingsAdmin(admin.ModelAdmin[Any]):
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
         for row in queryset:
             self.delete_model(request, row)
+
+
+class KeyedForm(forms.ModelForm[Any]):
+    """A service with an address and a key. A key goes in and is never shown again."""
+
+    api_key = forms.CharField(
+        label=capfirst(_("key")),
+        required=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+        help_text=_("Stored encrypted, for this address alone. Empty: it stays as it is, as long as the address does."),
+    )
+
+    def clean_base_url(self) -> str:
+        url: str = self.cleaned_data["base_url"]
+        try:
+            require_address(url)
+        except AddressRefused as error:
+            raise forms.ValidationError(str(error)) from error
+        return url
+
+
+class KeyedAdmin(SettingsAdmin):
+    """save_keyed: one of `agent.service_keys`."""
+
+    save_keyed: ClassVar[Callable[..., bool]]
+
+    def save_model(self, request: HttpRequest, obj: Any, form: forms.ModelForm[Any], change: bool) -> None:
+        by, key = Principal.of(request.user), form.cleaned_data["api_key"]
+        if type(self).save_keyed(by, obj, key=key, fields=form.changed_data):
+            said = _("The stored key was for the old address and is forgotten: enter the one for the new address.")
+            messages.warning(request, said)

@@ -1,29 +1,14 @@
 """Language models, and what people have used of them, in the admin. A key goes in and is never shown again."""
 
-from typing import Any
+from django.contrib import admin
 
-from django import forms
-from django.contrib import admin, messages
-from django.http import HttpRequest
-from django.utils.text import capfirst
-from django.utils.translation import gettext_lazy as _
-
-from agent.admin.base import SettingsAdmin
+from agent.admin.base import KeyedAdmin, KeyedForm
 from agent.models import DayOfUse, LanguageModel
-from agent.providers.keys import save_language_model
-from authz.principal import Principal
-from copilot_site.lib.outgoing import AddressRefused, parsed_url, require_plausible, services_at
-from copilot_site.lib.read_only import ReadOnlyAdmin
+from agent.service_keys import save_language_model
+from copilot_site.lib.read_only_admin import ReadOnlyAdmin
 
 
-class LanguageModelForm(forms.ModelForm[LanguageModel]):
-    api_key = forms.CharField(
-        label=capfirst(_("key")),
-        required=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
-        help_text=_("Stored encrypted, for this address alone. Empty: it stays as it is, as long as the address does."),
-    )
-
+class LanguageModelForm(KeyedForm):
     class Meta:
         model = LanguageModel
         fields = (
@@ -31,25 +16,12 @@ class LanguageModelForm(forms.ModelForm[LanguageModel]):
             "is_default",
         )  # fmt: skip
 
-    def clean_base_url(self) -> str:
-        url: str = self.cleaned_data["base_url"]
-        try:
-            require_plausible(parsed_url(url)[0], services_at(url))
-        except AddressRefused as error:
-            raise forms.ValidationError(str(error)) from error
-        return url
-
 
 @admin.register(LanguageModel)
-class LanguageModelAdmin(SettingsAdmin):
+class LanguageModelAdmin(KeyedAdmin):
     form = LanguageModelForm
     list_display = ("name", "model", "base_url", "is_enabled", "is_default")
-
-    def save_model(self, request: HttpRequest, obj: Any, form: forms.ModelForm[Any], change: bool) -> None:
-        by, key = Principal.of(request.user), form.cleaned_data["api_key"]
-        if save_language_model(by, obj, key=key, fields=form.changed_data):
-            said = _("The stored key was for the old address and is forgotten: enter the one for the new address.")
-            messages.warning(request, said)
+    save_keyed = staticmethod(save_language_model)
 
 
 @admin.register(DayOfUse)

@@ -18,7 +18,7 @@ from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
-from copilot_site.lib.plain_characters import visible
+from copilot_site.lib.plain_text import visible
 
 
 class McpServiceForm(forms.ModelForm[McpService]):

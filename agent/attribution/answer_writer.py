@@ -14,11 +14,11 @@ from django.utils.translation import override
 
 from agent import texts
 from agent.attribution.check import Evidence, check_cited
+from agent.attribution.disagreement import tell_disagreements, with_disagreements
 from agent.attribution.judge import judged
 from agent.attribution.sentences import CitedStatement, Sentences
 from agent.attribution.verdict import Verdict
 from agent.cited_answer import CitedAnswer, CitedPage, CitedQuery, CitedSentence, CitedSpan
-from agent.disagreements import tell_disagreements, with_disagreements
 from agent.events import Answer, KnowledgeReference, QueryReference, References
 from agent.evidence import (
     cited_page,

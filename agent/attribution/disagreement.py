@@ -1,24 +1,35 @@
-"""Two texts that say something else of the same: the same words around another amount, another day, or the opposite of it.
+"""Two texts that say something else of the same: the same words around another amount, another day, or the opposite of it. Sources that
+contradict what an answer stands on become sources of it, too, so that the person sees both.
 
 Only what stands in the same words counts, so that two versions of one rule are seen and two rules are not taken for one.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 
+from django.utils.translation import override
+
+from agent import texts
 from agent.attribution.prose_check import BINDS, Clause, clauses_of
 from agent.attribution.vocabulary import Vocabulary
+from agent.cited_answer import CitedAnswer
+from agent.evidence import cited_span
 from agent.extractive.overlap import share_said
 from agent.extractive.sentences import split
+from agent.state import Run
 from business.logical_query.query import TimeRange
 from business.parsing.reader.times import Moment, mark_times, place_of
 from business.parsing.reader.units import normalised
+from knowledge.selectors import ShownPassage
 
+MOST = 3  # pairs of an answer
 FEWEST_WORDS = 2  # that tell what a statement is about
 ALIKE = 0.6  # share of words from which two sentences are compared at all; by hand
 _CELLS = ";"
+Scored = tuple[ShownPassage, float]
+"""A passage that was found, and its score."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +49,43 @@ class Stated:
     end: int
     text: str
     facts: tuple[Fact, ...]
+
+
+def with_disagreements(answer: CitedAnswer, found: Iterable[Scored], *, today: date) -> CitedAnswer:
+    """The answer with the passages of other documents that say something else than what it cites, and the pairs of numbers."""
+    passages = [(passage, score) for passage, score in found]
+    by_chunk = {passage.chunk_id: passage for passage, _score in passages}
+    spans = list(answer.citations)
+    pairs: list[tuple[int, int]] = []
+    for span in answer.citations:
+        cited = by_chunk.get(span.chunk_id)
+        for passage, score in passages if cited else ():
+            if cited is None or passage.document_id == cited.document_id or len(pairs) == MOST:
+                continue
+            said = cited.text[span.start : span.end]
+            there = disagreeing_span(said, _under(cited), passage.text, _under(passage), today=today)
+            if there is None:
+                continue
+            number = next((each.number for each in spans if each.chunk_id == passage.chunk_id), 0)
+            if not number:
+                number = 1 + max((each.number for each in (*spans, *answer.queries, *answer.pages)), default=0)
+                spans.append(cited_span(number, passage, score, start=there[0], end=there[1]))
+            if (number, span.number) not in pairs:
+                pairs.append((span.number, number))
+    return replace(answer, citations=tuple(spans), disagreements=tuple(pairs)) if pairs else answer
+
+
+def tell_disagreements(run: Run, answer: CitedAnswer) -> None:
+    """One sentence for each pair; what both say, of when and where, the page shows."""
+    with override(run.language):
+        for one, other in answer.disagreements:
+            run.tell(str(texts.SOURCES_DISAGREE) % {"one": one, "other": other})
+
+
+def _under(passage: ShownPassage) -> str:
+    """The heading next above a passage, other than its document's title."""
+    heading = passage.heading_path[-1] if passage.heading_path else ""
+    return "" if heading == passage.title else heading
 
 
 def disagreeing_span(said: str, under: str, text: str, heading: str, *, today: date) -> tuple[int, int] | None:

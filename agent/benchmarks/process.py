@@ -23,7 +23,7 @@ from agent.runs.start import begin
 from agent.state import Run
 from agent.threads import in_thread
 from authz.principal import Principal
-from copilot_site.lib.interpreter import SWITCH_S
+from copilot_site.lib.web_process import SWITCH_S
 from knowledge.retrieval.search import Scope
 
 SAMPLES = 10  # of the memory, over the runs of that part

@@ -21,8 +21,8 @@ from agent.benchmarks.questions import questions_about
 from agent.models import LanguageModel, Session
 from authz.principal import Principal
 from copilot_site.lib.benchmarks import Report, Row
-from copilot_site.lib.connection_budget import POOL
 from copilot_site.lib.errors import CopilotError
+from copilot_site.lib.web_process import POOL
 from knowledge.selectors import base_named
 
 WARM_UP = 3  # runs: the models and the pages are in memory

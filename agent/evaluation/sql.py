@@ -19,13 +19,13 @@ from agent.providers.openai_compatible import ServedModel
 from authz.principal import Principal
 from business.evaluation.ceilings import Replies, gold_reply
 from business.evaluation.questions import Asked, NotAnswered, Statement, Way
-from business.examples import Example, confirmed_examples
+from business.examples import confirmed_examples
 from business.linking.linker import Linker
 from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
 from business.logical_query.query import LogicalQuery
 from business.models import DataSource
-from business.parsing.base import Clarification, Context, Parsed, Parser, Unparseable
+from business.parsing.base import Clarification, Context, Example, Parsed, Parser, Unparseable
 from business.parsing.model.parser import ModelParser
 from copilot_site.lib.errors import InvalidInput
 from knowledge.text.language import language_of

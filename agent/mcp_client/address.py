@@ -9,11 +9,13 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from agent import service_keys
 from agent.models import McpService
 from agent.models.mcp_services import Transport
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.outgoing import parsed_url, require_plausible, services_at
-from copilot_site.lib.sealing import SealBroken, seal, unseal
+
+KIND = "mcp service"  # that a secret is stored for
 
 
 class ServiceUnusable(CopilotError):
@@ -45,7 +47,7 @@ def address_of(row: McpService) -> Address:
 
 def sealed(secret: str, url: str) -> str:
     """As it is stored, for this address alone."""
-    return seal(secret, purpose=_purpose(url), secrets=_secrets())
+    return service_keys.sealed(secret, url, of=KIND)
 
 
 def local_commands() -> dict[str, Mapping[str, Any]]:
@@ -67,16 +69,8 @@ def local_commands() -> dict[str, Mapping[str, Any]]:
 
 def _opened(row: McpService) -> str:
     try:
-        return unseal(row.encrypted_secret, purpose=_purpose(row.url), secrets=_secrets())
-    except SealBroken:
+        return service_keys.opened(row.encrypted_secret, row.url, of=KIND)
+    except service_keys.KeyLost:
         raise ServiceUnusable(
             _("The key of “%(name)s” was stored for another address or secret: enter it again.") % {"name": row.name}
         ) from None
-
-
-def _purpose(url: str) -> str:
-    return f"copilot mcp service keys {url}"
-
-
-def _secrets() -> list[str]:
-    return [secret for secret in (settings.LLM["keys_secret"], settings.SECRET_KEY) if secret]

@@ -10,7 +10,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from copilot_site.lib.plain_characters import visible
+from copilot_site.lib.plain_text import visible
 
 NAME = RegexValidator(r"^[a-z][a-z0-9-]{0,23}$", _("Small letters, digits and hyphens, at most 24."))
 LIVES = timedelta(hours=24)  # that a question whether a call is allowed may be answered

@@ -8,8 +8,8 @@ from django.utils.translation import gettext as _
 
 from agent.models import LanguageModel
 from agent.providers.base import ChatModel, ModelMisconfigured, Prices
-from agent.providers.keys import KeyLost, opened
 from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel
+from agent.service_keys import KeyLost, opened
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.outgoing import services_at
 

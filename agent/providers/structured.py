@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from agent.providers.base import ChatModel, Message, ModelFell, ModelRefused, ModelUnreadable, Shape
 from agent.providers.chunks import cleaned
 from agent.providers.reply import Reply
-from copilot_site.lib.json_depth import loads
+from copilot_site.lib.json_input import loads
 
 T = TypeVar("T", bound=BaseModel)
 

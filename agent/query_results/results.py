@@ -21,7 +21,7 @@ from authz.principal import Principal
 from authz.snapshot import take_snapshot
 from business.examples import confirm
 from business.logical_query.wording import Meaning
-from business.results.presentation import shown
+from business.presentation.query import query_shown
 from business.results.shown_query import QueryShown
 from business.run_query import QueryResult, run_query
 from business.sources import OpenSource, open_source
@@ -93,7 +93,7 @@ def correct(principal: Principal, place: Place, *, sql: str) -> UUID:
 def _shown(
     opened: OpenSource, result: QueryResult, kept: QueryShown, *, statement: str, meaning: Meaning | None
 ) -> QueryShown:
-    return shown(
+    return query_shown(
         result,
         opened,
         question=kept.question,

@@ -44,7 +44,9 @@ SIGNALS: Final = (
     "givens",  # share of the question's names and numbers that the sentence repeats
 )
 MODEL: Final = model_in(Path(__file__).with_name("cross_lingual.json"), SIGNALS)
-"""Fitted on xquad_en_zh by `tests.benchmarks.fit_across`; at its threshold 3 % of the hidden questions pass, and 37 % of the open ones."""
+"""Fitted on xquad_en_zh by `tests.benchmarks.fit_cross_lingual`; at its threshold 3 % of the hidden questions pass, and 37 % of the
+open ones.
+"""
 MOST_WORDS = (
     100  # of a question: each is looked for in each sentence, and a text with more of them asks for no one fact
 )

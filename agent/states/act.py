@@ -29,7 +29,7 @@ from agent.tools.base import ToolResult as Result
 from agent.tools.calling import UNREAD, Called, call_tool
 from agent.tools.knowledge_search import TOP_K
 from agent.workflow import add_trace
-from copilot_site.lib.json_depth import loads
+from copilot_site.lib.json_input import loads
 from knowledge.text.language import language_of
 
 AT_ONCE = 2  # calls of one run: each may hold a connection, and ask the model

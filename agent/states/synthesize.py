@@ -11,10 +11,10 @@ from django.utils.translation import override
 from agent import texts
 from agent.answerability.read_by_model import read_by
 from agent.attribution.answer_writer import Writer
+from agent.attribution.disagreement import tell_disagreements, with_disagreements
 from agent.budget import HARD
 from agent.cited_answer import CitedAnswer, CitedSentence, Draft
 from agent.data_coverage import offer_understood_part
-from agent.disagreements import tell_disagreements, with_disagreements
 from agent.events import Answer, Event, References, StopReason
 from agent.evidence import cited_query, found_hit, query_reference, reference, result_told
 from agent.extractive.candidates import covered, of_the_matter, term_ids

@@ -14,7 +14,7 @@ from agent.tools.base import NotReadable, Tool, ToolContext, ToolMistake, ToolRe
 from audit.actions import Action, Outcome
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
-from copilot_site.lib.json_repair import loads_mended
+from copilot_site.lib.json_input import loads_repaired
 
 ARGUMENTS_LENGTH = 20_000  # characters of JSON
 UNREAD = {NotReadable.__name__: "the question could not be read as a query"}  # as it is recorded
@@ -128,7 +128,7 @@ def _parsed(arguments: str) -> dict[str, Any]:
     if len(arguments) > ARGUMENTS_LENGTH:
         raise ToolMistake(f"The arguments have {len(arguments)} characters; at most {ARGUMENTS_LENGTH} are read.")
     try:
-        given = loads_mended(arguments or "{}")
+        given = loads_repaired(arguments or "{}")
     except ValueError:
         raise ToolMistake("The arguments are no JSON object. Send them as one, for example {}.") from None
     if not isinstance(given, dict):

@@ -19,8 +19,8 @@ from business.logical_query.errors import Inexpressible
 from business.models import DataSource
 from business.parsing.model.parser import ModelParser
 from business.pipeline import Answered, Asking, Question, Unanswered, free_meaning, why_wrong
-from business.results.presentation import shown
-from business.results.report import plain, report
+from business.presentation.query import query_shown
+from business.presentation.report import plain, report
 from business.run_query import QueryResult, run_query
 from business.semantic_layer.model import SemanticLayer
 from business.sources import OpenSource, named_source, open_source, open_sources
@@ -163,7 +163,7 @@ def _not_readable(found: Unanswered, *, may_write: bool) -> NotReadable:
 
 def _told(ctx: ToolContext, question: str, answered: Answered, language: str) -> ToolResult:
     result, opened, meaning = answered.result, answered.opened, answered.meaning
-    kept = shown(
+    kept = query_shown(
         result,
         opened,
         question=question,

@@ -10,7 +10,7 @@ from django.utils import timezone
 from agent.models import WebSearchProvider
 from agent.outside import TITLE_CHARACTERS, WebPassage, host_of
 from agent.providers.chunks import cleaned
-from agent.providers.keys import KeyLost, opened
+from agent.service_keys import KeyLost, opened
 from agent.web.fetching import plain
 from agent.web.hosts import HostRules
 from agent.web.http import NotRead, request

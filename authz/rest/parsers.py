@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
 
-from copilot_site.lib.json_depth import MOST_LEVELS, NestedTooDeeply, require_shallow
+from copilot_site.lib.json_input import MOST_LEVELS, NestedTooDeeply, require_shallow
 
 
 class BoundedJSONParser(JSONParser):

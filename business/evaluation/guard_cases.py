@@ -30,7 +30,7 @@ from business.sandbox.sql_views import name_of
 from business.scratch_database import copy_of, scratch_database
 from business.semantic_layer.model import SemanticLayer, SemanticModel
 from business.semantic_layer.rights import policy_of
-from copilot_site.lib.file_arguments import read_text
+from copilot_site.lib.commands import read_text
 
 NEEDLE_CHARS = 5  # shorter values occur by chance; what they would tell shows as interference
 

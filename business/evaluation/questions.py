@@ -27,8 +27,8 @@ from business.scratch_database import scratch_database
 from business.semantic_layer.model import OrgUnit, SemanticLayer
 from business.semantic_layer.rights import policy_of
 from business.semantic_layer.yaml_io import read_layer
+from copilot_site.lib.commands import read_text
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.file_arguments import read_text
 
 Value = str | float | None
 _PERIOD = re.compile(r"(?P<year>\d{4})(?:-(?P<month>0[1-9]|1[0-2])|[- ]?Q(?P<quarter>[1-4]))")

@@ -18,7 +18,7 @@ from business.logical_query.errors import Inexpressible
 from business.logical_query.query import LogicalQuery
 from business.logical_query.wording import describe, sentence
 from business.pipeline import today_of
-from business.results.presentation import shown
+from business.presentation.query import query_shown
 from business.results.shown_query import QueryShown
 from business.run_query import run_query
 from business.sources import OpenSource
@@ -69,7 +69,7 @@ class Asking:
         statement = self.compiled()
         meaning: Any = describe(self.query, self.catalog, self.language, self.today)
         result = async_to_sync(run_query)(self.principal, self.opened, statement)
-        return shown(
+        return query_shown(
             result,
             self.opened,
             question=self.sentence,

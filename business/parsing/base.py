@@ -61,3 +61,11 @@ class Parser(Protocol):
 
     async def parse(self, question: str, catalog: Catalog, context: Context) -> Parsed:
         """What the question asks of these tables."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """sql: as a person or model writes it, over the tables of the source, before the guard."""
+
+    question: str
+    sql: str

@@ -1,13 +1,16 @@
-"""What the management commands share: errors as one sentence, and a reader that leaves early."""
+"""What the management commands share: errors as one sentence, files that somebody names, and a reader that leaves early."""
 
 import os
+from argparse import ArgumentTypeError
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TextIO
 
 from django.core.management.base import CommandError, OutputWrapper
+from django.utils.translation import gettext as _
 
-from copilot_site.lib.errors import NO_SPACE, CopilotError
+from copilot_site.lib.errors import NO_SPACE, CopilotError, InvalidInput
 
 
 @contextmanager
@@ -35,3 +38,28 @@ def reader_may_leave(out: TextIO | OutputWrapper) -> Iterator[None]:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, out.fileno())  # what is still kept back would fail once more when the file is closed
         os.close(nowhere)
+
+
+def read_text(file: Path) -> str:
+    """The text of a file that somebody named. Raises InvalidInput for what is no file, may not be read or is not UTF-8."""
+    try:
+        if not file.is_file():
+            raise InvalidInput(_("There is no file %(file)s.") % {"file": file})
+        return file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(_("“%(file)s” cannot be read as text: %(why)s.") % {"file": file, "why": error}) from error
+
+
+def file_to_write(text: str) -> Path:
+    """The type of an argument for a file that a command writes at its end: what cannot be one is refused before minutes of work."""
+    path = Path(text)
+    try:
+        if path.is_dir():
+            raise ArgumentTypeError(f"{path} is a folder; name a file.")
+        if not path.parent.is_dir():
+            raise ArgumentTypeError(f"{path.parent} is not a folder; name a file in one that exists.")
+        if not os.access(path if path.exists() else path.parent, os.W_OK):
+            raise ArgumentTypeError(f"{path} may not be written by this user.")
+    except OSError as error:
+        raise ArgumentTypeError(f"{path} cannot be a file ({error.strerror}).") from error
+    return path

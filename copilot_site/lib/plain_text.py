@@ -1,4 +1,4 @@
-"""Text from browsers: what no database and no file name can hold is refused before a view is asked."""
+"""Text from browsers: what no database and no file name can hold is refused before a view is asked; what has no shape is shown."""
 
 from collections.abc import Callable
 from http import HTTPStatus
@@ -34,3 +34,8 @@ class PlainText(MiddlewareMixin):
 
 def _has_nul(given: QueryDict) -> bool:
     return any(NUL in name or any(NUL in value for value in values) for name, values in given.lists())
+
+
+def visible(text: str) -> str:
+    """With whatever has no shape of its own by its number (`\\u200b`): what somebody allows is what they see."""
+    return "".join(each if each.isprintable() or each in "\n\t " else f"\\u{ord(each):04x}" for each in text)

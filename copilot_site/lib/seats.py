@@ -1,6 +1,6 @@
 """Requests wait for a seat before they get a thread and a connection, each kind in a fair queue of its own.
 
-A web process has a pool of so many connections to PostgreSQL (`copilot_site.lib.connection_budget`). What may hold one has a share of it,
+A web process has a pool of so many connections to PostgreSQL (`copilot_site.lib.web_process`). What may hold one has a share of it,
 so that nothing waits for a connection: pages answer however many searches, exports or runs there are.
 """
 

@@ -8,8 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from authz.principal import Principal
-from copilot_site.lib.commands import one_sentence
-from copilot_site.lib.file_arguments import file_to_write
+from copilot_site.lib.commands import file_to_write, one_sentence
 from copilot_site.lib.progress import progress
 from knowledge.evaluation.corpus import LoadedCorpus, load_corpus
 from knowledge.evaluation.datasets import Dataset, DatasetError, Query, load_dataset

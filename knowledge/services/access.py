@@ -18,7 +18,7 @@ from authz.models import OrgUnit
 from authz.permissions import Right
 from authz.principal import Principal
 from knowledge.models import Document, Folder, KnowledgeBase
-from knowledge.services.nodes import drop_node_if_empty, existing_node, node_of
+from knowledge.services.access_nodes import drop_node_if_empty, existing_node, node_of
 from knowledge.services.tree import lock_tree, mark_cuts
 
 Place = KnowledgeBase | Folder | Document

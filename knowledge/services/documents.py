@@ -12,7 +12,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, InvalidInput
 from knowledge.models import Document, DocumentVersion, Folder, ParseStatus, Stage, StageStatus
-from knowledge.services.nodes import locked_row, put
+from knowledge.services.access_nodes import locked_row, put
 from knowledge.services.removal import remove_document
 from knowledge.services.tree import lock_tree
 from knowledge.tasks import queue_for, queue_ingestion

@@ -22,8 +22,8 @@ from audit.record import record
 from authz.grants import denials_on, grants_on
 from authz.permissions import Right
 from authz.principal import Principal
+from copilot_site.lib.commands import read_text
 from copilot_site.lib.errors import CopilotError, InvalidInput
-from copilot_site.lib.file_arguments import read_text
 from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
 from knowledge.services import access
 from knowledge.services.access import Place, carrier_of

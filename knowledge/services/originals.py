@@ -10,7 +10,7 @@ from audit.record import record
 from authz.principal import Principal
 from knowledge.ingestion.publish import withdraw
 from knowledge.models import Document, Folder, ParseStatus
-from knowledge.services.nodes import put
+from knowledge.services.access_nodes import put
 from knowledge.services.reindex import begin_whole
 from knowledge.services.uploads import clean_filename
 from knowledge.tasks import queue_ingestion

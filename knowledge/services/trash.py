@@ -21,7 +21,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict
 from knowledge.models import Document, Folder, FolderKind
-from knowledge.services.nodes import locked_row, read_rights_from
+from knowledge.services.access_nodes import locked_row, read_rights_from
 from knowledge.services.removal import remove_document
 from knowledge.services.tree import link_new, lock_tree, mark_cuts
 

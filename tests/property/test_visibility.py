@@ -27,8 +27,8 @@ from authz.permissions import Right
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import KnowledgeBase
 from knowledge.services import access
+from knowledge.services.access_nodes import put
 from knowledge.services.folders import govern_folder
-from knowledge.services.nodes import put
 from knowledge.services.removal import remove_document
 from tests.property.rights_model import BASES, GROUPS, PEOPLE, UNITS, Holder, Model, Place
 from tests.property.rights_rows import Rows

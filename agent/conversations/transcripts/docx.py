@@ -7,8 +7,7 @@ from django.utils.formats import date_format
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
-from agent.conversations.transcripts.transcript import Table, Transcript
-from copilot_site.lib.plain_characters import printable
+from agent.conversations.transcripts.transcript import Table, Transcript, printable
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 

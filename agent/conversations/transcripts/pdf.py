@@ -8,8 +8,7 @@ from django.utils.formats import date_format
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
-from agent.conversations.transcripts.transcript import Span, Table, Transcript
-from copilot_site.lib.plain_characters import printable
+from agent.conversations.transcripts.transcript import Span, Table, Transcript, printable
 
 MEDIA_TYPE = "application/pdf"
 FONT = "STSong-Light"  # of Adobe's Asian fonts, which are named in a file and not part of it

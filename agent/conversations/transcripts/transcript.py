@@ -153,3 +153,12 @@ def _page(page: ShownPage) -> str:
 def _query(query: ShownQuery) -> str:
     said = _("Data source %(name)s") % {"name": query.source}
     return f"{said}: {query.result.meaning.headline}" if query.result else said
+
+
+def printable(text: str) -> str:
+    """Without what XML 1.0 forbids: control characters other than tab and line ends, halves of pairs, and non-characters."""
+    return "".join(each for each in text if each in "\t\n\r" or (each >= " " and not _is_forbidden(ord(each))))
+
+
+def _is_forbidden(code: int) -> bool:
+    return 0xD800 <= code <= 0xDFFF or code in (0xFFFE, 0xFFFF)

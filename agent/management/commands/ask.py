@@ -11,7 +11,7 @@ from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.sessions import create_session, get_message
 from agent.runs.start import ask, check_question
 from authz.principal import Principal
-from business.results.report import markdown_table
+from business.presentation.report import markdown_table
 from copilot_site.lib.commands import one_sentence, reader_may_leave
 from knowledge.retrieval.search import Scope
 from knowledge.selectors import base_named

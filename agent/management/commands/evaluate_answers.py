@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 
 from agent.evaluation.answers import AnswerEvaluation, report_of
 from authz.principal import Principal
-from copilot_site.lib.file_arguments import file_to_write
+from copilot_site.lib.commands import file_to_write
 from knowledge.evaluation.command import EvaluationCommand
 from knowledge.evaluation.corpus import LoadedCorpus
 from knowledge.evaluation.datasets import Dataset

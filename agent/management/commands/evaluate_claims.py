@@ -16,9 +16,8 @@ from agent.evaluation.scripted_service import scripted_service
 from agent.providers.configured import connect, served_model
 from agent.providers.openai_compatible import ServedModel
 from business.jsonl import read_jsonl
-from copilot_site.lib.commands import one_sentence
+from copilot_site.lib.commands import file_to_write, one_sentence, read_text
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.file_arguments import file_to_write, read_text
 from knowledge.dictionary.cedict import prepare_dictionary
 
 KEYS = ("id", "kind", "lang", "question", "evidence", "sentence", "supported")

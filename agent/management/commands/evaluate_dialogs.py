@@ -9,8 +9,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from agent.evaluation.dialogs import Dialog, measured
 from business.jsonl import read_jsonl
-from copilot_site.lib.commands import one_sentence
-from copilot_site.lib.file_arguments import file_to_write, read_text
+from copilot_site.lib.commands import file_to_write, one_sentence, read_text
 
 
 class Command(BaseCommand):

@@ -26,9 +26,8 @@ from business.logical_query.catalog import Catalog
 from business.parsing.reader.lexicon import Lexicon
 from business.parsing.reader.parser import ReaderParser
 from business.semantic_layer.model import SemanticLayer
-from copilot_site.lib.commands import one_sentence
+from copilot_site.lib.commands import file_to_write, one_sentence, read_text
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.file_arguments import file_to_write, read_text
 
 
 class Command(BaseCommand):

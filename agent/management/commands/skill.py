@@ -12,7 +12,7 @@ from agent.models.skills import Verdict
 from agent.skills import services as keeping
 from agent.skills.packages import Package, package_of, read_package
 from copilot_site.lib.errors import CopilotError
-from copilot_site.lib.plain_characters import visible
+from copilot_site.lib.plain_text import visible
 
 SHIPPED = Path(__file__).resolve().parents[2] / "skills" / "shipped"
 

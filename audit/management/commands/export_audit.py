@@ -11,9 +11,8 @@ from audit import verify_export
 from audit.export import export_entries, format_named
 from audit.exports import FORMATS
 from audit.selectors import EntryFilter
-from copilot_site.lib.commands import one_sentence
+from copilot_site.lib.commands import file_to_write, one_sentence
 from copilot_site.lib.errors import Conflict
-from copilot_site.lib.file_arguments import file_to_write
 
 
 class Command(BaseCommand):

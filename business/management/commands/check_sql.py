@@ -13,8 +13,7 @@ from authz.principal import Principal
 from business.jsonl import read_jsonl
 from business.sources import open_source
 from business.statement_check import verdict
-from copilot_site.lib.commands import one_sentence
-from copilot_site.lib.file_arguments import read_text
+from copilot_site.lib.commands import one_sentence, read_text
 
 
 class Command(BaseCommand):

@@ -14,9 +14,8 @@ from business.sandbox.setup import source_setup
 from business.semantic_layer.yaml_io import read_layer, write_layer
 from business.source_checks import failure_recorded, unchecked
 from business.sources import save_layer
-from copilot_site.lib.commands import one_sentence
+from copilot_site.lib.commands import one_sentence, read_text
 from copilot_site.lib.errors import NotFound
-from copilot_site.lib.file_arguments import read_text
 
 
 class Command(BaseCommand):

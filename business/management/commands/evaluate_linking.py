@@ -13,9 +13,8 @@ from business.evaluation.linking import Report, evaluate_linking, stored_linker
 from business.evaluation.questions import loaded, read_asked
 from business.jsonl import read_jsonl
 from business.linking.linker import WHOLE_COLUMNS
-from copilot_site.lib.commands import one_sentence
+from copilot_site.lib.commands import file_to_write, one_sentence, read_text
 from copilot_site.lib.errors import InvalidInput
-from copilot_site.lib.file_arguments import file_to_write, read_text
 
 
 class Command(BaseCommand):

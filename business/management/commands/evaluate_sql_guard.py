@@ -9,8 +9,7 @@ from django.core.management.base import BaseCommand
 
 from business.evaluation.guard_cases import arena, judge_all, read_case_file
 from business.execute import Protection
-from copilot_site.lib.commands import one_sentence
-from copilot_site.lib.file_arguments import file_to_write
+from copilot_site.lib.commands import file_to_write, one_sentence
 
 
 class Command(BaseCommand):

@@ -14,14 +14,13 @@ from typing import Any, Protocol, TypeVar
 from django.utils.translation import gettext as _
 from pydantic import BaseModel
 
-from business.examples import Example
 from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
 from business.logical_query.differences import counted_otherwise
 from business.logical_query.errors import Inexpressible
 from business.logical_query.query import LogicalQuery
 from business.logical_query.resolve import resolved
-from business.parsing.base import Choice, Clarification, Context, FreeForm, Parsed, Unparseable
+from business.parsing.base import Choice, Clarification, Context, Example, FreeForm, Parsed, Unparseable
 from business.parsing.model.definitions import said_otherwise
 from business.parsing.model.free_form import fault_in
 from business.parsing.model.reply import Malformed, Reply

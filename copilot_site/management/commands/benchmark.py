@@ -8,8 +8,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.utils.module_loading import autodiscover_modules
 
 from copilot_site.lib.benchmarks import Report, benchmarks, this_machine
-from copilot_site.lib.commands import one_sentence
-from copilot_site.lib.file_arguments import file_to_write
+from copilot_site.lib.commands import file_to_write, one_sentence
 
 
 class Command(BaseCommand):

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from copilot_site.lib.file_arguments import file_to_write
+from copilot_site.lib.commands import file_to_write
 from knowledge.evaluation.recognition import peak_mib, read_pages
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from copilot_site.lib.commands import one_sentence
-from copilot_site.lib.file_arguments import file_to_write
+from copilot_site.lib.commands import file_to_write, one_sentence
 from knowledge.services.grant_files import export_grants
 
 

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from agent.models import LanguageModel
-from agent.providers.keys import save_language_model
+from agent.service_keys import save_language_model
 from audit.actions import Action
 from audit.models import Entry
 from tests.factories import make_user

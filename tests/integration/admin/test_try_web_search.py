@@ -9,11 +9,10 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from agent.models import WebHost, WebSearchProvider
-from agent.providers.keys import opened
+from agent.service_keys import opened, save_web_search
 from agent.web.hosts import HostRules
 from agent.web.providers.base import kinds
 from agent.web.searching import SearchFailed, search, service_of
-from agent.web.services import save_provider
 from audit.actions import Action
 from audit.models import Entry
 from tests.factories import make_user
@@ -106,7 +105,7 @@ def test_the_admin_takes_a_key_for_one_address_and_never_shows_it_again(root: Us
 
 def test_one_is_used_and_using_another_ends_that(root: User) -> None:
     for name in ("first", "second"):
-        save_provider(None, WebSearchProvider(name=name, kind="searxng", base_url="http://127.0.0.1:9", is_used=True))
+        save_web_search(None, WebSearchProvider(name=name, kind="searxng", base_url="http://127.0.0.1:9", is_used=True))
     assert list(WebSearchProvider.objects.filter(is_used=True).values_list("name", flat=True)) == ["second"]
 
 

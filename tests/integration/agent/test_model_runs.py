@@ -10,7 +10,7 @@ from agent.conversations.sessions import create_session
 from agent.events import AgentQuery, Answer, StopReason, ToolCall, ToolResult
 from agent.models import AgentProfile, LanguageModel
 from agent.profiles import Options
-from agent.providers.keys import sealed
+from agent.service_keys import sealed
 from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal

@@ -12,11 +12,12 @@ from audit.actions import Action
 from audit.models import Entry
 from authz.permissions import Right
 from authz.principal import Principal
-from business.examples import Example, confirm, confirmed_examples, withdraw_pair
+from business.examples import confirm, confirmed_examples, withdraw_pair
 from business.guard.refusal import SqlRefused
 from business.linking.linker import Linker
 from business.linking.schema_prompt import schema_prompt
 from business.models import ConfirmedPair, DataSource
+from business.parsing.base import Example
 from business.semantic_layer.model import OrgUnit, SemanticLayer, Value
 from business.source_grants import grant
 from business.sources import open_source, save_layer

@@ -19,9 +19,9 @@ from agent.tools.calling import Called, call_tool
 from audit.actions import Action
 from audit.models import Entry
 from authz.principal import Principal
-from business.examples import Example
 from business.logical_query.query import LogicalQuery
 from business.models import DataSource
+from business.parsing.base import Example
 from business.parsing.model.parser import similar
 from knowledge.retrieval.search import Scope
 from tests.factories import make_user

@@ -23,7 +23,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from authz.units import join, leave
 from business.models import ConfirmedPair, DataSource, SourceGrant
-from business.results.presentation import chart_of
+from business.presentation.query import chart_of
 from business.results.shown_query import ChartSpec, QueryShown
 from business.results.visibility import Queried
 from business.source_grants import grant, withdraw

@@ -10,7 +10,7 @@ from knowledge.graph.building import fill
 from knowledge.models import Graph, KnowledgeBase
 from knowledge.retrieval.search import Scope
 from tests.factories import allow, make_base, make_document, make_user
-from tests.integration.graph.test_walk import OWNERS, TEAMS
+from tests.integration.graph.test_traversal import OWNERS, TEAMS
 from tests.tooling import called
 
 pytestmark = pytest.mark.django_db

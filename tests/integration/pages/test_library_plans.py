@@ -14,7 +14,7 @@ from knowledge.benchmarks.plans import executed
 from knowledge.benchmarks.rights_world import make_member, make_tree
 from knowledge.library import document_rows, documents_beside, documents_in, unfinished_in
 from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
-from knowledge.services.nodes import node_of
+from knowledge.services.access_nodes import node_of
 
 pytestmark = pytest.mark.django_db
 

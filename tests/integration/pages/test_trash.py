@@ -22,9 +22,9 @@ from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound
 from knowledge.models import Document, Folder
 from knowledge.services import access
+from knowledge.services.access_nodes import drop_node_if_empty, node_of
 from knowledge.services.documents import move_document
 from knowledge.services.grant_files import export_grants, import_grants
-from knowledge.services.nodes import drop_node_if_empty, node_of
 from knowledge.services.originals import place_document
 from knowledge.services.trash import (
     KEPT,

@@ -12,7 +12,7 @@ from agent.models import AgentProfile, LanguageModel
 from agent.models.profiles import check_tools
 from agent.providers.base import ModelMisconfigured
 from agent.providers.configured import served_model
-from agent.providers.keys import KeyLost, opened, sealed
+from agent.service_keys import KeyLost, opened, sealed
 from agent.tool_names import ALIASES
 from agent.tools.base import default_names, find, in_order
 from tests.factories import allow, make_base, make_document

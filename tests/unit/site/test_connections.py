@@ -5,8 +5,8 @@ from django.urls import get_resolver
 
 from agent import threads
 from copilot_site.config import Config
-from copilot_site.lib import connection_budget
-from copilot_site.lib.connection_budget import POOL
+from copilot_site.lib import web_process as connection_budget
+from copilot_site.lib.web_process import POOL
 from copilot_site.seats import KINDS, shares
 
 LANES = (threads._front, threads._beside, threads._at_work)

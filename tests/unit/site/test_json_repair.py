@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.tools.knowledge_search import SearchArgs
-from copilot_site.lib.json_repair import loads_mended
+from copilot_site.lib.json_input import loads_repaired
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
@@ -30,18 +30,18 @@ VALUES = st.recursive(
     ],
 )
 def test_commas_too_many_and_cuts_are_mended(text: str, value: Any) -> None:
-    assert loads_mended(text) == value
+    assert loads_repaired(text) == value
 
 
 @pytest.mark.parametrize("text", ["no JSON", '{"a": "half of i', "{", '{"a" 1}', "]", '{"a": 1}}'])
 def test_what_is_not_certain_is_not_mended(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
-        loads_mended(text)
+        loads_repaired(text)
 
 
 @given(VALUES)
 def test_whole_json_is_read_as_it_is(value: Any) -> None:
-    assert loads_mended(json.dumps(value)) == value
+    assert loads_repaired(json.dumps(value)) == value
 
 
 @given(st.dictionaries(st.text(max_size=4), VALUES, min_size=1, max_size=3), st.data())
@@ -50,7 +50,7 @@ def test_a_cut_leaves_no_value_that_was_not_written(value: dict[str, Any], data:
     text = json.dumps(value)
     cut = text[: data.draw(st.integers(1, len(text) - 1))]
     try:
-        found = loads_mended(cut)
+        found = loads_repaired(cut)
     except ValueError:
         return
     assert set(found) <= set(value)

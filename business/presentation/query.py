@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -12,11 +13,11 @@ from business.execute import Answer
 from business.logical_query.query import LogicalQuery
 from business.logical_query.wording import AGGREGATES, Meaning, label
 from business.postgres_session import Rows
+from business.presentation.report import plain, units_of_columns, words_of_columns
+from business.presentation.summary import CHANGE, headline, rows_told
 from business.results.cells import is_number, is_year
-from business.results.report import plain, units_of_columns, words_of_columns
-from business.results.shown_query import ChartSpec, QueryShown, ResultTable
+from business.results.shown_query import ChartSpec, QueryShown, ResultTable, TableReach
 from business.results.shown_query import Meaning as ShownMeaning
-from business.results.summary import CHANGE, headline, rows_told
 from business.run_query import QueryResult
 from business.semantic_layer.model import SemanticLayer
 from business.sources import OpenSource, reach_of
@@ -27,7 +28,7 @@ MADE = frozenset({*CHANGE[2:], "share"})  # columns made of others beside them
 PERIOD = re.compile(r"\d{4}(?:-(?:Q\d|W\d\d|\d\d(?:-\d\d)?))?")  # 2026, 2026-Q3, 2026-W40, 2026-10, 2026-10-31
 
 
-def shown(
+def query_shown(
     result: QueryResult,
     opened: OpenSource,
     *,
@@ -40,15 +41,8 @@ def shown(
     """What an answer keeps. opened: what the query ran under. meaning: None where a statement was given, not compiled."""
     answer = result.answer
     rows = answer.rows or Rows((), (), is_truncated=False, elapsed_ms=0)
+    columns = _columns(rows, _asked(opened, answer.tables), meaning, language)
     reach = reach_of(opened.access.policy, answer.tables)
-    asked = _asked(opened, answer.tables)
-    units = units_of_columns(rows.columns, asked)
-    is_chinese = language.startswith("zh")
-    labels = column_labels(rows.columns, asked, language)
-    if meaning and meaning.compared and CHANGE[0] in rows.columns:
-        times = dict(zip(CHANGE, meaning.compared, strict=False))
-        labels = tuple(times.get(name, label) for name, label in zip(rows.columns, labels, strict=True))
-    words = words_of_columns(rows.columns, rows.rows, asked, language)
     return QueryShown(
         query_id=result.query_id,
         question=question,
@@ -56,37 +50,80 @@ def shown(
         sql=answer.sql,
         sha256=result.sha256,
         reach=reach,
-        meaning=ShownMeaning(
-            headline=headline(
-                rows,
-                answer.total,
-                meaning,
-                is_chinese=is_chinese,
-                labels=labels,
-                units=units,
-                words=words,
-                counted=rows_told(reach, is_chinese=is_chinese),
-            ),
-            figure=meaning.figure if meaning else "",
-            unit=meaning.unit if meaning else "",
-            counted=meaning.counted if meaning else "",
-            window=meaning.window if meaning else (),
-            time_zone=opened.layer.time_zone if meaning and meaning.window else "",
-            conditions=meaning.conditions[len(meaning.window) :] if meaning else (),
-            definitions=(*(meaning.definitions if meaning else ()), *_read_at(answer, opened, language)),
-            units=tuple(sorted({unit for table in reach for unit in table.units or ()})),
-        ),
-        table=ResultTable(
-            columns=rows.columns,
-            labels=tuple(_with_unit(*told, is_chinese=is_chinese) for told in zip(labels, units, strict=True)),
-            rows=tuple(tuple(plain(value) for value in row) for row in rows.rows),
-            words=words if any(words) else (),
-            total=answer.total,
-            is_cut=rows.is_truncated and answer.total is None,
-            elapsed_ms=rows.elapsed_ms,
-        ),
+        meaning=_meaning_shown(answer, rows, columns, reach, opened=opened, meaning=meaning, language=language),
+        table=_table_shown(answer, rows, columns, language),
         logical_query=logical_query,
         chart=None if answer.total is not None or rows.is_truncated else chart_of(rows.columns, rows.rows),
+    )
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """What is said of the columns of a result, one each in their order."""
+
+    labels: tuple[str, ...]
+    units: tuple[str, ...]
+    words: tuple[dict[str, str], ...]  # what values are called
+
+
+def _columns(rows: Rows, layer: SemanticLayer, meaning: Meaning | None, language: str) -> _Columns:
+    labels = column_labels(rows.columns, layer, language)
+    if meaning and meaning.compared and CHANGE[0] in rows.columns:
+        times = dict(zip(CHANGE, meaning.compared, strict=False))
+        labels = tuple(times.get(name, label) for name, label in zip(rows.columns, labels, strict=True))
+    words = words_of_columns(rows.columns, rows.rows, layer, language)
+    return _Columns(labels, units_of_columns(rows.columns, layer), words)
+
+
+def _meaning_shown(
+    answer: Answer,
+    rows: Rows,
+    columns: _Columns,
+    reach: tuple[TableReach, ...],
+    *,
+    opened: OpenSource,
+    meaning: Meaning | None,
+    language: str,
+) -> ShownMeaning:
+    is_chinese = language.startswith("zh")
+    said = headline(
+        rows,
+        answer.total,
+        meaning,
+        is_chinese=is_chinese,
+        labels=columns.labels,
+        units=columns.units,
+        words=columns.words,
+        counted=rows_told(reach, is_chinese=is_chinese),
+    )
+    units = tuple(sorted({unit for table in reach for unit in table.units or ()}))
+    read_at = _read_at(answer, opened, language)
+    if meaning is None:
+        return ShownMeaning(headline=said, definitions=read_at, units=units)
+    return ShownMeaning(
+        headline=said,
+        figure=meaning.figure,
+        unit=meaning.unit,
+        counted=meaning.counted,
+        window=meaning.window,
+        time_zone=opened.layer.time_zone if meaning.window else "",
+        conditions=meaning.conditions[len(meaning.window) :],
+        definitions=(*meaning.definitions, *read_at),
+        units=units,
+    )
+
+
+def _table_shown(answer: Answer, rows: Rows, columns: _Columns, language: str) -> ResultTable:
+    is_chinese = language.startswith("zh")
+    named = zip(columns.labels, columns.units, strict=True)
+    return ResultTable(
+        columns=rows.columns,
+        labels=tuple(_with_unit(*told, is_chinese=is_chinese) for told in named),
+        rows=tuple(tuple(plain(value) for value in row) for row in rows.rows),
+        words=columns.words if any(columns.words) else (),
+        total=answer.total,
+        is_cut=rows.is_truncated and answer.total is None,
+        elapsed_ms=rows.elapsed_ms,
     )
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from agent.providers.reply import PartialCall
-from copilot_site.lib.json_depth import MOST_LEVELS, NestedTooDeeply, loads
+from copilot_site.lib.json_input import MOST_LEVELS, NestedTooDeeply, loads
 
 
 @pytest.mark.parametrize("levels", [MOST_LEVELS + 1, 900, 100_000])

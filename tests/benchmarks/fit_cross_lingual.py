@@ -1,6 +1,6 @@
 """Fit the verdict of the second look, across languages, and print its curve.
 
-    python manage.py shell -c "from tests.benchmarks.fit_across import main; main('../shared/data/xquad_en_zh', 'USER')"
+    python manage.py shell -c "from tests.benchmarks.fit_cross_lingual import main; main('../shared/data/xquad_en_zh', 'USER')"
 
 Every question of the set is asked of the documents of the other language alone, once by one who may read what answers it (open) and once
 by one who may not (hidden). Every printed share is cross-validated over five folds of articles; `main(…, writes=True)` makes

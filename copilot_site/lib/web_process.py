@@ -1,6 +1,7 @@
-"""How a web process shares out its connections to PostgreSQL, so that nothing that needs one waits for what may hold one long.
+"""How a web process is set: its threads, and how it shares out its connections to PostgreSQL, so that nothing that needs one waits
+for what may hold one long.
 
-Each number is of threads (or seats) that hold at most one connection each; a test adds them up.
+Each number of connections is of threads (or seats) that hold at most one connection each; a test adds them up.
 """
 
 from typing import Final
@@ -18,3 +19,8 @@ OTHERS: Final = 12  # workers and their children, beat, a command or two, what P
 def needed(web_processes: int, pool: int) -> int:
     """Connections that the system may hold at once."""
     return web_processes * pool + OTHERS
+
+
+SWITCH_S = 0.001
+"""After how long a thread lets another one run. A question that is taken waits for the database some ten times; with Python's own 5 ms
+it waits each time for every thread that computes. 1 ms costs no throughput that can be measured (ADR 0019)."""

@@ -1,0 +1,88 @@
+"""Services that are spoken to with a key, as an administrator sets them up: an address is changed together with its key, or the key is
+forgotten. Keys are encrypted at rest for their address.
+"""
+
+from collections.abc import Sequence
+
+from django.conf import settings
+from django.db import transaction
+
+from agent.models import LanguageModel, WebSearchProvider
+from audit.actions import Action
+from audit.record import record
+from authz.principal import Principal
+from copilot_site.lib.outgoing import parsed_url, require_plausible, services_at
+from copilot_site.lib.sealing import SealBroken, seal, unseal
+
+Keyed = LanguageModel | WebSearchProvider
+
+
+def require_address(base_url: str) -> None:
+    """Raises AddressRefused for an address that is none or not allowed; a name is resolved when it is connected to."""
+    require_plausible(parsed_url(base_url)[0], services_at(base_url))
+
+
+@transaction.atomic
+def save_keyed(by: Principal | None, row: Keyed, action: Action, *, key: str = "", fields: Sequence[str] = ()) -> bool:
+    """Store a service. key: a new one; "": the stored one stays as long as the address does. fields: what the log says was changed.
+
+    Returns whether a stored key was emptied, because it was for another address: it must be entered again. Raises what
+    `require_address` raises.
+    """
+    require_address(row.base_url)
+    before: Keyed | None = type(row).objects.select_for_update().filter(pk=row.pk).first()
+    take_key(row, key, address_before=before.base_url if before else row.base_url)
+    row.save()
+    detail: dict[str, object] = {"fields": list(fields)}
+    is_moved = before is not None and before.base_url != row.base_url
+    if before is None or is_moved:
+        detail |= {"address_before": before.base_url if before else "", "address": row.base_url}
+    record(by, action, row, detail=detail)
+    return is_moved and not key and bool(before and before.encrypted_key)
+
+
+def save_language_model(by: Principal | None, row: LanguageModel, *, key: str = "", fields: Sequence[str] = ()) -> bool:
+    """As `save_keyed`."""
+    return save_keyed(by, row, Action.AGENT_CHANGED, key=key, fields=fields)
+
+
+@transaction.atomic
+def save_web_search(by: Principal | None, row: WebSearchProvider, *, key: str = "", fields: Sequence[str] = ()) -> bool:
+    """As `save_keyed`; where this one is used from now on, no other is."""
+    if row.is_used:
+        WebSearchProvider.objects.exclude(pk=row.pk).filter(is_used=True).update(is_used=False)
+    return save_keyed(by, row, Action.WEB_SETTING_CHANGED, key=key, fields=fields)
+
+
+def take_key(row: Keyed, key: str, *, address_before: str) -> None:
+    """The row with a new key; without one it keeps its own, as long as its address is the one before."""
+    if key:
+        row.encrypted_key = sealed(key, row.base_url)
+    elif row.base_url != address_before:
+        row.encrypted_key = ""
+
+
+class KeyLost(Exception):
+    """A stored key was encrypted for another address or under another secret: the operator enters it again."""
+
+
+def sealed(key: str, address: str, *, of: str = "language model") -> str:
+    """The key as it is stored, for this address and this kind of service alone; "" stays ""."""
+    return seal(key, purpose=_purpose(of, address), secrets=_secrets())
+
+
+def opened(stored: str, address: str, *, of: str = "language model") -> str:
+    """The key again, for the address that it was stored for. Raises KeyLost."""
+    try:
+        return unseal(stored, purpose=_purpose(of, address), secrets=_secrets())
+    except SealBroken:
+        raise KeyLost("the key was stored for another address or another COPILOT_SECRET_KEY; enter it again") from None
+
+
+def _purpose(of: str, address: str) -> str:
+    return f"copilot {of} keys {address}"
+
+
+def _secrets() -> list[str]:
+    """New keys are sealed under the secret of their own, if there is one; those sealed before it was set still open."""
+    return [secret for secret in (settings.LLM["keys_secret"], settings.SECRET_KEY) if secret]
