@@ -10,6 +10,7 @@ from agent.events import Answer, Event, StopReason
 from agent.output import Output
 from agent.revocation import changed
 from agent.state import Goto, Route, Run, State, Validation
+from agent.unread_data import tell_unread
 from authz.holders import people_with
 from authz.permissions import Right
 from knowledge.models import KnowledgeBase
@@ -29,6 +30,8 @@ async def refuse(run: Run) -> AsyncIterator[Event | Goto]:
         denied = run.stop_reason is StopReason.PERMISSION_DENIED
         run.state.plan.validation = Validation(ok=False, reason="permission_denied" if denied else "no_evidence")
     run.state.output = Output(final_answer=text, stop_reason=run.stop_reason)
+    for notice in run.fresh_notices():
+        yield notice
     yield Answer(content=text, done=True)
     yield Goto(State.DONE)
 
@@ -52,6 +55,7 @@ def _said(run: Run) -> tuple[StopReason, str]:
 
 def _nothing(run: Run) -> str:
     """Of a question on business data a notice says why, and the form is there; of others where was searched."""
+    tell_unread(run)
     if run.state.plan.explore is not None:
         return str(texts.NEITHER_DATA_NOR_DOCUMENTS)
     return "\n".join([str(texts.NOTHING_FOUND), " ".join(_searched(run))])

@@ -24,6 +24,7 @@ from agent.runs.threads import worked
 from agent.state import Finding, Goto, Run, State
 from agent.states.refuse import askable
 from agent.tools.knowledge_search import TOP_K
+from agent.unread_data import tell_unread
 from agent.workflow import Together, add_trace
 from knowledge.embedding.base import Embedder
 from knowledge.engine import sentence_embedder
@@ -170,6 +171,7 @@ def _closest(run: Run, question: str, embedder: Embedder) -> CitedAnswer | None:
         if answer is None:
             return None
         run.stop_reason = StopReason.NOT_CONFIRMED
+        tell_unread(run)
         if folders := askable(run):
             run.tell(folders)
         if run.spent.stopped_by in HARD:

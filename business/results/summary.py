@@ -129,12 +129,18 @@ class _Teller:
         """The one value; in words for none, of a sum, an average or an extreme of no rows, or of rows without a value."""
         found = self.rows.rows[0][0]
         if found is not None:
-            return self.named(self.value(0, 0), figure)
+            return self.named(f"{self.name(0, 0)} {self._unit_of_one()}".rstrip(), figure)
         named, listed = self.named("", figure).strip(), self.between.join(conditions)
         if self.is_chinese:
             return f"没有数值{named}：没有符合条件且有值的数据{f'（{listed}）' if listed else ''}。"
         named = f" {named}" if named else ""
         return f"No value{named}: no row fits that has one{f' ({listed})' if listed else ''}."
+
+    def _unit_of_one(self) -> str:
+        """Of the one value: its column's, or that of the figure that was asked for."""
+        if self.rows.columns[0] == "share":
+            return "%"
+        return self.units[0] or (self.figure.unit if is_number(self.rows.rows[0][0]) else "")
 
     def named(self, sentence: str, figure: str) -> str:
         if not figure:
