@@ -22,6 +22,7 @@ from authz.snapshot import take_snapshot
 from business.examples import confirm
 from business.logical_query.wording import Meaning
 from business.queries import QueryResult, run_query
+from business.results.export import export_name, exported_rows
 from business.results.presentation import shown
 from business.results.shown_query import QueryShown
 from business.sources import OpenSource, open_source
@@ -59,8 +60,7 @@ def exported(principal: Principal, place: Place) -> tuple[list[tuple[object, ...
         run_id=str(place.message_id),
         detail={"source": source, "query_id": result.query_id, "rows": len(table.rows), "total": table.total},
     )
-    part = f"-first-{len(table.rows)}-of-{table.total}" if table.total is not None else ""
-    return [table.columns, *table.rows], f"{source}-{result.query_id}{part}.csv"
+    return exported_rows(result), export_name(source, result)
 
 
 def run_again(principal: Principal, place: Place) -> UUID:

@@ -21,6 +21,7 @@ from business.explore.query_form import Asking
 from business.explore.saved import Saved, delete_query, save_query, saved_queries, saved_query, share_query
 from business.guard.refusal import SqlRefused
 from business.logical_query.errors import Inexpressible
+from business.results.export import export_name, exported_rows
 from business.session import SourceUnavailable
 from business.sources import open_source, open_sources
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound, Unavailable
@@ -71,8 +72,7 @@ def table(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         opened.source,
         detail={"query_id": result.query_id, "rows": len(rows.rows), "total": rows.total},
     )
-    part = f"-first-{len(rows.rows)}-of-{rows.total}" if rows.total is not None else ""
-    return CsvDownload([rows.columns, *rows.rows], filename=f"{opened.source.name}-{result.query_id}{part}.csv")
+    return CsvDownload(exported_rows(result), filename=export_name(opened.source.name, result))
 
 
 @require_POST

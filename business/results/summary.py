@@ -55,7 +55,7 @@ def _said(teller: "_Teller", total: int | None, meaning: Meaning | None) -> str:
         return teller.single(figure, meaning.conditions if meaning else ())
     shown = len(rows.rows)
     if total is not None:
-        return f"共 {total:,} 行，显示前 {shown} 行。" if is_chinese else f"First {shown} of {total:,} rows."
+        return first_of(shown, total, is_chinese=is_chinese)
     changed = "" if rows.is_truncated else teller.change()
     if changed and teller.figure.counted:
         return changed  # it names what is counted
@@ -63,6 +63,11 @@ def _said(teller: "_Teller", total: int | None, meaning: Meaning | None) -> str:
     if sentence and len(sentence) <= MOST_CHARACTERS:
         return teller.named(sentence, figure)
     return f"共 {shown} 行。" if is_chinese else f"{shown} row{'s' if shown > 1 else ''}."
+
+
+def first_of(shown: int, total: int, *, is_chinese: bool) -> str:
+    """Of a result that was cut: of how many rows these are the first."""
+    return f"共 {total:,} 行，显示前 {shown} 行。" if is_chinese else f"First {shown} of {total:,} rows."
 
 
 def _scoped(said: str, counted: str, *, is_chinese: bool) -> str:

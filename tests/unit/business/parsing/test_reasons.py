@@ -19,11 +19,11 @@ from tests.unit.business.parsing.test_words import LEXICON, TODAY
         ("en", "What was our revenue in euros last year?", "No currency but CNY is kept here."),
         ("en", "products with a list price above $5000", "No currency but CNY is kept here."),
         ("en", "How many customers are in the region East?",
-         "There is no region “East”; there are East China (华东), South China (华南), North China (华北), Southwest China (西南), "
-         "Europe (欧洲)."),
+         ("There is no region “East”; there are East China (华东), South China (华南), North China (华北), Southwest China (西南), "
+         "Europe (欧洲).")),
         ("zh", "East地区有多少客户？",
-         "There is no region “East”; there are East China (华东), South China (华南), North China (华北), Southwest China (西南), "
-         "Europe (欧洲)."),
+         ("There is no region “East”; there are East China (华东), South China (华南), North China (华北), Southwest China (西南), "
+         "Europe (欧洲).")),
         ("en", "fiscal year revenue", "A fiscal year has no meaning in these data: the layer does not say when it begins."),
         ("en", "What was the revenue of McDonalds?", "These words mean nothing in the data: McDonalds."),
         ("en", "What was our revenue this fiscal year?",
