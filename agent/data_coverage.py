@@ -2,17 +2,18 @@
 they do not answer.
 """
 
-from agent.state import MeantQuery, Run
+from agent.notices import data_not_read
+from agent.state import ExploreForm, MeantQuery, Run
 from agent.tools.base import allowed_names
 from business.logical_query.wording import sentence
 from business.parsing.reader.items import items_of
 from business.parsing.reader.parser import unknown_in
-from business.pipeline import today_of
+from business.pipeline import today_of, unread
 from business.sources import open_source
 from copilot_site.lib.errors import NotFound
 from knowledge.text.language import language_of
 
-SEARCH = "knowledge_search"
+SEARCH, QUERY = "knowledge_search", "database_query"
 LEAST_UNDERSTOOD = 0.5  # share of a question, in characters of its words of matter, from which what is understood of it is offered; by hand
 
 
@@ -43,6 +44,17 @@ def unread_words(run: Run) -> tuple[str, ...]:
         if unknown := unknown_in(items_of(text, opened.lexicon, today_of(opened)), text):
             return unknown
     return ()
+
+
+def tell_unread(run: Run) -> None:
+    """Why the data do not answer what nothing answers. Where the words alone chose documents they were not asked: they are now."""
+    plan, is_by_words = run.state.plan, run.model is None or run.model_gave_up
+    if plan.explore is None and is_by_words and QUERY in allowed_names(run.profile.tools):
+        asked = run.state.input.normalized_query
+        if found := unread(run.principal, asked, language_of(asked) or run.language):
+            opened, failed = found
+            plan.explore = ExploreForm(source=opened.source.name, query=failed.partial, why=[failed.why])
+    data_not_read(run)
 
 
 def offer_understood_part(run: Run) -> None:

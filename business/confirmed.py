@@ -18,13 +18,17 @@ from authz.principal import Principal
 from business.examples import passes
 from business.guard.rewrite import literal
 from business.linking.linker import tells_names
+from business.logical_query.query import LogicalQuery
 from business.logical_query.times import Span, days_of
 from business.logical_query.wording import Meaning
 from business.models import ConfirmedPair
+from business.parsing.base import Context
+from business.parsing.reader.parser import parse
 from business.parsing.reader.times import mark_times
 from business.parsing.reader.units import normalised
 from business.semantic_layer.model import Dimension, SemanticLayer, Value
 from business.sources import OpenSource, open_sources
+from knowledge.text.language import language_of
 
 _DATE = re.compile(r"'(\d{4}-\d{2}-\d{2})'")
 _YEAR = re.compile(r"(?<![\w.])(?:19|20)\d{2}(?![\w.])")
@@ -61,7 +65,8 @@ def confirmed_for(principal: Principal, question: str) -> Confirmed | None:
 
 
 def confirmed_in(sources: Iterable[OpenSource], question: str) -> Confirmed | None:
-    """The latest confirmed statement for the same question that the rights of whoever opened the sources would run.
+    """The latest confirmed statement for the same question that the rights of whoever opened the sources would run: in the same
+    words, or in others that are read as the same logical query.
 
     Where there is none, of the same question with another value or time, if the statement can be told for those.
     """
@@ -71,14 +76,15 @@ def confirmed_in(sources: Iterable[OpenSource], question: str) -> Confirmed | No
 
 def _fitting(opened: OpenSource, question: str) -> Iterator[Confirmed]:
     """The first pair of a source that is the same, and the first that is but for a value or time."""
-    zone, asked = ZoneInfo(opened.layer.time_zone), _same_for(question)
+    zone = ZoneInfo(opened.layer.time_zone)
+    today = datetime.now(zone).date()
     pairs = list(ConfirmedPair.objects.filter(source=opened.source).select_related("confirmed_by"))
-    same = next((pair for pair in pairs if _same_for(pair.question) == asked), None)
+    same = _same_of(pairs, question, opened, today)
     for pair in [same] if same else pairs:
         at = localtime(pair.confirmed_at, zone)
-        then, today = at.date(), datetime.now(zone).date()
+        then = at.date()
         sql = (
-            as_of(pair.sql, question, confirmed=then, today=today)
+            as_of(pair.sql, pair.question, confirmed=then, today=today)
             if same
             else _otherwise(pair, question, opened, confirmed=then, today=today)
         )
@@ -87,6 +93,21 @@ def _fitting(opened: OpenSource, question: str) -> Iterator[Confirmed]:
             name = (by.get_full_name() or by.get_username()) if by else ""
             yield Confirmed(opened, sql, name, at, is_same=same is not None)
             return
+
+
+def _same_of(pairs: Sequence[ConfirmedPair], question: str, opened: OpenSource, today: date) -> ConfirmedPair | None:
+    """The pair of this question: in the same words, else in others that ask for the same by the layer's words."""
+    asked = _same_for(question)
+    said = next((pair for pair in pairs if _same_for(pair.question) == asked), None)
+    if said is not None or not pairs:
+        return said
+    meant = _meant(question, opened, today)
+    return next((pair for pair in pairs if meant and _meant(pair.question, opened, today) == meant), None)
+
+
+def _meant(question: str, opened: OpenSource, today: date) -> LogicalQuery | None:
+    parsed = parse(question, opened.lexicon, Context(language_of(question) or "en", today))
+    return parsed if isinstance(parsed, LogicalQuery) else None
 
 
 def _otherwise(pair: ConfirmedPair, question: str, opened: OpenSource, *, confirmed: date, today: date) -> str:

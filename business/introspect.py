@@ -6,7 +6,7 @@ until a person writes one. Columns whose names speak of pay or secrets are draft
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import psycopg
 from psycopg import sql
@@ -44,6 +44,8 @@ SENSITIVE = re.compile(
     r"salary|wage|payroll|compensation|bonus|passw|secret|token|api_?key|ssn|credit_card|card_num|iban|薪|工资|密码|身份证",
     re.IGNORECASE,
 )
+Progress = Callable[[int, int, str], None]
+"""How many tables are done, of how many, and which is read now."""
 VALUES_AT_MOST = 100  # a text column with more distinct values is free text
 NAMES_AT_MOST = 300  # of what rows are called
 VALUE_CHARS = 60
@@ -53,8 +55,17 @@ _SHORTEST = 3  # letters of a word that a table is called by: `checkin` is no �
 _COUNTS = ("count", "cnt")  # of rows that are sums already
 
 
+def silent(_done: int, _count: int, _name: str) -> None:
+    """Nobody is told of progress."""
+
+
 def draft_layer(
-    address: Address, name: str, *, time_zone: str = "UTC", schemas: Sequence[str] | None = None
+    address: Address,
+    name: str,
+    *,
+    time_zone: str = "UTC",
+    schemas: Sequence[str] | None = None,
+    progress: Progress = silent,
 ) -> SemanticLayer:
     """Read the database, or these schemas of it, and describe it; what the account may not read, and what leads elsewhere, is left out.
 
@@ -63,7 +74,8 @@ def draft_layer(
     with connected(address) as connection:
         connection.execute("SET TRANSACTION READ ONLY")
         tables = [table for table in tables_of(connection, schemas) if _is_readable(connection, table)]
-        return layer_of(connection, name, tables, declared_references(connection), time_zone=time_zone)
+        declared = declared_references(connection)
+        return layer_of(connection, name, tables, declared, time_zone=time_zone, progress=progress)
 
 
 def layer_of(
@@ -74,13 +86,15 @@ def layer_of(
     *,
     time_zone: str,
     sensitive: re.Pattern[str] | None = SENSITIVE,
+    progress: Progress = silent,
 ) -> SemanticLayer:
     """What names and rows of these tables show. sensitive: columns that are drafted as forbidden; None where all may be read."""
     names = Identifiers([t.name for t in tables], [column.name for t in tables for column in t.columns])
     tables = with_keys(connection, tables, names.prefix)
     references = references_in(connection, tables, declared, names.prefix)
     models = []
-    for table in tables:
+    for number, table in enumerate(tables, 1):
+        progress(number, len(tables), table.name)
         pointing = [(r.column, r.to[1]) for r in references if r.table == (table.schema, table.name)]
         forbidden = tuple(column.name for column in table.columns if sensitive and sensitive.search(column.name))
         models.append(_model(connection, table, pointing, names, forbidden))

@@ -194,6 +194,22 @@ def is_read(principal: Principal, text: str, language: str) -> bool:
     return any(isinstance(reading(opened, question), LogicalQuery | Clarification) for opened in sources)
 
 
+def unread(principal: Principal, text: str, language: str) -> tuple[OpenSource, Unparseable] | None:
+    """Why the data do not answer a question that names a number of theirs; None where it names none, or is read.
+
+    Of several sources the one whose words it says most.
+    """
+    if len(text) > QUESTION_LENGTH:
+        return None
+    asked, sources = named_source(text, open_sources(principal, text))
+    question = Question(asked, language)
+    parsed = [(opened, reading(opened, question)) for opened in sources]
+    found = [(opened, each) for opened, each in parsed if isinstance(each, Unparseable) and each.partial is not None]
+    if len(found) < len(parsed) and any(not isinstance(each, Unparseable) for _opened, each in parsed):
+        return None
+    return max(found, key=lambda each: _said(each[0], question), default=None)
+
+
 Readings = list[tuple[OpenSource, LogicalQuery | Clarification]]
 
 

@@ -23,7 +23,7 @@ from authz.principal import Principal
 from business.dialects import DialectAccess, run_translated
 from business.execute import Access, Answer, run_sql
 from business.guard.policy import Policy
-from business.introspect import draft_layer
+from business.introspect import Progress, draft_layer, silent
 from business.linking.index import LayerIndex
 from business.linking.linker import Linker
 from business.linking.vectors import fill_on_commit, near_in, nearest_sources
@@ -338,8 +338,11 @@ def saved_layer(source: DataSource) -> SemanticLayer:
     return _layer_of(_Saved.of(source))
 
 
-def draft(by: Principal | None, source: DataSource) -> SemanticLayer:
-    """Read the database and describe it anew; what people wrote about tables that are still there is kept. Not saved."""
+def draft(by: Principal | None, source: DataSource, *, progress: Progress = silent) -> SemanticLayer:
+    """Read the database and describe it anew; what people wrote about tables that are still there is kept. Not saved.
+
+    progress: told of each table of PostgreSQL as its rows are read.
+    """
     require_manage(by, source)
     known = {(m.table_schema, m.table): m for m in source.semantic_layer.semantic_models}
     with failure_recorded(by, source.name):
@@ -349,6 +352,8 @@ def draft(by: Principal | None, source: DataSource) -> SemanticLayer:
         if source.engine == Engine.MYSQL:
             fresh = draft_views(source.address, source.name, time_zone=time_zone)
         else:
-            fresh = draft_layer(source.address, source.name, time_zone=time_zone, schemas=source.schemas)
+            fresh = draft_layer(
+                source.address, source.name, time_zone=time_zone, schemas=source.schemas, progress=progress
+            )
     models: list[SemanticModel] = [known.get((m.table_schema, m.table), m) for m in fresh.semantic_models]
     return source.semantic_layer.model_copy(update={"semantic_models": tuple(models)})

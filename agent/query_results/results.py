@@ -21,6 +21,7 @@ from authz.principal import Principal
 from authz.snapshot import take_snapshot
 from business.examples import confirm
 from business.logical_query.wording import Meaning
+from business.presentation.export import export_name, exported_rows
 from business.presentation.query import query_shown
 from business.results.shown_query import QueryShown
 from business.run_query import QueryResult, run_query
@@ -59,8 +60,7 @@ def exported(principal: Principal, place: Place) -> tuple[list[tuple[object, ...
         run_id=str(place.message_id),
         detail={"source": source, "query_id": result.query_id, "rows": len(table.rows), "total": table.total},
     )
-    part = f"-first-{len(table.rows)}-of-{table.total}" if table.total is not None else ""
-    return [table.columns, *table.rows], f"{source}-{result.query_id}{part}.csv"
+    return exported_rows(result), export_name(source, result)
 
 
 def run_again(principal: Principal, place: Place) -> UUID:

@@ -7,9 +7,8 @@ from django.utils.translation import override
 from agent import texts
 from agent.budget import HARD
 from agent.cited_answer import Output
-from agent.data_coverage import offer_understood_part
+from agent.data_coverage import offer_understood_part, tell_unread
 from agent.events import Answer, Event, StopReason
-from agent.notices import data_not_read
 from agent.revocation import changed
 from agent.state import Goto, Route, Run, State, Validation
 from authz.holders import people_with
@@ -57,9 +56,9 @@ def _said(run: Run) -> tuple[StopReason, str]:
 
 def _nothing(run: Run) -> str:
     """Of a question on business data a notice says why, and the form is there; of others where was searched."""
+    tell_unread(run)
     if run.state.plan.explore is not None:
         offer_understood_part(run)
-        data_not_read(run)
         return str(texts.NEITHER_DATA_NOR_DOCUMENTS)
     return "\n".join([str(texts.NOTHING_FOUND), " ".join(_searched(run))])
 

@@ -14,11 +14,11 @@ from agent.attribution.answer_writer import Writer
 from agent.attribution.disagreement import tell_disagreements, with_disagreements
 from agent.budget import HARD
 from agent.cited_answer import CitedAnswer, CitedSentence, Draft
-from agent.data_coverage import offer_understood_part
+from agent.data_coverage import offer_understood_part, tell_unread
 from agent.events import Answer, Event, References, StopReason
 from agent.evidence import cited_query, found_hit, query_reference, reference, result_told
 from agent.extractive.candidates import covered, of_the_matter, term_ids
-from agent.notices import broken_off, data_not_read, judge_failed, model_failed
+from agent.notices import broken_off, judge_failed, model_failed
 from agent.prompting import prompt
 from agent.providers.base import ModelError
 from agent.quotations import answers as extractive
@@ -195,7 +195,7 @@ def _closest(run: Run, question: str, embedder: Embedder) -> CitedAnswer | None:
         if answer is None:
             return None
         run.stop_reason = StopReason.NOT_CONFIRMED
-        data_not_read(run)
+        tell_unread(run)
         offer_understood_part(run)
         if folders := askable(run):
             run.tell(folders)

@@ -22,6 +22,7 @@ from business.explore.saved import Saved, delete_query, save_query, saved_querie
 from business.guard.refusal import SqlRefused
 from business.logical_query.errors import Inexpressible
 from business.postgres_session import SourceUnavailable
+from business.presentation.export import export_name, exported_rows
 from business.sources import open_source, open_sources
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound, Unavailable
 from copilot_site.lib.spreadsheets import CsvDownload
@@ -71,8 +72,7 @@ def table(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         opened.source,
         detail={"query_id": result.query_id, "rows": len(rows.rows), "total": rows.total},
     )
-    part = f"-first-{len(rows.rows)}-of-{rows.total}" if rows.total is not None else ""
-    return CsvDownload([rows.columns, *rows.rows], filename=f"{opened.source.name}-{result.query_id}{part}.csv")
+    return CsvDownload(exported_rows(result), filename=export_name(opened.source.name, result))
 
 
 @require_POST

@@ -24,6 +24,8 @@ UNSAID = 0.1  # what a column gains by being near a word that the layer does not
 UNSAID_NEAREST = 8
 UNSAID_TABLES = 50
 UNSAID_TOGETHER = 4  # of these, of one table
+VALUE_COLUMNS = 2  # a value that stands in more says little of which is meant
+HOLDING_COLUMNS = 4
 NAMED = 0.3  # what a value that the question names adds to its column
 
 
@@ -81,7 +83,8 @@ class Linker:
         if is_whole:
             shown = tuple(models[name] for name in order)
             return Linked(shown, *_all_parts(shown), told, score, is_whole=True)
-        nearest = [*order[:CORE_TABLES], *(self.index.entries[place].model for place in unsaid)]
+        holding = self._holding({value: place for value, place in values.items() if value in told})
+        nearest = [*order[:CORE_TABLES], *(self.index.entries[place].model for place in (*holding, *unsaid))]
         joined = self.index.between(nearest, models)
         core = list(dict.fromkeys([*nearest, *joined]))
         names = dict.fromkeys([*core, *order[:MOST_TABLES]])
@@ -89,6 +92,8 @@ class Linker:
         by_meaning = near(text, names, int(parts.sum())) if near else {}
         scores = _fused(np.where(parts, by_words, 0), by_meaning, values.values(), unsaid)
         choice = _Choice([models[name] for name in core])
+        for place in holding:
+            choice.add(self.index.entries[place])
         for place in self.index.nearest(scores, tables, names):
             if choice.is_full():
                 break
@@ -111,6 +116,12 @@ class Linker:
         if count < UNSAID_TOGETHER:
             return {}
         return {place: cosine for place, cosine in found.items() if self.index.entries[place].model == table}
+
+    def _holding(self, values: Mapping[NamedValue, int]) -> list[int]:
+        """The columns of values that the question names and that stand in one or two columns alone: those are meant, shown in any case."""
+        found = Counter(value.value for value in values)
+        places = (place for value, place in values.items() if found[value.value] <= VALUE_COLUMNS)
+        return list(dict.fromkeys(places))[:HOLDING_COLUMNS]
 
     def _tells(self, place: int) -> bool:
         entry = self.index.entries[place]

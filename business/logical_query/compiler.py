@@ -28,6 +28,7 @@ def compile_query(query: LogicalQuery, catalog: Catalog, today: date | None = No
         text = listing_sql(query, catalog, day)
     else:
         _require_several(query, catalog)
+        _require_used_time(query)
         text = _Statement(query, catalog, day).text()
     return _outcome(query, text)
 
@@ -50,6 +51,18 @@ def _require_several(query: LogicalQuery, catalog: Catalog) -> None:
     counted = [m for m in query.metrics if m.over is None and m.name in grouped and m.name in catalog.models]
     if counted and len(query.metrics) == len(counted):
         raise Inexpressible(_("Each %(name)s is one: name what to count.") % {"name": counted[0].name})
+
+
+def _require_used_time(query: LogicalQuery) -> None:
+    """The query's time is not said where no metric is counted over it. Raises Inexpressible."""
+    if (
+        query.times
+        and query.metrics
+        and all(each.time and (each.over is None or each.over.time) for each in query.metrics)
+    ):
+        raise Inexpressible(
+            _("Every number has a time of its own, so the time of the whole is none: give only one of both.")
+        )
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import TypeVar
 
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from business.logical_query.catalog import Catalog
@@ -19,6 +20,7 @@ from business.logical_query.query import (
     TimeRange,
 )
 from business.semantic_layer.model import Dimension as LayerDimension
+from business.semantic_layer.model import Value
 
 P = TypeVar("P", bound=Part)
 MOST_NAMED = 8  # values that a sentence lists
@@ -150,11 +152,19 @@ class _Resolver:
 
 def no_such_value(dimension: LayerDimension, text: str) -> str:
     """There is no region East; there are …"""
-    named = _listed(value.value for value in dimension.values) if not dimension.is_name else ""
-    said = {"column": dimension.name, "value": text, "values": named}
+    language = get_language() or "en"
+    named = _listed(_called(value, language) for value in dimension.values) if not dimension.is_name else ""
+    column = dimension.label.said(language) or dimension.name
+    said = {"column": column, "value": text, "values": named}
     if named:
         return _("There is no %(column)s “%(value)s”; there are %(values)s.") % said
     return _("There is no %(column)s “%(value)s”.") % said
+
+
+def _called(value: Value, language: str) -> str:
+    """A value as people call it, and as it is stored."""
+    told = value.said(language)
+    return told if told == value.value else f"{told} ({value.value})"
 
 
 def _listed(values: Iterable[str]) -> str:

@@ -3,11 +3,13 @@
 from datetime import date, timedelta
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from business.logical_query.errors import Inexpressible
 from business.logical_query.query import Period, TimeRange
 
 Span = tuple[date | None, date | None]
+NO_FISCAL_YEAR = gettext_lazy("A fiscal year has no meaning in these data: the layer does not say when it begins.")
 _MONTHS = {"month": 1, "quarter": 3, "year": 12, "fiscal_quarter": 3, "fiscal_year": 12}
 
 
@@ -23,7 +25,7 @@ def period_days(period: Period, today: date, fiscal_start: int | None = None) ->
     tomorrow = today + timedelta(days=1)
     unit = period.unit
     if unit.startswith("fiscal") and fiscal_start is None:
-        raise Inexpressible(_("A fiscal year has no meaning in these data: the layer does not say when it begins."))
+        raise Inexpressible(str(NO_FISCAL_YEAR))
     shift = (fiscal_start or 1) - 1 if unit.startswith("fiscal") else 0
     try:
         if period.rolling is not None:

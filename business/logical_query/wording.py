@@ -37,7 +37,7 @@ _JOINTS = {
     "en": {
         "rows": "number of {} records", "ratio": "{} per {}", "percent": "{} as a percentage of {}", "of": "{} ({})",
         "share": "share of {}", "days": "{} days from {} to {}", "compared": "{}, compared",
-        "average": "average {} of each that has any", "groups": "number of groups by {}", "exists": "whether there are any",
+        "average": "average {} of each {} that has any", "groups": "number of groups by {}", "exists": "whether there are any",
         "list": "list of {}", "time": "time: ", "without": "without {}", "with": "with {}", "or": " or ", "and": ", ",
         "to": "{} to {}", "open": "now", "running": "not over yet", "by": "by {}", "first": "first {}", "last": "last {}",
         "empty": "{} is empty", "there": "{} is given", "average_of": "the average of {}", "within": "of each {}",
@@ -46,7 +46,7 @@ _JOINTS = {
     },
     "zh": {
         "rows": "{}数量", "ratio": "{}÷{}", "percent": "{}占{}的百分比", "of": "{}（{}）", "share": "{}占比", "days": "{}天数：从{}到{}",
-        "compared": "{}对比", "average": "有记录者平均每个的{}", "groups": "按{}计的组数", "exists": "是否有",
+        "compared": "{}对比", "average": "有记录的每个{1}平均的{0}", "groups": "按{}计的组数", "exists": "是否有",
         "list": "{}列表", "time": "时间：",
         "without": "没有{}", "with": "有{}", "or": " 或 ", "and": "、", "to": "{} 至 {}", "open": "今", "running": "尚未结束",
         "by": "按{}", "first": "前 {}", "last": "后 {}", "empty": "{}为空", "there": "{}不为空", "average_of": "{}的平均值",
@@ -177,11 +177,12 @@ class _Teller:
         if query.rows is not None:
             return self._joint("exists") if query.outcome == "exists" else ""
         told = self._joint("and").join(self._metric(metric) for metric in query.metrics)
+        groups = self._joint("and").join(self._dimension(each) for each in query.dimensions)
         if query.outcome == "group_count":
-            return self._joint("groups", self._joint("and").join(self._dimension(each) for each in query.dimensions))
+            return self._joint("groups", groups)
         told = self._joint("share", told) if query.share else told
         told = self._joint("compared", told) if query.comparison else told
-        return self._joint("average", told) if query.outcome == "group_average" else told
+        return self._joint("average", told, groups) if query.outcome == "group_average" else told
 
     def _metric(self, metric: Metric) -> str:
         own = self._leaf(metric)

@@ -55,7 +55,7 @@ def _said(teller: "_Teller", total: int | None, meaning: Meaning | None) -> str:
         return teller.single(figure, meaning.conditions if meaning else ())
     shown = len(rows.rows)
     if total is not None:
-        return f"共 {total:,} 行，显示前 {shown} 行。" if is_chinese else f"First {shown} of {total:,} rows."
+        return first_of(shown, total, is_chinese=is_chinese)
     changed = "" if rows.is_truncated else teller.change()
     if changed and teller.figure.counted:
         return changed  # it names what is counted
@@ -63,6 +63,11 @@ def _said(teller: "_Teller", total: int | None, meaning: Meaning | None) -> str:
     if sentence and len(sentence) <= MOST_CHARACTERS:
         return teller.named(sentence, figure)
     return f"共 {shown} 行。" if is_chinese else f"{shown} row{'s' if shown > 1 else ''}."
+
+
+def first_of(shown: int, total: int, *, is_chinese: bool) -> str:
+    """Of a result that was cut: of how many rows these are the first."""
+    return f"共 {total:,} 行，显示前 {shown} 行。" if is_chinese else f"First {shown} of {total:,} rows."
 
 
 def _scoped(said: str, counted: str, *, is_chinese: bool) -> str:
@@ -129,12 +134,18 @@ class _Teller:
         """The one value; in words for none, of a sum, an average or an extreme of no rows, or of rows without a value."""
         found = self.rows.rows[0][0]
         if found is not None:
-            return self.named(self.value(0, 0), figure)
+            return self.named(f"{self.name(0, 0)} {self._unit_of_one()}".rstrip(), figure)
         named, listed = self.named("", figure).strip(), self.between.join(conditions)
         if self.is_chinese:
             return f"没有数值{named}：没有符合条件且有值的数据{f'（{listed}）' if listed else ''}。"
         named = f" {named}" if named else ""
         return f"No value{named}: no row fits that has one{f' ({listed})' if listed else ''}."
+
+    def _unit_of_one(self) -> str:
+        """Of the one value: its column's, or that of the figure that was asked for."""
+        if self.rows.columns[0] == "share":
+            return "%"
+        return self.units[0] or (self.figure.unit if is_number(self.rows.rows[0][0]) else "")
 
     def named(self, sentence: str, figure: str) -> str:
         if not figure:

@@ -138,6 +138,8 @@ class _Converter:
         self._require_once()
         if self.conditions.ranking:
             raise NotConverted("figures of the highest row")
+        if self.conditions.times and any(metric.time for metric in self.metrics):
+            raise NotConverted("a time within a time")
         return LogicalQuery(
             metrics=tuple(self.metrics), dimensions=tuple(dimensions), having=tuple(conditions), ranking=ranking,
             filters=tuple(self.conditions.filters), times=tuple(self.conditions.times), related=self._related(self._bases()),

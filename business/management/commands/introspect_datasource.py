@@ -24,7 +24,11 @@ class Command(BaseCommand):
             source = DataSource.unscoped.filter(name=options["name"]).first()
             if source is None:
                 raise NotFound(f"There is no data source {options['name']}.")
-            layer = draft(None, source)
+            layer = draft(None, source, progress=self._told)
             if options["save"]:
                 save_layer(None, source, layer)
         self.stdout.write(write_layer(layer))
+
+    def _told(self, done: int, count: int, name: str) -> None:
+        """How far it is, beside the layer and not in it."""
+        self.stderr.write(f"{done} of {count}: {name}")

@@ -4,7 +4,7 @@ A measure is followed where its aggregate of its expression stands over its tabl
 conditions of the same SELECT; what cannot be told so is not followed.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import sqlglot
@@ -46,14 +46,18 @@ class _Aggregated:
         )
 
 
-def definitions_of(sql: str, models: Iterable[SemanticModel], language: str) -> tuple[str, ...]:
+def definitions_of(
+    sql: str, models: Iterable[SemanticModel], language: str, repeated: Collection[str] = ()
+) -> tuple[str, ...]:
     """What is told of a statement: the definitions it follows, those it looks like and does not follow, else that it follows none.
 
-    models: whose words may be told. language: of the words, `zh…` or any other for English.
+    models: whose words may be told. language: of the words, `zh…` or any other for English. repeated: models whose rows a join
+    repeats: their definitions are not followed.
     """
     key = "zh" if language.startswith("zh") else "en"
-    found = _Followed.of(sql, models)
-    told = [defined(model, key) for model in found.used if model.description.all() and not model.default_filter]
+    found = _Followed.of(sql, models, repeated)
+    plain = (model for model in found.used if not model.default_filter and model.name not in repeated)
+    told = [defined(model, key) for model in plain if model.description.all()]
     with override("zh-hans" if key == "zh" else "en"):
         told += [defined(measure, key) for measure in found.followed if measure.description.all()]
         told += [_otherwise(measure, key) for measure in found.missed]
@@ -62,9 +66,9 @@ def definitions_of(sql: str, models: Iterable[SemanticModel], language: str) -> 
     return tuple(dict.fromkeys(told))
 
 
-def differences(sql: str, models: Iterable[SemanticModel]) -> tuple[str, ...]:
-    """For the model: each measure that a statement computes in another way than the layer defines it."""
-    return tuple(said_otherwise(model, measure) for model, measure in _Followed.of(sql, models).differing)
+def differences(sql: str, models: Iterable[SemanticModel], repeated: Collection[str] = ()) -> tuple[str, ...]:
+    """For the model: each measure that a statement computes, or names a column by, in another way than the layer defines it."""
+    return tuple(said_otherwise(model, measure) for model, measure in _Followed.of(sql, models, repeated).differing)
 
 
 def said_otherwise(model: SemanticModel, measure: Measure) -> str:
@@ -95,7 +99,7 @@ class _Followed:
         return tuple(measure for _model, measure in self.differing)
 
     @classmethod
-    def of(cls, sql: str, models: Iterable[SemanticModel]) -> "_Followed":
+    def of(cls, sql: str, models: Iterable[SemanticModel], repeated: Collection[str] = ()) -> "_Followed":
         try:
             tree = sqlglot.parse_one(sql, dialect="postgres")
         except sqlglot.errors.SqlglotError:  # told in full when it is run
@@ -103,19 +107,27 @@ class _Followed:
         names = {table.name for table in tree.find_all(exp.Table)}
         used = tuple(model for model in models if model.table in names)
         found = [each for select in tree.find_all(exp.Select) for each in _aggregated(select, list(used))]
+        aliases = (each.alias for select in tree.find_all(exp.Select) for each in select.expressions)
+        shown = {alias.lower().replace("_", " ") for alias in aliases if alias}
         matched: set[_Aggregated] = set()
         followed, differing = [], []
         for model in used:
             for measure in model.measures:
                 own = {each for each in found if each.is_of(model, measure)}
                 kept = {each for each in own if each.keeps(model, measure.filter, model.default_filter)}
-                if own and own == kept and not measure.time:
+                is_repeated = model.name in repeated
+                if own and own == kept and not measure.time and not is_repeated:
                     matched |= own
                     followed.append(measure)
-                elif own and (measure.filter or model.default_filter):
+                elif (measure.filter or model.default_filter or is_repeated) if own else _is_called(measure, shown):
                     differing.append((model, measure))
         is_free = any(each not in matched for each in found) or (not found and tree.find(exp.AggFunc) is not None)
         return cls(used, tuple(followed), tuple(differing), is_free)
+
+
+def _is_called(measure: Measure, shown: Collection[str]) -> bool:
+    """Whether a column of the result has the measure's name. shown: their names in small letters, with spaces."""
+    return any(word.lower() in shown for word in measure.words())
 
 
 def _otherwise(measure: Measure, key: str) -> str:

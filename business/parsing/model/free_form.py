@@ -1,5 +1,6 @@
 """What is wrong with a statement that a model wrote freely: joins beside the keys, values that no row has, definitions not followed."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -33,35 +34,54 @@ def fault_in(sql: str, catalog: Catalog) -> Fault | None:
         return None
     if not tree.find(exp.Table):
         return Fault(_("The statement reads no table."), is_wrong=True)
+    if (outer := _select_in(tree)) is not None and (made_up := next(filter(_is_made_up, outer.expressions), None)):
+        told = {"value": made_up.unalias().sql(dialect="postgres")}
+        return Fault(_("A number of the result is not read from the data: %(value)s.") % told, is_wrong=True)
     for select in tree.find_all(exp.Select):
         own = _Select.of(select, catalog)
         why = next(own.joined_otherwise(), "") or next(own.unknown_values(), "")
         if why:
             return Fault(why, is_wrong=True)
-    told = [*differences(sql, catalog.layer.semantic_models), *_doubts(tree, catalog)]
+    models, repeated = catalog.layer.semantic_models, _repeated(tree, catalog)
+    told = [*differences(sql, models, repeated), *_doubts(tree, catalog)]
     return Fault(" ".join(told), is_wrong=False) if told else None
 
 
 def told_of(sql: str, catalog: Catalog, language: str) -> tuple[str, ...]:
     """What a person is told beside the result of a statement that nobody compiled: the definitions it follows, and what is doubtful."""
-    told = definitions_of(sql, catalog.layer.semantic_models, language)
+    models = catalog.layer.semantic_models
     try:
         tree = sqlglot.parse_one(sql, dialect="postgres")
     except sqlglot.errors.SqlglotError:
-        return told
+        return definitions_of(sql, models, language)
+    told = definitions_of(sql, models, language, _repeated(tree, catalog))
     with override("zh-hans" if language.startswith("zh") else "en"):
         return (*told, *_doubts(tree, catalog))
 
 
 def _doubts(tree: exp.Expr, catalog: Catalog) -> list[str]:
     """Values among others that no row has, and rows that a join adds several times."""
-    told = [
-        why
-        for select in tree.find_all(exp.Select)
-        for own in (_Select.of(select, catalog),)
-        for why in (*own.values_among_others(), *own.repeated_rows())
-    ]
+    selects = [_Select.of(select, catalog) for select in tree.find_all(exp.Select)]
+    told = [why for own in selects for why in own.values_among_others()]
+    for base, other in (pair for own in selects for pair in own.repeated_rows()):
+        named = {"base": base.name, "other": other.name}
+        told.append(_("Rows of %(base)s are counted or added several times by the join with %(other)s.") % named)
     return list(dict.fromkeys(told))
+
+
+def _repeated(tree: exp.Expr, catalog: Catalog) -> frozenset[str]:
+    """The tables of which rows are counted or added several times: no definition of theirs is followed."""
+    selects = (_Select.of(select, catalog) for select in tree.find_all(exp.Select))
+    return frozenset(base.name for own in selects for base, _other in own.repeated_rows())
+
+
+def _is_made_up(shown: exp.Expr) -> bool:
+    """Whether a column of the result is a number that no row says: a literal, or an aggregate of one; how many rows there are is said."""
+    node = shown.unalias()
+    if node.find(exp.Column, exp.Star, exp.Select, exp.Count):
+        return False
+    is_of_ones = isinstance(node, exp.Sum) and node.this.sql() == "1"
+    return not is_of_ones and any(not each.is_string for each in node.find_all(exp.Literal))
 
 
 @dataclass(frozen=True)
@@ -173,29 +193,52 @@ class _Select:
             each.find(exp.AggFunc, exp.Window) for each in self.select.expressions
         )
 
-    def repeated_rows(self) -> Iterator[str]:
-        """A sum or an average of a table whose rows a join repeats, where it is not broken down by what repeats them."""
+    def repeated_rows(self) -> Iterator[tuple[SemanticModel, SemanticModel]]:
+        """Tables whose rows a join repeats and of which something is added, averaged or counted, with what repeats them; not where
+        it is broken down by that.
+        """
         group = self.select.args.get("group")
         by = {alias for each in (group.expressions if group else []) for alias in self._grouped(each)}
-        for node in self.select.find_all(exp.Sum, exp.Avg):
+        for node in self.select.find_all(exp.Sum, exp.Avg, exp.Count):
             if node.parent_select is not self.select or isinstance(node.this, exp.Distinct):
                 continue
-            owners = self._aliases(node)
-            own = self.sources.get(next(iter(owners))) if len(owners) == 1 else None
-            if not isinstance(own, SemanticModel):
+            alias = next(iter(owners)) if len(owners := self._aliases(node)) == 1 else ""
+            own = self.sources.get(alias)
+            if not isinstance(own, SemanticModel) or (isinstance(node, exp.Count) and alias in by):
                 continue
-            for other in self._repeating(own, by):
-                told = {"base": own.name, "other": other.name}
-                yield _("Rows of %(base)s are added several times by the join with %(other)s.") % told
+            for other in self._repeating(alias, own, by):
+                yield own, other
 
-    def _repeating(self, own: SemanticModel, by: set[str]) -> Iterator[SemanticModel]:
+    def _repeating(self, alias: str, own: SemanticModel, by: set[str]) -> Iterator[SemanticModel]:
         """Tables of which several rows belong to one of a table, without a group that tells them apart. by: what groups are of."""
-        for alias, other in self.sources.items():
-            if not isinstance(other, SemanticModel) or alias in by:
-                continue
-            is_many = any((step.many, step.one) == (other.name, own.name) for step in self.catalog.joins.steps)
-            if is_many and not by & self._beyond(other, own):
+        for each in self._beyond_one(alias):
+            other = self.sources[each]
+            if isinstance(other, SemanticModel) and each not in by and not by & self._beyond(other, own):
                 yield other
+
+    def _beyond_one(self, alias: str) -> list[str]:
+        """What is joined to a table otherwise than by steps that lead to one row each."""
+        steps: dict[tuple[str, str], bool] = {}
+        for pair in self._equalities():
+            if all(isinstance(side, exp.Column) for side in pair):
+                for one, other in (pair, pair[::-1]):
+                    ends = self._owner(one), self._owner(other)  # type: ignore[arg-type]
+                    steps[ends] = steps.get(ends, False) or not self._is_many(one, other)  # type: ignore[arg-type]
+        near, far = {alias}, set[str]()
+        while more := {end for (begin, end), is_one in steps.items() if is_one and begin in near and end} - near:
+            near |= more
+        while more := {end for begin, end in steps if begin in near | far and end} - near - far:
+            far |= more
+        return [each for each in self.sources if each in far]
+
+    def _is_many(self, one: exp.Column, other: exp.Column) -> bool:
+        """Whether several rows of the other's table may have the value of one row: it is no key of its table, as far as that has one."""
+        place, model = self.place(other), self.sources.get(self._owner(other))
+        if place is None or not isinstance(model, SemanticModel):
+            return False
+        keys = {entity.expr for entity in model.entities if entity.type in ("primary", "unique")}
+        points = any((step.many, step.column) == place for step in self.catalog.joins.steps)
+        return place[1] not in keys and (bool(keys) or points)
 
     def _grouped(self, node: exp.Expr) -> set[str]:
         """The tables that a group is of; a number names a place of what is shown."""
@@ -220,6 +263,14 @@ class _Select:
         for dimension, listed, unknown in self._compared():
             if len(unknown) == len(listed):
                 yield no_such_value(dimension, unknown[0])
+        for node in self.select.find_all(exp.Like, exp.ILike):
+            dimension = self._dimension(node.this) if isinstance(node.this, exp.Column) else None
+            pattern = node.expression.this if node.expression.is_string else ""
+            is_held = node.parent_select is self.select and not node.args.get("negate")
+            is_held = is_held and not isinstance(node.parent, exp.Not | exp.Or)
+            values = [value.value for value in dimension.values] if dimension is not None and is_held else []
+            if dimension and pattern and values and not any(_is_like(value, pattern) for value in values):
+                yield no_such_value(dimension, pattern.strip("%"))
 
     def values_among_others(self) -> Iterator[str]:
         """Such literals beside others that it has."""
@@ -253,6 +304,12 @@ def _select_in(query: exp.Expr | None) -> exp.Select | None:
     while isinstance(found, exp.SetOperation | exp.Subquery):
         found = found.this.unnest()
     return found if isinstance(found, exp.Select) else None
+
+
+def _is_like(text: str, pattern: str) -> bool:
+    """Whether a text fits a pattern of LIKE, in whatever case."""
+    wanted = "".join({"%": ".*", "_": "."}.get(sign, re.escape(sign)) for sign in pattern)
+    return re.fullmatch(wanted, text, re.IGNORECASE | re.DOTALL) is not None
 
 
 def _queries_before(select: exp.Select) -> Iterator[exp.CTE]:

@@ -193,15 +193,25 @@ class _Head(HeadParts):
         return bool(self.metrics)
 
     def _average_of_groups(self) -> None:
-        """“On average per customer”. Of periods those without rows would be left out: that is not read. Raises Unread."""
+        """“On average per customer”; never “average revenue by region”, which asks for each region. Raises Unread, also for periods,
+        of which those without rows would be left out.
+        """
         slots = self.slots
         left = slots.said("avg")
         if not left or not slots.dimensions:
             return
+        if self.metrics and all(self._is_average(metric) for metric in self.metrics):
+            slots.use(*left)  # 平均客单价: said twice
+            return
+        if any(slots.has(place, "by") for place in range(len(slots.items))):
+            raise Unread("an average of what")
         if any(each.grain is not None for each in slots.dimensions):
             raise Unread("an average over periods")
         self.outcome = "group_average"
         slots.use(*left)
+
+    def _is_average(self, metric: Metric) -> bool:
+        return metric.name in self.catalog.measures and self.catalog.measures[metric.name][1].agg == "avg"
 
     def _asks_what(self, place: int) -> bool:
         """“电话多少”: what it is, not how many."""

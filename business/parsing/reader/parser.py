@@ -16,7 +16,7 @@ from business.logical_query.compiler import compile_query
 from business.logical_query.errors import Inexpressible
 from business.logical_query.query import Filter, LogicalQuery, Metric, TimeRange
 from business.logical_query.resolve import no_such_value
-from business.logical_query.times import period_days
+from business.logical_query.times import NO_FISCAL_YEAR, period_days
 from business.logical_query.wording import sentence
 from business.parsing.base import Choice, Clarification, Context, Parsed, Unparseable
 from business.parsing.reader.heads import read
@@ -24,6 +24,8 @@ from business.parsing.reader.items import Item, items_of
 from business.parsing.reader.leads import lead_of
 from business.parsing.reader.lexicon import Lexicon, Ref
 from business.parsing.reader.slots import Slots, Unread
+from business.parsing.reader.units import key_of
+from business.parsing.reader.words import LANGUAGES, words_of
 
 MOST_READINGS = 96
 MOST_CHOICES = 4
@@ -64,7 +66,7 @@ def _of_named(query: LogicalQuery, lexicon: Lexicon, context: Context) -> Parsed
 
 
 def unknown_in(items: Sequence[Item], question: str) -> tuple[str, ...]:
-    """What of a question stands for nothing in the layer; characters that stand side by side in it are one."""
+    """What of a question stands for nothing in the layer, as it is written there; characters that stand side by side are one."""
     found: list[str] = []
     is_open = False
     for item in items:
@@ -73,14 +75,19 @@ def unknown_in(items: Sequence[Item], question: str) -> tuple[str, ...]:
         elif not item.is_known:
             found.append(item.text)
         is_open = not item.is_known
-    return tuple(found)
+    return tuple(_as_written(text, question) for text in found)
+
+
+def _as_written(text: str, question: str) -> str:
+    at = question.lower().find(text)
+    return question[at : at + len(text)] if at >= 0 else text
 
 
 def _parsed(question: str, lexicon: Lexicon, context: Context) -> Parsed:
     items = items_of(question, lexicon, context.today)
     unknown = unknown_in(items, question)
     if unknown:
-        why = _not_there(items, lexicon.catalog)
+        why = _not_there(items, unknown, lexicon.catalog) or _no_fiscal_year(question, lexicon.catalog)
         why = why or _("These words mean nothing in the data: %(words)s.") % {"words": ", ".join(unknown)}
         return Unparseable(why, unknown, understood(items, lexicon.catalog, context.today))
     found: dict[str, tuple[int, LogicalQuery]] = {}
@@ -100,15 +107,25 @@ def _parsed(question: str, lexicon: Lexicon, context: Context) -> Parsed:
     return _closest(list(found.values()), lexicon.catalog, context)
 
 
-def _not_there(items: Sequence[Item], catalog: Catalog) -> str:
+def _not_there(items: Sequence[Item], unknown: Sequence[str], catalog: Catalog) -> str:
     """Which values there are of the column that is named beside the one word that means nothing; "" where that is not so."""
-    unknown = [place for place, item in enumerate(items) if not item.is_known]
-    if len(unknown) != 1:
+    places = [place for place, item in enumerate(items) if not item.is_known]
+    if len(places) != 1:
         return ""
-    (place,) = unknown
+    (place,) = places
     beside = [ref for near in items[max(0, place - 1) : place + 2] for ref in near.refs if ref.kind == "dimension"]
     listed = [dimension for ref in beside if (dimension := catalog.dimension(ref.name)[1]).values]
-    return no_such_value(listed[0], items[place].text) if listed else ""
+    return no_such_value(listed[0], unknown[0]) if listed else ""
+
+
+def _no_fiscal_year(question: str, catalog: Catalog) -> str:
+    """That a fiscal year which is asked for means nothing here; "" where none is asked for, or the layer says when it begins."""
+    said = " ".join(key_of(question))
+    units = [words_of(language).times["units"] for language in LANGUAGES]
+    phrases = [phrase for each in units for name in ("fiscal_year", "fiscal_quarter") for phrase in each[name]]
+    if catalog.layer.fiscal_year_start is not None or not any(" ".join(key_of(phrase)) in said for phrase in phrases):
+        return ""
+    return str(NO_FISCAL_YEAR)
 
 
 def understood(items: list[Item], catalog: Catalog, today: date) -> LogicalQuery | None:

@@ -286,7 +286,7 @@ def read_groups(slots: Slots) -> None:
         grain = next((role for role in slots.roles(place) if role.startswith("each_grain:")), "")
         if grain and place not in slots.used:
             _add_grain(slots, place, grain)
-        elif slots.has(place, "each") and place not in slots.used:
+        elif slots.has(place, "each", "by") and place not in slots.used:
             _following(slots, place)
         elif slots.has(place, "each_before") and place not in slots.used:
             before = slots.before(place)

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
+from django.utils.translation import override
 
+from agent import texts
 from agent.conversations.sessions import create_session
 from agent.events import StopReason
 from agent.tools.base import ToolContext
@@ -269,3 +271,46 @@ def test_a_wrong_sentence_of_a_model_leaves_the_right_table(demo: DataSource, wr
     ]
     assert words(events) == message.content
     assert len(QueryShown.model_validate(message.queries.get().result).table.rows) == 5
+
+
+@pytest.mark.parametrize(
+    ("question", "why"),
+    [
+        ("revenue in dollars", "No currency but CNY is kept here."),
+        ("fiscal year revenue", "A fiscal year has no meaning in these data: the layer does not say when it begins."),
+        ("本财年的销售额", "这些数据里没有财年的含义：语义层没有说明财年从何时开始。"),
+        ("customers in Atlantis", "These words mean nothing in the data: Atlantis."),
+        ("region East customers", "There is no region “East”; there are East China (华东)"),
+    ],
+)
+def test_what_only_sounds_like_a_question_to_documents_says_why_the_data_do_not_answer_it(
+    demo: DataSource, question: str, why: str
+) -> None:
+    """The form opens with what was understood; “I found nothing in your documents” would be about something else."""
+    principal = Principal.named("zhao")
+    language = "zh-hans" if "财" in question else "en"
+    message = stored(asked(principal, question, create_session(principal), language=language))
+    assert message.stop_reason == StopReason.NO_EVIDENCE
+    assert why in message.notice
+    with override(language):
+        assert message.content == str(texts.NEITHER_DATA_NOR_DOCUMENTS)
+    assert message.state["plan"]["explore"]["query"]["metrics"]
+
+
+@pytest.mark.parametrize(
+    ("username", "question"), [("zhao", "What is the default rolling update?"), ("sofia", "revenue in dollars")]
+)
+def test_what_names_no_number_of_the_data_and_whom_they_are_closed_to_hear_nothing_of_them(
+    demo: DataSource, username: str, question: str
+) -> None:
+    principal = Principal.named(username)
+    message = stored(asked(principal, question, create_session(principal)))
+    assert "business data" not in f"{message.notice}{message.content}"
+    assert "explore" not in message.state["plan"]
+
+
+def test_a_percentage_and_an_average_of_groups_say_their_unit(demo: DataSource) -> None:
+    assert text_of("emma", "What is the share of cancelled orders?").startswith("40 % (number of order records")
+    assert text_of("emma", "average revenue per region").startswith(
+        "1,851,420 CNY (average revenue of each region that has any)"
+    )

@@ -210,7 +210,12 @@ def test_the_file_is_recorded_and_says_when_it_is_a_part(demo: DataSource) -> No
     client = signed_in("emma")
     answer = client.get(address_of(message, "table.csv"))
     lines = b"".join(answer.streaming_content).decode("utf-8-sig").splitlines()  # type: ignore[attr-defined]
-    assert len(lines) == 51
+    assert len(lines) == 54
+    assert lines[51:] == [
+        "",
+        "First 50 of 96 rows.",
+        '"in the rows of 产品组 Product, 销售与产品部 Sales & Product"',
+    ]
     assert "first-50-of-96" in answer["Content-Disposition"]
     over_rest = client.get(f"/api/v1/sessions/{message.session_id}/messages/{message.pk}/queries/1/csv")
     assert over_rest.status_code == 200

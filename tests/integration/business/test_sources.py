@@ -187,7 +187,9 @@ def test_check_sql_for_a_stranger_knows_no_source(source: DataSource, tmp_path: 
 def test_a_layer_travels_by_the_commands(source: DataSource, shop: Address, tmp_path: Path) -> None:
     out, drafted = StringIO(), StringIO()
     call_command("data_source", "export", "shop", stdout=out)
-    call_command("introspect_datasource", "shop", stdout=drafted)
+    told = StringIO()
+    call_command("introspect_datasource", "shop", stdout=drafted, stderr=told)
+    assert [line.rpartition(":")[0] for line in told.getvalue().splitlines()] == ["1 of 3", "2 of 3", "3 of 3"]
     assert out.getvalue() == drafted.getvalue()
     file = tmp_path / "other.yaml"
     file.write_text(out.getvalue().replace("name: shop", "name: second", 1))

@@ -98,6 +98,7 @@ def said(sql: str) -> dict[str, Any]:
         ("SELECT count(*) FROM customer WHERE created_on >= '2025-01-01 12:30:00'", None),
         ("SELECT count(*) FROM customer UNION SELECT count(*) FROM employee", None),
         ("SELECT salary FROM employee", None),
+        ("SELECT count(*) FILTER (WHERE created_on < '2026-02-01') FROM customer WHERE created_on >= '2026-01-01'", None),
     ],
 )  # fmt: skip
 def test_a_statement_is_the_query_that_says_the_same_or_none(sql: str, expected: dict[str, Any] | None) -> None:
@@ -126,3 +127,14 @@ def test_a_time_is_compared_by_whole_days(op: str, values: list[str], expected: 
             compile_query(query, CATALOG, TODAY)
     else:
         assert compile_query(query, CATALOG, TODAY).endswith(f"WHERE {expected}")
+
+
+def test_a_time_that_no_number_is_counted_over_is_not_said() -> None:
+    """“Revenue (until February)” of a query of 2026: the words said 2026, the number was of all years before, too."""
+    january = {"name": "customer", "agg": "count", "time": {"end": "2026-02-01"}}
+    year = [{"start": "2026-01-01", "end": "2027-01-01"}]
+    query = LogicalQuery.model_validate({"metrics": [january], "times": year})
+    with pytest.raises(Inexpressible, match="Every number has a time of its own"):
+        compile_query(query, CATALOG, TODAY)
+    beside = LogicalQuery.model_validate({"metrics": [january, {"name": "customer", "agg": "count"}], "times": year})
+    assert "2027-01-01" in compile_query(beside, CATALOG, TODAY)

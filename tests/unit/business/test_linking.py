@@ -206,3 +206,36 @@ def test_a_name_that_no_value_has_leads_to_the_table_of_such_names(
         return dict.fromkeys(alike[:most], 0.3) if text == "boston" and last in among else {}
 
     assert (last in {model.name for model in Linker(layer, index, near).link(question).models}) == is_found
+
+
+def test_the_column_of_a_value_that_is_named_is_shown_however_much_else_is_asked() -> None:
+    """“Patients on oral drugs” among tables that say every other word of the question."""
+    asked = "average lesion count of patients per visit and clinic and doctor, oral"
+    words = ("lesion count", "patient visit", "clinic doctor", "patient clinic", "visit doctor", "lesion visit")
+    tables = "".join(
+        f"""
+- name: t{number}
+  table: t{number}
+  label: {{en: {said}}}
+  org_unit: {{shared_with: everyone}}
+  dimensions:
+{"".join(f"  - {{name: {part}_{number}, expr: {part}_{number}, label: {{en: {said} {part}}}}}{chr(10)}" for part in "abcdefgh")}"""
+        for number, said in enumerate(words)
+    )
+    drugs = """
+- name: drug
+  table: drug
+  org_unit: {shared_with: everyone}
+  dimensions: [{name: route, expr: route, values: [{value: oral}, {value: topical}]}, {name: maker, expr: maker}]
+"""
+    trial = read_layer(f"name: trial\nsemantic_models:{tables}{drugs}")
+    entries = LayerIndex.of(trial).entries
+
+    def near(_text: str, names: Collection[str], _most: int) -> dict[int, float]:
+        """Whatever is about drugs is far from the rest of the question."""
+        return {n: 0.1 if one.model == "drug" else 0.9 for n, one in enumerate(entries) if one.model in names}
+
+    linked = Linker.of(trial, near).link(asked)
+    assert not linked.is_whole
+    assert "drug.route" in linked.columns
+    assert linked.values == (NamedValue("drug.route", "oral"),)

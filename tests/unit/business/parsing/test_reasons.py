@@ -4,6 +4,7 @@ import pytest
 
 from business.logical_query.catalog import Catalog
 from business.logical_query.query import LogicalQuery
+from business.logical_query.wording import sentence
 from business.parsing.base import Clarification, Context, Unparseable
 from business.parsing.reader.lexicon import Lexicon
 from business.parsing.reader.parser import parse
@@ -17,8 +18,14 @@ from tests.unit.business.parsing.test_words import LEXICON, TODAY
         ("zh", "今年的销售额是多少美元？", "No currency but CNY is kept here."),
         ("en", "What was our revenue in euros last year?", "No currency but CNY is kept here."),
         ("en", "products with a list price above $5000", "No currency but CNY is kept here."),
-        ("en", "How many customers are in the region East?", "There is no region “east”; there are 华东, 华南, 华北, 西南, 欧洲."),
-        ("zh", "East地区有多少客户？", "There is no region “east”; there are 华东, 华南, 华北, 西南, 欧洲."),
+        ("en", "How many customers are in the region East?",
+         ("There is no region “East”; there are East China (华东), South China (华南), North China (华北), Southwest China (西南), "
+         "Europe (欧洲).")),
+        ("zh", "East地区有多少客户？",
+         ("There is no region “East”; there are East China (华东), South China (华南), North China (华北), Southwest China (西南), "
+         "Europe (欧洲).")),
+        ("en", "fiscal year revenue", "A fiscal year has no meaning in these data: the layer does not say when it begins."),
+        ("en", "What was the revenue of McDonalds?", "These words mean nothing in the data: McDonalds."),
         ("en", "What was our revenue this fiscal year?",
          "A fiscal year has no meaning in these data: the layer does not say when it begins."),
         ("en", "How many customers churned?", "These words mean nothing in the data: churned."),
@@ -82,3 +89,21 @@ def test_what_is_asked_for_is_one_thing_that_is_said(question: str, is_read: boo
     lexicon = Lexicon.of(Catalog.of(read_layer(SHEET)))
     parsed = parse(question, lexicon, Context("zh", TODAY))
     assert isinstance(parsed, LogicalQuery | Clarification) == is_read, parsed
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("average order value by region", "average order value, by region"),
+        ("各地区平均客单价", "average order value, by region"),
+        ("平均客单价按地区", "average order value, by region"),
+        ("average number of orders per customer", "average number of order records of each customer that has any, by customer"),
+        ("每个客户的平均订单数", "average number of order records of each customer that has any, by customer"),
+        ("average revenue by region", ""),
+        ("平均订单数按地区", ""),
+    ],
+)  # fmt: skip
+def test_an_average_of_groups_is_one_only_where_each_of_them_is_said(question: str, said: str) -> None:
+    """“By region” asks for each region; one number for all of them would be something else."""
+    parsed = parse(question, LEXICON, Context("en", TODAY))
+    assert (sentence(parsed, LEXICON.catalog, "en", TODAY) if isinstance(parsed, LogicalQuery) else "") == said
