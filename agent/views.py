@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from agent.feedback import rate_answer
 from agent.forms import FeedbackForm
-from agent.models import Role
+from agent.models import Role, Session
 from agent.organising import LABEL_LENGTH, labels_of
 from agent.profile_choice import assistants_for
 from agent.runs.report import run_report
@@ -28,6 +28,7 @@ from agent.sessions import (
     get_answer,
     get_session,
 )
+from agent.shown.message import ShownMessage
 from agent.shown.page import conversation_page, turn_page
 from agent.shown.steps import steps_of
 from authz.governing import may_oversee
@@ -64,11 +65,8 @@ def chat(
     session = get_session(principal, session_id) if session_id else None
     shown = conversation_page(principal, session, through=message_id) if session else []
     context = {
-        "session": session,
         "shown": shown,
-        "last": next((each for each in reversed(shown) if each.role == Role.ASSISTANT and each.is_complete), None),
-        "labels": labels_of(principal) if session else (),
-        "shares": session.shares.order_by("-created_at") if session else (),
+        **_of_menu(principal, session, shown),
         "suggestions": suggest(principal) if suggest and not shown else (),
         "knowledge_bases": KnowledgeBase.objects.visible_to(principal),
         "asks_data": not shown and any(opened.layer.semantic_models for opened in open_sources(principal)),
@@ -111,15 +109,26 @@ def begin(_request: HttpRequest, principal: Principal) -> JsonResponse:
 @require_GET
 @signed_in
 def message(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
-    """An answer as HTML with its question before it, to take the place of what was typed and streamed."""
+    """An answer as HTML with its question before it, to take the place of what was typed and streamed, and the menu as it is now."""
     session = get_session(principal, session_id)
-    context = {"turn": turn_page(principal, session, message_id), "session": session, **_of_messages(principal)}
+    turn = turn_page(principal, session, message_id)
+    context = {"turn": turn, **_of_menu(principal, session, turn), **_of_messages(principal)}
     return render(request, "agent/_turn.html", context)
 
 
 def _of_messages(principal: Principal) -> dict[str, object]:
     """What the templates of messages know besides: the sources that this person corrects."""
     return {"corrects": SimpleLazyObject(lambda: managed_sources(principal))}
+
+
+def _of_menu(principal: Principal, session: Session | None, shown: Sequence[ShownMessage]) -> dict[str, object]:
+    """What the menu of a conversation stands on; its last answer is what is shared and taken away."""
+    return {
+        "session": session,
+        "last": next((each for each in reversed(shown) if each.role == Role.ASSISTANT and each.is_complete), None),
+        "labels": labels_of(principal) if session else (),
+        "shares": session.shares.order_by("-created_at") if session else (),
+    }
 
 
 @require_GET

@@ -9,7 +9,7 @@ import { announce, randomId, text, thread, token } from "./page.js";
 import { grown, lead, look } from "./scroll.js";
 import { Line } from "./socket.js";
 import { OtherTabs } from "./tabs.js";
-import { addQuestion, cutFrom, lastAnswer, stored, unfinished } from "./thread.js";
+import { addQuestion, cutFrom, lastAnswer, renewMenu, stored, unfinished } from "./thread.js";
 
 export class Conversation {
   // named: called with the title of a new conversation. ended: when an answer is over; with false where it was stopped or failed.
@@ -173,9 +173,11 @@ export class Conversation {
     const url = `/chat/${this.session}/messages/${event.assistant_message_id}/`;
     const page = await patiently(url).catch(() => null);
     if (page?.ok) {
-      const [question, told] = stored(await page.text());
+      const html = await page.text();
+      const [question, told] = stored(html);
       item.replaceWith(question);
       answer.item.replaceWith(told);
+      renewMenu(html);
       const said = told.querySelector(".answer-text");
       announce.textContent = said ? asText(said, { withNumbers: false }) : "";
     } else answer.state.remove(); // what was streamed stays; it is the same text
