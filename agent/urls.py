@@ -3,12 +3,15 @@ from django.urls import URLPattern, path
 from agent import conversation_views, views
 from agent.consumers import ChatConsumer
 from agent.mcp.client.views import approval
+from agent.palette import views as palette_views
 from agent.query_results import views as query_views
 from agent.skills import views as skill_views
 
 QUERY = "chat/<uuid:session_id>/messages/<uuid:message_id>/queries/<int:number>"
 
 urlpatterns = [
+    path("palette/", palette_views.palette, name="palette"),
+    path("palette/places/", palette_views.places, name="palette-places"),
     path("chat/new/", views.begin, name="conversation-new"),
     path("chat/all/", views.conversations, name="conversations"),
     path("chat/approvals/<uuid:approval_id>/", approval, name="approval"),

@@ -15,9 +15,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from agent.feedback import rate_answer
+from agent.first_page import first_page
 from agent.forms import FeedbackForm
+from agent.kept_scope import scope_of
 from agent.models import Role, Session
 from agent.organising import LABEL_LENGTH, labels_of
+from agent.palette.places import places_in
 from agent.profile_choice import assistants_for
 from agent.runs.report import run_report
 from agent.runs.start import QUESTION_LENGTH
@@ -35,9 +38,7 @@ from authz.governing import may_oversee
 from authz.pages import signed_in
 from authz.principal import Principal
 from business.source_grants import managed_sources
-from business.sources import open_sources
 from copilot_site.lib.forms import checked
-from knowledge.models import KnowledgeBase
 
 PAGE_SIZE = 50  # conversations
 
@@ -64,14 +65,16 @@ def chat(
     """
     session = get_session(principal, session_id) if session_id else None
     shown = conversation_page(principal, session, through=message_id) if session else []
+    language = get_language() or "en"
     context = {
         "shown": shown,
         **_of_menu(principal, session, shown),
-        "suggestions": suggest(principal) if suggest and not shown else (),
-        "knowledge_bases": KnowledgeBase.objects.visible_to(principal),
-        "asks_data": not shown and any(opened.layer.semantic_models for opened in open_sources(principal)),
+        "first": None
+        if shown
+        else first_page(principal, request.user, language, suggested=suggest(principal) if suggest else ()),
+        "places": places_in(principal, scope_of(session.scope)) if session else (),
         "question_length": QUESTION_LENGTH,
-        "assistants": assistants_for(principal, get_language() or "en"),
+        "assistants": assistants_for(principal, language),
         **_of_messages(principal),
     }
     return render(request, "agent/chat.html", context)

@@ -1,5 +1,6 @@
 """What templates need to know about conversations."""
 
+import json
 import re
 from datetime import datetime
 
@@ -59,6 +60,12 @@ def age(at: datetime) -> str:
 def prose(message: ShownMessage) -> SafeString:
     """The words of an answer."""
     return as_html(message)
+
+
+@register.filter
+def as_sent(value: object) -> str:
+    """An argument of a call: a text as it is, everything else as the JSON that is sent."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 @register.filter

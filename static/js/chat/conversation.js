@@ -6,6 +6,7 @@ import * as composer from "./composer.js";
 import { asText } from "./copying.js";
 import { keep, kept, moveTo } from "./keeping.js";
 import { announce, randomId, text, thread, token } from "./page.js";
+import { everywhere, scopes } from "./scope.js";
 import { grown, lead, look } from "./scroll.js";
 import { Line } from "./socket.js";
 import { OtherTabs } from "./tabs.js";
@@ -37,6 +38,7 @@ export class Conversation {
 
   async ask(query, { insteadOf = null, isWide = false, askedAs = randomId() } = {}) {
     if (insteadOf) cutFrom(insteadOf);
+    if (isWide) everywhere();
     const follows = lastAnswer();
     const item = addQuestion(query);
     const answer = new ComingAnswer();
@@ -91,7 +93,7 @@ export class Conversation {
     const now = this.asked;
     now.isSent = true;
     const place = now.insteadOf ? { instead_of: now.insteadOf } : now.follows ? { follows: now.follows } : {};
-    const scope = now.isWide ? { is_wide: true } : { knowledge_base_ids: composer.scopes() };
+    const scope = now.isWide ? { is_wide: true } : scopes();
     this.line.send({ query: now.query, id: now.askedAs, language: text.language, agent_id: composer.assistant(), ...place, ...scope });
   }
 

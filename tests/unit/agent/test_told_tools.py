@@ -1,0 +1,23 @@
+"""What is done for an answer is told in words: never by the name that a tool has for a model."""
+
+from pathlib import Path
+
+from agent.shown.steps import TOOLS
+from agent.templatetags.conversations import as_sent
+from agent.tools.base import default_names, in_order, load
+
+LIVE = Path("static/js/chat/progress.js")
+
+
+def test_every_tool_has_words_while_it_works_and_afterwards() -> None:
+    load()
+    names = {*default_names(), *(tool.name for tool in in_order())}
+    assert names - set(TOOLS) == set()
+    live = LIVE.read_text(encoding="utf-8")
+    assert {name for name in names if f"\n  {name}: " not in live} == set()
+
+
+def test_an_argument_is_shown_as_it_is_sent() -> None:
+    assert as_sent("会议室 3") == "会议室 3"
+    assert as_sent(["emma", "诺尔"]) == '["emma", "诺尔"]'
+    assert as_sent(True) == "true"
