@@ -35,7 +35,7 @@ _CHIP = re.compile(rf"\s*{_CHIPS[0]}(\d+){_CHIPS[1]}")
 _MARKS = re.compile(rf"{_CHIP.pattern}|[{_OPEN}{_CLOSE}{_OUTSIDE}]")
 _RESERVED = str.maketrans({_CHIPS[0]: "[", _CHIPS[1]: "]", _OPEN: "((", _CLOSE: "))", _OUTSIDE: "*"})
 _PIPE = re.compile(r"\|")
-_CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
+_CODE = re.compile(r"<pre>(.*?)</pre>", re.DOTALL)
 _PART = re.compile(r"<h3>(.*?)</h3>", re.DOTALL)
 LEAST_PARTS = 3  # headings of a text that is long enough for a line of contents
 _HEADING = re.compile(r"<(/?)h[1-6]>")
@@ -126,7 +126,7 @@ def _read(text: str) -> str:
 
 def _with_code(body: str) -> str:
     """Blocks of code, each with a button that copies it; on a page without scripts the button is hidden."""
-    return _CODE.sub(lambda found: render_to_string("agent/message/_code.html", {"code": mark_safe(found[0])}), body)  # noqa: S308 - sanitised
+    return _CODE.sub(lambda found: render_to_string("agent/message/_code.html", {"code": mark_safe(found[1])}), body)  # noqa: S308 - sanitised
 
 
 def _with_contents(body: str, message: ShownMessage) -> str:
