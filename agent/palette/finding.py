@@ -4,15 +4,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AnonymousUser, User
 from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from agent.conversations.presentation.highlights import marked
+from agent.conversations.sessions import found_sessions
 from agent.models import Message, Role, Session
 from agent.palette.places import Place, found_folders, in_all, named_bases
-from agent.sessions import found_sessions
-from agent.shown.matched import marked
 from authz.principal import Principal
 from business.models import DataSource
 from knowledge.models import Document
@@ -61,7 +61,7 @@ class Found:
         return not (self.conversations or self.documents or self.places or self.actions)
 
 
-def find(principal: Principal, user: User, words: str) -> Found:
+def find(principal: Principal, user: User | AnonymousUser, words: str) -> Found:
     """What says all the words in its name, and conversations with a question that does."""
     places = [*named_bases(principal, words), *found_folders(principal, words)] if words else []
     return Found(
@@ -98,7 +98,7 @@ def _says(label: str, words: str) -> bool:
     return all(word.casefold() in label.casefold() for word in words.split())
 
 
-def _actions(principal: Principal, user: User) -> Iterator[Action]:
+def _actions(principal: Principal, user: User | AnonymousUser) -> Iterator[Action]:
     """What the rail and the account menu lead to."""
     yield Action(_("New conversation"), reverse("chat"), "plus")
     yield Action(_("All conversations, and search"), reverse("conversations"), "chat")

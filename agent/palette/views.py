@@ -21,7 +21,7 @@ def _words(request: HttpRequest) -> str:
 def palette(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """`?q=`: what says the words, as a fragment."""
     words = _words(request)
-    context = {"found": find(principal, request.user, words), "words": words}  # type: ignore[arg-type]
+    context = {"found": find(principal, request.user, words), "words": words}
     return render(request, "agent/palette/_found.html", context)
 
 

@@ -6,8 +6,8 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
+from agent.conversations.first_page import FirstPage, first_page
 from agent.events import StopReason
-from agent.first_page import FirstPage, first_page
 from agent.models import Message, Role, Session
 from authz.grants import take_back
 from authz.permissions import Right

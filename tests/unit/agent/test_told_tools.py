@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from agent.shown.steps import TOOLS
+from agent.conversations.presentation.steps import TOOLS
 from agent.templatetags.conversations import as_sent
 from agent.tools.base import default_names, in_order, load
 
