@@ -42,6 +42,30 @@ def test_the_palette_opens_anywhere_finds_and_goes_with_the_keyboard_alone(page:
         expect(page.locator("#shortcuts")).to_be_visible()
 
 
+def test_a_finger_chooses_a_place_and_nothing_that_lies_under_it(page: Page) -> None:
+    with talking() as talk:
+        assert page.context.browser is not None
+        phone = page.context.browser.new_context(has_touch=True, viewport={"width": 390, "height": 500}, locale="en")
+        page = phone.new_page()
+        sign_in(page, talk.url)
+        ask(page, QUESTION)
+        page.goto(talk.url)
+        page.locator("#narrow").tap()
+        under = page.locator(".suggestion", has_text=QUESTION)
+        option = page.locator("#places [role=option]").first
+        expect(option).to_be_visible()
+        place = option.bounding_box()
+        assert place is not None
+        moved = f"button => {{ button.style.cssText = 'position: fixed; inset: {place['y']}px 0 auto; height: {place['height']}px'; }}"
+        under.evaluate(moved)
+        option.tap()
+        expect(page.locator("#scope li")).to_have_count(1)
+        expect(page.locator("#question")).to_be_focused()
+        page.wait_for_timeout(400)  # a click that comes late would have asked by now
+        expect(page.locator("li.question")).to_have_count(0)
+        phone.close()
+
+
 def test_a_question_is_narrowed_to_a_place_until_that_is_taken_away(page: Page) -> None:
     with talking() as talk:
         kitchen = make_base("Kitchen")

@@ -101,8 +101,9 @@ question.addEventListener("keydown", (event) => {
   event.stopImmediatePropagation(); // the question is not sent, and nothing under the list is closed
 }, { capture: true });
 question.addEventListener("blur", () => setTimeout(() => document.activeElement !== question && close(), 150));
-box.addEventListener("pointerdown", (event) => {
-  event.preventDefault(); // the focus stays in the question
+box.addEventListener("mousedown", (event) => event.preventDefault()); // the focus stays in the question
+box.addEventListener("click", (event) => {
+  // not before: the list would be gone when the click of a finger comes, and what lies under it would be clicked
   const option = event.target.closest("[role=option]");
   if (option) take(option);
 });
