@@ -1,6 +1,7 @@
 """What a model writes at length: blocks of code with a button that copies them, and a line of contents above many parts."""
 
 import re
+from typing import Any
 
 from django.urls import reverse
 
@@ -12,7 +13,9 @@ CODE = "```\nkubectl get pods\necho '<script>alert(1)</script>'\n```"
 
 def body_with(house: House, *texts: str) -> str:
     """The page of an answer that a model wrote in these blocks."""
-    sentences = [{"text": text, "citations": [], "gap": "\n\n" if place else ""} for place, text in enumerate(texts)]
+    sentences: list[dict[str, Any]] = [
+        {"text": text, "citations": [], "gap": "\n\n" if place else ""} for place, text in enumerate(texts)
+    ]
     house.session.messages.filter(role=Role.ASSISTANT).update(provider="model", sentences=sentences)
     return plain(client_of(house.reader).get(reverse("conversation", args=[house.session.pk])).content)
 
