@@ -43,8 +43,9 @@ log = structlog.get_logger(__name__)
 class Ask(BaseModel):
     """A question. id: made by the client, which asks again with the same one where it does not know whether it was heard.
 
-    follows: the answer after which it is asked, else the last one. instead_of: the question in whose place it is asked. is_wide: look at
-    more passages, because the first ones said nothing. agent_id: of the assistant that was chosen; None: the default one.
+    folder_ids: with all that lies below them. follows: the answer after which it is asked, else the last one. instead_of: the question
+    in whose place it is asked. is_wide: look at more passages, because the first ones said nothing. agent_id: of the assistant that was
+    chosen; None: the default one.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -53,6 +54,7 @@ class Ask(BaseModel):
     id: UUID | None = None
     agent_id: UUID | None = None
     knowledge_base_ids: list[UUID] = []
+    folder_ids: list[UUID] = []
     knowledge_ids: list[UUID] = []
     follows: UUID | None = None
     instead_of: UUID | None = None
@@ -157,7 +159,11 @@ class ChatConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channel
 
     async def _begin(self, principal: Principal, asked: Ask) -> UUID:
         """Start a run; the id of its answer."""
-        scope = Scope(knowledge_base_ids=tuple(asked.knowledge_base_ids), document_ids=tuple(asked.knowledge_ids))
+        scope = Scope(
+            knowledge_base_ids=tuple(asked.knowledge_base_ids),
+            folder_ids=tuple(asked.folder_ids),
+            document_ids=tuple(asked.knowledge_ids),
+        )
         run = await start(
             principal,
             self.session_id,

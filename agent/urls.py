@@ -3,11 +3,14 @@ from django.urls import URLPattern, path
 from agent import views
 from agent.consumers import ChatConsumer
 from agent.conversations import views as conversation_views
+from agent.palette import views as palette_views
 from agent.query_results import views as query_views
 
 QUERY = "chat/<uuid:session_id>/messages/<uuid:message_id>/queries/<int:number>"
 
 urlpatterns = [
+    path("palette/", palette_views.palette, name="palette"),
+    path("palette/places/", palette_views.places, name="palette-places"),
     path("chat/new/", views.begin, name="conversation-new"),
     path("chat/all/", views.conversations, name="conversations"),
     path("chat/approvals/<uuid:approval_id>/", views.approval, name="approval"),

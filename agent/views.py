@@ -17,8 +17,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from agent.conversations.feedback import rate_answer
+from agent.conversations.first_page import first_page
 from agent.conversations.forms import FeedbackForm
 from agent.conversations.page import conversation_page, turn_page
+from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.presentation.steps import steps_of
 from agent.conversations.sessions import (
     LONGEST_LABEL,
@@ -29,8 +31,10 @@ from agent.conversations.sessions import (
     get_session,
     labels_of,
 )
+from agent.kept_scope import scope_of
 from agent.mcp_client.approvals import decide
-from agent.models import Role
+from agent.models import Role, Session
+from agent.palette.places import places_in
 from agent.profile_choice import assistants_for
 from agent.runs.report import run_report
 from agent.runs.resume import go_on
@@ -39,9 +43,7 @@ from authz.governing import may_oversee
 from authz.pages import signed_in
 from authz.principal import Principal
 from business.source_grants import managed_sources
-from business.sources import open_sources
 from copilot_site.lib.forms import checked
-from knowledge.models import KnowledgeBase
 
 PAGE_SIZE = 50  # conversations
 
@@ -68,17 +70,15 @@ def chat(
     """
     session = get_session(principal, session_id) if session_id else None
     shown = conversation_page(principal, session, through=message_id) if session else []
+    language = get_language() or "en"
+    suggested = suggest(principal) if suggest and not shown else ()
     context = {
-        "session": session,
         "shown": shown,
-        "last": next((each for each in reversed(shown) if each.role == Role.ASSISTANT and each.is_complete), None),
-        "labels": labels_of(principal) if session else (),
-        "shares": session.shares.order_by("-created_at") if session else (),
-        "suggestions": suggest(principal) if suggest and not shown else (),
-        "knowledge_bases": KnowledgeBase.objects.visible_to(principal),
-        "asks_data": not shown and any(opened.layer.semantic_models for opened in open_sources(principal)),
+        **_of_menu(principal, session, shown),
+        "first": None if shown else first_page(principal, request.user, language, suggested=suggested),
+        "places": places_in(principal, scope_of(session.scope)) if session else (),
         "question_length": QUESTION_LENGTH,
-        "assistants": assistants_for(principal, get_language() or "en"),
+        "assistants": assistants_for(principal, language),
         **_of_messages(principal),
     }
     return render(request, "agent/chat.html", context)
@@ -116,15 +116,26 @@ def begin(_request: HttpRequest, principal: Principal) -> JsonResponse:
 @require_GET
 @signed_in
 def message(request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
-    """An answer as HTML with its question before it, to take the place of what was typed and streamed."""
+    """An answer as HTML with its question before it, to take the place of what was typed and streamed, and the menu as it is now."""
     session = get_session(principal, session_id)
-    context = {"turn": turn_page(principal, session, message_id), "session": session, **_of_messages(principal)}
+    turn = turn_page(principal, session, message_id)
+    context = {"turn": turn, **_of_menu(principal, session, turn), **_of_messages(principal)}
     return render(request, "agent/_turn.html", context)
 
 
 def _of_messages(principal: Principal) -> dict[str, object]:
     """What the templates of messages know besides: the sources that this person corrects."""
     return {"corrects": SimpleLazyObject(lambda: managed_sources(principal))}
+
+
+def _of_menu(principal: Principal, session: Session | None, shown: Sequence[ShownMessage]) -> dict[str, object]:
+    """What the menu of a conversation stands on; its last answer is what is shared and taken away."""
+    return {
+        "session": session,
+        "last": next((each for each in reversed(shown) if each.role == Role.ASSISTANT and each.is_complete), None),
+        "labels": labels_of(principal) if session else (),
+        "shares": session.shares.order_by("-created_at") if session else (),
+    }
 
 
 @require_GET

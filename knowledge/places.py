@@ -35,7 +35,7 @@ def places_of(principal: Principal, document_ids: Iterable[UUID]) -> dict[UUID, 
         return {}
     rows = Document.objects.visible_to(principal).filter(pk__in=ids)
     documents = list(rows.select_related("knowledge_base", "owner", "created_by", "current_version"))
-    above = _folders_above(principal, {document.folder_id for document in documents})
+    above = folders_above(principal, {document.folder_id for document in documents})
     return {
         document.pk: DocumentPlace(
             (document.knowledge_base.name, *above[document.folder_id]),
@@ -48,7 +48,7 @@ def places_of(principal: Principal, document_ids: Iterable[UUID]) -> dict[UUID, 
     }
 
 
-def _folders_above(principal: Principal, folder_ids: set[UUID]) -> dict[UUID, list[str]]:
+def folders_above(principal: Principal, folder_ids: set[UUID]) -> dict[UUID, list[str]]:
     """Folder → names of those on the way down to it, itself last; the root is named like its base, and left out."""
     seen = Folder.objects.visible_to(principal).filter(parent__isnull=False)
     links = FolderLink.objects.filter(descendant__in=folder_ids, ancestor__in=seen).order_by("-depth")

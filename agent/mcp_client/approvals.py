@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from agent.kept_scope import kept
 from agent.models import ToolApproval
 from agent.models.mcp_services import LIVES, ApprovalState
 from agent.state import Run
@@ -20,8 +21,6 @@ from audit.actions import Action, Outcome
 from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, NotFound
-
-SCOPE = ("knowledge_base_ids", "folder_ids", "document_ids")
 
 
 class NeedsApproval(ToolMistake):
@@ -38,7 +37,7 @@ def ask_to_allow(run: Run, *, tool: str, title: str, arguments: Mapping[str, Any
         title=title[:200],
         arguments=dict(arguments),
         question=run.state.input.normalized_query,
-        scope={name: [str(pk) for pk in getattr(run.scope, name)] for name in SCOPE},
+        scope=kept(run.scope),
         profile=run.profile.name,
         language=run.language,
     )

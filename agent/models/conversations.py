@@ -14,7 +14,8 @@ class Session(models.Model):
     """One conversation of one person.
 
     label: what they file it under. is_archived: kept out of the rail. within: the folder of the narrow token it was begun with; None where
-    nothing narrowed them. profile: the assistant that was asked last, which the page offers again.
+    nothing narrowed them. profile: the assistant that was asked last, which the page offers again; scope: the places asked in last
+    (`agent.kept_scope`).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -25,6 +26,7 @@ class Session(models.Model):
     is_archived = models.BooleanField(_("archived"), default=False)
     within = models.UUIDField(null=True, editable=False)
     profile = models.ForeignKey(AgentProfile, models.SET_NULL, null=True, editable=False, related_name="+")
+    scope = models.JSONField(default=dict, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 

@@ -34,6 +34,11 @@ def stop_key(run_id: UUID) -> str:
     return f"run:{run_id}:stop"
 
 
+def missing_key(run_id: UUID) -> str:
+    """There while the reaper has seen the lease missing."""
+    return f"run:{run_id}:missing"
+
+
 async def ask_to_stop(run_id: UUID) -> None:
     """Whoever runs this run will stop it within a second; at once where that is this very loop."""
     watch = _watches.get(asyncio.get_running_loop())

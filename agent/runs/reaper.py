@@ -1,6 +1,7 @@
 """Close the runs whose process died: an answer must not spin for ever."""
 
 from datetime import timedelta
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
@@ -12,7 +13,7 @@ from agent import texts
 from agent.events import Error, StopReason
 from agent.models import Message, Role
 from agent.revocation import Grounds
-from agent.runs.leases import LEASE_S, lease_key
+from agent.runs.leases import LEASE_S, lease_key, missing_key
 from agent.runs.log import close_log, grounds_in
 from audit.actions import Action, Outcome
 from audit.record import record
@@ -20,6 +21,8 @@ from business.results.visibility import Queried
 from knowledge.text.language import language_of
 
 MOST = 1000  # at a time; the next beat takes the rest
+CERTAIN_S = 5  # a process that a loaded machine held up has renewed its lease by then
+FORGOTTEN_S = 60  # how long it is remembered that a lease was missing
 
 
 def close_abandoned() -> int:
@@ -33,11 +36,23 @@ def close_abandoned() -> int:
         if valkey.info("server")["uptime_in_seconds"] < LEASE_S:
             return 0  # it has just started and cannot know who lives
         leases = valkey.mget([lease_key(message.pk) for message in still_open])
-        abandoned = [message for message, lease in zip(still_open, leases, strict=True) if lease is None]
+        abandoned = []
+        for message, lease in zip(still_open, leases, strict=True):
+            if lease is not None:
+                valkey.delete(missing_key(message.pk))
+            elif _is_certain(valkey, message.pk):
+                abandoned.append(message)
         for message in abandoned:
             if sentence := _close(message, grounds_in(valkey, message.pk)):
                 close_log(valkey, message.pk, Error(content=sentence, done=True), message.session_id)
     return len(abandoned)
+
+
+def _is_certain(valkey: Redis, run_id: UUID) -> bool:
+    """Whether its lease was missing before, and some time ago: one look may come just when a process cannot renew it."""
+    if valkey.set(missing_key(run_id), "1", ex=FORGOTTEN_S, nx=True):
+        return False
+    return int(valkey.ttl(missing_key(run_id))) <= FORGOTTEN_S - CERTAIN_S
 
 
 @transaction.atomic

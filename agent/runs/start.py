@@ -26,6 +26,7 @@ from agent import texts
 from agent.conversations.branches import followed
 from agent.conversations.sessions import get_session
 from agent.events import Event
+from agent.kept_scope import kept
 from agent.models import DayOfUse, Message, Role, Session
 from agent.outside import AllowedCall
 from agent.profile_choice import profile_of
@@ -178,8 +179,8 @@ def _store_question(run: Run, session: Session) -> UUID:
     answer_id = _answer_id(session.pk, run.asked_as)
     answer = Message(id=answer_id, session=session, parent=question, role=Role.ASSISTANT, is_complete=False)
     Message.objects.bulk_create([question, answer])
-    if session.profile_id != run.profile.id:
-        Session.objects.filter(pk=session.pk).update(profile=run.profile.id)
+    if (session.profile_id, session.scope) != (run.profile.id, kept(run.scope)):
+        Session.objects.filter(pk=session.pk).update(profile=run.profile.id, scope=kept(run.scope))
     detail: dict[str, object] = {"characters": len(run.question)}
     record(run.principal, Action.QUESTION_ASKED, session, run_id=str(answer.pk), detail=detail)
     return answer.pk

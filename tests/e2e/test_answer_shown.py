@@ -139,7 +139,7 @@ def test_copied_text_has_the_numbers_of_sources(system: System, page: Page) -> N
     expect(answer.locator(".copy.is-done")).to_be_visible()
     copied = page.evaluate("navigator.clipboard.readText()").splitlines()
     assert copied[0].endswith("[1]")
-    assert copied[-1].startswith(title_of(answer.locator("button.cite").first))
+    assert copied[-1].startswith(f"[1] {title_of(answer.locator('button.cite').first)} · ")
 
 
 def title_of(chip: Locator) -> str:

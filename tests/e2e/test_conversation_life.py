@@ -1,5 +1,7 @@
 """What a person does with questions: stop them, let them wait, ask them again, in other words, and wider."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -121,3 +123,20 @@ def test_the_same_can_be_asked_again_and_wider_where_nothing_was_found(page: Pag
         page.get_by_role("button", name="Ask the same again").click()
         expect(page.locator(".branches")).to_contain_text("3/3")
         assert questions(page) == [QUESTION]
+
+
+def test_the_menu_of_a_conversation_is_there_with_its_first_answer_and_follows_the_last(page: Page) -> None:
+    with talking() as talk:
+        sign_in(page, talk.url)
+        expect(page.locator("#more")).to_be_hidden()
+        for place, question in enumerate((QUESTION, OTHER)):
+            ask(page, question, place)
+            expect(page.locator("#more")).to_be_visible()
+            share = page.locator("#conversation-menu form[action$='/share/']")
+            last = page.locator("li.answer").last.get_attribute("id")
+            assert last is not None
+            expect(share).to_have_attribute("action", re.compile(last.removeprefix("m-")))
+        page.get_by_role("button", name="Name, file, share or export this conversation").click()
+        page.get_by_label("Name of the conversation").fill("Rules for trips")
+        page.get_by_role("button", name="Save the name").click()
+        expect(page.locator("#chat-title")).to_have_text("Rules for trips")

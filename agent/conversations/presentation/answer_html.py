@@ -7,6 +7,7 @@ from typing import Final
 
 import nh3
 from django.template.loader import render_to_string
+from django.utils.html import strip_tags
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
@@ -31,8 +32,12 @@ _TAGS = {
 # Where chips, unchecked sentences and what is from outside stand while Markdown is read: punctuation, so that emphasis beside it is one.
 _CHIPS, _OPEN, _CLOSE, _OUTSIDE = "⁅⁆", "⸨", "⸩", "⁂"
 _CHIP = re.compile(rf"\s*{_CHIPS[0]}(\d+){_CHIPS[1]}")
+_MARKS = re.compile(rf"{_CHIP.pattern}|[{_OPEN}{_CLOSE}{_OUTSIDE}]")
 _RESERVED = str.maketrans({_CHIPS[0]: "[", _CHIPS[1]: "]", _OPEN: "((", _CLOSE: "))", _OUTSIDE: "*"})
 _PIPE = re.compile(r"\|")
+_CODE = re.compile(r"<pre>(.*?)</pre>", re.DOTALL)
+_PART = re.compile(r"<h3>(.*?)</h3>", re.DOTALL)
+LEAST_PARTS = 3  # headings of a text that is long enough for a line of contents
 _HEADING = re.compile(r"<(/?)h[1-6]>")
 
 Part = tuple[ShownSentence, list[Chip]]
@@ -44,7 +49,8 @@ def as_html(message: ShownMessage) -> SafeString:
         return _lines(message.content)
     parts = list(chips_after(message, message.around.sources))
     is_written = message.provider not in OURS and message.stop_reason != StopReason.NOT_CONFIRMED
-    body = _read(_written(parts)) if is_written else _lines(_told(parts, _above_tables(message)))
+    written = _with_contents(_read(_written(parts)), message) if is_written else ""
+    body = written or _lines(_told(parts, _above_tables(message)))
     chips = ["".join(map(_drawn, each)) for _sentence, each in parts]
     unchecked = f'</span> <span class="unchecked-mark">{html.escape(_("(not checked against the source)"))}</span>'
     outside = f' <span class="outside-mark">{html.escape(_("(from outside)"))}</span>'
@@ -111,9 +117,31 @@ def _above_tables(message: ShownMessage) -> dict[str, str]:
 def _read(text: str) -> str:
     """Markdown as HTML without anything that loads, links or runs; headings stand below those of the page."""
     body = _HEADING.sub(r"<\1h3>", nh3.clean(_MARKDOWN.render(text), tags=_TAGS, attributes={"ol": {"start"}}))
-    return body.replace("<table>", '<div class="table-scroll"><table class="written-table">').replace(
-        "</table>", "</table></div>"
+    return (
+        _with_code(body)
+        .replace("<table>", '<div class="table-scroll"><table class="written-table">')
+        .replace("</table>", "</table></div>")
     )
+
+
+def _with_code(body: str) -> str:
+    """Blocks of code, each with a button that copies it; on a page without scripts the button is hidden."""
+    return _CODE.sub(lambda found: render_to_string("agent/message/_code.html", {"code": mark_safe(found[1])}), body)  # noqa: S308 - sanitised
+
+
+def _with_contents(body: str, message: ShownMessage) -> str:
+    """A long text with a line above it that leads to its parts; headings say their words once more there, without what stands in them."""
+    parts: list[tuple[str, str]] = []
+
+    def named(found: re.Match[str]) -> str:
+        anchor = f"h-{message.id}-{len(parts) + 1}"
+        parts.append((anchor, html.unescape(strip_tags(_MARKS.sub("", found[1])))))
+        return f'<h3 id="{anchor}" tabindex="-1">{found[1]}</h3>'
+
+    body = _PART.sub(named, body)
+    if len(parts) < LEAST_PARTS:
+        return body
+    return render_to_string("agent/message/_contents.html", {"parts": parts}) + body
 
 
 def _lines(text: str) -> SafeString:

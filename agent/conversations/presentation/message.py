@@ -239,5 +239,10 @@ class ShownMessage:
         return not self.sentences or any(not sentence.is_row for sentence in self.sentences)
 
     @property
+    def is_legible(self) -> bool:
+        """Whether anything that it says is not hidden from whoever reads it."""
+        return not self.sentences or any(not sentence.is_masked for sentence in self.sentences)
+
+    @property
     def unchecked_count(self) -> int:
         return sum(not sentence.is_checked for sentence in self.sentences)

@@ -35,6 +35,11 @@ TOOLS: Final[Mapping[str, Said]] = {
     "calculate": gettext_lazy("Calculated"),
     "thinking": gettext_lazy("Thought it over"),
     "todo_write": gettext_lazy("Made a plan"),
+    "query_knowledge_graph": gettext_lazy("Followed how things are connected"),
+    "web_search": gettext_lazy("Searched outside the company"),
+    "web_fetch": gettext_lazy("Read a page outside the company"),
+    "read_skill": gettext_lazy("Read an instruction"),
+    "execute_skill_script": gettext_lazy("Ran a script"),
 }
 ACTIONS: Final[Mapping[str, Said]] = {
     "validate": gettext_lazy("Looked whether you may still read all of it"),

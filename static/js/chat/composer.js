@@ -8,7 +8,6 @@ const question = document.getElementById("question");
 const send = document.getElementById("send");
 const stop = document.getElementById("stop");
 const counter = document.getElementById("counter");
-const scope = document.getElementById("scope");
 const limit = Number(text.limit);
 const COUNT_FROM = limit - 500; // characters; before that a counter is only noise
 
@@ -53,10 +52,6 @@ export function giveBack(query) {
 
 export function assistant() {
   return document.getElementById("assistant")?.value || null; // of agent/_assistants.html
-}
-
-export function scopes() {
-  return scope?.value ? [scope.value] : [];
 }
 
 function submit(submitted) {

@@ -6,10 +6,11 @@ import * as composer from "./composer.js";
 import { asText } from "./copying.js";
 import { keep, kept, moveTo } from "./keeping.js";
 import { announce, randomId, text, thread, token } from "./page.js";
+import { everywhere, scopes } from "./scope.js";
 import { grown, lead, look } from "./scroll.js";
 import { Line } from "./socket.js";
 import { OtherTabs } from "./tabs.js";
-import { addQuestion, cutFrom, lastAnswer, stored, unfinished } from "./thread.js";
+import { addQuestion, cutFrom, lastAnswer, renewMenu, stored, unfinished } from "./thread.js";
 
 export class Conversation {
   // named: called with the title of a new conversation. ended: when an answer is over; with false where it was stopped or failed.
@@ -37,6 +38,7 @@ export class Conversation {
 
   async ask(query, { insteadOf = null, isWide = false, askedAs = randomId() } = {}) {
     if (insteadOf) cutFrom(insteadOf);
+    if (isWide) everywhere();
     const follows = lastAnswer();
     const item = addQuestion(query);
     const answer = new ComingAnswer();
@@ -91,7 +93,7 @@ export class Conversation {
     const now = this.asked;
     now.isSent = true;
     const place = now.insteadOf ? { instead_of: now.insteadOf } : now.follows ? { follows: now.follows } : {};
-    const scope = now.isWide ? { is_wide: true } : { knowledge_base_ids: composer.scopes() };
+    const scope = now.isWide ? { is_wide: true } : scopes();
     this.line.send({ query: now.query, id: now.askedAs, language: text.language, agent_id: composer.assistant(), ...place, ...scope });
   }
 
@@ -173,9 +175,11 @@ export class Conversation {
     const url = `/chat/${this.session}/messages/${event.assistant_message_id}/`;
     const page = await patiently(url).catch(() => null);
     if (page?.ok) {
-      const [question, told] = stored(await page.text());
+      const html = await page.text();
+      const [question, told] = stored(html);
       item.replaceWith(question);
       answer.item.replaceWith(told);
+      renewMenu(html);
       const said = told.querySelector(".answer-text");
       announce.textContent = said ? asText(said, { withNumbers: false }) : "";
     } else answer.state.remove(); // what was streamed stays; it is the same text

@@ -1,15 +1,27 @@
-// An answer as text, with its sources under it.
+// An answer as text, with its sources under it as footnotes; a block of code alone.
+
+import { copyText } from "../site.js";
 
 const BLOCKS = "p, li, tr, h3, pre";
 
-export function answerAsText(answer) {
+export function listenToCopies(thread) {
+  thread.addEventListener("click", (event) => {
+    const answer = event.target.closest("[data-copy-answer]");
+    if (answer) copyText(answerAsText(answer.closest(".answer")), answer);
+    const code = event.target.closest("[data-copy-code]");
+    if (code) copyText(code.parentElement.querySelector("pre").textContent, code);
+  });
+}
+
+function answerAsText(answer) {
   const said = [...answer.querySelectorAll(".answer-text")].map((said) => asText(said));
   const quoted = [...answer.querySelectorAll(".quotation blockquote mark, .quotation .is-marked")].map((part) =>
     (part.matches("tr") ? [...part.cells].map((cell) => cell.textContent).join(" | ") : part.textContent),
   );
-  const sources = [...answer.querySelectorAll(".sources-cited .source, .quotation .source")].map((source) =>
-    [...source.querySelectorAll(".source-title, .source-place")].map((part) => part.textContent.trim()).filter(Boolean).join(" · "),
-  );
+  const sources = [...answer.querySelectorAll("[data-number]")].map((source) => {
+    const parts = [...source.querySelectorAll(".source-title, .source-place")].map((part) => part.textContent.replace(/\s+/g, " ").trim());
+    return `[${source.dataset.number}] ${parts.filter(Boolean).join(" · ")}`;
+  });
   return [...said, ...quoted, ...sources].filter(Boolean).join("\n");
 }
 

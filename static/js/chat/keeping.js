@@ -16,7 +16,7 @@ export function kept(what) {
 
 export function moveTo(session) {
   // what was begun on the first page belongs to the conversation that it has become
-  for (const what of ["draft", "queue", "asked"]) {
+  for (const what of ["draft", "queue", "asked", "scope"]) {
     const value = kept(what);
     keep(what, null);
     if (value !== null) sessionStorage.setItem(`${text.user}:${session}:${what}`, JSON.stringify(value));

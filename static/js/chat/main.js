@@ -1,11 +1,10 @@
 // The chat page: what is clicked and typed there, and which part of the chat does it.
 
 import { openSource } from "../drawer.js";
-import { copyText } from "../site.js";
 import "./cards.js";
 import * as composer from "./composer.js";
 import { Conversation } from "./conversation.js";
-import { answerAsText } from "./copying.js";
+import { listenToCopies } from "./copying.js";
 import { edit } from "./editing.js";
 import "./feedback.js";
 import { element, script, text, thread } from "./page.js";
@@ -58,6 +57,7 @@ function askInstead(query, insteadOf, isWide = false) {
   if (!conversation.isBusy) conversation.ask(query, { insteadOf, isWide });
 }
 
+listenToCopies(thread);
 composer.listen({ submitted: ask, stopped: () => conversation.stop() });
 for (const suggestion of document.querySelectorAll("#welcome .suggestion")) {
   suggestion.addEventListener("click", () => ask(suggestion.textContent.trim()));
@@ -68,8 +68,6 @@ thread.addEventListener("click", (event) => {
   if (reading) ask(reading.textContent.trim());
   const source = clicked("[data-source]");
   if (source) openSource(source, text.textSourceFailed);
-  const copy = clicked("[data-copy-answer]");
-  if (copy) copyText(answerAsText(copy.closest(".answer")), copy);
   if (clicked("[data-edit]")) edit(clicked(".question"), askInstead);
   const again = clicked("[data-again]");
   if (again) {

@@ -1,6 +1,7 @@
 // What is being done for an answer, in one line, from the events of its run; each line stands long enough to be read.
 
 const STEP_MS = 200;
+const MOST_WAITING = 3; // lines; what comes faster, as a run that is told anew, is not played back: the last one is true
 const words = document.getElementById("progress-words").dataset;
 
 const CALLS = {
@@ -15,6 +16,11 @@ const CALLS = {
   calculate: () => words.calculate,
   thinking: () => words.think,
   todo_write: () => words.plan,
+  query_knowledge_graph: () => words.graph,
+  web_search: ({ query }) => (first(query) ? fill(words.webFor, first(query)) : words.web),
+  web_fetch: () => words.webPage,
+  read_skill: () => words.skill,
+  execute_skill_script: () => words.script,
 };
 
 const RESULTS = {
@@ -45,6 +51,7 @@ export class Progress {
     const sentence = this.#told(event);
     if (!sentence) return;
     this.coming.push(sentence);
+    if (this.coming.length > MOST_WAITING) this.coming = this.coming.slice(-1);
     if (!this.timer) this.#next();
   }
 

@@ -40,6 +40,15 @@ export function stored(html) {
   return new DOMParser().parseFromString(`<ol>${html}</ol>`, "text/html").querySelectorAll("li.message");
 }
 
+export function renewMenu(html) {
+  // the menu of the conversation shares and takes away what is there up to its last answer; nobody's open menu is taken from them
+  const now = new DOMParser().parseFromString(html, "text/html").getElementById("menu-now");
+  const menu = document.getElementById("conversation-menu");
+  if (!now || menu?.matches(":popover-open")) return;
+  menu?.remove();
+  document.getElementById("more").replaceWith(now.content);
+}
+
 export function unfinished() {
   // {answer, item, id, query} of an answer that was being written when the page was loaded; null where there is none
   const answer = thread.querySelector("[data-unfinished]");

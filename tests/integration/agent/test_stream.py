@@ -16,7 +16,7 @@ from agent.events import StopReason
 from agent.models import Message, Role
 from agent.revocation import Grounds
 from agent.runs import follow, leases, reaper
-from agent.runs.leases import LEASE_S, ask_to_stop, lease_key
+from agent.runs.leases import LEASE_S, ask_to_stop, lease_key, missing_key
 from agent.runs.log import Entry, log_key
 from agent.runs.reaper import close_abandoned
 from audit.actions import Action, Outcome
@@ -277,7 +277,8 @@ def abandoned(reader: Principal) -> Message:
 
 @pytest.fixture
 def long_up(monkeypatch: pytest.MonkeyPatch, valkey: Any) -> None:
-    """The tests' Valkey is younger than a lease."""
+    """The tests' Valkey is younger than a lease, and a second look comes at once."""
+    monkeypatch.setattr(reaper, "CERTAIN_S", 0)
     info = {"uptime_in_seconds": LEASE_S}
     monkeypatch.setattr(Redis, "info", lambda self, *sections: info)
 
@@ -285,6 +286,7 @@ def long_up(monkeypatch: pytest.MonkeyPatch, valkey: Any) -> None:
 @pytest.mark.usefixtures("long_up")
 def test_an_answer_that_nobody_makes_is_closed_as_an_error(reader: Principal) -> None:
     message = abandoned(reader)
+    assert close_abandoned() == 0, "one look is not enough"
     assert close_abandoned() == 1
     message.refresh_from_db()
     assert (message.is_complete, message.stop_reason) == (True, StopReason.TOOL_ERROR)
@@ -306,6 +308,7 @@ def test_an_answer_that_ends_while_it_is_looked_at_keeps_its_words(
 
     monkeypatch.setattr(reaper, "grounds_in", ended)
     close_abandoned()
+    close_abandoned()
     message.refresh_from_db()
     assert (message.content, message.stop_reason) == ("Thirty days.", "")
     assert not AuditEntry.objects.filter(action=Action.QUESTION_ANSWERED).exists()
@@ -318,6 +321,24 @@ def test_an_answer_that_somebody_makes_is_left_alone(reader: Principal, valkey: 
     assert close_abandoned() == 0
     message.refresh_from_db()
     assert not message.is_complete
+
+
+@pytest.mark.usefixtures("long_up")
+def test_a_process_that_was_held_up_for_one_look_goes_on(reader: Principal, valkey: Any) -> None:
+    message = abandoned(reader)
+    for _turn in range(2):
+        assert close_abandoned() == 0
+        valkey.set(lease_key(message.pk), "1", ex=LEASE_S)  # it was late, and lives
+        assert close_abandoned() == 0
+        valkey.delete(lease_key(message.pk))
+
+
+def test_two_looks_in_a_row_are_one(reader: Principal, monkeypatch: pytest.MonkeyPatch, valkey: Any) -> None:
+    monkeypatch.setattr(Redis, "info", lambda self, *sections: {"uptime_in_seconds": LEASE_S})
+    message = abandoned(reader)
+    assert [close_abandoned(), close_abandoned()] == [0, 0], "beat may be late with one and on time with the next"
+    valkey.expire(missing_key(message.pk), reaper.FORGOTTEN_S - reaper.CERTAIN_S)
+    assert close_abandoned() == 1
 
 
 def test_a_valkey_that_has_just_started_knows_nobody(reader: Principal, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -337,7 +358,7 @@ def test_a_process_that_was_taken_for_dead_changes_nothing_when_it_comes_back(
         await live.read(until=is_answer)
         valkey.delete(lease_key(live.message_id))
         await Message.objects.filter(pk=live.message_id).aupdate(created_at=long_ago)
-        assert await sync_to_async(close_abandoned)() == 1
+        assert [await sync_to_async(close_abandoned)() for _look in range(2)] == [0, 1]
         ended = await live.read()
         for task in asyncio.all_tasks():
             if task.get_name().startswith("walk "):

@@ -109,8 +109,10 @@ def test_words_of_a_question_are_shown_and_not_obeyed(house: House) -> None:
 def test_a_message_alone_is_the_same_html_as_in_its_conversation(house: House) -> None:
     answer = house.session.messages.get(role=Role.ASSISTANT)
     client = client_of(house.reader)
-    alone = plain(client.get(reverse("message", args=[house.session.pk, answer.pk])).content).strip()
-    assert alone in conversation(house)
+    alone = plain(client.get(reverse("message", args=[house.session.pk, answer.pk])).content)
+    messages, _template, menu = alone.partition('<template id="menu-now">')
+    assert messages.strip() in conversation(house)
+    assert menu.removesuffix("</template>\n").strip() in conversation(house)
 
 
 def test_a_conversation_begins_ends_and_is_ones_own(house: House) -> None:

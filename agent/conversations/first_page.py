@@ -1,0 +1,134 @@
+"""The page on which a conversation begins: what this person may ask here, and what to begin with."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from agent import texts
+from agent.conversations.sessions import sessions_of
+from agent.events import StopReason
+from agent.models import Message, Role
+from authz.principal import Principal
+from business.sources import OpenSource, open_sources
+from knowledge.library import knowledge_bases_of
+from knowledge.models import Chunk, Document, KnowledgeBase
+from knowledge.places import DocumentPlace, places_of
+from knowledge.services.bases import may_make_bases
+
+MOST_SUGGESTIONS, MOST_AGAIN, MOST_RECENT, MOST_TABLES = 6, 3, 4, 12
+LOOKED_AT = 12  # documents, the latest ones, whose headings may become questions
+WEEK = timedelta(days=7)
+_NUMBERING = re.compile(
+    r"^(?:\d+(?:\.\d+)*[.)、]?\s+|第[一二三四五六七八九十百\d]+[章节条]\s*|[一二三四五六七八九十]+、\s*)"
+)
+
+
+@dataclass(frozen=True)
+class RecentDocument:
+    id: UUID
+    title: str
+    place: DocumentPlace
+
+
+@dataclass(frozen=True)
+class FirstPage:
+    """What this person may ask, and what to begin with, under today's rights.
+
+    name: how they are greeted. suggestions: questions in the language of the page. again: own questions of the last week that were
+    answered, the latest first. recent: the documents that changed last. bases: with `documents`, the number that they may read; empty_base:
+    one that they see and that has nothing to read. tables: what there is to count, in words; asks_data: whether there is any.
+    """
+
+    name: str
+    suggestions: tuple[str, ...]
+    again: tuple[str, ...]
+    recent: tuple[RecentDocument, ...]
+    bases: tuple[KnowledgeBase, ...]
+    empty_base: KnowledgeBase | None
+    tables: tuple[str, ...]
+    asks_data: bool
+    may_make_bases: bool
+
+    @property
+    def reads_documents(self) -> bool:
+        return bool(self.recent)
+
+
+def first_page(
+    principal: Principal, user: User | AnonymousUser, language: str, *, suggested: Sequence[str] = ()
+) -> FirstPage:
+    """language: of the page, as Django has it. suggested: questions that come before those made of documents."""
+    latest = list(
+        Document.objects.visible_to(principal).exclude(current_version=None).order_by("-updated_at")[:LOOKED_AT]
+    )
+    sources = [opened for opened in open_sources(principal) if opened.layer.semantic_models]
+    made = _of_headings(principal, language) if len(suggested) < MOST_SUGGESTIONS else ()
+    bases = list(knowledge_bases_of(principal))
+    return FirstPage(
+        getattr(user, "first_name", "") or user.get_username(),
+        tuple(dict.fromkeys([*suggested, *made]))[:MOST_SUGGESTIONS],
+        tuple(_asked_before(principal)),
+        tuple(_recent(principal, latest[:MOST_RECENT])),
+        tuple(base for base in bases if base.documents),  # type: ignore[attr-defined]
+        next((base for base in bases if not base.documents), None),  # type: ignore[attr-defined]
+        tuple(dict.fromkeys(_named(sources, language)))[:MOST_TABLES],
+        bool(sources),
+        may_make_bases(principal),
+    )
+
+
+def _recent(principal: Principal, documents: Iterable[Document]) -> Iterator[RecentDocument]:
+    found = list(documents)
+    places = places_of(principal, [document.pk for document in found])
+    for document in found:
+        if document.pk in places:
+            yield RecentDocument(document.pk, document.title, places[document.pk])
+
+
+def _named(sources: Iterable[OpenSource], language: str) -> Iterator[str]:
+    for opened in sources:
+        for model in opened.layer.semantic_models if opened.is_kept else ():
+            yield model.label.said(language) or model.name.replace("_", " ")
+
+
+def _asked_before(principal: Principal) -> list[str]:
+    answered = Message.objects.filter(
+        session__in=sessions_of(principal).filter(is_archived=False),
+        role=Role.ASSISTANT,
+        stop_reason=StopReason.OK,
+        created_at__gt=timezone.now() - WEEK,
+        parent__isnull=False,
+    )
+    rows = answered.order_by("-created_at").values_list("parent__content", flat=True)[: 10 * MOST_AGAIN]
+    return list(dict.fromkeys(rows))[:MOST_AGAIN]
+
+
+def _of_headings(principal: Principal, language: str) -> Iterator[str]:
+    """Questions that documents in the language of the page answer, one of each of the latest."""
+    code = "zh" if language.startswith("zh") else "en"
+    rows = Document.objects.visible_to(principal).filter(language=code).exclude(current_version=None)
+    documents = {row.current_version_id: row for row in rows.order_by("-updated_at")[:LOOKED_AT]}
+    chunks = Chunk.objects.visible_to(principal).filter(version_id__in=documents)
+    headings: dict[Any, list[str]] = {}
+    for version_id, path in chunks.order_by("position").values_list("version_id", "heading_path"):
+        if path:
+            headings.setdefault(version_id, []).append(path[-1])
+    told = [_asked_of(document, headings.get(version_id, ())) for version_id, document in documents.items()]
+    yield from (question for _order, question in sorted(told, key=lambda each: each[0]))
+
+
+def _asked_of(document: Document, headings: Iterable[str]) -> tuple[int, str]:
+    """A question to a document, and how good it is, from 0: its own, about a part of it, about all of it."""
+    found = [_NUMBERING.sub("", heading).strip() for heading in headings]
+    if question := next((each for each in found if each.endswith(("?", "？"))), ""):
+        return 0, question
+    if about := next((each for each in found if each and each not in document.title), ""):
+        return 1, _("What does “%(title)s” say about %(heading)s?") % {"title": document.title, "heading": about}
+    return 2, str(texts.ABOUT_A_DOCUMENT) % {"title": document.title}

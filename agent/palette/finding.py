@@ -1,0 +1,114 @@
+"""What the palette finds, under the rights of whoever looks."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from agent.conversations.presentation.highlights import marked
+from agent.conversations.sessions import found_sessions
+from agent.models import Message, Role, Session
+from agent.palette.places import Place, found_folders, in_all, named_bases
+from authz.principal import Principal
+from business.models import DataSource
+from knowledge.models import Document
+from knowledge.places import DocumentPlace, places_of
+from knowledge.services.bases import may_make_bases
+
+MOST = 6  # of each kind
+
+
+@dataclass(frozen=True)
+class FoundConversation:
+    """snippet: the question that says the words, with them; "" where the title does."""
+
+    id: UUID
+    title: str
+    snippet: SafeString | str
+
+
+@dataclass(frozen=True)
+class FoundDocument:
+    id: UUID
+    title: str
+    place: DocumentPlace | None
+
+
+@dataclass(frozen=True)
+class Action:
+    """Somewhere to go. icon: of the sprite."""
+
+    label: str
+    url: str
+    icon: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """Of each kind at most MOST. Without words: the latest conversations and documents, and every action."""
+
+    conversations: tuple[FoundConversation, ...]
+    documents: tuple[FoundDocument, ...]
+    places: tuple[Place, ...]
+    actions: tuple[Action, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.conversations or self.documents or self.places or self.actions)
+
+
+def find(principal: Principal, user: User | AnonymousUser, words: str) -> Found:
+    """What says all the words in its name, and conversations with a question that does."""
+    places = [*named_bases(principal, words), *found_folders(principal, words)] if words else []
+    return Found(
+        tuple(_conversations(principal, words)),
+        tuple(_documents(principal, words)),
+        tuple(places[:MOST]),
+        tuple(action for action in _actions(principal, user) if _says(action.label, words)),
+    )
+
+
+def _conversations(principal: Principal, words: str) -> Iterator[FoundConversation]:
+    sessions = list(found_sessions(principal, words)[:MOST])
+    said = _questions(sessions, words) if words else {}
+    for session in sessions:
+        snippet = "" if _says(session.title, words) else marked(said.get(session.pk, ""), words)
+        yield FoundConversation(session.pk, session.title, snippet)
+
+
+def _questions(sessions: Iterable[Session], words: str) -> dict[UUID, str]:
+    """Conversation → the latest of its questions that says all the words."""
+    rows = Message.objects.filter(in_all(words, "content"), session__in=list(sessions), role=Role.USER)
+    return dict(rows.order_by("created_at").values_list("session_id", "content"))
+
+
+def _documents(principal: Principal, words: str) -> Iterator[FoundDocument]:
+    rows = Document.objects.visible_to(principal).filter(in_all(words, "title", "filename"))
+    found = dict(rows.order_by("-updated_at", "pk").values_list("pk", "title")[:MOST])
+    places = places_of(principal, found)
+    for pk, title in found.items():
+        yield FoundDocument(pk, title, places.get(pk))
+
+
+def _says(label: str, words: str) -> bool:
+    return all(word.casefold() in label.casefold() for word in words.split())
+
+
+def _actions(principal: Principal, user: User | AnonymousUser) -> Iterator[Action]:
+    """What the rail and the account menu lead to."""
+    yield Action(_("New conversation"), reverse("chat"), "plus")
+    yield Action(_("All conversations, and search"), reverse("conversations"), "chat")
+    yield Action(_("Library"), reverse("library"), "library")
+    if may_make_bases(principal):
+        yield Action(_("New knowledge base"), reverse("base-new"), "plus")
+    if DataSource.objects.visible_to(principal).exists():
+        yield Action(_("Explore data"), reverse("explore"), "chart")
+    if user.is_staff:
+        yield Action(_("Administration"), reverse("admin:index"), "settings")
+    yield Action(_("Requests for access"), reverse("my-requests"), "lock")
+    yield Action(_("API tokens"), reverse("tokens"), "key")
+    yield Action(_("Trash"), reverse("trash"), "trash")

@@ -1,0 +1,32 @@
+"""The two lists that come while somebody types: of the palette, and of places beside the question."""
+
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from agent.palette.finding import find
+from agent.palette.places import find_places
+from authz.pages import signed_in
+from authz.principal import Principal
+
+MOST_CHARACTERS = 200
+
+
+def _words(request: HttpRequest) -> str:
+    return request.GET.get("q", "").strip()[:MOST_CHARACTERS]
+
+
+@require_GET
+@signed_in
+def palette(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """`?q=`: what says the words, as a fragment."""
+    words = _words(request)
+    context = {"found": find(principal, request.user, words), "words": words}
+    return render(request, "agent/palette/_found.html", context)
+
+
+@require_GET
+@signed_in
+def places(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """`?q=`: where a question can be asked, as a fragment."""
+    return render(request, "agent/palette/_places.html", {"places": find_places(principal, _words(request))})

@@ -1,0 +1,99 @@
+"""The palette, the list of shortcuts, and a question that is narrowed to a place, with the keyboard alone."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from agent.models import Session
+from tests.e2e.talking import QUESTION, ask, send, settled, sign_in, talking
+from tests.factories import allow, make_base, make_document
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_the_palette_opens_anywhere_finds_and_goes_with_the_keyboard_alone(page: Page) -> None:
+    with talking() as talk:
+        sign_in(page, talk.url)
+        ask(page, QUESTION)
+        page.goto(f"{talk.url}/library/")
+        palette, options = page.locator("#palette"), page.locator("#palette [role=option]")
+        page.keyboard.press("Control+k")
+        expect(palette.get_by_role("combobox")).to_be_focused()
+        page.keyboard.type("trips")
+        expect(options).to_contain_text([QUESTION, "Trips", "Find “trips”"])
+        page.keyboard.press("ArrowDown")
+        expect(options.nth(1)).to_have_attribute("aria-selected", "true")
+        expect(palette.get_by_role("combobox")).to_have_attribute("aria-activedescendant", "palette-list-1")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/documents/**")
+        page.keyboard.press("Control+k")
+        expect(options.first).to_contain_text(QUESTION)
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/chat/**")
+        page.keyboard.press("Control+k")
+        expect(palette).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(palette).to_be_hidden()
+        expect(page.locator("#question")).to_be_focused()
+        page.keyboard.type("?")
+        expect(page.locator("#shortcuts")).to_be_hidden()
+        expect(page.locator("#question")).to_have_value("?")
+        page.locator(".brand").focus()
+        page.keyboard.press("?")
+        expect(page.locator("#shortcuts")).to_be_visible()
+
+
+def test_a_finger_chooses_a_place_and_nothing_that_lies_under_it(page: Page) -> None:
+    with talking() as talk:
+        assert page.context.browser is not None
+        phone = page.context.browser.new_context(has_touch=True, viewport={"width": 390, "height": 500}, locale="en")
+        page = phone.new_page()
+        sign_in(page, talk.url)
+        ask(page, QUESTION)
+        page.goto(talk.url)
+        page.locator("#narrow").tap()
+        under = page.locator(".suggestion", has_text=QUESTION)
+        option = page.locator("#places [role=option]").first
+        expect(option).to_be_visible()
+        place = option.bounding_box()
+        assert place is not None
+        moved = f"button => {{ button.style.cssText = 'position: fixed; inset: {place['y']}px 0 auto; height: {place['height']}px'; }}"
+        under.evaluate(moved)
+        option.tap()
+        expect(page.locator("#scope li")).to_have_count(1)
+        expect(page.locator("#question")).to_be_focused()
+        page.wait_for_timeout(400)  # a click that comes late would have asked by now
+        expect(page.locator("li.question")).to_have_count(0)
+        phone.close()
+
+
+def test_a_question_is_narrowed_to_a_place_until_that_is_taken_away(page: Page) -> None:
+    with talking() as talk:
+        kitchen = make_base("Kitchen")
+        make_document(kitchen, "soup.md", "# Soup\n\nSoup is served at noon.", ingested=True)
+        allow(talk.nina, kitchen)
+        sign_in(page, talk.url)
+        places, chips = page.locator("#places [role=option]"), page.locator("#scope li")
+        page.locator("#question").press_sequentially(f"{QUESTION} @kitch")
+        expect(places).to_have_count(1)
+        page.keyboard.press("Enter")
+        expect(chips).to_have_text(["in Kitchen: one document you can read"])
+        expect(page.locator("#question")).to_have_value(f"{QUESTION} ")
+        page.reload()
+        expect(chips).to_have_count(1)
+        expect(page.locator("#question")).to_have_value(f"{QUESTION} ")
+        page.keyboard.press("Enter")
+        expect(settled(page)).not_to_contain_text("coast")
+        assert Session.objects.get().scope == {"knowledge_base_ids": [str(kitchen.pk)]}
+        page.evaluate("sessionStorage.clear()")
+        page.reload()
+        expect(chips).to_have_text(["in Kitchen: one document you can read"])
+        page.get_by_role("button", name="Search everywhere again").click()
+        expect(chips).to_have_count(0)
+        send(page, QUESTION)
+        expect(settled(page, 1)).to_contain_text("coast")
+        assert Session.objects.get().scope == {}
+        page.get_by_role("button", name="Ask in one place alone").click()
+        expect(places.first).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.locator("#places")).to_be_hidden()
+        expect(page.locator("#question")).to_have_value("@")

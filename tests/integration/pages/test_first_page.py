@@ -1,0 +1,104 @@
+"""The page on which a conversation begins shows what this person may read and has asked, and nothing of anybody else's."""
+
+from datetime import timedelta
+
+from django.contrib.auth.models import User
+from django.urls import reverse
+from django.utils import timezone
+
+from agent.conversations.first_page import FirstPage, first_page
+from agent.events import StopReason
+from agent.models import Message, Role, Session
+from authz.grants import take_back
+from authz.permissions import Right
+from tests.factories import allow, make_base, make_document, make_user
+from tests.integration.pages.house import House, client_of, principal_of
+
+LONG = "It takes one minute at most, and nobody has to be asked. " * 40
+
+
+def document(title: str, *headings: str) -> str:
+    """A text whose parts are long enough to be passages of their own."""
+    return "\n\n".join([f"# {title}", LONG, *(f"## {heading}\n\n{LONG}" for heading in headings)])
+
+
+GUIDE = document("Guide to pods", "2.1 Rolling back", "2.2 Going on")
+FAQ = document("Answers", "Before", "How long does a rollback take?")
+PLAN = document("Secret plan", "When is the merger?")
+HANDBOOK = (
+    f"# 员工手册\n\n{'公司员工应遵守本手册的规定。' * 60}\n\n## 第二章 年假\n\n{'每位员工每年有十天年假。' * 60}\n"
+)
+
+
+def page_of(person: User, language: str = "en", *suggested: str) -> FirstPage:
+    return first_page(principal_of(person), person, language, suggested=suggested)
+
+
+def titles(page: FirstPage) -> set[str]:
+    return {each.title for each in page.recent}
+
+
+def test_questions_are_made_of_what_the_person_may_read_in_their_language(house: House) -> None:
+    make_document(house.folder, "guide.md", GUIDE, ingested=True)
+    make_document(house.folder, "faq.md", FAQ, ingested=True)
+    make_document(house.folder, "notes.md", "# Notes\n\nThere are no parts in this short text.", ingested=True)
+    make_document(house.folder, "handbook.md", HANDBOOK, ingested=True)
+    make_document(house.sibling, "plan.md", PLAN, ingested=True)
+    asked = (
+        "How long does a rollback take?",
+        "What does “Guide to pods” say about Rolling back?",
+        "What does “Notes” say?",
+    )
+    assert page_of(house.reader).suggestions == asked
+    assert titles(page_of(house.reader)) == {"Guide to pods", "Answers", "Notes", "员工手册"}
+    assert page_of(house.keeper).suggestions == asked
+    assert [each for each in page_of(house.reader, "zh-hans").suggestions if "年假" in each]
+    assert set(page_of(house.stranger).suggestions) == set()
+    assert titles(page_of(house.stranger)) == set()
+    allow(house.stranger, house.sibling)
+    assert set(page_of(house.stranger).suggestions) == {"When is the merger?"}
+    take_back(None, [Right.VIEW], house.sibling, of=house.stranger)
+    assert set(page_of(house.stranger).suggestions) == set()
+
+
+def test_what_is_suggested_comes_first_and_once(house: House) -> None:
+    make_document(house.folder, "faq.md", FAQ, ingested=True)
+    again = "How long does a rollback take?"
+    assert page_of(house.reader, "en", "First?", again).suggestions == ("First?", again)
+
+
+def answered(person: User, question: str, *, stop_reason: str = StopReason.OK, days: int = 0, **of: bool) -> None:
+    session = Session.objects.create(user=person, title=question, **of)
+    asked = Message.objects.create(session=session, role=Role.USER, content=question)
+    row = Message.objects.create(
+        session=session, parent=asked, role=Role.ASSISTANT, content="Yes.", stop_reason=stop_reason
+    )
+    Message.objects.filter(pk=row.pk).update(created_at=timezone.now() - timedelta(days=days))
+
+
+def test_the_own_week_is_what_was_answered_in_it(house: House) -> None:
+    answered(house.reader, "this week?", days=6)
+    answered(house.reader, "today?")
+    answered(house.reader, "today?")
+    answered(house.reader, "long ago?", days=8)
+    answered(house.reader, "without an answer?", stop_reason=StopReason.NO_EVIDENCE)
+    answered(house.reader, "put away?", is_archived=True)
+    answered(house.keeper, "somebody else's?")
+    assert page_of(house.reader).again == ("today?", "this week?")
+    assert page_of(house.stranger).again == ()
+
+
+def test_whoever_reads_nothing_is_told_what_to_do(house: House) -> None:
+    def body_for(person: User) -> str:
+        return client_of(person).get(reverse("chat")).content.decode()
+
+    make_document(house.folder, "guide.md", GUIDE, ingested=True)
+    assert "Guide to pods" in body_for(house.reader)
+    body = body_for(house.stranger)
+    assert f'href="{reverse("my-requests")}"' in body[body.index('id="welcome"') :]
+    assert reverse("base-new") not in body
+    assert reverse("base-new") in body_for(make_user(is_superuser=True))
+    allow(house.stranger, empty := make_base("Empty"))
+    body = body_for(house.stranger)
+    assert "There is nothing to read yet" in body
+    assert reverse("base", args=[empty.pk]) in body

@@ -1,0 +1,118 @@
+"""The palette and the list of places name what a person may see, and nothing beside it."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from agent.kept_scope import kept, scope_of
+from agent.models import Message, Role, Session
+from agent.palette.finding import MOST, find
+from agent.palette.places import find_places, places_in
+from authz.grants import take_back
+from authz.permissions import Right
+from knowledge.retrieval.search import Scope
+from tests.factories import allow, make_base, make_document, make_folder, make_user
+from tests.integration.pages.house import House, client_of, principal_of
+
+
+def names(person: User, words: str) -> set[tuple[str, str]]:
+    """What the palette finds, as (kind, name)."""
+    found = find(principal_of(person), person, words)
+    return {
+        *(("conversation", each.title) for each in found.conversations),
+        *(("document", each.title) for each in found.documents),
+        *((each.kind, each.name) for each in found.places),
+    }
+
+
+def places(person: User, words: str) -> set[tuple[str, str, int]]:
+    return {(each.kind, each.name, each.count) for each in find_places(principal_of(person), words)}
+
+
+@pytest.fixture
+def release(house: House) -> House:
+    """Two of everything that is called “release”: one in what the reader may see, one beside it."""
+    make_document(make_folder(house.folder, "Release notes"), "release-one.md", "# Release one\n\nText.", ingested=True)
+    make_document(
+        make_folder(house.sibling, "Release plans"), "release-two.md", "# Release two\n\nText.", ingested=True
+    )
+    allow(house.reader, make_base("Release base"))
+    make_base("Release of others")
+    for person in (house.reader, house.keeper):
+        session = Session.objects.create(user=person, title=f"Of {person.username}")
+        Message.objects.create(
+            session=session, role=Role.USER, content=f"Which release is the last of {person.username}?"
+        )
+    return house
+
+
+def test_what_is_found_is_what_the_person_may_see(release: House) -> None:
+    visible = {
+        ("conversation", "Of reader"),
+        ("document", "Release one"),
+        ("folder", "Release notes"),
+        ("base", "Release base"),
+    }
+    assert names(release.reader, "release") == visible
+    assert names(release.reader, "RELEASE one") == {("document", "Release one")}
+    assert names(release.stranger, "release") == set()
+    take_back(None, [Right.VIEW], release.folder, of=release.reader)
+    assert names(release.reader, "release") == {("conversation", "Of reader"), ("base", "Release base")}
+
+
+def test_places_count_what_the_person_is_answered_from(release: House) -> None:
+    make_document(release.folder, "unread.md", "# Unread\n\nText.")
+    assert places(release.reader, "rules") == {("base", "Rules", 1)}
+    assert places(release.keeper, "release") == {("folder", "Release notes", 1), ("document", "Release one", 1)}
+    allow(release.reader, release.base)
+    assert places(release.reader, "rules") == {("base", "Rules", 2)}
+    assert places(release.reader, "updates") == {("folder", "Updates", 1)}
+    assert places(release.stranger, "") == set()
+
+
+def test_a_question_finds_its_conversation_with_the_words_marked(release: House) -> None:
+    found = find(principal_of(release.reader), release.reader, "which release").conversations
+    assert [str(each.snippet) for each in found] == ["Which <b>release</b> is the last of reader?"]
+    evil = Session.objects.create(user=release.reader, title="Evil")
+    Message.objects.create(session=evil, role=Role.USER, content="<script>alert(1)</script> crashes?")
+    body = client_of(release.reader).get(reverse("palette"), {"q": "crashes"}).content.decode()
+    assert "<script>" not in body
+    assert "&lt;script&gt;" in body
+
+
+def test_actions_are_those_that_are_open_to_the_person(house: House) -> None:
+    def urls(person: User, words: str = "") -> set[str]:
+        return {action.url for action in find(principal_of(person), person, words).actions}
+
+    root, plain = make_user(is_superuser=True), urls(house.reader)
+    assert urls(root) - plain == {reverse("base-new"), reverse("admin:index")}
+    assert urls(house.reader, "token api") == {reverse("tokens")}
+
+
+def test_at_most_a_few_of_each_kind_are_told(house: House) -> None:
+    for number in range(MOST + 1):
+        Session.objects.create(user=house.reader, title=f"Many {number}")
+    assert len(find(principal_of(house.reader), house.reader, "many").conversations) == MOST
+
+
+def test_the_places_of_a_conversation_are_named_under_todays_rights(release: House) -> None:
+    folder = next(each for each in find_places(principal_of(release.reader), "notes") if each.kind == "folder")
+    scope = Scope(folder_ids=(folder.id,))
+    assert scope_of(kept(scope)) == scope
+    session = Session.objects.create(user=release.reader, title="Narrow", scope=kept(scope))
+    page = reverse("conversation", args=[session.pk])
+    assert "in Release notes: one document you can read" in client_of(release.reader).get(page).content.decode()
+    take_back(None, [Right.VIEW], release.folder, of=release.reader)
+    body = client_of(release.reader).get(page).content.decode()
+    assert "Release notes" not in body
+    assert "in a place that you may not see any more" in body
+    assert [(each.name, each.count) for each in places_in(principal_of(release.reader), scope)] == [("", 0)]
+
+
+def test_the_list_of_places_is_a_list_of_options(release: House) -> None:
+    body = client_of(release.reader).get(reverse("palette-places"), {"q": "release"}).content.decode()
+    assert set(re.findall(r'data-kind="(\w+)"[^>]*data-name="([^"]+)"', body)) == {
+        ("base", "Release base"), ("folder", "Release notes"), ("document", "Release one"),
+    }  # fmt: skip

@@ -1,0 +1,16 @@
+"""What is done for an answer is told in words: never by the name that a tool has for a model."""
+
+from pathlib import Path
+
+from agent.conversations.presentation.steps import TOOLS
+from agent.tools.base import default_names, in_order, load
+
+LIVE = Path("static/js/chat/progress.js")
+
+
+def test_every_tool_has_words_while_it_works_and_afterwards() -> None:
+    load()
+    names = {*default_names(), *(tool.name for tool in in_order())}
+    assert names - set(TOOLS) == set()
+    live = LIVE.read_text(encoding="utf-8")
+    assert {name for name in names if f"\n  {name}: " not in live} == set()
