@@ -3,13 +3,14 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import PurePath
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, F, QuerySet
 from django.utils import timezone
 
 from authz.checks import can, missing
@@ -26,6 +27,7 @@ from knowledge.models import (
     StageStatus,
 )
 from knowledge.parsers.base import accepted_extensions, load, parsers
+from knowledge.selectors import reviews_of
 from knowledge.services.uploads import SAVED_AS
 
 PAGE_SIZE = 100  # documents in a table
@@ -111,8 +113,7 @@ class Accepted:
 
 def reviews_due(principal: Principal) -> int:
     """How many documents whose owner this person is, and that they may read, are past their date of review."""
-    mine = Q(owner_id=principal.user_id) | Q(owner=None, created_by_id=principal.user_id)
-    return Document.objects.visible_to(principal).filter(mine, review_on__lt=timezone.localdate()).count()
+    return reviews_of(principal, until=timezone.localdate() - timedelta(days=1)).count()
 
 
 def knowledge_bases_of(principal: Principal) -> QuerySet[KnowledgeBase]:
