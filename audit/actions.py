@@ -86,6 +86,7 @@ class Action(models.TextChoices):
     DOCUMENT_RESTORED = "document.restored", _("took a document out of the trash")
     VERSION_RESTORED = "document.version_restored", _("brought an older version of a document back")
     REVIEW_REMINDED = "document.review_reminded", _("was reminded by mail to read documents again")
+    VERSION_APPROVED = "document.version_approved", _("approved a version of a document")
     DOCUMENT_DELETED = "document.deleted", _("deleted a document")
     DOCUMENT_ERASED = "document.erased", _("counted what is left of a deleted document")
     DOCUMENT_RENAMED = "document.renamed", _("renamed a document")

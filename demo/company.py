@@ -16,6 +16,7 @@ from pydantic_core import ErrorDetails
 
 COMPANY_FILE = Path(__file__).with_name("company.yaml")
 DOCUMENTS = Path(__file__).with_name("documents")
+ADMINISTRATOR = "admin"  # besides the people of the file
 
 Language = Literal["zh-hans", "en"]
 Permission = Literal["view", "download", "add", "change", "manage"]

@@ -15,8 +15,7 @@ from authz.permissions import Right
 from authz.roles import create_role
 from authz.units import create_unit
 from demo.business_data import ASKERS, OWNERS, describe_business_data, load_business_data, may_ask, may_correct
-from demo.company import BilingualText, Company, FolderSpec, documents, load_company
-from demo.logins import ADMINISTRATOR
+from demo.company import ADMINISTRATOR, BilingualText, Company, FolderSpec, documents, load_company
 from demo.unfinished import is_empty, waiting
 from demo.wiki import connect_wiki
 from knowledge.ingestion.pipeline import ingest

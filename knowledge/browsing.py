@@ -75,6 +75,14 @@ class DocumentRow:
         return self.document.review_on is not None and self.document.review_on < timezone.localdate()
 
     @property
+    def waits_for_approval(self) -> bool:
+        """Whether the version that answers is one that its base wants to be approved."""
+        answering = next((v for v in self.document.versions.all() if v.pk == self.document.current_version_id), None)
+        return (
+            answering is not None and answering.approved_at is None and self.document.knowledge_base.is_approval_wanted
+        )
+
+    @property
     def is_unfinished(self) -> bool:
         return self.version.parse_status in UNFINISHED
 

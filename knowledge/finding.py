@@ -34,6 +34,12 @@ STATES: Mapping[str, Any] = {
     "review": _("review is due"),
     "review-soon": _("review within a week"),
     "superseded": _("superseded"),
+    "unapproved": _("not approved"),
+}
+UNAPPROVED = {
+    "knowledge_base__is_approval_wanted": True,
+    "current_version__isnull": False,
+    "current_version__approved_at": None,
 }
 SORTS: Mapping[str, tuple[Any, tuple[Any, ...]]] = {
     "title": (_("title"), ("title", "pk")),
@@ -180,6 +186,8 @@ def _in_state(principal: Principal, state: str) -> Q:
         return Q(review_on__lt=timezone.localdate())
     if state == "review-soon":
         return Q(review_on__lte=timezone.localdate() + AHEAD)
+    if state == "unapproved":
+        return Q(**UNAPPROVED)
     if state == "superseded":
         return _superseded(principal)
     statuses = {"ready": [ParseStatus.COMPLETED], "failed": [ParseStatus.FAILED], "unfinished": list(UNFINISHED)}

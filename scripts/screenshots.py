@@ -24,8 +24,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from copilot_site.embedded.process import free_port, wait_until
-from demo.company import load_company
-from demo.logins import ADMINISTRATOR
+from demo.company import ADMINISTRATOR, load_company
 from scripts.every_page import ADMINISTRATORS, READERS, addresses_of
 
 ROOT = Path(__file__).resolve().parent.parent

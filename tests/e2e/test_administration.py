@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
-from demo.company import load_company
-from demo.logins import ADMINISTRATOR
+from demo.company import ADMINISTRATOR, load_company
 from scripts.every_page import ADMINISTRATORS, addresses_of
 from tests.e2e.conftest import System
 from tests.e2e.test_accessibility import faults_of
