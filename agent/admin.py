@@ -137,6 +137,9 @@ class SettingsAdmin(admin.ModelAdmin[Any]):
 @admin.register(LanguageModel)
 class LanguageModelAdmin(SettingsAdmin):
     form = LanguageModelForm
+    empty_sentence = _(
+        "No model is set up: answers are quoted from documents. Add one and test it, and it writes them."
+    )
     list_display = ("name", "model", "base_url", "is_enabled", "is_default")
 
     def save_model(self, request: HttpRequest, obj: Any, form: forms.ModelForm[Any], change: bool) -> None:
@@ -149,6 +152,7 @@ class LanguageModelAdmin(SettingsAdmin):
 @admin.register(AgentProfile)
 class AgentProfileAdmin(SettingsAdmin):
     form = AgentProfileForm
+    empty_sentence = _("Everybody asks the assistant for everything. Add one for a subject or a team.")
     list_display = ("name", "description", "language_model", "is_default")
     filter_horizontal = ("groups", "knowledge_bases")
     fieldsets = (
@@ -168,6 +172,7 @@ class AgentProfileAdmin(SettingsAdmin):
 @admin.register(WebSearchProvider)
 class WebSearchProviderAdmin(SettingsAdmin):
     form = WebSearchProviderForm
+    empty_sentence = _("Nothing is searched outside. Add a service, and assistants may search the web.")
     list_display = ("name", "kind", "base_url", "is_used")
     action_recorded = Action.WEB_SETTING_CHANGED
 

@@ -91,7 +91,7 @@ def take_every_page(browser: Browser, url: str, screen: Screen, folder: Path) ->
 
 
 def take_readme(browser: Browser, url: str) -> None:
-    """Five pictures: a cited answer in each language, the document behind one, business data, and a phone."""
+    """A cited answer in each language, the document behind one, business data, a phone, and the administrator's first page."""
     with signed_in(browser, url, ENGLISH, "chen") as page:
         ask(page, "What is the default rolling update strategy of a Deployment?")
         ask(page, "How much is the referral bonus in Rotterdam?", place=1)  # in a folder that engineers may not see
@@ -111,6 +111,10 @@ def take_readme(browser: Browser, url: str) -> None:
         ask(page, "How many customers are there by region?")
         expect(page.locator("canvas[data-drawn]")).to_be_visible()
         keep(page, "data")
+    with signed_in(browser, url, ENGLISH, ADMINISTRATOR) as page:
+        page.goto(f"{url}/admin/")
+        expect(page.locator("#health .light, #health li").first).to_be_visible()
+        keep(page, "administration")
     with signed_in(browser, url, PHONE, "emma") as page:
         ask(page, "业务招待餐费上限是每人多少？")
         keep(page, "phone")
