@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 from django.conf import settings
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Dialog, Error, Page
+from playwright.sync_api import TimeoutError as TooSlow
 
 from tests.e2e.hostile_world import PAYLOADS, HostileWorld
 from tests.integration.load.server import web_process
@@ -43,11 +44,8 @@ SHOWN = """texts => {
   const flat = text => text.replace(/\\s+/g, " ");
   return texts.filter(text => flat(said).includes(flat(text)));
 }"""
-# Where the whole hundred is seen.
-EVERYWHERE = {
-    "library/folders/<folder_id>/", "chat/<session_id>/", "chat/all/", "admin/audit/entry/",
-    "admin/rights/<kind>/<place_id>/", "admin/sources/<kept_id>/", "admin/ingestion/",
-}  # fmt: skip
+# Where the whole hundred is seen: as names of folders, as questions and answers, as those who have rights.
+EVERYWHERE = ("library/folders/<folder_id>/", "chat/<session_id>/", "admin/rights/<kind>/<place_id>/")
 
 
 @pytest.fixture
@@ -60,7 +58,12 @@ def page(chromium: Browser) -> Iterator[Page]:
 def watched(page: Page) -> list[str]:
     """What a page says that it must not say, as it comes: dialogs, faults, reports of the policy, requests to others."""
     said: list[str] = []
-    page.on("dialog", lambda dialog: (said.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+
+    def close(dialog: Dialog) -> None:
+        said.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    page.on("dialog", close)
     page.on("pageerror", lambda error: said.append(f"error: {error}"))
     page.on(
         "console",
@@ -89,23 +92,27 @@ def test_each_payload_is_caught_where_nothing_escapes_it(page: Page) -> None:
 def test_no_payload_runs_or_becomes_part_of_a_page(page: Page) -> None:
     world = HostileWorld()
     said = watched(page)
+    page.set_default_navigation_timeout(120_000)  # ms; other tests run beside this one
     foreign: dict[str, list[str]] = {}
     shown: defaultdict[str, set[str]] = defaultdict(set)
     with web_process() as (url, _process):
         cookie = world.clients["view"].cookies[settings.SESSION_COOKIE_NAME].value
         page.context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": url}])
         for route, address in addresses(world):
-            answer = page.request.get(url + address)
-            if not answer.ok or not answer.headers.get("content-type", "").startswith("text/html"):
-                continue  # a file, a piece of JSON, or nothing for this person
-            page.goto(url + address)
+            try:
+                answer = page.goto(url + address, wait_until="domcontentloaded")
+            except TooSlow:
+                raise
+            except Error:  # a file, which the browser would keep, or an answer without a page
+                continue
+            if answer is None or not answer.ok:
+                continue
             if found := page.evaluate(FOREIGN):
                 foreign[address] = found
             shown[route.path] |= set(page.evaluate(SHOWN, PAYLOADS))
     assert foreign == {}
     assert said == []
-    assert set(PAYLOADS) - set().union(*shown.values()) == set()
-    assert {path: sorted(set(PAYLOADS) - shown[path])[:3] for path in EVERYWHERE if set(PAYLOADS) - shown[path]} == {}
+    assert {path: len(shown[path]) for path in EVERYWHERE} == dict.fromkeys(EVERYWHERE, len(PAYLOADS))
 
 
 def addresses(world: HostileWorld) -> Iterator[tuple[Route, str]]:

@@ -74,4 +74,4 @@ def test_the_library_leads_there_with_what_was_chosen(world: World) -> None:
     answer = client_of(world.boss).post(
         reverse("documents-several"), {"documents": [world.house_rules.pk, world.salaries.pk], "what": "rights"}
     )
-    assert answer.url == address(world.house_rules, world.salaries)
+    assert answer["Location"] == address(world.house_rules, world.salaries)
