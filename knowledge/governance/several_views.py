@@ -19,11 +19,11 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from copilot_site.lib.forms import checked
+from knowledge.forms import ChosenForm
 from knowledge.governance import dry_run
 from knowledge.governance.changes import ABOUT_A_HOLDER, Change, ChangeForm
 from knowledge.governance.dry_run_admin import show_effects
 from knowledge.governance.parameters import holder_names
-from knowledge.library_forms import ChosenForm
 from knowledge.models import Document
 
 
