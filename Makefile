@@ -25,7 +25,7 @@ help:
 	@echo "make test-real-llm  our model client against a real, small model (llama.cpp prebuilt, 220 MB)"
 	@echo "make lint         the quick half of it"
 	@echo "make lock         compile requirements/*.in into *.txt"
-	@echo "make screenshots  the pictures of the README, from a running demo"
+	@echo "make screenshots  the pictures of the README, from a running demo; PAGES=folder: of every page, to be looked at"
 	@echo "make clean        remove .venv and caches; .copilot (your data) stays"
 
 demo: $(BASE)
@@ -54,7 +54,7 @@ lock: $(DEV)
 	$(COMPILE) -o requirements/dev.txt requirements/dev.in
 
 screenshots: $(DEV)
-	@exec $(BIN)/python -m scripts.screenshots
+	@exec $(BIN)/python -m scripts.screenshots $(if $(PAGES),--all $(PAGES))
 
 clean:
 	rm -rf $(VENV) .venv-llm .mypy_cache .ruff_cache .hypothesis .import_linter_cache .copilot-tests

@@ -20,6 +20,7 @@ from authz.admin_pages import admin_page, show
 from authz.governing import governed, require_oversight
 from authz.principal import Principal
 from business.connection_rights import seen_sources
+from business.draft_readers import ReadersForm, with_readers
 from business.examples import confirmed_pairs, evaluation_cases, withdraw_pair
 from business.models import DataSource
 from business.semantic_layer.model import SemanticLayer
@@ -164,7 +165,7 @@ def layer(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseB
     elif request.method == "POST":
         form = LayerForm(request.POST, request.FILES)
         if form.is_valid():
-            given = form.cleaned_data
+            given = form.cleaned_data | {"text": with_readers(form.cleaned_data["text"], request.POST)}
             try:
                 saved, is_known = import_layer(by, source, given["text"], version=given["version"])
             except CopilotError as error:
@@ -237,6 +238,7 @@ def _layer_page(
         "is_saved": described is None,
         "is_open": status != 200 or described is not None,  # what was entered, or is to be saved, is in sight
         "sample_questions": shown.sample_questions,
+        "readers": ReadersForm.of_draft(described, saved_layer(source)) if described else None,
     }
     return show(request, "admin/business/layer.html", context, status=status)
 

@@ -130,6 +130,21 @@ class Config(BaseSettings):
         default=None,
         description='A JSON file of local tool services, {"mcpServers": {name: {"command": …, "args": […]}}}; unset: none.',
     )
+    site_url: str | None = Field(
+        default=None,
+        pattern=r"^https?://[^/]+$",
+        description="https://… under which people reach the site; for links in mails.",
+    )
+    smtp_host: str | None = Field(default=None, description="Server that takes mails; unset: no mail is sent.")
+    smtp_port: int = Field(default=587, ge=1, le=65535, description="Its port.")
+    smtp_security: Literal["starttls", "tls", "none"] = Field(
+        default="starttls", description="Encryption of the way there; none for a server on this machine only."
+    )
+    smtp_username: str | None = Field(default=None, description="Account at the mail server; unset: it asks for none.")
+    smtp_password: SecretStr | None = Field(default=None, description="Its password.")
+    smtp_from: str | None = Field(
+        default=None, description="Address that mails come from; needed with COPILOT_SMTP_HOST."
+    )
     source_folders: str = Field(
         default="",
         description="Folders of this machine that sources of documents may read, by comma, each from the root; unset: none.",

@@ -34,6 +34,7 @@ from copilot_site.embedded import services
 from copilot_site.embedded.process import ServiceFailed
 from copilot_site.lib.confinement.isolation import isolation, why_none
 from copilot_site.lib.errors import CopilotError
+from copilot_site.lib.mail_trial import fault_of_mail
 from copilot_site.lib.storage_trial import fault_of
 from copilot_site.lib.web_process import OTHERS, POOL, needed
 from knowledge.dictionary.cedict import DictionaryMissing
@@ -296,6 +297,16 @@ def files() -> Finding:
     return Finding("File storage", True, kind)
 
 
+def mail() -> Finding:
+    """Mails go out: the server takes the account. None are sent where none is named."""
+    if not settings.MAIL_IS_SET_UP:
+        return Finding("Mail", True, "no server is named: no reminders are sent (COPILOT_SMTP_HOST)")
+    fault = fault_of_mail()
+    if fault:
+        return Finding("Mail", False, f"{settings.EMAIL_HOST}: {fault.sentence}", fault.statement, optional=True)
+    return Finding("Mail", True, f"{settings.EMAIL_HOST} takes mails")
+
+
 def data_sources() -> Iterator[Finding]:
     """Each data source: its server answers, its account may do what it must and no more, its tables are there."""
     try:
@@ -376,7 +387,7 @@ def browser() -> Finding:
 
 CHECKS: tuple[Callable[[], Finding], ...] = (
     python, packages, state_folder, embedded, postgres, connections, pgvector, migrations, audit_key, broker, model, reranking, word_list,
-    index, readings, files, company_sign_ins,
+    index, readings, files, mail, company_sign_ins,
 )  # fmt: skip
 
 

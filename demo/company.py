@@ -16,6 +16,7 @@ from pydantic_core import ErrorDetails
 
 COMPANY_FILE = Path(__file__).with_name("company.yaml")
 DOCUMENTS = Path(__file__).with_name("documents")
+ADMINISTRATOR = "admin"  # besides the people of the file
 
 Language = Literal["zh-hans", "en"]
 Permission = Literal["view", "download", "add", "change", "manage"]
@@ -102,6 +103,17 @@ class SampleQuestion(_Spec):
     readers: tuple[str, ...] = ()
 
 
+class AssistantSpec(_Spec):
+    """An assistant that people of `groups` choose: it looks in `bases` alone, and offers `ask` to begin with."""
+
+    name: BilingualText
+    about: BilingualText
+    icon: str
+    bases: tuple[str, ...]
+    groups: tuple[str, ...]
+    ask: tuple[str, ...]
+
+
 class Company(_Spec):
     """The whole company, checked: every name that one part uses is declared by another."""
 
@@ -113,6 +125,7 @@ class Company(_Spec):
     knowledge_bases: tuple[KnowledgeBaseSpec, ...]
     grants: tuple[GrantSpec, ...]
     questions: tuple[SampleQuestion, ...]
+    assistants: tuple[AssistantSpec, ...] = ()
 
     @cached_property
     def places(self) -> frozenset[str]:
@@ -130,6 +143,23 @@ class Company(_Spec):
             for grant in grants
             if grant.user == person.username or grant.group in person.groups
         )
+
+    def asked(self, assistant: AssistantSpec, language: Language) -> list[str]:
+        """The questions that an assistant offers in one language."""
+        return [
+            question.ask
+            for question in self.questions
+            if question.ask in assistant.ask and question.language == language
+        ]
+
+    @model_validator(mode="after")
+    def _assistants_name_what_exists(self) -> Self:
+        for assistant in self.assistants:
+            where = f"the assistant {assistant.name.en!r}"
+            _known(where, assistant.bases, frozenset(base.key for base in self.knowledge_bases), "base")
+            _known(where, assistant.groups, frozenset(group.key for group in self.groups), "group")
+            _known(where, assistant.ask, frozenset(question.ask for question in self.questions), "question")
+        return self
 
     @model_validator(mode="after")
     def _names_exist(self) -> Self:

@@ -10,8 +10,7 @@ from authz.principal import Principal
 from authz.views import LoginHint
 from business.models import DataSource
 from demo.business_data import QUESTIONS
-from demo.company import BilingualText, Company, load_company
-from demo.logins import ADMINISTRATOR
+from demo.company import ADMINISTRATOR, BilingualText, Company, load_company
 
 MOST_QUESTIONS = 6  # on the empty chat page
 

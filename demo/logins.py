@@ -4,9 +4,7 @@ from typing import NamedTuple
 
 from django.contrib.auth.models import User
 
-from demo.company import load_company
-
-ADMINISTRATOR = "admin"
+from demo.company import ADMINISTRATOR, load_company
 
 
 class Login(NamedTuple):

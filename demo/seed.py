@@ -8,14 +8,14 @@ from django.contrib.auth.models import Group, Permission, User
 from django.core.files import File
 from django.db import connection, transaction
 
+from agent.models import AgentProfile
 from authz.grants import give
 from authz.models import OrgUnit, UnitKind
 from authz.permissions import Right
 from authz.roles import create_role
 from authz.units import create_unit
 from demo.business_data import ASKERS, OWNERS, describe_business_data, load_business_data, may_ask, may_correct
-from demo.company import BilingualText, Company, FolderSpec, documents, load_company
-from demo.logins import ADMINISTRATOR
+from demo.company import ADMINISTRATOR, BilingualText, Company, FolderSpec, documents, load_company
 from demo.unfinished import is_empty, waiting
 from demo.wiki import connect_wiki
 from knowledge.ingestion.pipeline import ingest
@@ -57,6 +57,21 @@ def _fill(company: Company) -> None:
     engineering = places["engineering"]
     assert isinstance(engineering, KnowledgeBase)
     connect_wiki(engineering)
+    assistants(company, places)
+
+
+def assistants(company: Company, places: Places) -> None:
+    """What people choose besides the assistant for everything."""
+    for spec in company.assistants:
+        made = AgentProfile.objects.create(
+            name=bilingual(spec.name),
+            description=bilingual(spec.about),
+            icon=spec.icon,
+            questions_en="\n".join(company.asked(spec, "en")),
+            questions_zh="\n".join(company.asked(spec, "zh-hans")),
+        )
+        made.groups.set([group_of(company, key) for key in spec.groups])
+        made.knowledge_bases.set([base for key in spec.bases if isinstance(base := places[key], KnowledgeBase)])
 
 
 @contextmanager

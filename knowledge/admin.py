@@ -57,7 +57,7 @@ class KnowledgeBaseAdmin(WithRights[KnowledgeBase]):
     )
     list_select_related = ("org_unit",)
     search_fields = ("name",)
-    fields = ("name", "description", "org_unit", "is_hidden_text_indexed", "recognition")
+    fields = ("name", "description", "org_unit", "is_approval_wanted", "is_hidden_text_indexed", "recognition")
 
     @admin.display(description=_("knowledge graph"))
     def graph_page(self, base: KnowledgeBase) -> str:
@@ -76,12 +76,15 @@ class KnowledgeBaseAdmin(WithRights[KnowledgeBase]):
                 by,
                 name=obj.name,
                 description=obj.description,
+                is_approval_wanted=obj.is_approval_wanted,
                 is_hidden_text_indexed=obj.is_hidden_text_indexed,
                 recognition=obj.recognition,
             )
             obj.pk = made.pk
             obj._state.adding = False
-        elif {"name", "description", "is_hidden_text_indexed", "recognition"} & set(form.changed_data):
+        elif {"name", "description", "is_approval_wanted", "is_hidden_text_indexed", "recognition"} & set(
+            form.changed_data
+        ):
             change_knowledge_base(by, obj)
             if {"is_hidden_text_indexed", "recognition"} & set(form.changed_data):
                 self._say_what_is_read_again(request, obj)

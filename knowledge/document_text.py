@@ -88,6 +88,7 @@ class Source:
     body: SafeString
     image: PageImage | None
     origin: Origin | None = None
+    waits_for_approval: bool = False
 
 
 def open_document(
@@ -171,6 +172,7 @@ def open_source(principal: Principal, base_id: UUID, chunk_id: UUID, span: Span 
         body=as_html(blocks, cited if span else None, heading_from=3),
         image=image,
         origin=origin_of(principal, document, chunk.heading_path),
+        waits_for_approval=version.approved_at is None and document.knowledge_base.is_approval_wanted,
     )
 
 

@@ -19,7 +19,7 @@ from knowledge.forms import FactsForm, PlaceForm, ReplaceForm
 from knowledge.library import places_for_documents
 from knowledge.models import Document, Folder
 from knowledge.services.documents import move_document
-from knowledge.services.metadata import change_facts, replace_file, restore_version
+from knowledge.services.metadata import approve_version, change_facts, replace_file, restore_version
 from knowledge.services.trash import KEPT, ends_at, erase_document, in_trash, restore_document, trash_document
 from knowledge.services.uploads import UploadOutcome
 from knowledge.version_diff import compare_versions
@@ -97,6 +97,17 @@ def version_again(request: HttpRequest, principal: Principal, document_id: UUID,
             request,
             _("Version %(old)s is back, as version %(new)s.") % {"old": version_number, "new": made.number},
         )
+    except InvalidInput as problem:
+        messages.error(request, str(problem))
+    return redirect("document", document_id)
+
+
+@require_POST
+@signed_in
+def approve(request: HttpRequest, principal: Principal, document_id: UUID, version_number: int) -> HttpResponse:
+    try:
+        approve_version(principal, document_id=document_id, number=version_number)
+        messages.success(request, _("Version %(number)s is approved.") % {"number": version_number})
     except InvalidInput as problem:
         messages.error(request, str(problem))
     return redirect("document", document_id)

@@ -1,6 +1,7 @@
 """The page on which documents are found, and what is done to several of them at once."""
 
 from collections.abc import Callable
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
@@ -71,10 +72,12 @@ def search_test(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 @require_POST
 @signed_in
 def several(request: HttpRequest, principal: Principal) -> HttpResponse:
-    """Move (`what=move`, `folder`) or trash (`what=trash`) the documents that `documents` names; each by itself, so that one refusal
-    stops no other. Back to the list that they were chosen in.
+    """Move (`what=move`, `folder`), trash (`what=trash`) or go to the rights (`what=rights`) of the documents that `documents` names;
+    each by itself, so that one refusal stops no other. Back to the list that they were chosen in.
     """
     chosen = checked(SelectionForm(request.POST))
+    if chosen["what"] == "rights":
+        return redirect(f"{reverse('rights-several')}?{urlencode({'documents': chosen['documents']}, doseq=True)}")
     if chosen["what"] == "move" and chosen["folder"] is None:
         raise InvalidInput(_("Choose the folder that they shall lie in."))
 

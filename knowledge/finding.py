@@ -21,6 +21,7 @@ from knowledge.library import PAGE_SIZE, UNFINISHED, DocumentRow, rows_of
 from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
 from knowledge.parsers.base import load, parsers
 from knowledge.retrieval.search import Scope, search_knowledge
+from knowledge.services.reminders import AHEAD
 
 BY_TEXT = 50  # passages that are looked at for what they say
 BY_MEANING = 5  # of them, the first ones count even where they hold none of the words
@@ -31,7 +32,14 @@ STATES: Mapping[str, Any] = {
     "unfinished": _("being read"),
     "failed": _("failed"),
     "review": _("review is due"),
+    "review-soon": _("review within a week"),
     "superseded": _("superseded"),
+    "unapproved": _("not approved"),
+}
+UNAPPROVED = {
+    "knowledge_base__is_approval_wanted": True,
+    "current_version__isnull": False,
+    "current_version__approved_at": None,
 }
 SORTS: Mapping[str, tuple[Any, tuple[Any, ...]]] = {
     "title": (_("title"), ("title", "pk")),
@@ -70,6 +78,11 @@ class FindForm(forms.Form):
         """The fields that say something."""
         self.is_valid()
         return {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
+
+    @property
+    def narrows(self) -> bool:
+        """Whether a filter or an order is chosen besides the words."""
+        return bool(self.given.keys() - {"q", "base", "folder"})
 
     @property
     def query(self) -> str:
@@ -171,6 +184,10 @@ def _within(principal: Principal, folder_id: UUID) -> Q:
 def _in_state(principal: Principal, state: str) -> Q:
     if state == "review":
         return Q(review_on__lt=timezone.localdate())
+    if state == "review-soon":
+        return Q(review_on__lte=timezone.localdate() + AHEAD)
+    if state == "unapproved":
+        return Q(**UNAPPROVED)
     if state == "superseded":
         return _superseded(principal)
     statuses = {"ready": [ParseStatus.COMPLETED], "failed": [ParseStatus.FAILED], "unfinished": list(UNFINISHED)}

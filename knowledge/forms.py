@@ -177,10 +177,15 @@ class IdsField(forms.Field):
         return list(dict.fromkeys(found))
 
 
-class SelectionForm(forms.Form):
-    """Several documents, what is done to them, and the query of the list that they were chosen in."""
+class ChosenForm(forms.Form):
+    """Several documents."""
 
     documents = IdsField()
-    what = forms.ChoiceField(choices=[("move", ""), ("trash", "")])
+
+
+class SelectionForm(ChosenForm):
+    """Several documents, what is done to them, and the query of the list that they were chosen in."""
+
+    what = forms.ChoiceField(choices=[("move", ""), ("rights", ""), ("trash", "")])
     folder = forms.UUIDField(required=False)
     back = forms.CharField(required=False, max_length=2_000)

@@ -3,13 +3,14 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import PurePath
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, F, QuerySet
 from django.utils import timezone
 
 from authz.checks import can, missing
@@ -26,6 +27,7 @@ from knowledge.models import (
     StageStatus,
 )
 from knowledge.parsers.base import accepted_extensions, load, parsers
+from knowledge.selectors import reviews_of
 from knowledge.services.uploads import SAVED_AS
 
 PAGE_SIZE = 100  # documents in a table
@@ -73,6 +75,14 @@ class DocumentRow:
         return self.document.review_on is not None and self.document.review_on < timezone.localdate()
 
     @property
+    def waits_for_approval(self) -> bool:
+        """Whether the version that answers is one that its base wants to be approved."""
+        answering = next((v for v in self.document.versions.all() if v.pk == self.document.current_version_id), None)
+        return (
+            answering is not None and answering.approved_at is None and self.document.knowledge_base.is_approval_wanted
+        )
+
+    @property
     def is_unfinished(self) -> bool:
         return self.version.parse_status in UNFINISHED
 
@@ -111,8 +121,7 @@ class Accepted:
 
 def reviews_due(principal: Principal) -> int:
     """How many documents whose owner this person is, and that they may read, are past their date of review."""
-    mine = Q(owner_id=principal.user_id) | Q(owner=None, created_by_id=principal.user_id)
-    return Document.objects.visible_to(principal).filter(mine, review_on__lt=timezone.localdate()).count()
+    return reviews_of(principal, until=timezone.localdate() - timedelta(days=1)).count()
 
 
 def knowledge_bases_of(principal: Principal) -> QuerySet[KnowledgeBase]:

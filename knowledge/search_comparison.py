@@ -75,10 +75,10 @@ class SearchTestForm(forms.Form):
         label=_("Where"), required=False, queryset=None, empty_label=_("everything that I may read")
     )
     left = forms.ChoiceField(
-        label=_("Left"), choices=[(name, each.name) for name, each in SETTINGS.items()], initial="product"
+        label=_("On the left"), choices=[(name, each.name) for name, each in SETTINGS.items()], initial="product"
     )
     right = forms.ChoiceField(
-        label=_("Right"), choices=[(name, each.name) for name, each in SETTINGS.items()], initial="lexical"
+        label=_("On the right"), choices=[(name, each.name) for name, each in SETTINGS.items()], initial="lexical"
     )
 
     def __init__(self, principal: Principal, *args: Any, **kwargs: Any) -> None:

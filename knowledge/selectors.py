@@ -3,10 +3,11 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from authz.checks import get_visible
 from authz.folders import folder_ids_with
@@ -28,6 +29,12 @@ def base_named(principal: Principal, name: str) -> KnowledgeBase:
         names = KnowledgeBase.objects.visible_to(principal).order_by("name").values_list("name", flat=True)[:MOST_NAMED]
         there = f"there are {', '.join(f'“{each}”' for each in names)}" if names else "there is none yet"
         raise NotFound(f"There is no knowledge base “{name}” that {principal.username} may see; {there}.") from None
+
+
+def reviews_of(principal: Principal, *, until: date) -> QuerySet[Document]:
+    """Documents that this person answers for and may read, and whose day of review is `until` or before."""
+    mine = Q(owner_id=principal.user_id) | Q(owner=None, created_by_id=principal.user_id)
+    return Document.objects.visible_to(principal).filter(mine, review_on__lte=until)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from knowledge.ingestion.pipeline import TEMPORARY, Share, give_up, ingest
 from knowledge.ingestion.publish import refresh_statistics
 from knowledge.models import DocumentVersion, KnowledgeBase, ParseStatus
 from knowledge.parsers.base import APART_SINCE
-from knowledge.services import indexes, trash
+from knowledge.services import indexes, reminders, trash
 from knowledge.services.reindex import begin_rereading, outdated_versions
 
 # A waiting version that no worker took by then may have been lost on the way; sending it again costs one claim that fails.
@@ -24,6 +24,7 @@ OVERDUE = {"interactive": timedelta(minutes=1), "bulk": timedelta(minutes=20)}
 # waits with the imports.
 SHARE = Share(size_bytes=5_000_000, pictures=2, passages=500)
 
+REMINDED_AT = (1, 7)  # day of the week, hour: Monday morning
 MOST_AHEAD = 10  # versions of one person that others may have to wait for
 
 
@@ -87,6 +88,14 @@ def reread_base(base_id: str) -> None:
 def empty_old_trash() -> None:
     """What has been in the trash long enough is deleted for good."""
     trash.empty_trash()
+
+
+@shared_task(name="knowledge.remind_of_reviews")
+def remind_of_reviews() -> None:
+    """Once a week: it is asked every hour, and does something in one of them."""
+    now = timezone.localtime()
+    if (now.isoweekday(), now.hour) == REMINDED_AT:
+        reminders.remind_of_reviews()
 
 
 @shared_task(name="knowledge.fill_graph")

@@ -41,6 +41,11 @@ urlpatterns = [
         name="version-restore",
     ),
     path(
+        "documents/<uuid:document_id>/versions/<int:version_number>/approve/",
+        document_views.approve,
+        name="version-approve",
+    ),
+    path(
         "documents/<uuid:document_id>/compare/<int:older>/<int:newer>/", document_views.compare, name="versions-compare"
     ),
     path("documents/<uuid:document_id>/download/", views.download, name="document-download"),

@@ -1,8 +1,12 @@
 """Takes the pictures of the README from the running demo: `python -m scripts.screenshots` (`make screenshots`).
 
+`--all FOLDER` takes every page instead, to be looked at: `make screenshots PAGES=/tmp/pages`. `--width`, `--theme` and `--language`
+name some of 1280 and 390, light and dark, en and zh; without them all are taken.
+
 Uses the demo that answers on PORT; where none does, starts one in a state folder of its own and removes it afterwards.
 """
 
+import argparse
 import os
 import shutil
 import signal
@@ -12,6 +16,7 @@ import tempfile
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +24,8 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from copilot_site.embedded.process import free_port, wait_until
-from demo.company import load_company
+from demo.company import ADMINISTRATOR, load_company
+from scripts.every_page import ADMINISTRATORS, READERS, addresses_of
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
@@ -35,8 +41,12 @@ class Screen(NamedTuple):
     width: int
     height: int
     language: str
+    theme: str = "light"
 
 
+LANGUAGES = {"en": "en-GB", "zh": "zh-CN"}
+HEIGHTS = {1280: 800, 390: 844}
+LONGEST = 3_000  # pixels of a page that are taken
 ENGLISH, CHINESE = Screen(1280, 800, "en-GB"), Screen(1280, 800, "zh-CN")
 PHONE = Screen(390, 844, "zh-CN")
 
@@ -45,15 +55,43 @@ def main() -> None:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
         sys.exit("The pictures need Chromium and CJK fonts: apt-get install chromium fonts-noto-cjk")
-    IMAGES.mkdir(parents=True, exist_ok=True)
+    asked = arguments()
     with running_demo() as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=list(CHROMIUM))
-        take_all(browser, url)
+        if asked.all:
+            for width, theme, language in product(asked.width, asked.theme, asked.language):
+                screen = Screen(width, HEIGHTS[width], LANGUAGES[language], theme)
+                take_every_page(browser, url, screen, asked.all / f"{width}-{theme}-{language}")
+        else:
+            take_readme(browser, url)
         browser.close()
 
 
-def take_all(browser: Browser, url: str) -> None:
-    """Five pictures: a cited answer in each language, the document behind one, business data, and a phone."""
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--all", type=Path, metavar="FOLDER", help="every page, into this folder")
+    parser.add_argument("--width", type=int, nargs="+", choices=HEIGHTS, default=list(HEIGHTS))
+    parser.add_argument("--theme", nargs="+", choices=("light", "dark"), default=["light", "dark"])
+    parser.add_argument("--language", nargs="+", choices=LANGUAGES, default=list(LANGUAGES))
+    return parser.parse_args()
+
+
+def take_every_page(browser: Browser, url: str, screen: Screen, folder: Path) -> None:
+    """Each page as a department head and the administrator see it, as FOLDER/NAME.png, and what is wider than the screen."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for person, places in (("pieter", READERS), (ADMINISTRATOR, ADMINISTRATORS)):
+        with signed_in(browser, url, screen, person) as page:
+            for name, address in addresses_of(page, url, places):
+                page.goto(url + address)
+                page.wait_for_load_state("networkidle")
+                size = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
+                clip = {"x": 0, "y": 0, "width": screen.width, "height": min(size[1], LONGEST)}
+                page.screenshot(path=folder / f"{name}.png", full_page=True, clip=clip, animations="disabled")  # type: ignore[arg-type]
+                print(f"{folder.name}/{name}.png{f': {size[0]} pixels wide' if size[0] > screen.width else ''}")
+
+
+def take_readme(browser: Browser, url: str) -> None:
+    """A cited answer in each language, the document behind one, business data, a phone, and the administrator's first page."""
     with signed_in(browser, url, ENGLISH, "chen") as page:
         ask(page, "What is the default rolling update strategy of a Deployment?")
         ask(page, "How much is the referral bonus in Rotterdam?", place=1)  # in a folder that engineers may not see
@@ -73,6 +111,10 @@ def take_all(browser: Browser, url: str) -> None:
         ask(page, "How many customers are there by region?")
         expect(page.locator("canvas[data-drawn]")).to_be_visible()
         keep(page, "data")
+    with signed_in(browser, url, ENGLISH, ADMINISTRATOR) as page:
+        page.goto(f"{url}/admin/")
+        expect(page.locator("#health .light, #health li").first).to_be_visible()
+        keep(page, "administration")
     with signed_in(browser, url, PHONE, "emma") as page:
         ask(page, "业务招待餐费上限是每人多少？")
         keep(page, "phone")
@@ -82,7 +124,7 @@ def take_all(browser: Browser, url: str) -> None:
 def signed_in(browser: Browser, url: str, screen: Screen, username: str) -> Iterator[Page]:
     """A page in a fresh browser, on the empty chat page of this person of the demo company."""
     size = {"width": screen.width, "height": screen.height}
-    context = browser.new_context(viewport=size, locale=screen.language, color_scheme="light")  # type: ignore[arg-type]
+    context = browser.new_context(viewport=size, locale=screen.language, color_scheme=screen.theme)  # type: ignore[arg-type]
     page = context.new_page()
     page.goto(url)
     page.locator("input[name=username]").fill(username)
@@ -104,6 +146,7 @@ def ask(page: Page, question: str, *, place: int = 0) -> None:
 
 def keep(page: Page, name: str) -> None:
     """Write docs/images/NAME.png with a palette."""
+    IMAGES.mkdir(parents=True, exist_ok=True)
     page.wait_for_load_state("networkidle")
     path = IMAGES / f"{name}.png"
     page.screenshot(path=path, animations="disabled", caret="hide")

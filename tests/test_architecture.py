@@ -49,6 +49,7 @@ UNSCOPED = {
     "knowledge/ingestion/indexing.py": WORKER,
     "knowledge/tasks.py": WORKER,
     "knowledge/services/removal.py": "deletes a row that its callers found visible, and counts what is left of it",
+    "knowledge/services/reminders.py": "whose documents are due, by the system; each is then counted as its owner may see it",
     "knowledge/services/trash.py": "what nobody's rights reach any more, for whoever could change it before; its end, by the system",
     "knowledge/selectors.py": "names of folders that were made discoverable; nothing else of them is read",
     "knowledge/services/access.py": "changes rows on which `manage` was checked",

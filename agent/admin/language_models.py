@@ -20,6 +20,9 @@ class LanguageModelForm(KeyedForm):
 @admin.register(LanguageModel)
 class LanguageModelAdmin(KeyedAdmin):
     form = LanguageModelForm
+    empty_sentence = _(
+        "No model is set up: answers are quoted from documents. Add one and test it, and it writes them."
+    )
     list_display = ("name", "model", "base_url", "is_enabled", "is_default")
     save_keyed = staticmethod(save_language_model)
 

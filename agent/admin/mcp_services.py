@@ -86,6 +86,7 @@ def _told(tool: dict[str, Any]) -> str:
 @admin.register(McpService)
 class McpServiceAdmin(admin.ModelAdmin[McpService]):
     form = McpServiceForm
+    empty_sentence = _("No service is connected. Add one, and assistants may use its tools.")
     list_display = ("name", "transport", "url", "is_enabled", "read_at")
     actions = ("read_again",)
 

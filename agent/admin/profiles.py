@@ -85,6 +85,7 @@ def _few_lines(text: str) -> str:
 @admin.register(AgentProfile)
 class AgentProfileAdmin(SettingsAdmin):
     form = AgentProfileForm
+    empty_sentence = _("Everybody asks the assistant for everything. Add one for a subject or a team.")
     list_display = ("name", "description", "language_model", "is_default")
     filter_horizontal = ("groups", "knowledge_bases")
     fieldsets = (

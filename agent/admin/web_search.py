@@ -48,6 +48,7 @@ class WebSearchProviderForm(KeyedForm):
 @admin.register(WebSearchProvider)
 class WebSearchProviderAdmin(KeyedAdmin):
     form = WebSearchProviderForm
+    empty_sentence = _("Nothing is searched outside. Add a service, and assistants may search the web.")
     list_display = ("name", "kind", "base_url", "is_used")
     action_recorded = Action.WEB_SETTING_CHANGED
     save_keyed = staticmethod(save_web_search)

@@ -1,4 +1,4 @@
-"""What the operator's settings connect to, tried from a page before they are written down: the embedder and the file storage."""
+"""What the operator's settings connect to, tried from a page before they are written down: the embedder, the file storage and mails."""
 
 import time
 from typing import Any
@@ -18,6 +18,7 @@ from authz.admin_pages import admin_page, show
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, PermissionDenied
 from copilot_site.lib.forms import first_fault
+from copilot_site.lib.mail_trial import send_trial
 from copilot_site.lib.outgoing import AddressRefused, parsed_url, require_plausible, services_at
 from copilot_site.lib.storage_trial import fault_of
 from knowledge.embedding.trial import dimensions_at
@@ -57,19 +58,20 @@ def connections(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     if not principal.is_superuser:
         raise PermissionDenied(_("Only administrators of the system try the server's connections."))
     if request.method == "POST":
-        tried = _storage() if request.POST.get("part") == "storage" else _embedder(principal, request)
+        tried = PARTS.get(request.POST.get("part", ""), _embedder)(principal, request)
         return render(request, "admin/_tried.html", tried)
     context = {
         "title": _("Connections of the server"),
         "form": EmbedderForm(),
         "embedder": settings.EMBEDDER,
         "embedder_model": settings.EMBEDDER_OPTIONS["model"],
+        "mail_host": settings.EMAIL_HOST,
         "storage": settings.STORAGES["default"]["BACKEND"].rpartition(".")[2],
     }
     return show(request, "admin/connections.html", context)
 
 
-def _storage() -> dict[str, Any]:
+def _storage(_principal: Principal, _request: HttpRequest) -> dict[str, Any]:
     try:
         fault = fault_of(storages["default"])
     except InvalidStorageError as error:
@@ -78,6 +80,25 @@ def _storage() -> dict[str, Any]:
         sentence = _("Files cannot be stored as they must be.")
         return {"ok": False, "sentence": sentence, "detail": fault.sentence, "statement": fault.statement}
     return {"ok": True, "sentence": _("A file was written, read and removed: all is as it should be.")}
+
+
+def _mail(principal: Principal, request: HttpRequest) -> dict[str, Any]:
+    """A mail to whoever asks for it: nobody else is sent anything."""
+    address = getattr(request.user, "email", "")
+    if not settings.MAIL_IS_SET_UP:
+        return {
+            "ok": False,
+            "sentence": _("No mail server is named, so no mail is sent. Set this and start again:"),
+            "statement": "COPILOT_SMTP_HOST=…\nCOPILOT_SMTP_FROM=copilot@example.com\nCOPILOT_SITE_URL=https://…",
+        }
+    if not address:
+        return {"ok": False, "sentence": _("Your account has no mail address: give it one, then try again.")}
+    record(principal, Action.MAIL_TESTED)
+    text = _("This mail was asked for on the page “Connections of the server”. Nothing is to be done.")
+    fault = send_trial(address, subject=_("A trial of the mail server"), text=text)
+    if fault:
+        return {"ok": False, "sentence": fault.sentence, "statement": fault.statement}
+    return {"ok": True, "sentence": _("A mail is on its way to %(address)s.") % {"address": address}}
 
 
 def _embedder(principal: Principal, request: HttpRequest) -> dict[str, Any]:
@@ -103,3 +124,6 @@ def _embedder(principal: Principal, request: HttpRequest) -> dict[str, Any]:
         "sentence": took % {"seconds": time.monotonic() - began, "length": length},
         "statement": statement,
     }
+
+
+PARTS = {"storage": _storage, "mail": _mail}

@@ -65,6 +65,7 @@ AREAS: tuple[Area, ...] = (
     Area("services", _("Database and queue"), (doctor.postgres, doctor.connections, doctor.pgvector, doctor.migrations, doctor.broker)),
     Area("disk", _("Free disk"), (doctor.state_folder,), figure=_free),
     Area("storage", _("File storage"), (doctor.files,), "server-connections"),
+    Area("mail", _("Mail"), (doctor.mail,), "server-connections"),
     Area("search", _("Search models"), (doctor.model, doctor.reranking, doctor.word_list), "server-connections"),
     Area("index", _("Search index"), (doctor.index, doctor.readings), "ingestion"),
     Area("language-models", _("Language models"), (doctor.language_models,), "admin:agent_languagemodel_changelist"),

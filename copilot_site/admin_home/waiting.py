@@ -15,7 +15,9 @@ from agent.oversight.replay import answers
 from agent.oversight.statistics import answered_since, first_day
 from authz.governing import governed, may_oversee
 from authz.models import RequestState
+from authz.permissions import Right
 from authz.principal import Principal
+from knowledge.finding import UNAPPROVED
 from knowledge.governance.health import failed_versions, waiting_too_long
 from knowledge.models import Document
 from knowledge.services.access_requests import requests_for
@@ -56,6 +58,11 @@ def _of_managers(principal: Principal) -> Iterator[tuple[int, str, str]]:
     due = governed(Document, principal).filter(trashed_at=None, review_on__lt=today).count()
     past = ngettext("document is past its date of review", "documents are past their date of review", due)
     yield due, past, f"{reverse('admin:knowledge_document_changelist')}?review_on__lt={today:%Y-%m-%d}"
+    unapproved = (
+        Document.objects.visible_to(principal).filter(Document.reach(principal, Right.MANAGE), **UNAPPROVED).count()
+    )
+    waits = ngettext("document waits for your approval", "documents wait for your approval", unapproved)
+    yield unapproved, waits, f"{reverse('find')}?state=unapproved"
 
 
 def _of_overseers() -> Iterator[tuple[int, str, str]]:

@@ -4,6 +4,7 @@ from copilot_site.settings.api import *
 from copilot_site.settings.base import *
 from copilot_site.settings.files import *
 from copilot_site.settings.logs import *
+from copilot_site.settings.mail import *
 from copilot_site.settings.parts import *
 from copilot_site.settings.product import *
 from copilot_site.settings.queues import *

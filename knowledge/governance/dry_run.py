@@ -18,7 +18,7 @@ def carry_out(
     change: Callable[[], None],
     *,
     what: str,
-    target: models.Model,
+    target: models.Model | None,
     base_ids: Collection[UUID],
     confirmed: str = "",
 ) -> Effects | None:

@@ -1,6 +1,6 @@
 from django.urls import path, register_converter
 
-from knowledge.governance import health, people_views, request_views, review_views, views
+from knowledge.governance import health, people_views, request_views, review_views, several_views, views
 
 
 class KindConverter:
@@ -19,6 +19,7 @@ register_converter(KindConverter, "kind")
 
 urlpatterns = [
     path("admin/rights/", views.rights_tree, name="rights-tree"),
+    path("admin/rights/several/", several_views.several, name="rights-several"),
     path("admin/rights/<kind:kind>/<uuid:place_id>/", views.place, name="rights-place"),
     path("admin/rights/<kind:kind>/<uuid:place_id>/change/", views.change, name="rights-change"),
     path("admin/rights/<kind:kind>/<uuid:place_id>/why/", review_views.why, name="rights-why"),

@@ -30,6 +30,7 @@ class KnowledgeBase(models.Model):
     """A body of documents with one folder tree. Seen by whoever may see it, or anything in it.
 
     org_unit: whose it is. Belonging gives no right by itself; a grant does, to this unit and to others.
+    is_approval_wanted: whether its documents say if somebody who manages them has approved what they say now.
     is_hidden_text_indexed: whether text that nobody sees who opens a document answers like the rest of it.
     """
 
@@ -38,6 +39,13 @@ class KnowledgeBase(models.Model):
     description = models.TextField(_("description"), blank=True)
     org_unit = models.ForeignKey(
         "authz.OrgUnit", models.PROTECT, null=True, blank=True, related_name="+", verbose_name=_("belongs to")
+    )
+    is_approval_wanted = models.BooleanField(
+        _("documents are approved"),
+        default=False,
+        help_text=_(
+            "Whoever manages a folder approves the versions of its documents; until then they answer, and say so."
+        ),
     )
     is_hidden_text_indexed = models.BooleanField(
         _("hidden text answers"),

@@ -155,6 +155,10 @@ class DocumentVersion(models.Model):
     uploaded_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(_("uploaded"), auto_now_add=True)
     published_at = models.DateTimeField(_("published"), null=True)
+    approved_at = models.DateTimeField(_("approved"), null=True, editable=False)
+    approved_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+", editable=False
+    )
 
     unscoped = models.Manager()
     objects = GuardedManager["DocumentVersion"]()
@@ -173,6 +177,11 @@ class DocumentVersion(models.Model):
     @classmethod
     def reach(cls, principal: Principal, right: Right) -> Q:
         return Q(document__access_id__in=folder_ids_with(principal, right))
+
+    @property
+    def waits_for_approval(self) -> bool:
+        """Whether its base wants versions to be approved, and this one is not."""
+        return self.approved_at is None and self.document.knowledge_base.is_approval_wanted
 
     @property
     def failure_reason(self) -> str:

@@ -28,6 +28,7 @@ def create_knowledge_base(
     *,
     name: str,
     description: str = "",
+    is_approval_wanted: bool = False,
     is_hidden_text_indexed: bool = False,
     recognition: str = Recognition.BARE,
 ) -> KnowledgeBase:
@@ -43,6 +44,7 @@ def create_knowledge_base(
     base = KnowledgeBase.unscoped.create(
         name=name,
         description=description,
+        is_approval_wanted=is_approval_wanted,
         is_hidden_text_indexed=is_hidden_text_indexed,
         recognition=recognition,
     )
@@ -62,13 +64,17 @@ def change_knowledge_base(by: Principal, base: KnowledgeBase) -> None:
     pictures are to be read.
     """
     base.name = clean_name(base.name)
-    base.save(update_fields=["name", "description", "is_hidden_text_indexed", "recognition"])
+    base.save(update_fields=["name", "description", "is_approval_wanted", "is_hidden_text_indexed", "recognition"])
     record(by, Action.KNOWLEDGE_BASE_CHANGED, base, detail=_settings(base))
     transaction.on_commit(lambda: reread_base.delay(str(base.pk)), robust=True)
 
 
 def _settings(base: KnowledgeBase) -> dict[str, bool | str]:
-    return {"is_hidden_text_indexed": base.is_hidden_text_indexed, "recognition": base.recognition}
+    return {
+        "is_approval_wanted": base.is_approval_wanted,
+        "is_hidden_text_indexed": base.is_hidden_text_indexed,
+        "recognition": base.recognition,
+    }
 
 
 def root_folder(base: KnowledgeBase) -> Folder:

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.core.files import File
 from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
@@ -16,7 +17,7 @@ from authz.checks import get_visible, require
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
-from knowledge.models import Document, DocumentVersion
+from knowledge.models import Document, DocumentVersion, ParseStatus
 from knowledge.services.folders import clean_name
 from knowledge.services.reindex import begin_indexing
 from knowledge.services.uploads import IncomingFile, Upload, UploadOutcome, add_document
@@ -101,6 +102,25 @@ def restore_version(principal: Principal, *, document_id: UUID, number: int) -> 
     detail = {"from": number, "version": done.version.number}
     record(principal, Action.VERSION_RESTORED, version.document, detail=detail)
     return done.version
+
+
+@transaction.atomic
+def approve_version(principal: Principal, *, document_id: UUID, number: int) -> DocumentVersion:
+    """Say that what a version says holds, for whoever reads it or an answer from it.
+
+    Raises NotFound (no such version), PermissionDenied (no `manage`), InvalidInput (its base wants no approval, it is approved already,
+    or its text is not read).
+    """
+    version = get_visible(DocumentVersion, principal, document_id=document_id, number=number)
+    require(principal, Right.MANAGE, version.document)
+    if not version.waits_for_approval or version.parse_status != ParseStatus.COMPLETED:
+        raise InvalidInput(
+            _("There is nothing to approve: version %(number)s does not wait for it.") % {"number": number}
+        )
+    version.approved_at, version.approved_by_id = timezone.now(), principal.user_id
+    version.save(update_fields=["approved_at", "approved_by"])
+    record(principal, Action.VERSION_APPROVED, version.document, detail={"version": number})
+    return version
 
 
 def _as_newest(principal: Principal, document: Document, file: "File[bytes]") -> Upload:

@@ -7,31 +7,16 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
-from demo.company import load_company
-from demo.logins import ADMINISTRATOR
+from demo.company import ADMINISTRATOR, load_company
+from scripts.every_page import ADMINISTRATORS, addresses_of
 from tests.e2e.conftest import System
 from tests.e2e.test_accessibility import faults_of
 
 pytestmark = pytest.mark.browser
-# Pages by themselves, and pages that a link leads to: where the link stands, and its pattern.
-PLAIN = (
-    "/admin/", "/admin/rights/", "/admin/people/", "/admin/rights/requests/", "/admin/ingestion/", "/admin/see-as/",
-    "/admin/answers/", "/admin/ratings/", "/admin/gaps/", "/admin/audit/entry/", "/admin/audit/checkpoint/", "/admin/audit/hold/add/",
-    "/admin/auth/user/", "/admin/auth/group/", "/admin/authz/orgunit/", "/admin/authz/role/", "/admin/authz/serviceaccount/add/",
-    "/admin/agent/languagemodel/", "/admin/agent/languagemodel/add/", "/admin/agent/agentprofile/",
-    "/admin/agent/agentprofile/add/", "/admin/agent/dayofuse/", "/admin/authz/claimmapping/",
-    "/admin/audit/entry/export/", "/admin/mfa/authenticator/",
-    "/second-factor/", "/second-factor/set-up/", "/tokens/", "/requests/", "/library/new/",
-)  # fmt: skip
+# More than one of a kind, or only there once something was asked: where the link stands, and its pattern.
 LINKED = (
-    ("/admin/rights/", r"/admin/rights/base/[^/]+/$"),
-    ("/admin/rights/", r"/admin/rights/folder/[^/]+/$"),
-    ("/admin/rights/", r"/admin/rights/matrix/[^/]+/$"),
-    ("/admin/people/", r"/admin/people/\d+/$"),
     ("/admin/answers/", r"/admin/answers/[^/]+/$"),
-    ("/admin/audit/entry/", r"/admin/audit/entry/\d+/change/"),
     ("/admin/audit/entry/", r"/admin/audit/entry/run/[^/]+/$"),
-    ("/admin/auth/user/", r"/admin/auth/user/\d+/change/"),
 )
 # Of its widgets: a name on an element that may bear none, and a combobox without one.
 DJANGO_S_OWN = ("help-tooltip", "select2")
@@ -49,16 +34,17 @@ def answered(system: System) -> None:
 
 
 def addresses(page: Page, url: str) -> Iterator[str]:
-    """Every page to look at; of links of one kind the last on their page, of answers all: each source shows its own."""
-    yield from PLAIN
+    """Every page to look at; of answers all: each source shows its own."""
+    for name, address in addresses_of(page, url, ADMINISTRATORS):
+        yield address
+        if name == "rights-of-folder":
+            yield f"{address}why/?user=chen"
     for start, pattern in LINKED:
         page.goto(url + start)
         links = page.eval_on_selector_all("a", "links => links.map(link => link.getAttribute('href') || '')")
         found = [link for link in links if re.match(pattern, link)]
         assert found, f"{start} leads to no {pattern}"
         yield from dict.fromkeys(found) if start == "/admin/answers/" else found[-1:]
-        if "folder" in pattern:
-            yield f"{found[-1]}why/?user=chen"
 
 
 def sign_in(page: Page, url: str) -> None:

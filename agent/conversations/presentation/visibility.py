@@ -148,7 +148,8 @@ def _web_of(row: Message) -> Mapping[str, Any]:
 
 
 def _page(row: WebCitation) -> ShownPage:
-    return ShownPage(row.number, row.evidence_id, row.url, row.title, row.snippet, row.read_at)
+    url = row.url if row.url.startswith(("https://", "http://")) else ""  # it becomes a link
+    return ShownPage(row.number, row.evidence_id, url, row.title, row.snippet, row.read_at)
 
 
 def _tool_call(step: Mapping[str, Any]) -> ShownToolCall:

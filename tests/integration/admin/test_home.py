@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 from agent.events import StopReason
-from agent.models import DayOfUse, Message, Rating, Role, Session
+from agent.models import DayOfUse, LanguageModel, Message, Rating, Role, Session
 from agent.oversight.gaps import gaps
 from agent.oversight.statistics import SLOW_MS, costs, days_of_questions, speed
 from audit.actions import Action
@@ -205,3 +205,21 @@ def test_the_doctor_looks_at_every_area_of_the_home(world: World) -> None:
     for area in home_lights.AREAS:
         if area.key not in {"services", "search", "audit", "storage"}:  # those ask what tests have no installation of
             assert all(finding.name and finding.detail for finding in home_lights._findings(area)), area.key
+
+
+def test_an_empty_list_says_what_is_so_without_a_row_and_what_to_add(world: World) -> None:
+    address = reverse("admin:agent_languagemodel_changelist")
+    assert "answers are quoted from documents" in text_of(client_of(world.root).get(address))
+    LanguageModel.objects.create(name="large", base_url="https://models.example.com/v1", model="large")
+    assert "answers are quoted from documents" not in text_of(client_of(world.root).get(address))
+
+
+def test_the_first_page_leads_to_what_an_administrator_sets_up(world: World) -> None:
+    page = client_of(world.root).get(reverse("admin:index")).content.decode()
+    doors = page.partition('<ul class="doors">')[2].partition("</ul>")[0]
+    for name in (
+        "sources-of-documents", "server-connections", "admin:agent_mcpservice_changelist", "admin:agent_websearchprovider_changelist",
+        "admin:socialaccount_socialapp_changelist",
+    ):  # fmt: skip
+        assert reverse(name) in doors
+    assert reverse("server-connections") not in client_of(world.boss).get(reverse("admin:index")).content.decode()

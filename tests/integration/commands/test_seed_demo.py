@@ -10,6 +10,8 @@ from django.contrib.auth.models import User
 from django.db import connection, connections, transaction
 from psycopg import sql
 
+from agent.profile_choice import Assistant, assistants_for
+from authz.principal import Principal
 from business.address import Address
 from business.models import DataSource
 from copilot_site.embedded.process import wait_until
@@ -59,11 +61,20 @@ def _waiting() -> int:
         return int(cursor.fetchone()[0])
 
 
+def offered_to(username: str) -> list[Assistant]:
+    return assistants_for(Principal.of(User.objects.get(username=username)), "en")
+
+
 def test_the_second_waits_and_finds_the_company_there() -> None:
     assert problems_of_two() == []
     assert User.objects.count() == len(logins())
     assert Document.unscoped.count() == len(documents(load_company())) + len(page_names())
     assert DataSource.unscoped.count() == 1
+    assistants = {name: {one.name for one in offered_to(name)} for name in ("chen", "zhao")}
+    assert assistants == {
+        "chen": {"人事助手 HR assistant", "运维助手 Operations assistant"},
+        "zhao": {"人事助手 HR assistant"},
+    }
 
 
 def test_without_its_lock_the_second_fails(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django.utils import timezone
@@ -240,3 +241,15 @@ def test_only_whoever_sees_the_successor_is_told_that_there_is_one(filled: House
         rows = plain(page.content).split("Documents that fit")[1]
         told[person.username] = (set(listed(filled, person, state="superseded")), rows.count("superseded"))
     assert told == {"reader": ({"holiday.txt"}, 1), "whole": ({"holiday.txt", "rolling.md"}, 2)}
+
+
+@pytest.mark.parametrize(("is_staff", "offered"), [(True, True), (False, False)])
+def test_whoever_governs_a_place_is_led_to_its_rights(house: House, is_staff: bool, offered: bool) -> None:
+    User.objects.filter(pk__in=[house.keeper.pk, house.reader.pk]).update(is_staff=is_staff)
+    for kind, place in (("folder", house.folder), ("document", house.document)):
+        address = reverse("rights-place", args=[kind, place.pk])
+        seen = {
+            person.username: address in client_of(person).get(reverse(kind, args=[place.pk])).content.decode()
+            for person in (house.keeper, house.reader)
+        }
+        assert seen == {"writer": offered, "reader": False}

@@ -266,6 +266,13 @@ BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
     "/library/folders/<folder_id>/folders/": lambda world: {"name": "New"},
     "/library/new/": lambda world: {"name": "New"},
     "/library/find/several/": lambda world: {"documents": [str(world.document.pk)], "what": "trash"},
+    "/admin/rights/several/": lambda world: {
+        "documents": [str(world.document.pk)],
+        "what": "give",
+        "holder_kind": "user",
+        "holder": "none",
+        "rights": ["view"],
+    },
     "/documents/<document_id>/facts/": lambda world: {"title": "New"},
     "/documents/<document_id>/replace/": lambda world: {"file": SimpleUploadedFile("b.md", b"# B")},
     "/documents/<document_id>/move/": lambda world: {"folder": str(world.below.pk)},
@@ -312,6 +319,7 @@ BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
 # what an address asks for behind its path
 QUERIES: dict[str, Callable[[World], str]] = {
     "/data/table.csv": lambda world: "source=sales&metric=deal",
+    "/admin/rights/several/": lambda world: f"documents={world.document.pk}",
     "/api/v1/sessions/continue-stream/<session_id>": lambda world: f"message_id={_answer_id(world)}",
     "/api/v1/explain": lambda world: f"user={world.reader.username}&kind=folder&id={world.folder.pk}",
     "/api/v1/rights/matrix": lambda world: f"knowledge_base={world.base.pk}",

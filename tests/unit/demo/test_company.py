@@ -163,6 +163,12 @@ def test_sample_questions_show_both_languages_and_both_outcomes() -> None:
         ("{user: emma, may", "{user: emmy, may", "names the person 'emmy', which is not declared"),
         ("{group: hr, may", "{group: hr, user: lin, may", r"grants\[21\]: a grant names either a group or a user"),
         ("username: chen", "username: lin", "people has 'lin' twice"),
+        ("bases: [engineering]", "bases: [kitchen]", "the assistant 'Operations assistant' names the base 'kitchen'"),
+        (
+            "      - 杭州员工的试用期是多久？\n",
+            "      - 几点下班？\n",
+            "the assistant 'HR assistant' names the question",
+        ),
         ("readers: [chen, pieter]", "readers: [chen, zhao]", "names other readers than the grants"),
         ("name: {zh: 衡舟科技", "name: {zh: [", "company.yaml is not YAML: .*line 4"),
     ],
@@ -171,6 +177,15 @@ def test_load_company_refuses_a_wrong_file_in_one_sentence(tmp_path: Path, old: 
     with pytest.raises(CompanyError, match=message) as caught:
         load_company(changed(tmp_path, old, new))
     assert "\n" not in str(caught.value)
+
+
+def test_an_assistant_offers_questions_of_both_languages_that_all_who_may_use_it_can_read() -> None:
+    readers = {question.ask: set(question.readers) for question in COMPANY.questions}
+    for assistant in COMPANY.assistants:
+        users = {person.username for person in COMPANY.people if set(person.groups) & set(assistant.groups)}
+        assert all(users <= readers[ask] for ask in assistant.ask), assistant.name.en
+        assert COMPANY.asked(assistant, "en")
+        assert COMPANY.asked(assistant, "zh-hans")
 
 
 def test_readers_follows_a_grant_down_the_tree_only(tmp_path: Path) -> None:

@@ -1,0 +1,97 @@
+"""Every page of the demo by its name, and the way to it: for pictures of all of them, and for tests that look at all of them."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from playwright.sync_api import Page
+
+ID = "[0-9a-f-]{36}"
+
+
+class Place(NamedTuple):
+    """A page: the address where the way to it begins, and a pattern for each link that is followed from there."""
+
+    name: str
+    start: str
+    links: tuple[str, ...] = ()
+
+
+READERS = (
+    Place("library", "/library/"),
+    Place("folder", "/library/", (f"^/library/{ID}/$", f"^/library/folders/{ID}/$")),
+    Place("find", "/library/find/"),
+    Place("find-words", "/library/find/?q=rolling&state=ready"),
+    Place("search-test", "/library/search-test/?q=rolling+update&left=product&right=lexical"),
+    Place("trash", "/library/trash/"),
+    Place("document", "/library/find/?q=rolling", (f"^/documents/{ID}/$",)),
+    Place("document-pdf", "/library/find/?type=.pdf", (f"^/documents/{ID}/$",)),
+    Place("document-slides", "/library/find/?type=.pptx", (f"^/documents/{ID}/$",)),
+    Place("document-table", "/library/find/?type=.xlsx", (f"^/documents/{ID}/$",)),
+    Place("graph", "/library/find/?q=rolling", (f"^/documents/{ID}/$", f"^/documents/{ID}/graph/$")),
+    Place("graph-name", "/library/find/?q=rolling", (f"^/documents/{ID}/$", f"^/documents/{ID}/graph/$", f"^/graph/{ID}/$")),
+    Place("requests", "/requests/"),
+    Place("tokens", "/tokens/"),
+    Place("password", "/password/"),
+    Place("second-factor", "/second-factor/"),
+    Place("data", "/data/"),
+    Place("conversations", "/chat/all/"),
+    Place("not-found", "/documents/00000000-0000-0000-0000-000000000000/"),
+)  # fmt: skip
+SOURCE = r"/admin/business/datasource/[^/]+/change/"
+LAYER = r"/admin/data-sources/[^/]+/layer/$"
+ADMINISTRATORS = (
+    *(
+        Place("-".join(address.strip("/").split("/")[1:]) or "home", address)
+        for address in (
+            "/admin/", "/admin/rights/", "/admin/people/", "/admin/rights/requests/", "/admin/ingestion/", "/admin/see-as/",
+            "/admin/answers/", "/admin/ratings/", "/admin/gaps/", "/admin/connections/", "/admin/evaluations/",
+            "/admin/sources/", "/admin/sources/new/web/", "/admin/sources/new/git/", "/admin/data-sources/check/",
+            "/admin/audit/entry/", "/admin/audit/entry/export/", "/admin/audit/checkpoint/", "/admin/audit/hold/add/",
+            "/admin/auth/user/", "/admin/auth/user/add/", "/admin/auth/group/", "/admin/authz/orgunit/", "/admin/authz/orgunit/add/",
+            "/admin/authz/role/", "/admin/authz/serviceaccount/add/", "/admin/authz/claimmapping/", "/admin/mfa/authenticator/",
+            "/admin/agent/languagemodel/", "/admin/agent/languagemodel/add/", "/admin/agent/agentprofile/",
+            "/admin/agent/agentprofile/add/", "/admin/agent/mcpservice/", "/admin/agent/mcpservice/add/",
+            "/admin/agent/websearchprovider/", "/admin/agent/websearchprovider/add/", "/admin/agent/webhost/add/",
+            "/admin/agent/dayofuse/", "/admin/business/datasource/", "/admin/business/datasource/add/",
+            "/admin/knowledge/knowledgebase/", "/admin/knowledge/document/", "/admin/knowledge/folder/",
+        )
+    ),
+    Place("second-factor-set-up", "/second-factor/set-up/"),
+    Place("new-base", "/library/new/"),
+    Place("rights-of-base", "/admin/rights/", (r"/admin/rights/base/[^/]+/$",)),
+    Place("rights-of-folder", "/admin/rights/", (r"/admin/rights/folder/[^/]+/$",)),
+    Place("rights-matrix", "/admin/rights/", (r"/admin/rights/matrix/[^/]+/$",)),
+    Place("person", "/admin/people/", (r"/admin/people/\d+/$",)),
+    Place("account", "/admin/auth/user/", (r"/admin/auth/user/\d+/change/",)),
+    Place("unit", "/admin/authz/orgunit/", (r"/admin/authz/orgunit/\d+/change/",)),
+    Place("audit-entry", "/admin/audit/entry/", (r"/admin/audit/entry/\d+/change/",)),
+    Place("source-of-documents", "/admin/sources/", (f"/admin/sources/{ID}/$",)),
+    Place("data-source", "/admin/business/datasource/", (SOURCE,)),
+    Place("layer", "/admin/business/datasource/", (SOURCE, LAYER)),
+    Place("layer-table", "/admin/business/datasource/", (SOURCE, LAYER, r"/layer/table/")),
+    Place("confirmed-answers", "/admin/business/datasource/", (SOURCE, r"/examples/$")),
+    Place("connection", "/admin/business/datasource/", (SOURCE, r"/connection/$")),
+    Place("base", "/admin/knowledge/knowledgebase/", (r"/admin/knowledge/knowledgebase/[^/]+/change/",)),
+    Place("graph-of-base", "/admin/knowledge/knowledgebase/", (r"^/admin/graph/[^/]+/$",)),
+    Place("assistant", "/admin/agent/agentprofile/", (r"/admin/agent/agentprofile/[^/]+/change/",)),
+)  # fmt: skip
+
+
+def address_of(page: Page, url: str, place: Place) -> str:
+    """Where a page is, found by following the last link of each kind on the way. Raises LookupError where there is none."""
+    address = place.start
+    for pattern in place.links:
+        page.goto(url + address)
+        links = page.eval_on_selector_all("a", "links => links.map(link => link.getAttribute('href') || '')")
+        found = [link for link in links if re.search(pattern, link)]
+        if not found:
+            raise LookupError(f"{address} leads to no {pattern}")
+        address = found[-1]
+    return address
+
+
+def addresses_of(page: Page, url: str, places: tuple[Place, ...]) -> Iterator[tuple[str, str]]:
+    """(name, address) of each."""
+    for place in places:
+        yield place.name, address_of(page, url, place)

@@ -1,0 +1,147 @@
+"""Owners are reminded by mail of what is to be read again: how many documents, never which; and whether mails go out is tried."""
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.contrib.auth.models import User
+from django.core import mail
+from django.urls import reverse
+from django.utils import timezone
+
+from audit.actions import Action
+from audit.models import Entry
+from authz.permissions import Right
+from copilot_site.doctor import mail as look_at_mail
+from knowledge.models import Document
+from knowledge.services.reminders import remind_of_reviews
+from knowledge.services.trash import trash_document
+from knowledge.tasks import remind_of_reviews as hourly
+from tests.factories import allow, make_user
+from tests.integration.governance.world import World, client_of, principal_of, text_of
+from tests.smtp_server import Mailbox, mailbox
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def set_up(settings: Any) -> None:
+    settings.MAIL_IS_SET_UP, settings.SITE_URL = True, "https://kb.example"
+
+
+def owned(document: Document, owner: User | None, *, days: int) -> None:
+    review_on = timezone.localdate() + timedelta(days=days)
+    Document.unscoped.filter(pk=document.pk).update(owner=owner, review_on=review_on)
+
+
+def with_mail(user: User) -> User:
+    User.objects.filter(pk=user.pk).update(email=f"{user.username}@kb.example")
+    return user
+
+
+def told() -> dict[str, int]:
+    """Address → documents, of the mails that went out."""
+    counts = {
+        entry.target_name: entry.detail["documents"] for entry in Entry.objects.filter(action=Action.REVIEW_REMINDED)
+    }
+    assert {each.to[0].split("@")[0] for each in mail.outbox} == set(counts)
+    return counts
+
+
+def test_an_owner_is_told_how_many_documents_and_never_which(world: World) -> None:
+    anna = with_mail(world.anna)
+    owned(world.travel_rules, anna, days=-1)
+    owned(world.house_rules, anna, days=7)
+    assert remind_of_reviews() == 1
+    assert told() == {"anna": 2}
+    text, subject = str(mail.outbox[0].body), str(mail.outbox[0].subject)
+    assert "https://kb.example/library/find/?state=review-soon&owner=anna" in text
+    assert "您有 2 份文档" in text
+    assert "2 of your documents are to be read again" in text
+    assert "rules" not in (text + subject).lower()
+
+
+def test_nobody_is_told_of_what_is_far_away_hidden_or_gone(world: World) -> None:
+    anna, ben = with_mail(world.anna), with_mail(world.ben)
+    owned(world.travel_rules, anna, days=8)
+    owned(world.salaries, ben, days=-1)  # ben may not see it
+    owned(world.house_rules, world.mia, days=-1)  # has no address
+    assert remind_of_reviews() == 0
+    assert mail.outbox == []
+    gone = with_mail(make_user("gone"))
+    allow(gone, world.base)
+    owned(world.house_rules, gone, days=-1)
+    User.objects.filter(pk=gone.pk).update(is_active=False)
+    assert remind_of_reviews() == 0
+    owned(world.travel_rules, anna, days=-1)
+    allow(world.boss, world.rules)
+    allow(world.boss, world.rules, Right.CHANGE)
+    trash_document(principal_of(world.boss), document_id=world.travel_rules.pk)
+    assert remind_of_reviews() == 0
+
+
+def test_without_a_mail_server_nothing_is_sent(world: World, settings: Any) -> None:
+    settings.MAIL_IS_SET_UP = False
+    owned(world.travel_rules, with_mail(world.anna), days=-1)
+    assert remind_of_reviews() == 0
+    assert mail.outbox == []
+
+
+@pytest.mark.parametrize(("hour", "sent"), [(6, 0), (7, 1), (8, 0)])
+def test_it_is_one_hour_of_the_week(world: World, settings: Any, hour: int, sent: int) -> None:
+    settings.TIME_ZONE = "Asia/Shanghai"
+    monday = datetime(2026, 11, 30, hour, 30, tzinfo=timezone.get_default_timezone()).astimezone(UTC)
+    with time_machine.travel(monday, tick=False):
+        assert timezone.localdate() == date(2026, 11, 30)
+        owned(world.travel_rules, with_mail(world.anna), days=-1)
+        hourly()
+    assert len(mail.outbox) == sent
+
+
+def through(settings: Any, server: Mailbox, **more: Any) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT, settings.EMAIL_USE_TLS = "127.0.0.1", server.port, False
+    settings.DEFAULT_FROM_EMAIL = "copilot@kb.example"
+    for name, value in more.items():
+        setattr(settings, name, value)
+
+
+def tried(world: World) -> str:
+    with_mail(world.root)
+    return text_of(client_of(world.root).post(reverse("server-connections"), {"part": "mail"}))
+
+
+def test_an_administrator_is_sent_a_mail_to_see_that_they_go_out(world: World, settings: Any) -> None:
+    with mailbox() as server:
+        through(settings, server)
+        assert "A mail is on its way to root@kb.example" in tried(world)
+        assert look_at_mail().ok
+    assert len(server.mails) == 1
+    assert "To: root@kb.example" in server.mails[0]
+    assert Entry.objects.filter(action=Action.MAIL_TESTED).count() == 1
+
+
+@pytest.mark.parametrize(
+    ("refused", "setting"),
+    [("AUTH", "COPILOT_SMTP_USERNAME"), ("MAIL", "COPILOT_SMTP_FROM"), ("RCPT", "COPILOT_SMTP_FROM")],
+)
+def test_a_server_that_refuses_names_the_setting(world: World, settings: Any, refused: str, setting: str) -> None:
+    with mailbox(refused) as server:
+        through(settings, server, EMAIL_HOST_USER="copilot", EMAIL_HOST_PASSWORD="x")
+        said = tried(world)
+    assert "refuses" in said
+    assert setting in said
+    assert server.mails == []
+
+
+def test_a_server_that_is_not_there_and_settings_that_are_missing_are_said(world: World, settings: Any) -> None:
+    with mailbox() as server:
+        through(settings, server)
+    assert "does not answer as it should" in tried(world)
+    assert not look_at_mail().ok
+    settings.DEFAULT_FROM_EMAIL = ""
+    assert "COPILOT_SMTP_FROM" in tried(world)
+    User.objects.filter(pk=world.root.pk).update(email="")
+    said = text_of(client_of(world.root).post(reverse("server-connections"), {"part": "mail"}))
+    assert "no mail address" in said
