@@ -1,5 +1,7 @@
 # One image for web, workers and beat. The embedded services are not used in it: DATABASE_URL and REDIS_URL name real ones.
-FROM python:3.11-slim-bookworm AS build
+# A tag moves. A release is built with a digest: --build-arg PYTHON_IMAGE=python@sha256:… (docs/DEPENDENCIES.md says how it is found).
+ARG PYTHON_IMAGE=python:3.11-slim-bookworm
+FROM ${PYTHON_IMAGE} AS build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 RUN python -m venv /venv
 WORKDIR /app
@@ -15,7 +17,7 @@ ENV COPILOT_HOME=/srv/copilot COPILOT_STATIC_ROOT=/app/staticfiles
 RUN /venv/bin/python manage.py prepare_model && /venv/bin/python manage.py collectstatic --no-input \
  && rm -f /srv/copilot/secrets.json && mkdir -p /srv/copilot/audit
 
-FROM python:3.11-slim-bookworm
+FROM ${PYTHON_IMAGE}
 RUN useradd --system --uid 10001 --home-dir /srv/copilot --shell /usr/sbin/nologin copilot
 COPY --from=build /venv /venv
 COPY --from=build /app /app

@@ -1,6 +1,7 @@
 """How sources speak HTTP: to what `outgoing.pages` allows, as often as their pace lets them, never for long and never for much."""
 
 import time
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
@@ -136,6 +137,24 @@ def origin_of(url: str) -> tuple[str, str, int]:
     """Scheme, host and port. Raises AddressRefused."""
     host, port = parsed_url(url)
     return urlsplit(url).scheme, host, port
+
+
+def with_slash(url: str) -> str:
+    """The address of a folder, checked as `plausible` does. Raises what it raises."""
+    plausible(url)
+    return url if url.endswith("/") else f"{url}/"
+
+
+def site_of(url: str) -> str:
+    """The server that an address is of, as a secret is kept for it: https://wiki.example.com:443."""
+    scheme, host, port = origin_of(url)
+    return f"{scheme}://{host}:{port}"
+
+
+def basic(username: str, secret: str) -> dict[str, str]:
+    """The header of basic authentication; none without a secret."""
+    pair = b64encode(f"{username}:{secret}".encode()).decode()
+    return {"Authorization": f"Basic {pair}"} if secret else {}
 
 
 def plausible(url: str) -> str:

@@ -10,8 +10,8 @@ from django.db.models import CharField, Field, Model, TextField, UniqueConstrain
 from django.utils import timezone
 
 from agent.events import StopReason
-from agent.models.mcp_services import McpService
 from agent.models import Message, QueryCitation, Role, Session, Skill, SkillVersion, WebCitation
+from agent.models.mcp_services import McpService
 from audit.actions import Action
 from audit.record import record
 from authz.permissions import Right

@@ -1,7 +1,6 @@
 """A space of a Confluence, by its REST API: Cloud, and Data Center (whose space permissions can be read from 9.1 on)."""
 
 import json
-from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +15,7 @@ from pydantic import field_validator
 
 from knowledge.sources import base
 from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
-from knowledge.sources.http import Client, origin_of, plausible, require_safe
+from knowledge.sources.http import Client, basic, require_safe, site_of, with_slash
 from knowledge.sources.rules import folder_path
 from knowledge.sources.wiki_pages import document_of, sections_of_html
 
@@ -38,13 +37,11 @@ class ConfluenceSettings(base.Settings):
     @field_validator("url")
     @classmethod
     def _is_address(cls, url: str) -> str:
-        plausible(url)
-        return url if url.endswith("/") else f"{url}/"
+        return with_slash(url)
 
     @property
     def address(self) -> str:
-        scheme, host, port = origin_of(self.url)
-        return f"{scheme}://{host}:{port}"
+        return site_of(self.url)
 
 
 @dataclass(frozen=True)
@@ -90,9 +87,9 @@ class ConfluenceConnector(base.Connector):
     def __init__(self, settings: ConfluenceSettings, reading: Reading) -> None:
         require_safe(settings.url, has_secret=bool(reading.secret))
         self._settings = settings
-        pair = b64encode(f"{settings.username}:{reading.secret}".encode()).decode()
-        signed = f"Basic {pair}" if settings.username else f"Bearer {reading.secret}"
-        headers = {"Authorization": signed} if reading.secret else {}
+        headers = basic(settings.username, reading.secret)
+        if reading.secret and not settings.username:
+            headers = {"Authorization": f"Bearer {reading.secret}"}
         self._client = Client(settings.url, headers={**headers, "Accept": "application/json"}, pace=reading.pace)
         self._pages: list[_Page] | None = None
         self._missed: list[Missed] = []

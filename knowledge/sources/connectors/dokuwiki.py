@@ -1,7 +1,6 @@
 """A DokuWiki, by its XML-RPC API."""
 
 import xmlrpc.client
-from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -14,7 +13,7 @@ from pydantic import field_validator
 
 from knowledge.sources import base
 from knowledge.sources.base import Content, Item, Missed, Reading, Unreadable, asked
-from knowledge.sources.http import Client, plausible, require_safe
+from knowledge.sources.http import Client, basic, require_safe, with_slash
 from knowledge.sources.wiki_pages import document_of, sections_of_html
 
 
@@ -26,8 +25,7 @@ class DokuWikiSettings(base.Settings):
     @field_validator("url")
     @classmethod
     def _is_address(cls, url: str) -> str:
-        plausible(url)
-        return url if url.endswith("/") else f"{url}/"
+        return with_slash(url)
 
     @property
     def address(self) -> str:
@@ -49,8 +47,7 @@ class DokuWikiConnector(base.Connector):
     def __init__(self, settings: DokuWikiSettings, reading: Reading) -> None:
         require_safe(settings.url, has_secret=bool(reading.secret))
         self._settings = settings
-        pair = b64encode(f"{settings.username}:{reading.secret}".encode()).decode()
-        headers = {"Authorization": f"Basic {pair}"} if reading.secret else {}
+        headers = basic(settings.username, reading.secret)
         self._client = Client(settings.url, headers=headers, pace=reading.pace)
         # a wrong password reads what everybody reads: that would withdraw the rest
         if reading.secret and self._call("dokuwiki.login", settings.username, reading.secret) is not True:

@@ -21,7 +21,7 @@ from knowledge.sources import base
 from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
 from knowledge.sources.connectors.folder import LEAVE_OUT
 from knowledge.sources.files import Choice
-from knowledge.sources.http import Client, origin_of, plausible, require_safe
+from knowledge.sources.http import Client, plausible, require_safe, site_of
 from knowledge.sources.rules import FILE, read_rules
 
 PAGE = 1_000  # keys of one answer: the most that S3 gives
@@ -53,8 +53,7 @@ class S3Settings(base.Settings):
 
     @property
     def address(self) -> str:
-        scheme, host, port = origin_of(self.url)
-        return f"{scheme}://{host}:{port}"
+        return site_of(self.url)
 
 
 class S3Connector(base.Connector):

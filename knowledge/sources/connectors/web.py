@@ -3,7 +3,6 @@
 import gzip
 import hashlib
 import io
-from base64 import b64encode
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,7 +21,7 @@ from copilot_site.lib.outgoing import AddressRefused
 from knowledge.sources import base
 from knowledge.sources.base import Content, Item, Missed, Passing, Reading, Unreadable, asked
 from knowledge.sources.files import read_types
-from knowledge.sources.http import AGENT, Answer, Client, date_of, origin_of, plausible, require_safe
+from knowledge.sources.http import AGENT, Answer, Client, basic, date_of, origin_of, plausible, require_safe, site_of
 from knowledge.sources.schedule import Pace
 from knowledge.sources.web_pages import Page, read_page
 
@@ -69,8 +68,7 @@ class WebSettings(base.Settings):
 
     @property
     def address(self) -> str:
-        scheme, host, port = origin_of(self.addresses[0])
-        return f"{scheme}://{host}:{port} {self.header}"
+        return f"{site_of(self.addresses[0])} {self.header}"
 
 
 class WebConnector(base.Connector):
@@ -281,7 +279,7 @@ def _headers(settings: WebSettings, secret: str) -> dict[str, str]:
         return {}
     if settings.header:
         return {settings.header: secret}
-    return {"Authorization": "Basic " + b64encode(f"{settings.username}:{secret}".encode()).decode()}
+    return basic(settings.username, secret)
 
 
 def _conditions(answer: Answer) -> dict[str, Any]:

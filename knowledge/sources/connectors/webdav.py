@@ -1,7 +1,6 @@
 """A WebDAV folder: Nextcloud, ownCloud, SharePoint on premises, a NAS."""
 
 import re
-from base64 import b64encode
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from knowledge.sources import base
 from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
 from knowledge.sources.connectors.folder import LEAVE_OUT
 from knowledge.sources.files import Choice
-from knowledge.sources.http import Answer, Client, date_of, origin_of, plausible, require_safe, shown
+from knowledge.sources.http import Answer, Client, basic, date_of, origin_of, require_safe, shown, site_of, with_slash
 from knowledge.sources.rules import FILE, read_rules
 
 DEEPEST = 40  # folders below one another
@@ -40,13 +39,11 @@ class WebDavSettings(base.Settings):
     @field_validator("url")
     @classmethod
     def _is_folder(cls, url: str) -> str:
-        plausible(url)
-        return url if url.endswith("/") else f"{url}/"
+        return with_slash(url)
 
     @property
     def address(self) -> str:
-        scheme, host, port = origin_of(self.url)
-        return f"{scheme}://{host}:{port}"
+        return site_of(self.url)
 
 
 @dataclass(frozen=True)
@@ -74,8 +71,7 @@ class WebDavConnector(base.Connector):
     def __init__(self, settings: WebDavSettings, reading: Reading) -> None:
         require_safe(settings.url, has_secret=bool(reading.secret))
         self._settings, self._choice = settings, Choice(settings.leave_out)
-        pair = b64encode(f"{settings.username}:{reading.secret}".encode()).decode()
-        headers = {"Authorization": f"Basic {pair}"} if reading.secret else {}
+        headers = basic(settings.username, reading.secret)
         self._client = Client(settings.url, headers=headers, pace=reading.pace)
 
     def listing(self) -> Iterator[Item | Missed]:
