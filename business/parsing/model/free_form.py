@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-import sqlglot
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 from sqlglot import exp
 
 from business.logical_query.catalog import Catalog
 from business.logical_query.resolve import no_such_value
-from business.parsing.model.definitions import definitions_of, differences
+from business.parsing.model.definitions import definitions_of, differences, parsed
 from business.semantic_layer.model import Dimension, SemanticModel
 
 _TOGETHER = 2  # tables that a join brings together
@@ -27,9 +26,8 @@ class Fault:
 
 def fault_in(sql: str, catalog: Catalog) -> Fault | None:
     """The first fault of a statement; None for none. What cannot be parsed is left to the guard."""
-    try:
-        tree = sqlglot.parse_one(sql, dialect="postgres")
-    except sqlglot.errors.SqlglotError:
+    tree = parsed(sql)
+    if tree is None:
         return None
     if not tree.find(exp.Table):
         return Fault(_("The statement reads no table."), is_wrong=True)
@@ -45,9 +43,8 @@ def fault_in(sql: str, catalog: Catalog) -> Fault | None:
 def told_of(sql: str, catalog: Catalog, language: str) -> tuple[str, ...]:
     """What a person is told beside the result of a statement that nobody compiled: the definitions it follows, and what is doubtful."""
     told = definitions_of(sql, catalog.layer.semantic_models, language)
-    try:
-        tree = sqlglot.parse_one(sql, dialect="postgres")
-    except sqlglot.errors.SqlglotError:
+    tree = parsed(sql)
+    if tree is None:
         return told
     with override("zh-hans" if language.startswith("zh") else "en"):
         return (*told, *_doubts(tree, catalog))
