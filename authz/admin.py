@@ -1,6 +1,6 @@
 """The base of every admin page over protected rows. Rights are governed on pages of their own: `knowledge.governance`."""
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.contrib import admin, messages
 from django.db import models
@@ -44,6 +44,14 @@ class GuardedModelAdmin(admin.ModelAdmin[M]):
             return False
         rows = self.get_queryset(request)
         return request.user.is_superuser or (rows.filter(pk=obj.pk) if obj else rows).exists()
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Of other protected rows, those that this person finds in the admin: a field by itself takes every row there is."""
+        model = db_field.remote_field.model
+        others = self.admin_site.get_model_admin(model) if self.admin_site.is_registered(model) else None
+        if isinstance(others, GuardedModelAdmin):
+            kwargs["queryset"] = others.get_queryset(request)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def refused(self, request: HttpRequest, error: CopilotError) -> None:
         messages.error(request, str(error))

@@ -1,6 +1,7 @@
 """Language models, and what people have used of them, in the admin. A key goes in and is never shown again."""
 
 from django.contrib import admin
+from django.utils.translation import gettext_lazy as _
 
 from agent.admin.base import KeyedAdmin, KeyedForm
 from agent.models import DayOfUse, LanguageModel

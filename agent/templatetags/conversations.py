@@ -16,9 +16,8 @@ from agent.conversations.presentation.answer_html import as_html
 from agent.conversations.presentation.message import ShownMessage
 from agent.conversations.sessions import found_sessions
 from agent.models import Session
-from authz.governing import governed
 from authz.principal import Principal
-from business.models import DataSource
+from business.connection_rights import seen_sources
 from business.templatetags.results import script
 
 register = template.Library()
@@ -78,6 +77,6 @@ register.filter(script)
 
 @register.simple_tag
 def governs_data(request: HttpRequest) -> bool:
-    """Whether there is a data source for this person to look after; whoever may make the first one has one to make."""
+    """Whether there is a database for this person to look after; whoever may make the first one has one to make."""
     principal = Principal.of(request.user)
-    return principal.is_superuser or governed(DataSource, principal).exists()
+    return principal.is_superuser or seen_sources(principal, request.user).exists()

@@ -72,7 +72,7 @@ class Filter(Part):
 class Period(Part):
     """Whole calendar periods counted from the one that holds today (0: this, -1: the last), or a rolling time up to today.
 
-    to_date: the last period only up to today. rolling: so many units up to today, instead of whole periods.
+    to_date: the last period only as far as today is into its own. rolling: so many units up to today, instead of whole periods.
     """
 
     unit: Unit

@@ -32,9 +32,11 @@ def period_days(period: Period, today: date, fiscal_start: int | None = None) ->
             return _back(tomorrow, unit, period.rolling), tomorrow
         start = _start(today, unit, period.first, shift)
         end = _start(today, unit, period.last + 1, shift)
+        if period.to_date:
+            end = min(end, _same_day(today, unit, period.last) + timedelta(days=1))
     except (ValueError, OverflowError) as error:
         raise Inexpressible(_("This time lies outside of the calendar.")) from error
-    return start, (min(end, tomorrow) if period.to_date else end)
+    return start, end
 
 
 def shifted(span: Span, to: str, period: Period | None = None) -> Span:
@@ -70,6 +72,14 @@ def _start(today: date, unit: str, offset: int, shift: int) -> date:
     months = _MONTHS[unit]
     index = (today.year * 12 + today.month - 1 - shift) // months + offset
     return _month(index * months + shift)
+
+
+def _same_day(day: date, unit: str, offset: int) -> date:
+    """The day as far into its period as `day` is into its own; the last one of a month that is shorter."""
+    if unit in ("day", "week"):
+        return day + timedelta(**{f"{unit}s": offset})
+    first = _month_moved(day, offset * _MONTHS[unit])
+    return min(first + timedelta(days=day.day - 1), _month_moved(first, 1) - timedelta(days=1))
 
 
 def _month(index: int) -> date:

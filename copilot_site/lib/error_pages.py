@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from copilot_site.lib.errors import Unavailable, as_ours, status_of
 
-PROGRAMS = ("/api/", "/v1/")
+PROGRAMS = ("/api/", "/v1/", "/mcp")
 """Where programs ask: what is refused there is never a page."""
 
 

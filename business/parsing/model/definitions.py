@@ -85,6 +85,14 @@ def _filters(measure: Measure, model: SemanticModel) -> str:
     return " and ".join(f"{column} in {list(values)}" for column, values in conditions.items())
 
 
+def parsed(sql: str) -> exp.Expr | None:
+    """The tree of a statement; None where none is found, also for want of depth: the guard says why."""
+    try:
+        return sqlglot.parse_one(sql, dialect="postgres")
+    except (sqlglot.errors.SqlglotError, RecursionError):
+        return None
+
+
 @dataclass(frozen=True)
 class _Followed:
     """used: the tables of a statement. is_free: something is counted by no definition."""
@@ -100,9 +108,8 @@ class _Followed:
 
     @classmethod
     def of(cls, sql: str, models: Iterable[SemanticModel], repeated: Collection[str] = ()) -> "_Followed":
-        try:
-            tree = sqlglot.parse_one(sql, dialect="postgres")
-        except sqlglot.errors.SqlglotError:  # told in full when it is run
+        tree = parsed(sql)
+        if tree is None:  # told in full when it is run
             return cls()
         names = {table.name for table in tree.find_all(exp.Table)}
         used = tuple(model for model in models if model.table in names)

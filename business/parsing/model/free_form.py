@@ -4,14 +4,13 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-import sqlglot
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 from sqlglot import exp
 
 from business.logical_query.catalog import Catalog
 from business.logical_query.resolve import no_such_value
-from business.parsing.model.definitions import definitions_of, differences
+from business.parsing.model.definitions import definitions_of, differences, parsed
 from business.semantic_layer.model import Dimension, SemanticModel
 
 _TOGETHER = 2  # tables that a join brings together
@@ -28,9 +27,8 @@ class Fault:
 
 def fault_in(sql: str, catalog: Catalog) -> Fault | None:
     """The first fault of a statement; None for none. What cannot be parsed is left to the guard."""
-    try:
-        tree = sqlglot.parse_one(sql, dialect="postgres")
-    except sqlglot.errors.SqlglotError:
+    tree = parsed(sql)
+    if tree is None:
         return None
     if not tree.find(exp.Table):
         return Fault(_("The statement reads no table."), is_wrong=True)
@@ -49,10 +47,8 @@ def fault_in(sql: str, catalog: Catalog) -> Fault | None:
 
 def told_of(sql: str, catalog: Catalog, language: str) -> tuple[str, ...]:
     """What a person is told beside the result of a statement that nobody compiled: the definitions it follows, and what is doubtful."""
-    models = catalog.layer.semantic_models
-    try:
-        tree = sqlglot.parse_one(sql, dialect="postgres")
-    except sqlglot.errors.SqlglotError:
+    models, tree = catalog.layer.semantic_models, parsed(sql)
+    if tree is None:
         return definitions_of(sql, models, language)
     told = definitions_of(sql, models, language, _repeated(tree, catalog))
     with override("zh-hans" if language.startswith("zh") else "en"):

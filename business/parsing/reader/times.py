@@ -199,7 +199,8 @@ def _year_back(entry: dict[str, Any], _given: dict[str, Any], today: date) -> Mo
 
 
 def _to_date(entry: dict[str, Any], given: dict[str, Any], _today: date) -> Moment:
-    return _relative(Period(unit=_unit(entry, given), to_date=True))
+    offset = entry.get("offset", 0)
+    return _relative(Period(unit=_unit(entry, given), first=offset, last=offset, to_date=True))
 
 
 def _rolling(entry: dict[str, Any], given: dict[str, Any], _today: date) -> Moment | None:

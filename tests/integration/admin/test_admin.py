@@ -1,5 +1,7 @@
 """The admin: who governs what there, and that every change goes through a service and into the audit log."""
 
+from uuid import uuid4
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -74,6 +76,26 @@ def test_a_foreign_folder_cannot_be_changed_by_its_address(base: KnowledgeBase, 
     assert answer.status_code in {302, 403}
     folder.refresh_from_db()
     assert folder.name == "Rules"
+
+
+def test_a_folder_is_made_below_folders_one_manages_alone_and_others_look_like_missing_ones(
+    base: KnowledgeBase,
+) -> None:
+    mine, other = make_folder(base, "Mine"), make_folder(make_base("Other"), "Pay")
+    reader = staff(rows=(mine,))
+    allow(reader, other, Right.VIEW, Right.ADD)
+    client, address = client_of(reader), reverse("admin:knowledge_folder_add")
+
+    def make_below(parent: object) -> tuple[int, list[str]]:
+        answer = client.post(address, {"parent": str(parent), "name": "New"})
+        return answer.status_code, answer.context["adminform"].errors["parent"] if answer.status_code == 200 else []
+
+    missing = make_below(uuid4())
+    assert missing[0] == 200
+    assert [make_below(pk) for pk in (other.pk, mine.parent_id)] == [missing] * 2
+    assert not Folder.unscoped.filter(name="New").exists()
+    assert make_below(mine.pk) == (302, [])
+    assert Folder.unscoped.get(name="New").parent == mine
 
 
 def test_a_base_is_given_to_a_unit_and_taken_from_it_and_no_right_changes(base: KnowledgeBase) -> None:

@@ -8,6 +8,8 @@ import openpyxl
 import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
 
 from agent.events import References
 from authz.grants import deny, give, take_back
@@ -314,3 +316,19 @@ def test_a_time_or_a_value_in_brackets_names_no_source(reader: User, name: str) 
     assert named_source(asked_of, opened) == (asked_of, opened)
     chosen = next(each for each in opened if name in each.names)
     assert named_source(in_source("How many?", chosen, opened), opened) == ("How many", [chosen])
+
+
+def test_whoever_manages_spreadsheets_alone_is_offered_no_databases(orders: Document) -> None:
+    databases = reverse("admin:business_datasource_changelist")
+
+    def is_offered(person: User) -> tuple[bool, int]:
+        User.objects.filter(pk=person.pk).update(is_staff=True)
+        client = Client()
+        client.force_login(person)
+        page = client.get(reverse("rights-tree")).content.decode()
+        return f'href="{databases}"' in page, client.get(databases).status_code
+
+    manager = make_user("mona")
+    allow(manager, orders.knowledge_base, Right.MANAGE)
+    assert is_offered(manager) == (False, 403)
+    assert is_offered(make_user("root", is_superuser=True)) == (True, 200)

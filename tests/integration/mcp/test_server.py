@@ -161,3 +161,16 @@ def test_what_is_no_message_is_refused(desk: Desk) -> None:
         == 400
     )
     assert httpx.get(f"{desk.url}/mcp", headers=sent).status_code == 405
+
+
+@pytest.mark.parametrize(
+    "kind", ["multipart/form-data; boundary=x", "multipart/form-data", "text/plain", "application/xml"]
+)
+def test_what_is_no_json_is_refused_as_programs_read_it(desk: Desk, kind: str) -> None:
+    sent = {
+        "Accept": "application/json, text/event-stream",
+        "Authorization": f"Bearer {desk.secret}",
+        "Content-Type": kind,
+    }
+    refused = httpx.post(f"{desk.url}/mcp", content=b"--x\r\nbad", headers=sent, timeout=60)
+    assert (refused.status_code, refused.json()["status"]) == (415, 415)

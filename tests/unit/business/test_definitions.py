@@ -7,7 +7,7 @@ import pytest
 import demo
 from business.logical_query.catalog import Catalog
 from business.parsing.model.definitions import definitions_of
-from business.parsing.model.free_form import fault_in
+from business.parsing.model.free_form import fault_in, told_of
 from business.semantic_layer.yaml_io import read_layer
 
 LAYER = read_layer((Path(demo.__file__).parent / "business" / "demo.yaml").read_text())
@@ -106,3 +106,9 @@ def test_what_multiplies_rows_that_are_counted_is_not(sql: str) -> None:
     fault = fault_in(sql, CATALOG)
     assert fault is not None
     assert fault.is_wrong
+
+
+def test_a_statement_that_is_nested_without_end_is_left_to_the_guard() -> None:
+    nested = f"SELECT {'(' * 3000}1{')' * 3000}"
+    assert fault_in(nested, CATALOG) is None
+    assert told_of(nested, CATALOG, "en") == ()
