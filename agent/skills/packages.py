@@ -14,8 +14,8 @@ import yaml
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from agent.models.skills import DESCRIPTION_LENGTH, NAME_LENGTH
 from agent.providers.chunks import cleaned
-from agent.skills.models import DESCRIPTION_LENGTH, NAME_LENGTH
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.zip_files import ZipBounds, fault_of
 

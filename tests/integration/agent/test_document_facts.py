@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from agent.history import history_of
+from agent.conversations.history import history_of
 from agent.models import Message
 from agent.runs.follow import told_anew
 from authz.grants import take_back

@@ -8,13 +8,13 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
+from agent.conversations.history import understood
+from agent.conversations.sessions import create_session, delete_session, get_message, get_session, messages_of
 from agent.document_facts import queried_documents
 from agent.events import AgentQuery, Event
-from agent.history import understood
 from agent.models import Message, Session
 from agent.revocation import EvidenceGone, guarded, keep_visible, require_visible
 from agent.runs.start import give_model
-from agent.sessions import create_session, delete_session, get_message, get_session, messages_of
 from agent.state import Run, Turn
 from audit.actions import Action
 from audit.models import Entry

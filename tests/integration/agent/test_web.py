@@ -7,18 +7,18 @@ from uuid import uuid4
 import pytest
 from django.urls import reverse
 
+from agent.conversations.sessions import get_message
 from agent.events import Answer, References, ToolResult
+from agent.fencing import fenced
 from agent.models import WebCitation, WebHost
 from agent.rest.serializers import MessageSerializer
-from agent.sessions import get_message
 from agent.state import EvidenceItem, Finding, Run, Source, Turn
 from agent.states.act import keep
 from agent.tools.base import ToolResult as Brought
 from agent.tools.base import find
 from agent.tools.calling import Called
-from agent.tools.output import fenced
 from agent.tools.web_search import WebSearch
-from agent.web.border import border_of
+from agent.web.egress import border_of
 from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.principal import Principal
@@ -158,7 +158,7 @@ def test_what_was_read_inside_does_not_leave(query: str, site: Site, engine: Eng
 
 
 def test_without_the_border_it_would_leave(site: Site, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    from agent.web.border import Border
+    from agent.web.egress import Border
 
     monkeypatch.setattr(Border, "kept_back", lambda self, query: [])
     for query in SPLIT.values():
@@ -210,7 +210,7 @@ def test_half_a_character_in_what_a_search_brings_is_left_out(site: Site, engine
 
 def test_an_earlier_answer_stays_inside_as_the_documents_do(site: Site, engine: Engine) -> None:
     """A follow-up may say what the person asked before, and nothing that was answered."""
-    from agent.sessions import create_session
+    from agent.conversations.sessions import create_session
 
     base, _manual, _secret = make_library()
     reader = make_reader(base)

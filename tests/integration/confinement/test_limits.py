@@ -15,11 +15,11 @@ import psutil
 import pytest
 
 from copilot_site.lib.confinement import running
+from copilot_site.lib.confinement.isolation import isolation, scratch
 from copilot_site.lib.confinement.namespaces import NOBODY
-from copilot_site.lib.confinement.plan import MIB, Limits, Walls
+from copilot_site.lib.confinement.plan import MIB, Isolation, Limits
 from copilot_site.lib.confinement.remains import files_in, is_too_much, throw_away
 from copilot_site.lib.confinement.running import AT_ONCE, Ran, Stopped, run_confined
-from copilot_site.lib.confinement.walls import scratch, walls
 
 LIMITS = Limits(cpu_s=20, wall_s=30.0)
 DEEP = "import os\nfor n in range(2000): os.mkdir('d'); os.chdir('d')"
@@ -27,7 +27,7 @@ LONG = "import os\nfor n in range(30): os.mkdir('d' * 250); os.chdir('d' * 250)"
 
 
 def ran(code: str, limits: Limits = LIMITS, *, stdin: bytes = b"") -> Ran:
-    found = walls()
+    found = isolation()
     assert found is not None
     return asyncio.run(run_confined(found, {"script.py": code.encode()}, "script.py", limits=limits, stdin=stdin))
 
@@ -115,7 +115,7 @@ def test_nothing_is_left_behind(code: str, monkeypatch: pytest.MonkeyPatch) -> N
     made = []
 
     @contextmanager
-    def noted(within: Walls) -> Iterator[Path]:
+    def noted(within: Isolation) -> Iterator[Path]:
         with scratch(within) as folder:
             made.append(folder)
             yield folder
@@ -163,7 +163,7 @@ def test_a_file_that_cannot_be_read_is_left_out(place: Path) -> None:
 
 
 async def test_who_is_cancelled_leaves_no_process() -> None:
-    found = walls()
+    found = isolation()
     assert found is not None
     task = asyncio.create_task(run_confined(found, {"s.py": b"import time; time.sleep(60)"}, "s.py"))
     async with asyncio.timeout(10):
@@ -179,7 +179,7 @@ def test_no_more_than_a_few_run_at_once() -> None:
     code = "import time; began = time.time(); time.sleep(1); print(began, time.time())"
 
     async def several() -> list[Ran]:
-        found = walls()
+        found = isolation()
         assert found is not None
         files = {"script.py": code.encode()}
         return await asyncio.gather(

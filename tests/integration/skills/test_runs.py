@@ -15,13 +15,14 @@ from django.test import Client
 from django.utils import timezone
 from openpyxl import load_workbook
 
+from agent.conversations.sessions import create_session
 from agent.events import ToolResult
 from agent.evidence import found_passage
-from agent.models import AgentProfile, MadeFile, Message
-from agent.sessions import create_session
-from agent.skills import files, keeping
-from agent.skills.models import Skill, SkillVersion, Verdict
-from agent.skills.offered import offers, version_of
+from agent.models import AgentProfile, MadeFile, Message, Skill, SkillVersion
+from agent.models.skills import Verdict
+from agent.skills import files
+from agent.skills import services as keeping
+from agent.skills.catalog import offers, version_of
 from agent.tools.base import ToolContext
 from agent.tools.calling import Called, call_tool
 from audit.actions import Action

@@ -11,12 +11,12 @@ import pytest
 from docx import Document
 from pypdfium2 import PdfDocument
 
+from agent.conversations.presentation.message import ShownMessage, ShownPage, ShownQuery, ShownSentence
+from agent.conversations.transcripts.docx import as_docx
+from agent.conversations.transcripts.markdown import as_markdown
+from agent.conversations.transcripts.pdf import as_pdf
+from agent.conversations.transcripts.transcript import transcript_of
 from agent.events import StopReason
-from agent.shown.message import ShownMessage, ShownPage, ShownQuery, ShownSentence
-from agent.transcripts.docx import as_docx
-from agent.transcripts.markdown import as_markdown
-from agent.transcripts.pdf import as_pdf
-from agent.transcripts.transcript import transcript_of
 from business.results.shown_query import Meaning, QueryShown, ResultTable
 
 NOW = datetime(2026, 11, 2, 9, tzinfo=UTC)
