@@ -5,7 +5,7 @@ import pytest
 from django.db import connection
 
 from authz.principal import Principal
-from knowledge.graph import walk
+from knowledge.graph import traversal
 from knowledge.graph.building import fill
 from knowledge.models import Graph, KnowledgeBase
 from knowledge.retrieval.search import Scope
@@ -71,11 +71,11 @@ def test_a_walk_that_takes_too_long_is_a_search(monkeypatch: pytest.MonkeyPatch)
     make_document(base, "o.md", OWNERS, ingested=True)
     fill(base.pk)
     allow(reader, base)
-    monkeypatch.setattr(walk, "STATEMENT_MS", 50)
+    monkeypatch.setattr(traversal, "STATEMENT_MS", 50)
     with psycopg.connect(**connection.get_connection_params() | {"cursor_factory": psycopg.Cursor}) as holder:
         holder.execute("LOCK TABLE knowledge_graphentity IN ACCESS EXCLUSIVE MODE")
         result = called(reader, "query_knowledge_graph", ASKED).result
-        with pytest.raises(walk.TookTooLong):
-            walk.about_question(Principal.of(reader), "track-api", Scope())
+        with pytest.raises(traversal.TookTooLong):
+            traversal.about_question(Principal.of(reader), "track-api", Scope())
     assert not result.data["has_graph"]
     assert result.findings
