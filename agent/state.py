@@ -170,19 +170,12 @@ class ExploreForm(BaseModel):
     why: list[str] = Field(default_factory=list)
 
 
-class LeansOn(BaseModel):
-    """What earlier answers stand on: passages, and results as `Queried.key`."""
-
-    chunk_ids: list[UUID] = Field(default_factory=list)
-    queried: list[str] = Field(default_factory=list)
-
-
 class Plan(BaseModel):
     """subtasks: of a HYBRID question, in the order they are asked (the specification leaves room for them); of no other.
 
     clarifying_queries: what the clarifying questions mean, where that is known. explore: of a question on data that was not read.
-    approval: of the call that the person is asked to allow. leans_on: of the earlier answers that a model had read which wrote the
-    plan and completed the question: its words may be theirs.
+    approval: of the call that the person is asked to allow. leans_on, leans_on_results: passages, and results as `Queried.key`, of the
+    earlier answers that a model had read which wrote the plan and completed the question: its words may be theirs.
     """
 
     route: Route = Route.DOC
@@ -192,7 +185,8 @@ class Plan(BaseModel):
     clarifying_queries: dict[str, MeantQuery] = Field(default_factory=dict, exclude_if=lambda queries: not queries)
     explore: ExploreForm | None = Field(default=None, exclude_if=lambda form: form is None)
     approval: AskedApproval | None = Field(default=None, exclude_if=lambda approval: approval is None)
-    leans_on: LeansOn | None = Field(default=None, exclude_if=lambda earlier: earlier is None)
+    leans_on: list[UUID] = Field(default_factory=list, exclude_if=lambda chunks: not chunks)
+    leans_on_results: list[str] = Field(default_factory=list, exclude_if=lambda keys: not keys)
     validation: Validation | None = None
 
 
@@ -290,16 +284,16 @@ class Run:
     """Everything that changes while one question is answered; two runs share nothing.
 
     question: as it was asked; `state.input.normalized_query` is what is worked on. model: None means extractive. judge: the model that
-    reads sentences which facts do not settle. model_gave_up: it failed or may not be paid any more, and is not asked again. follows: the
-    answer that the question comes after, None where it begins the conversation. is_wide: more passages are looked at. title: of a
-    conversation, as the model would call it. expression: what to calculate. allowed_call: what the person allowed just now. goes_on: it was
-    begun by that, and its question is as a model completed the person's. read_as: without slips of the finger. asks_about: what a follow-up
-    names of its own, where documents are asked it together with the question before. history: earlier turns, the oldest first. workings:
-    results of calculations. notices: sentences for the person about what was done differently from what they would expect. found: what the
-    searches brought; findings: all evidence, by its id. told_inside: what tools brought from inside the house, which never leaves it.
-    named_by: the passage that says what the query is about. earlier_query, logical_query: source and query that the conversation stood on,
-    and stands on now. record: how what is done for it gets into the audit log. is_held_back: the last event stood on what may not be read
-    any more, and did not leave. ticket: its place among the runs of its process, until it is over; none where nobody else waits for it.
+    reads sentences which facts do not settle. model_gave_up: it failed or may not be paid any more. follows: the answer that the question
+    comes after, None where it begins the conversation. is_wide: more passages are looked at. title: of a conversation, as the model would
+    call it. expression: what to calculate. allowed_call: what the person allowed just now. goes_on: it began with that. read_as: without
+    slips of the finger. asks_about: what a follow-up names of its own, where documents are asked it together with the question before.
+    history: earlier turns, the oldest first. workings: results of calculations. notices: sentences for the person about what was done
+    differently from what they would expect. found: what the searches brought; findings: all evidence, by its id. told_inside: what tools
+    brought from inside the house, which never leaves it. named_by: the passage that says what the query is about. earlier_query,
+    logical_query: source and query that the conversation stood on, and stands on now. record: how what is done for it gets into the audit
+    log. is_held_back: the last event stood on what may not be read any more, and did not leave. ticket: its place among the runs of its
+    process, until it is over; none where nobody else waits for it.
     """
 
     session_id: UUID

@@ -1,7 +1,7 @@
 """Decide what kind of question it is: by the model, or by rules where there is none or it fails."""
 
 import re
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from typing import Any, Literal
 
 from asgiref.sync import sync_to_async
@@ -20,7 +20,7 @@ from agent.rule_routing.context_dependence import Lean, in_one_text, is_vague, l
 from agent.rule_routing.data_follow_up import follow_up
 from agent.rule_routing.decomposition import Steps, halves_of, steps_of
 from agent.rule_routing.intents import ASKS_NUMBER, GOES_ON, UNCLEAR, UNSAID, Ruling, is_greeting, rule
-from agent.state import ExploreForm, Goto, LeansOn, MeantQuery, Plan, Route, Run, State, Subtask, Turn
+from agent.state import ExploreForm, Goto, MeantQuery, Plan, Route, Run, State, Subtask
 from agent.states.query import TOOL as QUERY
 from agent.tools.base import allowed_names, find, why_closed
 from agent.workflow import add_trace
@@ -82,8 +82,10 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
         clarifying_questions=list(ruling.readings[:READINGS]),
         clarifying_queries=meant,
         explore=form,
-        leans_on=_leans_on(run.history) if by_model and run.history else None,
     )
+    if by_model:
+        run.state.plan.leans_on = sorted({pk for turn in run.history for pk in turn.stands_on})
+        run.state.plan.leans_on_results = sorted({one.key for turn in run.history for one in turn.queried})
     run.expression = ruling.expression
     by_words = by_model is None and not run.allowed_call
     way = State.QUERY if is_confirmed or run.logical_query else await sync_to_async(_way)(run, steps, by_words=by_words)
@@ -101,14 +103,6 @@ async def route(run: Run) -> AsyncIterator[Event | Goto]:
     if run.state.plan.subtasks:
         yield Thinking(content=_told(run), done=True)
     yield Goto(way)
-
-
-def _leans_on(history: Iterable[Turn]) -> LeansOn:
-    turns = list(history)
-    return LeansOn(
-        chunk_ids=sorted({pk for turn in turns for pk in turn.stands_on}),
-        queried=sorted({one.key for turn in turns for one in turn.queried}),
-    )
 
 
 def _told(run: Run) -> str:

@@ -18,6 +18,7 @@ from copilot_site.lib.outgoing import AddressRefused, parsed_host, parsed_url
 from knowledge.text.normalise import normalise
 
 MOST_BYTES = 2_000_000  # of a page, unpacked
+MOST_TAGS = 40_000  # of a page: what looks for its main text takes minutes of a processor for ten times as many
 MOST_CHARACTERS = 200_000  # of its main text
 MOST_REDIRECTS = 5
 SPAN_CHARACTERS, MOST_SPANS = 1_200, 4  # of a page that are told: what is nearest to what is looked for
@@ -110,7 +111,9 @@ def _page(url: str, answer: Answer) -> WebPage:
 
 
 def _main(url: str, answer: Answer) -> tuple[str, str]:
-    """Title and main text of an HTML page."""
+    """Title and main text of an HTML page. Raises NotRead."""
+    if answer.body.count(b"<") > MOST_TAGS:
+        raise NotRead(Code.TOO_BIG, answer.status)
     from knowledge.sources.base import Unreadable
     from knowledge.sources.web_pages import read_page  # trafilatura: a second and some memory, for whoever reads pages
 

@@ -168,9 +168,9 @@ def _result(row: QueryCitation) -> QueryShown | None:
 
 def _leaned_on(row: Message) -> tuple[set[UUID], set[Queried]]:
     """The passages and results that a model had read which put the question into its words."""
-    earlier = row.state.get("plan", {}).get("leans_on") or {}
-    chunks = {UUID(pk) for pk in earlier.get("chunk_ids", ())}
-    return chunks, {Queried.model_validate_json(key) for key in earlier.get("queried", ())}
+    plan = row.state.get("plan", {})
+    chunks = {UUID(pk) for pk in plan.get("leans_on", ())}
+    return chunks, {Queried.model_validate_json(key) for key in plan.get("leans_on_results", ())}
 
 
 def _understood(row: Message) -> str:

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from agent.conversations.sharing import end_share, read_share, share
-from agent.models import Citation, Message, Role, Session, Share
+from agent.models import Citation, McpService, Message, QueryCitation, Role, Session, Share
 from audit.actions import Action
 from audit.models import Entry
 from authz.grants import take_back
@@ -204,3 +204,25 @@ def test_a_format_that_is_none_is_not_found_and_text_is_no_markup(case: Case) ->
 def _raw(case: Case, form: str) -> str:
     answer = client_of(case.owner).get(reverse("conversation-export", args=[case.session.pk, case.answer.pk, form]))
     return str(answer.content.decode())
+
+
+def test_what_a_service_outside_answered_is_not_shared(case: Case) -> None:
+    """It was asked for whoever asked, and nobody says who else may read it."""
+    McpService.objects.create(name="desk", url="https://desk.example/mcp")
+    ticket = "Ticket 4711 is about the salary of Anna."
+    answer = Message.objects.create(
+        session=case.session,
+        parent=case.answer,
+        role=Role.ASSISTANT,
+        stop_reason="ok",
+        provider="a model",
+        content=ticket,
+        sentences=[{"text": ticket, "citations": [1]}, {"text": LOOSE, "citations": []}],
+    )
+    QueryCitation.objects.create(message=answer, number=1, evidence_id="mcp:desk:1", source="mcp:desk", title="desk")
+    shared = share(Principal.of(case.owner), case.session.pk, answer.pk)
+    own = page_of(case.owner, reverse("conversation", args=[case.session.pk]))
+    assert ticket in own
+    page = page_of(case.colleague, reverse("shared", args=[shared.pk]))
+    assert ticket not in page
+    assert page.count(LOOSE) == 0

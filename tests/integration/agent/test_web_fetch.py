@@ -218,6 +218,12 @@ def test_a_page_that_cannot_be_reached_says_why(site: Site, monkeypatch: pytest.
     assert fetch("http://other.example/", HERE).code is Code.REFUSED, "others are allowed, this one is not"
 
 
+def test_a_page_of_nothing_but_tags_is_too_big() -> None:
+    """Within its two megabytes it would keep a processor busy for minutes, for whoever asks beside it."""
+    with serving_pages({"/": f"<html><body>{'<b>x</b>' * 25_000}{TEXT}</body></html>"}) as site:
+        assert fetch(f"{site.url}/", HERE).code is Code.TOO_BIG
+
+
 @pytest.mark.parametrize("talk", [drip, drip_a_header, drip_a_chunk_s_size])
 def test_who_sends_a_byte_now_and_then_is_left(
     talk: Callable[[socket.socket], None], monkeypatch: pytest.MonkeyPatch

@@ -10,6 +10,7 @@ from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
 from knowledge.graph.building import fill
+from knowledge.graph.drawing import picture_of
 from knowledge.graph.traversal import Neighbourhood, Reach, about_document, about_entity, about_question
 from knowledge.models import Document, GraphEntity, GraphMention, GraphRelation, KnowledgeBase
 from knowledge.retrieval.search import Scope
@@ -174,3 +175,20 @@ def _chunks(*documents: Document) -> list[UUID]:
     from knowledge.models import Chunk
 
     return list(Chunk.unscoped.filter(document__in=documents).values_list("id", flat=True))
+
+
+def test_a_picture_leads_to_no_passage_that_may_not_be_read() -> None:
+    """Hidden documents name both ends of a line, too: the one that it leads to is the reader's own."""
+    base, reader = make_base(), make_user()
+    open_folder, closed = make_folder(base, "open"), make_folder(base, "closed")
+    text = "# Parts\n\nThe KG-400 is used with the KG-500.\n"
+    for number in range(6):
+        make_document(closed, f"{number}.md", f"{text}\nNumber {number}.\n", ingested=True)
+    mine = make_document(open_folder, "mine.md", text, ingested=True)
+    filled(base)
+    allow(reader, open_folder)
+    principal = Principal.of(reader)
+    start = GraphEntity.unscoped.get(key="KG-400")
+    picture = picture_of(principal, about_entity(principal, start.pk))
+    assert {node.entity.name for node in picture.nodes} >= {"KG-400", "KG-500"}
+    assert {line.document_id for line in picture.lines} == {mine.pk}

@@ -1,28 +1,38 @@
 """A scripted model reads a skill, runs its script in the sandbox, and the person gets the file: a real run from end to end."""
 
 import io
+import json
 import re
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import Permission, User
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 from openpyxl import load_workbook
 
+from agent.conversations.sessions import create_session
 from agent.events import ToolResult
-from agent.models import AgentProfile, MadeFile, Message, Skill
+from agent.evidence import found_passage
+from agent.models import AgentProfile, MadeFile, Message, Skill, SkillVersion
 from agent.models.skills import Verdict
 from agent.skills import files
 from agent.skills import services as keeping
+from agent.skills.catalog import offers, version_of
+from agent.tools.base import ToolContext
+from agent.tools.calling import Called, call_tool
 from audit.actions import Action
 from audit.models import Entry
 from authz.grants import take_back
 from authz.permissions import Right
+from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
+from knowledge.retrieval.search import Scope
+from knowledge.selectors import passages_of
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored
 from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, of, routes, sent
@@ -215,3 +225,49 @@ def test_nothing_is_in_use_before_it_is_reviewed(admin: User) -> None:
     keeping.review(admin, version, Verdict.REFUSED, sha256_seen=version.sha256)
     assert Skill.objects.get().in_use is None
     assert Message.objects.count() == 0
+
+
+def test_a_version_that_is_not_approved_any_more_is_not_told_whatever_says_that_it_is_in_use(admin: User) -> None:
+    profile = make_profile(*ALL, by=admin)
+    assert [each.name for each in offers(profile.name)] == ["report"]
+    SkillVersion.objects.update(verdict=Verdict.WAITING)
+    assert offers(profile.name) == []
+    with pytest.raises(NotFound):
+        version_of(profile.name, "report")
+
+
+def test_a_script_is_not_given_what_may_not_be_read_any_more(admin: User) -> None:
+    """The right ends between the search and the script."""
+    profile = make_profile(*ALL, by=admin)
+    base, manual, _secret = make_library()
+    reader = Principal.of(make_reader(base))
+    (passage, *_more) = passages_of(reader, manual)
+    finding = found_passage(passage)
+    key = finding.item.evidence_id
+    arguments = {
+        "skill_name": "report",
+        "script_path": "scripts/report.py",
+        "args": ["docx", "Leave"],
+        "evidence_ids": [key],
+    }
+    ctx = ToolContext(reader, Scope(), "en", profile=profile.name, findings={key: finding})
+
+    def called() -> Called:
+        return async_to_sync(call_tool)("execute_skill_script", json.dumps(arguments), allowed=ALL, ctx=ctx)
+
+    assert called().result.success
+    take_back(None, [Right.VIEW], base, of=User.objects.get(pk=reader.user_id))
+    refused = called().result
+    assert (refused.success, refused.error) == (False, "Something of this may not be read any more.")
+
+
+def test_a_file_is_gone_after_its_days_before_anybody_throws_it_away(admin: User) -> None:
+    reader = make_user()
+    session = create_session(Principal.of(reader))
+    answer = Message.objects.create(session=session, role="assistant", content="Made.")
+    (made,) = files.keep(answer.pk, {"a.txt": b"x", "../b.html": b"<script>", "c.exe": b"x", "d.txt": b""}, [])
+    page = Client()
+    page.force_login(reader)
+    assert page.get(f"/chat/{session.pk}/files/{made.pk}/").status_code == 200
+    MadeFile.objects.update(created_at=timezone.now() - timedelta(days=8))
+    assert page.get(f"/chat/{session.pk}/files/{made.pk}/").status_code == 404
