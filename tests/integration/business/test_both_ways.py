@@ -2,6 +2,7 @@
 offered to choose from."""
 
 import re
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -10,7 +11,6 @@ from django.contrib.auth.models import User
 from agent.events import Answer, References, Reflection, StopReason
 from agent.rule_routing import intents
 from agent.sessions import create_session, get_message
-from agent.states import synthesize
 from authz.principal import Principal
 from business.models import DataSource
 from tests.factories import allow, make_base, make_document
@@ -171,7 +171,9 @@ def test_beside_a_result_the_other_language_is_not_looked_at(
     judged(confirms=False)
     looked: list[str] = []
     monkeypatch.setattr(
-        synthesize, "look_across", lambda _principal, question, *_rest, **_more: looked.append(question)
+        import_module("agent.states.synthesize"),
+        "look_across",
+        lambda _principal, question, *_rest, **_more: looked.append(question),
     )
     asked(chen, CUSTOMERS)
     assert looked == []
