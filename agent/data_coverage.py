@@ -4,13 +4,13 @@ they do not answer.
 
 from agent.state import MeantQuery, Run
 from agent.tools.base import allowed_names
-from business.asking import today_of
 from business.logical_query.wording import sentence
 from business.parsing.reader.items import items_of
 from business.parsing.reader.parser import unknown_in
+from business.pipeline import today_of
 from business.sources import open_source
 from copilot_site.lib.errors import NotFound
-from knowledge.ingestion.language import language_of
+from knowledge.text.language import language_of
 
 SEARCH = "knowledge_search"
 LEAST_UNDERSTOOD = 0.5  # share of a question, in characters of its words of matter, from which what is understood of it is offered; by hand

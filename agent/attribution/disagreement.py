@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
-from agent.attribution.overlap import share_said
 from agent.attribution.prose_check import BINDS, Clause, clauses_of
 from agent.attribution.vocabulary import Vocabulary
+from agent.extractive.overlap import share_said
 from agent.extractive.sentences import split
 from business.logical_query.query import TimeRange
 from business.parsing.reader.times import Moment, mark_times, place_of

@@ -9,13 +9,13 @@ from django.utils.translation import override
 from agent.data_coverage import looks_at_documents
 from agent.events import Event
 from agent.notices import data_not_asked
-from agent.providers import extractive
+from agent.quotations import answers as extractive
 from agent.revocation import keep_visible
 from agent.state import Goto, Run, State
 from agent.states.act import keep
 from agent.tools.base import ToolContext
 from agent.tools.calling import call_tool
-from knowledge.engine import sentence_embedder
+from knowledge.retrieval.engine import sentence_embedder
 
 TOOL = "database_query"
 NAMED_CHARACTERS = 4_000

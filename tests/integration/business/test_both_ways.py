@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from agent.conversations.sessions import create_session, get_message
 from agent.events import Answer, References, Reflection, StopReason
 from agent.rule_routing import intents
-from agent.sessions import create_session, get_message
 from authz.principal import Principal
 from business.models import DataSource
 from tests.factories import allow, make_base, make_document
