@@ -166,8 +166,9 @@ class References(StreamEvent):
 class Answer(StreamEvent):
     """A piece of the answer; citations are marks like `[1]` in the text. `data.provider` says who wrote it.
 
-    A question back has `data.readings`: complete questions to choose from. `data.is_checked` is there, and false, where this piece
-    was not checked against its source.
+    `data.readings`, with a question back, or where nothing is confirmed: complete questions to choose from. `data.is_checked` is there,
+    and false, where this piece was not checked against its source. `data.disagreements`, with the last piece: pairs of numbers of
+    sources that contradict each other.
     """
 
     response_type: Literal["answer"] = "answer"

@@ -110,8 +110,9 @@ def _bare(claimed: Sequence[Clause], evidence: Sequence[Statement], question: st
     """A sentence without a word of matter: “30 days.” stands where the text gives that to what is asked, “Yes.” nowhere."""
     amounts = [each for clause in claimed for each in clause.quantities]
     asked = [word for word in Clause(normalised(question)).words if not asks_only(word)]
-    for each in (clause for statement in evidence for clause in statement.clauses) if amounts and asked else ():
-        known = Vocabulary(each.text)
+    said = ((statement, clause) for statement in evidence for clause in statement.clauses)
+    for statement, each in said if amounts and asked else ():
+        known = Vocabulary(f"{statement.head} {statement.clauses[0].text} {each.text}")
         about = sum(not known.unknown(word) for word in asked) / len(asked)
         is_given = all(any(amount.agrees(fact) for fact in each.quantities) for amount in amounts)
         if is_given and about >= NEAR and not any(clause.is_negative for clause in (*claimed, each)):

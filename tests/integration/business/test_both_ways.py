@@ -10,7 +10,6 @@ from django.contrib.auth.models import User
 from agent.conversations.sessions import create_session, get_message
 from agent.events import Answer, References, Reflection, StopReason
 from agent.rule_routing import intents
-from agent.states import synthesize
 from authz.principal import Principal
 from business.models import DataSource
 from tests.factories import allow, make_base, make_document
@@ -162,18 +161,3 @@ def test_little_understood_of_a_question_is_not_offered(chen: Principal, judged:
 def test_where_a_document_answers_nobody_is_told_what_the_data_do_not_read(chen: Principal, judged: Judged) -> None:
     row = stored(asked(chen, "How many customers sing in the choir?"))
     assert (row.stop_reason, row.provider, row.notice) == (StopReason.OK, "extractive", "")
-
-
-def test_beside_a_result_the_other_language_is_not_looked_at(
-    chen: Principal, judged: Judged, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What is found across languages is less certain than a result that reads the whole question."""
-    judged(confirms=False)
-    looked: list[str] = []
-    monkeypatch.setattr(
-        synthesize, "look_across", lambda _principal, question, *_rest, **_more: looked.append(question)
-    )
-    asked(chen, CUSTOMERS)
-    assert looked == []
-    asked(chen, "What does the board count?")
-    assert looked == ["What does the board count?"]

@@ -76,6 +76,12 @@ def test_a_bare_amount_is_of_what_was_asked(sentence: str, question: str, verdic
     assert said(sentence, TOKENS, question=question) == verdict
 
 
+def test_a_bare_amount_may_have_its_subject_in_the_clause_before() -> None:
+    question = "What is the daily allowance in Europe?"
+    assert said("EUR 55.", TRAVEL, question=question) == "supported"
+    assert said("CNY 150.", TRAVEL, question=question) == "unsettled"
+
+
 def test_a_calculation_of_the_run_may_be_said() -> None:
     sentence = "Refresh tokens are valid for 30 days, that is 720 hours."
     assert said(sentence, TOKENS, also="30 days in hours = 720 hours") == "supported"
