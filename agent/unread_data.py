@@ -6,8 +6,8 @@ from agent import texts
 from agent.state import ExploreForm, Run
 from agent.states.query import TOOL
 from agent.tools.base import allowed_names
-from business.asking import unread
-from knowledge.ingestion.language import language_of
+from business.pipeline import unread
+from knowledge.text.language import language_of
 
 
 def tell_unread(run: Run) -> None:

@@ -28,7 +28,7 @@ from business.parsing.reader.times import mark_times
 from business.parsing.reader.units import normalised
 from business.semantic_layer.model import Dimension, SemanticLayer, Value
 from business.sources import OpenSource, open_sources
-from knowledge.ingestion.language import language_of
+from knowledge.text.language import language_of
 
 _DATE = re.compile(r"'(\d{4}-\d{2}-\d{2})'")
 _YEAR = re.compile(r"(?<![\w.])(?:19|20)\d{2}(?![\w.])")
