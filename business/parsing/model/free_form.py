@@ -33,8 +33,10 @@ def fault_in(sql: str, catalog: Catalog) -> Fault | None:
     if not tree.find(exp.Table):
         return Fault(_("The statement reads no table."), is_wrong=True)
     if (outer := _select_in(tree)) is not None and (made_up := next(filter(_is_made_up, outer.expressions), None)):
-        told = {"value": made_up.unalias().sql(dialect="postgres")}
-        return Fault(_("A number of the result is not read from the data: %(value)s.") % told, is_wrong=True)
+        value = made_up.unalias().sql(dialect="postgres")
+        return Fault(
+            _("A number of the result is not read from the data: %(value)s.") % {"value": value}, is_wrong=True
+        )
     for select in tree.find_all(exp.Select):
         own = _Select.of(select, catalog)
         why = next(own.joined_otherwise(), "") or next(own.unknown_values(), "")
@@ -260,13 +262,13 @@ class _Select:
             if len(unknown) == len(listed):
                 yield no_such_value(dimension, unknown[0])
         for node in self.select.find_all(exp.Like, exp.ILike):
-            dimension = self._dimension(node.this) if isinstance(node.this, exp.Column) else None
+            column = self._dimension(node.this) if isinstance(node.this, exp.Column) else None
             pattern = node.expression.this if node.expression.is_string else ""
             is_held = node.parent_select is self.select and not node.args.get("negate")
             is_held = is_held and not isinstance(node.parent, exp.Not | exp.Or)
-            values = [value.value for value in dimension.values] if dimension is not None and is_held else []
-            if dimension and pattern and values and not any(_is_like(value, pattern) for value in values):
-                yield no_such_value(dimension, pattern.strip("%"))
+            values = [value.value for value in column.values] if column is not None and is_held else []
+            if column is not None and pattern and values and not any(_is_like(value, pattern) for value in values):
+                yield no_such_value(column, pattern.strip("%"))
 
     def values_among_others(self) -> Iterator[str]:
         """Such literals beside others that it has."""
