@@ -301,8 +301,7 @@ def mail() -> Finding:
     """Mails go out: the server takes the account. None are sent where none is named."""
     if not settings.MAIL_IS_SET_UP:
         return Finding("Mail", True, "no server is named: no reminders are sent (COPILOT_SMTP_HOST)")
-    fault = fault_of_mail()
-    if fault:
+    if fault := fault_of_mail():
         return Finding("Mail", False, f"{settings.EMAIL_HOST}: {fault.sentence}", fault.statement, optional=True)
     return Finding("Mail", True, f"{settings.EMAIL_HOST} takes mails")
 

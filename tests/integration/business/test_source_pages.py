@@ -167,9 +167,8 @@ def test_a_draft_asks_who_reads_each_new_table_and_proposes_the_safe_answer(sour
     drafted = client_of(steward).post(f"/admin/data-sources/{source.pk}/layer/", {"draft": "1"}).context
     proposed = {name: field.initial for name, field in drafted["readers"].fields.items()}
     assert proposed == {"who-customer": "column:org_unit", "who-region": "closed"}
-    text = drafted["form"].initial["text"]
     chosen = {"who-customer": "granted", "who-region": "everyone", "who-nothing": "everyone"}
-    assert layer_page(source, steward, text=text, **chosen)[0] == 200
+    assert layer_page(source, steward, text=drafted["form"].initial["text"], **chosen)[0] == 200
     assert readers_of(source) == {
         "customer": (None, "granted"),
         "region": (None, "everyone"),
@@ -185,7 +184,6 @@ def test_what_cannot_be_chosen_opens_nothing(source: DataSource, steward: User, 
 
 
 def readers_of(source: DataSource) -> dict[str, tuple[str | None, str | None]]:
-    """Table → by which column, or shared with whom; closed ones are not in it."""
     saved = DataSource.unscoped.get(pk=source.pk).semantic_layer.semantic_models
     return {model.name: (model.org_unit.column, model.org_unit.shared_with) for model in saved if model.org_unit}
 
