@@ -3,6 +3,7 @@ from django.urls import path
 from agent import model_test_views, profile_test_views
 from agent.oversight import gap_views, impersonation_views, rating_views, replay_views
 from agent.question_sets import views as evaluation_views
+from agent.skills import admin_views as skill_views
 from agent.web import try_views
 
 urlpatterns = [
@@ -17,6 +18,8 @@ urlpatterns = [
     path("admin/evaluations/<uuid:set_id>/", evaluation_views.set_page, name="evaluation"),
     path("admin/evaluations/<uuid:set_id>/runs/", evaluation_views.run_page, name="evaluation-runs"),
     path("admin/answers/<uuid:message_id>/evaluate/", evaluation_views.take_answer, name="evaluate-answer"),
+    path("admin/skills/", skill_views.skill_list, name="skills"),
+    path("admin/skills/<uuid:skill_id>/", skill_views.skill_page, name="skill"),
     path("admin/web-searches/try/", try_views.try_search, name="web-search-try"),
     path("admin/gaps/", gap_views.gap_list, name="gaps"),
 ]

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from agent.rest import impersonation, queries, sessions, streams, tools
+from agent.rest import files, impersonation, queries, sessions, streams, tools
 from authz.rest.views import ResourceRouter
 
 router = ResourceRouter()
@@ -24,6 +24,7 @@ urlpatterns = [
         queries.CorrectResult.as_view(),
         name="query-correction",
     ),
+    path("sessions/<uuid:pk>/files/<uuid:file_id>", files.FileOfAnswer.as_view(), name="file-of-answer"),
     path("sessions/<uuid:session_id>/feedback", sessions.Feedback.as_view(), name="feedback"),
     path("sessions/<uuid:session_id>/stop", streams.StopSession.as_view(), name="stop-session"),
     path("sessions/continue-stream/<uuid:session_id>", streams.ContinueStream.as_view(), name="continue-stream"),

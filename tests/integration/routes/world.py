@@ -16,6 +16,9 @@ from django.utils import timezone
 
 from agent.mcp.client.rows import ToolApproval
 from agent.models import QuestionSet, Share
+from agent.skills.keeping import add_version
+from agent.skills.models import Skill
+from agent.skills.shipped_skills import shipped_package
 from authz.accounts import create_service_account
 from authz.permissions import Right
 from authz.principal import Principal
@@ -128,6 +131,10 @@ class World(House):
         answer = self.session.messages.latest("created_at")
         return Share.objects.get_or_create(session=self.session, last=answer)[0].pk
 
+    def _skill_id(self) -> UUID:
+        kept = Skill.objects.first()
+        return kept.pk if kept else add_version(self.people["root"], shipped_package("report")).skill_id
+
     def value(self, route: Route, name: str) -> Any:
         """What stands for a parameter. Raises KeyError for one that nobody has thought of."""
         named: dict[str, Callable[[], Any]] = {
@@ -151,6 +158,7 @@ class World(House):
             "saved_id": lambda: self.saved.pk,
             "approval_id": lambda: self.approval.pk,
             "set_id": lambda: QuestionSet.objects.get_or_create(name="Leave")[0].pk,
+            "skill_id": self._skill_id,
             "kind": lambda: "folder",
             "place_id": lambda: self.folder.pk,
             "user_id": lambda: self.reader.pk,
