@@ -21,10 +21,12 @@ from copilot_site.lib.forms import checked
 from knowledge import browsing, document_view
 from knowledge.finding import FindForm
 from knowledge.forms import FolderNameForm, FolderPlaceForm, OpeningForm, UploadForm
+from knowledge.metadata_forms import ValuesForm, shown_metadata, values_of
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.services.bases import may_make_bases
 from knowledge.services.documents import open_original, retry_document
 from knowledge.services.folders import create_folder, delete_folder, move_folder, rename_folder
+from knowledge.services.metadata import fields_of
 from knowledge.services.paths import upload_at
 from knowledge.upkeep_views import facts_form, places_for_document, successor_of
 
@@ -167,6 +169,7 @@ def document(request: HttpRequest, principal: Principal, document_id: UUID) -> H
         principal, document_id, cited=asked.cited, part=asked.asked_part, number=asked.asked_version
     )
     rights = browsing.rights_on(principal, opened.document)
+    fields = list(fields_of(principal, opened.document.knowledge_base_id))
     context = {
         "reader": opened,
         "document": opened.document,
@@ -177,10 +180,12 @@ def document(request: HttpRequest, principal: Principal, document_id: UUID) -> H
         "rights": rights,
         "current_number": next((v.number for v in opened.versions if v.pk == opened.document.current_version_id), None),
         "successor": successor_of(principal, opened.document),
+        "metadata": shown_metadata(fields, opened.document),
     }
     if rights["change"]:
         context |= {
             "facts_form": facts_form(principal, opened.document),
+            "metadata_form": ValuesForm(initial=values_of(fields, opened.document.metadata), of=fields),
             "places": places_for_document(principal, opened.document),
         }
     return render(request, "knowledge/document.html", context)

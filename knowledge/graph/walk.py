@@ -15,6 +15,7 @@ from django.db import connection, transaction
 
 from authz.principal import Principal
 from knowledge.graph.names import asked_keys
+from knowledge.retrieval.conditions import holding, named
 from knowledge.retrieval.plan import Scope, visible_ids
 
 MOST_HOPS = 3
@@ -186,6 +187,10 @@ def _walked(principal: Principal, scope: Scope, starts: str, values: dict[str, A
     if scope.language:
         may += " AND {m}_of.language = %(language)s"
         values["language"] = scope.language
+    if scope.metadata:
+        fitting, more = named(*holding(scope.metadata), "metadata")
+        may += f" AND {{m}}_of.id = ANY(ARRAY({fitting}))"
+        values |= more
     made = {name: _MADE.format(entity=entity, may_d=may.format(m="d")) for name, entity in _ENDS.items()}
     statement = _STATEMENT.format(
         folders=folders % tuple(f"%({name})s" for name in names),

@@ -1,6 +1,7 @@
 from knowledge.models.bases import Graph, KnowledgeBase, Recognition
 from knowledge.models.chunks import Chunk, ChunkIndex, ChunkTokens, EmbeddingSpace, TermFrequency
 from knowledge.models.documents import Document, DocumentVersion, ParseStatus, Stage, StageName, StageStatus
+from knowledge.models.fields import DocumentField, FieldKind
 from knowledge.models.folders import Folder, FolderKind, FolderLink
 from knowledge.models.graph import GraphEntity, GraphMention, GraphMerge, GraphReading, GraphRelation, GraphSpending
 from knowledge.models.sources import Every, RunState, Source, SourceItem, SourceRun, Trigger
@@ -10,9 +11,11 @@ __all__ = [
     "ChunkIndex",
     "ChunkTokens",
     "Document",
+    "DocumentField",
     "DocumentVersion",
     "EmbeddingSpace",
     "Every",
+    "FieldKind",
     "Folder",
     "FolderKind",
     "FolderLink",
