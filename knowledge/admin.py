@@ -19,6 +19,7 @@ from knowledge.models import Document, DocumentVersion, Folder, FolderKind, Know
 from knowledge.services.access import transfer
 from knowledge.services.folders import add_folder, change_knowledge_base, create_knowledge_base, govern_folder
 from knowledge.services.reindex import outdated_versions
+from knowledge.webhooks import admin as webhooks_admin  # noqa: F401  # as above
 
 M = TypeVar("M", bound=Model)
 

@@ -5,11 +5,13 @@ from knowledge.models.fields import DocumentField, FieldKind
 from knowledge.models.folders import Folder, FolderKind, FolderLink
 from knowledge.models.graph import GraphEntity, GraphMention, GraphMerge, GraphReading, GraphRelation, GraphSpending
 from knowledge.models.sources import Every, RunState, Source, SourceItem, SourceRun, Trigger
+from knowledge.models.webhooks import DeliveryState, Webhook, WebhookDelivery, WebhookEvent
 
 __all__ = [
     "Chunk",
     "ChunkIndex",
     "ChunkTokens",
+    "DeliveryState",
     "Document",
     "DocumentField",
     "DocumentVersion",
@@ -38,4 +40,7 @@ __all__ = [
     "StageStatus",
     "TermFrequency",
     "Trigger",
+    "Webhook",
+    "WebhookDelivery",
+    "WebhookEvent",
 ]

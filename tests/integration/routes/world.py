@@ -30,7 +30,7 @@ from business.source_grants import grant
 from business.sources import save_layer
 from demo.seed import AUDITORS_MAY
 from knowledge.engine import engine
-from knowledge.models import Document, GraphEntity, GraphMention, Source, SourceItem
+from knowledge.models import Document, GraphEntity, GraphMention, Source, SourceItem, Webhook
 from knowledge.services.trash import trash_document
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.pages.house import SENTENCE, House, chunk_with
@@ -219,7 +219,7 @@ class World(House):
 
     def send(self, client: Client, route: Route, address: str | None = None) -> HttpResponseBase:
         """One request as this route wants it; read to its end."""
-        make = BODIES.get(f"/{route.path}") if route.method == "post" else None
+        make = BODIES.get(f"/{route.path}") if route.method in {"post", "put", "patch"} else None
         body = make(self) if make else {}
         is_json = route.path.startswith("api/") and not any(
             isinstance(value, SimpleUploadedFile) for value in body.values()
@@ -256,6 +256,11 @@ NEW: dict[str, Callable[[World], dict[str, Any]]] = {
     "socialaccount.socialaccount": lambda world: {"user": world.reader, "provider": "company", "uid": "1"},
     "mfa.authenticator": lambda world: {"user": world.reader, "type": "totp", "data": {}},
     "business.datasource": lambda world: {"name": "sales", "database": "nowhere"},
+    "knowledge.webhook": lambda world: {"name": "desk", "url": "https://desk.example.com/hook"},
+    "knowledge.webhookdelivery": lambda world: {
+        "webhook": Webhook.objects.create(name="bell", url="https://bell.example.com/hook"),
+        "event": "ping", "payload": {}, "next_at": timezone.now(),
+    },
     "audit.checkpoint": lambda world: {"seq": 1, "hash": b"", "at": timezone.now(), "key": "", "signature": b""},
     "audit.hold": lambda world: {"reason": "a case"},
 }  # fmt: skip
@@ -269,7 +274,7 @@ def _file(_world: World) -> dict[str, Any]:
     return {"file": SimpleUploadedFile("new.md", b"# New\n\nText.")}
 
 
-# what a POST sends where nothing would be a mistake
+# what a POST, PUT or PATCH sends where nothing would be a mistake
 BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
     "/library/folders/<folder_id>/upload/": _file,
     "/library/folders/<folder_id>/folders/": lambda world: {"name": "New"},
@@ -287,6 +292,10 @@ BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
     "/api/v1/folders/<pk>/move": lambda world: {"parent": str(world.folder.pk)},
     "/api/v1/folders/<pk>/documents": _file,
     "/api/v1/documents/<pk>/move": lambda world: {"folder": str(world.folder.pk)},
+    "/api/v1/documents/<pk>/metadata": lambda world: {"metadata": {}},
+    "/api/v1/knowledge-bases/<pk>/fields": lambda world: {"fields": []},
+    "/api/v1/agent-tools/get_document_info": lambda world: {"knowledge_ids": [str(world.document.pk)]},
+    "/api/v1/agent-tools/list_knowledge_chunks": lambda world: {"knowledge_id": str(world.document.pk)},
     "/api/v1/knowledge-search": lambda world: {"query": "pods"},
     "/api/v1/sessions/<pk>/messages": lambda world: {"query": "How many pods may be unavailable?"},
     "/api/v1/knowledge-chat/<session_id>": lambda world: {"query": "How many pods may be unavailable?"},
