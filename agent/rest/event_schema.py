@@ -46,6 +46,8 @@ def as_3_0(part: Any) -> Any:
     given = dict(part)
     if "const" in given:
         given["enum"] = [given.pop("const")]
+    if "enum" in given:  # one level down, where drf-spectacular makes no component of its own of it
+        given["allOf"] = [{"type": given.pop("type", "string"), "enum": given.pop("enum")}]
     options = given.get("anyOf", [])
     if {"type": "null"} in options:
         left = [each for each in options if each != {"type": "null"}]
