@@ -12,14 +12,17 @@ class AgentConfig(AppConfig):
         """
         from agent.document_facts import vouched
         from agent.graph_reading import read_passages
-        from agent.mcp.client.visibility import vouched as vouched_outside
+        from agent.mcp_client.tool import check_names
+        from agent.mcp_client.visibility import vouched as vouched_outside
+        from agent.models.profiles import add_tool_check
         from agent.skills import grounds
         from agent.tools.base import load
         from agent.web.providers import base as web_providers
         from business.results.visibility import query_sources
-        from knowledge.graph.readers import model_readers
+        from knowledge.graph.model_extractors import model_readers
 
         load()
+        add_tool_check(check_names)
         web_providers.load()
         query_sources.add(self.label, vouched)
         model_readers.add(self.label, read_passages)

@@ -5,6 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
+from pydantic import BaseModel, Field
+
+from agent.events import StopReason
 from business.results.shown_query import QueryShown
 
 
@@ -114,3 +117,34 @@ def laid_out(sentences: Iterable[tuple[str, str]]) -> str:
     """Sentences, each with the gap before it, as one text; the first one begins no line."""
     text = "".join(f"{gap or ' '}{said}" for gap, said in sentences)
     return text.lstrip("\n ")
+
+
+class EvidenceRef(BaseModel):
+    """A citation. start, end: the cited characters of the passage."""
+
+    evidence_id: str
+    start: int | None = None
+    end: int | None = None
+
+
+class Draft(BaseModel):
+    """confidence: in 0 … 1, for ordering only; nobody is shown it as a probability."""
+
+    answer: str = ""
+    citations: list[EvidenceRef] = Field(default_factory=list)
+    confidence: float = 0.0
+    followups: list[str] = Field(default_factory=list)
+
+
+class RenderedSource(BaseModel):
+    evidence_id: str
+    title: str
+    page: int | None = None
+    uri: str | None = None
+
+
+class Output(BaseModel):
+    final_answer: str = ""
+    final_citations: list[EvidenceRef] = Field(default_factory=list)
+    rendered_sources: list[RenderedSource] = Field(default_factory=list)
+    stop_reason: StopReason | None = None

@@ -13,14 +13,14 @@ from django.db import InterfaceError, OperationalError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from redis.exceptions import RedisError
 
+from agent.conversations.sessions import get_session
 from agent.events import Error
 from agent.profiles import Options
 from agent.runs.follow import follow, require_answer
 from agent.runs.leases import ask_to_stop
 from agent.runs.run import launch
 from agent.runs.start import answer_to, start
-from agent.runs.threads import in_thread
-from agent.sessions import get_session
+from agent.threads import in_thread
 from audit.actions import Action, Outcome
 from audit.record import record
 from authz.principal import Principal

@@ -2,11 +2,11 @@
 
 import hashlib
 
-from agent.attribution.overlap import nearest
 from agent.cited_answer import CitedPage, CitedQuery, CitedSpan
 from agent.events import KnowledgeReference, QueryReference, WebReference
+from agent.extractive.overlap import nearest
+from agent.outside import WebPassage
 from agent.state import EvidenceItem, Finding, Source
-from agent.web.passage import WebPassage
 from knowledge.retrieval.search import Hit
 from knowledge.selectors import ShownPassage
 

@@ -13,17 +13,17 @@ from pydantic import BaseModel, Field
 
 from agent.attribution.judge import block
 from agent.budget import Budget, Spent
+from agent.fencing import PASSAGE_CHARACTERS, bounded, escaped
 from agent.prompting import prompt
 from agent.providers.base import ChatModel, ModelError
 from agent.providers.configured import connect, served_model
 from agent.providers.metered import Metered, OutOfBudget
 from agent.providers.structured import complete
-from agent.tools.output import PASSAGE_CHARACTERS, bounded, escaped
 from copilot_site.lib.errors import InvalidInput
-from knowledge.graph.certain import Named, Said
+from knowledge.graph.model_extractors import NoModel, Used
+from knowledge.graph.model_types import GraphTypes
 from knowledge.graph.names import Names, folded
-from knowledge.graph.readers import NoModel, Used
-from knowledge.graph.types import GraphTypes
+from knowledge.graph.pattern_extraction import Named, Said
 
 SECONDS, TOKENS, STEPS = 600.0, 400_000, 400  # of one document
 MOST = 40  # entities, and relations, of one passage

@@ -62,7 +62,7 @@ def broken_off(run: Run, error: ModelError) -> None:
 def data_not_asked(run: Run, called: Called) -> None:
     """Business data that could not be asked, and what the person may do about it; what is the managers' business stays with them."""
     with override(run.language):
-        if called.problem in {"SourceUnavailable", "SourceRefused", "WallRefused"}:
+        if called.problem in {"SourceUnavailable", "SourceRefused", "SandboxRefused"}:
             run.tell(str(texts.DATA_SILENT))
         elif called.problem == "SqlRefused":
             run.tell(called.result.error)

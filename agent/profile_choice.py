@@ -11,8 +11,8 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from agent.budget import Budget
-from agent.mcp.client.tool import outside_tools
-from agent.model_settings import AgentProfile
+from agent.mcp_client.tool import outside_tools
+from agent.models import AgentProfile
 from agent.profiles import Options, Profile
 from agent.tools.base import allowed_names, find
 from authz.folders import group_ids_of

@@ -59,7 +59,7 @@ class Options:
     profile's.
 
     asked_as: what the client calls the question; the same again in a conversation is the same question. is_wide: look
-    at more passages than an answer takes. follows, instead_of: its place in the conversation, as `agent.branches.followed` has it.
+    at more passages than an answer takes. follows, instead_of: its place in the conversation (`agent.conversations.branches.followed`).
     """
 
     profile_id: str = ""

@@ -9,16 +9,13 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from agent.allowed_call import AllowedCall, AskedApproval
 from agent.budget import Spent
-from agent.cited_answer import CitedAnswer
+from agent.cited_answer import CitedAnswer, Draft, EvidenceRef, Output, RenderedSource
 from agent.events import Reflection, StopReason
-from agent.output import Draft, EvidenceRef, Output, RenderedSource
+from agent.outside import AllowedCall, AskedApproval, WebPassage, WebSummary
 from agent.profiles import Profile
 from agent.prompting import Prompt
 from agent.providers.base import ChatModel
-from agent.web.passage import WebPassage
-from agent.web.summary import WebSummary
 from audit.deferred import Recorder
 from audit.record import record
 from authz.principal import Principal

@@ -5,8 +5,8 @@ from uuid import UUID
 from celery import shared_task
 from django.utils import timezone
 
-from agent.question_sets.reading import take_up
-from agent.question_sets.rows import SetRun
+from agent.models import SetRun
+from agent.question_sets.selectors import take_up
 from agent.runs.reaper import close_abandoned
 from agent.skills.files import throw_away
 
@@ -22,7 +22,7 @@ def reap_runs() -> None:
 @shared_task(name="agent.evaluate_next")
 def evaluate_next(run_id: str) -> None:
     """One question of a run over an evaluation set, and the next one as a task of its own: imports come in between."""
-    from agent.question_sets.running import ask_next  # all that answers a question: workers that run none do without
+    from agent.question_sets.runner import ask_next  # all that answers a question: workers that run none do without
 
     if ask_next(UUID(run_id)):
         SetRun.objects.filter(pk=run_id).update(queued_at=timezone.now())

@@ -1,17 +1,16 @@
 from django.urls import URLPattern, path
 
-from agent import conversation_views, views
+from agent import views
 from agent.consumers import ChatConsumer
-from agent.mcp.client.views import approval
+from agent.conversations import views as conversation_views
 from agent.query_results import views as query_views
-from agent.skills import views as skill_views
 
 QUERY = "chat/<uuid:session_id>/messages/<uuid:message_id>/queries/<int:number>"
 
 urlpatterns = [
     path("chat/new/", views.begin, name="conversation-new"),
     path("chat/all/", views.conversations, name="conversations"),
-    path("chat/approvals/<uuid:approval_id>/", approval, name="approval"),
+    path("chat/approvals/<uuid:approval_id>/", views.approval, name="approval"),
     path("chat/<uuid:session_id>/", views.chat, name="conversation"),
     path("chat/<uuid:session_id>/at/<uuid:message_id>/", views.chat, name="conversation-at"),
     path("chat/<uuid:session_id>/change/", conversation_views.change, name="conversation-change"),
@@ -27,7 +26,7 @@ urlpatterns = [
     path("chat/<uuid:session_id>/messages/<uuid:message_id>/", views.message, name="message"),
     path("chat/<uuid:session_id>/messages/<uuid:message_id>/run/", views.run, name="run"),
     path("chat/<uuid:session_id>/messages/<uuid:message_id>/feedback/", views.feedback, name="feedback"),
-    path("chat/<uuid:session_id>/files/<uuid:file_id>/", skill_views.download, name="made-file"),
+    path("chat/<uuid:session_id>/files/<uuid:file_id>/", conversation_views.file_download, name="made-file"),
     path(f"{QUERY}/table.csv", query_views.download, name="query-table"),
     path(f"{QUERY}/again/", query_views.again, name="query-run-again"),
     path(f"{QUERY}/correct/", query_views.correction, name="query-correct"),

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
+from asgiref.sync import async_to_sync
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db import close_old_connections, connection
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -14,22 +16,25 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from agent.feedback import rate_answer
-from agent.forms import FeedbackForm
-from agent.models import Role
-from agent.organising import LABEL_LENGTH, labels_of
-from agent.profile_choice import assistants_for
-from agent.runs.report import run_report
-from agent.runs.start import QUESTION_LENGTH
-from agent.sessions import (
+from agent.conversations.feedback import rate_answer
+from agent.conversations.forms import FeedbackForm
+from agent.conversations.page import conversation_page, turn_page
+from agent.conversations.presentation.steps import steps_of
+from agent.conversations.sessions import (
+    LONGEST_LABEL,
     create_session,
     delete_session,
     found_sessions,
     get_answer,
     get_session,
+    labels_of,
 )
-from agent.shown.page import conversation_page, turn_page
-from agent.shown.steps import steps_of
+from agent.mcp_client.approvals import decide
+from agent.models import Role
+from agent.profile_choice import assistants_for
+from agent.runs.report import run_report
+from agent.runs.resume import go_on
+from agent.runs.start import QUESTION_LENGTH
 from authz.governing import may_oversee
 from authz.pages import signed_in
 from authz.principal import Principal
@@ -86,7 +91,7 @@ def conversations(request: HttpRequest, principal: Principal) -> HttpResponseBas
     `?archived=1` put away.
     """
     words = request.GET.get("q", "").strip()[:QUESTION_LENGTH]
-    label, is_archived = request.GET.get("label", "").strip()[:LABEL_LENGTH], request.GET.get("archived") == "1"
+    label, is_archived = request.GET.get("label", "").strip()[:LONGEST_LABEL], request.GET.get("archived") == "1"
     found = found_sessions(principal, words, label=label, is_archived=is_archived)
     chosen = {"q": words, "label": label, "archived": "1" if is_archived else ""}
     context = {
@@ -152,3 +157,16 @@ def delete(request: HttpRequest, principal: Principal, session_id: UUID) -> Http
     delete_session(principal, session_id)
     messages.success(request, _("The conversation is deleted."))
     return redirect("chat")
+
+
+@require_POST
+@signed_in
+def approval(request: HttpRequest, principal: Principal, approval_id: UUID) -> HttpResponseBase:
+    """Allow the call, and go on with the question; or not. Back to the conversation, which shows the answer as it comes."""
+    is_allowed = request.POST.get("decision") == "allow"
+    row = decide(principal, approval_id, is_allowed=is_allowed)
+    if is_allowed:
+        if not connection.in_atomic_block:
+            close_old_connections()
+        async_to_sync(go_on)(principal, row)
+    return redirect(f"{reverse('conversation', args=[row.message.session_id])}#m-{row.message_id}")

@@ -120,7 +120,7 @@ class Action(models.TextChoices):
     QUERY_SHARED = "query.shared", _("shared a saved question")
     QUERY_UNSHARED = "query.unshared", _("stopped sharing a saved question")
     QUERY_DELETED = "query.deleted", _("deleted a saved question")
-    WALLS_REMOVED = "sql.walls_removed", _("removed database roles that nobody needs any more")
+    SANDBOXES_REMOVED = "sql.walls_removed", _("removed database roles that nobody needs any more")
     WEB_SEARCHED = "web.searched", _("searched the web")
     WEB_FETCHED = "web.fetched", _("read pages of the web")
     WEB_SETTING_CHANGED = "web.setting_changed", _("changed what may be asked of the web")

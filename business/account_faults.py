@@ -1,7 +1,7 @@
 """What an account in a data source's server may do that it must not, and what it lacks, each with the statement that mends it.
 
-The account of a source reads the tables and builds walls (`wall/setup.py`); it owns nothing else, has no power over the server,
-and is a member of nobody who has. The roles of the walls are asked the same about what they reach.
+The account of a source reads the tables and builds sandboxes (`sandbox/setup.py`); it owns nothing else, has no power over the server,
+and is a member of nobody who has. The roles of the sandboxes are asked the same about what they reach.
 """
 
 from collections.abc import Collection, Iterator
@@ -100,7 +100,7 @@ def faults_of(connection: psycopg.Connection, schemas: Collection[str]) -> list[
 def out_of_bounds(connection: psycopg.Connection, role: str, *, held_by: str = "PUBLIC") -> Iterator[Fault]:
     """What a role reaches that tells of more than tables: catalogs with secrets, files, programs, other servers.
 
-    held_by: whose rights are to be taken away, as SQL; a wall's role has none of its own.
+    held_by: whose rights are to be taken away, as SQL; a sandbox's role has none of its own.
     """
     given: dict[str, Any] = {"role": role, "secrets": list(SECRETS), "outside": OUTSIDE}
     for (name,) in connection.execute(_SECRETS_READ, given).fetchall():
@@ -147,7 +147,8 @@ def _too_little(connection: psycopg.Connection, schemas: Collection[str]) -> Ite
     may_create, database, who, has_functions = connection.execute(_LACKS).fetchone() or (False, "", "", False)
     if not has_functions:
         yield Fault(
-            _("The database lacks the functions by which the account %(role)s makes roles for walls.") % {"role": role},
+            _("The database lacks the functions by which the account %(role)s makes roles for sandboxes.")
+            % {"role": role},
             setup_command(role, connection.info.dbname, schemas),
         )
     if not may_create:

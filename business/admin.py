@@ -18,11 +18,11 @@ from authz.principal import Principal
 from business.connection_rights import FIELDS, LIMITS, change_connection, delete_source, may_connect, seen_sources
 from business.guard.policy import is_system_schema
 from business.models import DataSource, Engine, SourceGrant
+from business.postgres_session import SourceUnavailable
 from business.sandbox.sql_views import drop_all
 from business.semantic_layer.model import SemanticLayer
 from business.semantic_layer.rights import require_schemas
 from business.semantic_layer.yaml_io import read_layer
-from business.session import SourceUnavailable
 from business.source_checks import faults_with, unchecked
 from business.source_grants import grant, withdraw
 from business.sources import save_layer
@@ -98,7 +98,7 @@ class DataSourceForm(forms.ModelForm[DataSource]):
         return given | {name: getattr(DataSource(), name) for name in empty}
 
     def _post_clean(self) -> None:
-        """A source that may be asked is tried out before it is saved: its server, its account, its tables and a wall."""
+        """A source that may be asked is tried out before it is saved: its server, its account, its tables and a sandbox."""
         super()._post_clean()  # type: ignore[misc]  # of Django's own forms
         is_asked = self.cleaned_data.get("is_active", self.instance.is_active)
         if not self.is_tried or self.errors or not is_asked or not {*FIELDS, "password"} & set(self.changed_data):
@@ -231,7 +231,7 @@ class DataSourceAdmin(GuardedModelAdmin[DataSource]):
             messages.warning(request, unchecked())
 
     def delete_model(self, request: HttpRequest, obj: DataSource) -> None:
-        """With the source go the walls in its database; where that does not answer they stay, and the page says so."""
+        """With the source go the sandboxes in its database; where that does not answer they stay, and the page says so."""
         try:
             if obj.engine == Engine.POSTGRESQL:
                 drop_all(obj.address)

@@ -1,6 +1,6 @@
 """A guarded statement in the SQL of another engine. What cannot be said there with the same meaning is refused, never guessed.
 
-Layers, questions and both grammars of the first wall speak PostgreSQL; only what has passed them is translated, as the last step.
+Layers, questions and both grammars of the guard speak PostgreSQL; only what has passed them is translated, as the last step.
 """
 
 from collections.abc import Awaitable, Callable
@@ -20,13 +20,13 @@ from business.guard.refusal import Reason, SqlRefused
 from business.guard.rewrite import Target
 from business.guard.rules import strings
 from business.limits import Limits
-from business.session import Rows
+from business.postgres_session import Rows
 
 Dialect = Literal["duckdb", "mysql"]
 Fetch = Callable[[str, str | None], Awaitable[tuple[Rows, int | None]]]
 """(statement, the same without our limit where that may cut rows) → rows, and how many there are where some were cut."""
 
-# Of the first wall's vocabulary, what means the same everywhere once sqlglot has written it.
+# Of the guard's vocabulary, what means the same everywhere once sqlglot has written it.
 _FUNCTIONS = """
 count sum avg min max stddev_samp stddev_pop var_samp var_pop abs ceil ceiling floor round sqrt power exp ln mod sign
 lower upper length char_length btrim trim ltrim rtrim substring substr left right replace concat concat_ws position strpos

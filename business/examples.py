@@ -23,11 +23,11 @@ from business.guard.rewrite import Target
 from business.guard.rules import strings
 from business.guard.text import clean
 from business.models import ConfirmedPair, DataSource
-from business.queries import QueryResult, run_query
+from business.run_query import QueryResult, run_query
 from business.source_grants import require_manage
 from business.sources import OpenSource, open_source
 from copilot_site.lib.errors import InvalidInput, NotFound
-from knowledge.ingestion.normalise import normalise
+from knowledge.text.normalise import normalise
 
 MOST_EXAMPLES = 200  # the newest of one source; the guard looks at each once
 QUESTION_CHARACTERS = 2_000

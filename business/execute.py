@@ -1,4 +1,4 @@
-"""From a statement to rows, through one wall or both. The product uses both; the commands can take one away to test the other."""
+"""From a statement to rows, through guard and sandbox. Commands can take one of them away to test the other."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -15,17 +15,19 @@ from business.guard.guard import GuardedSql, guard
 from business.guard.policy import Policy
 from business.guard.rewrite import Target
 from business.limits import Limits
+from business.postgres_session import Rows, SourceUnavailable, count_of, explained, fetch, reading, require_affordable
 from business.sandbox import ordered, sql_views
 from business.sandbox.hardening import harden
-from business.session import Rows, SourceUnavailable, count_of, explained, fetch, reading, require_affordable
 
 CHEAP = 2_000.0  # of the planner, some 20 ms: nothing else is looked for below
 FAR = 10  # times cheaper, for another text of a join to run
 
 
-class Wall(StrEnum):
-    AST = "ast"
-    DB = "db"
+class Protection(StrEnum):
+    """What a statement stands before: the guard on its text, the sandbox in the database, or both, as always in the product."""
+
+    GUARD = "guard"
+    SANDBOX = "sandbox"
     BOTH = "both"
 
 
@@ -57,26 +59,28 @@ class Answer:
     read_at: datetime | None = None
 
 
-async def run_sql(access: Access, text: str, *, wall: Wall = Wall.BOTH, execute: bool = True) -> Answer:
-    """Check a statement, and run it unless told not to. Raises SqlRefused, SourceUnavailable, WallRefused."""
-    if wall is Wall.AST:
+async def run_sql(
+    access: Access, text: str, *, protection: Protection = Protection.BOTH, execute: bool = True
+) -> Answer:
+    """Check a statement, and run it unless told not to. Raises SqlRefused, SourceUnavailable, SandboxRefused."""
+    if protection is Protection.GUARD:
         return await _guarded(
             access, access.admin, guard(text, access.policy, Target(rows=access.limits.rows)), execute=execute
         )
     try:
-        return await _behind_wall(access, text, wall, execute=execute)
+        return await _in_sandbox(access, text, protection, execute=execute)
     except SourceUnavailable:  # the role may have been swept away since this process saw it
         sql_views.forget(access.admin, access.policy)
-        return await _behind_wall(access, text, wall, execute=execute)
+        return await _in_sandbox(access, text, protection, execute=execute)
 
 
-async def _behind_wall(access: Access, text: str, wall: Wall, *, execute: bool) -> Answer:
+async def _in_sandbox(access: Access, text: str, protection: Protection, *, execute: bool) -> Answer:
     if sql_views.is_known(access.admin, access.policy):
         schema = sql_views.name_of(access.admin, access.policy)
     else:
         schema = await sync_to_async(_built, thread_sensitive=False)(access)
     role = access.admin.as_role(schema)
-    if wall is Wall.DB:
+    if protection is Protection.SANDBOX:
         async with reading(role, time_zone=access.time_zone, limits=access.limits) as connection:
             return Answer(text, await fetch(connection, text, access.limits) if execute else None, None)
     return await _guarded(access, role, guard(text, access.policy, Target(schema, access.limits.rows)), execute=execute)
@@ -118,7 +122,7 @@ async def cheapest(access: Access, connection: AsyncConnection, checked: Guarded
                 continue
             async with connection.transaction():
                 found = await _cost_of(connection, text)
-        except psycopg.Error:  # the wall was made anew, or has no room for views; the first text needs none
+        except psycopg.Error:  # the sandbox was made anew, or has no room for views; the first text needs none
             sql_views.forget(access.admin, access.policy)
             continue
         if found * (FAR if is_joined else 1) < cost and (best == checked.sql or found < least):

@@ -23,6 +23,7 @@ from business.inference.region_codes import spelled_out
 from business.inference.time_columns import date_of_text, dated, default_time
 from business.inference.titles import person_of, title_of
 from business.parsing.reader.units import key_of
+from business.postgres_session import connected
 from business.semantic_layer.expressions import columns_in, qualified
 from business.semantic_layer.model import (
     Defaults,
@@ -36,7 +37,6 @@ from business.semantic_layer.model import (
     Value,
     Words,
 )
-from business.session import connected
 from business.table_faults import faults_in
 
 ORG_COLUMNS = ("org_unit", "org_unit_name", "business_unit")

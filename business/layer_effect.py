@@ -17,7 +17,7 @@ from business.parsing.base import Clarification, Context, Unparseable
 from business.parsing.reader.lexicon import Lexicon
 from business.parsing.reader.parser import parse
 from business.semantic_layer.model import SemanticLayer, SemanticModel
-from knowledge.ingestion.language import language_of
+from knowledge.text.language import language_of
 
 MOST_QUESTIONS = 3
 

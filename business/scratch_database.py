@@ -32,7 +32,7 @@ def scratch_database(seed: Path) -> Iterator[Address]:
 
 @contextmanager
 def copy_of(address: Address, name: str) -> Iterator[Address]:
-    """A copy of a scratch database as it is now, without walls; gone afterwards. Nobody may be connected to it."""
+    """A copy of a scratch database as it is now, without sandboxes; gone afterwards. Nobody may be connected to it."""
     copied = address.at(f"{address.database}_{name}")
     with _admin(Address.of_django()) as connection:
         connection.execute(
@@ -73,7 +73,7 @@ def _load(address: Address, seed: Path) -> None:
 
 
 def _remove(server: Address, database: str, roles_before: set[str] | None) -> None:
-    """Drop the database, its walls' roles, and the roles that its seed made."""
+    """Drop the database, its sandboxes' roles, and the roles that its seed made."""
     address = server.at(database)
     sql_views.drop_all(address)
     made = set()
@@ -90,6 +90,6 @@ def _remove(server: Address, database: str, roles_before: set[str] | None) -> No
 
 
 def _roles(connection: psycopg.Connection) -> set[str]:
-    """The roles there are now, walls of other databases left out: they come and go beside us."""
+    """The roles there are now, sandboxes of other databases left out: they come and go beside us."""
     rows = connection.execute("SELECT rolname FROM pg_roles WHERE NOT starts_with(rolname, %s)", [sql_views.PREFIX])
     return {name for (name,) in rows}

@@ -1,4 +1,4 @@
-"""Whether a data source can be asked: its server, its account, its tables, and a wall on trial."""
+"""Whether a data source can be asked: its server, its account, its tables, and a sandbox on trial."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,10 +14,10 @@ from business.account_faults import Fault, faults_of
 from business.identity import SourceRefused
 from business.models import DataSource, Engine
 from business.mysql.source import faults_of as mysql_faults
+from business.postgres_session import connected
 from business.sandbox.hardening import is_hardened, not_hardened
 from business.sandbox.sql_views import rehearse
 from business.semantic_layer.model import SemanticModel
-from business.session import connected
 from business.table_faults import faults_in
 from copilot_site.lib.errors import CopilotError
 
@@ -33,10 +33,10 @@ def unchecked() -> str:
 
 
 def faults_with(source: DataSource) -> list[Fault]:
-    """What keeps a source from being asked, with what mends it: account, tables, and a wall built and taken down on trial.
+    """What keeps a source from being asked, with what mends it: account, tables, and a sandbox built and taken down on trial.
 
     Raises SourceUnavailable where its server does not answer, SourceRefused where it is the product's own, InvalidInput where it
-    has no address or no readable layer, WallRefused where the trial fails.
+    has no address or no readable layer, SandboxRefused where the trial fails.
     """
     try:
         return _faults_with(source)

@@ -37,7 +37,7 @@ PAGE_SIZE = 50
 
 
 class CheckForm(forms.Form):
-    """What `manage.py check_sql` is given. It stands before both walls, as every question does."""
+    """What `manage.py check_sql` is given. It stands before guard and sandbox, as every question does."""
 
     source = forms.ChoiceField(label=gettext_lazy("Data source"))
     person = forms.CharField(
@@ -124,7 +124,7 @@ def _judged(by: Principal, given: dict[str, str]) -> Verdict:
 @require_http_methods(["GET", "POST"])
 @admin_page
 def connection(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
-    """Whether a source can be asked, tried out on demand: its server, its account, its tables, and a wall."""
+    """Whether a source can be asked, tried out on demand: its server, its account, its tables, and a sandbox."""
     source = seen_sources(by, request.user).filter(pk=source_id).first()
     if source is None:
         raise NotFound(_("There is no data source that you manage."))

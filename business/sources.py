@@ -34,12 +34,12 @@ from business.mysql.source import draft as draft_views
 from business.mysql.source import faults_of as mysql_faults
 from business.parsing.reader.items import items_of
 from business.parsing.reader.lexicon import Lexicon
+from business.postgres_session import connected
 from business.results.shown_query import TableReach
 from business.results.visibility import Queried
 from business.semantic_layer.model import SemanticLayer, SemanticModel
 from business.semantic_layer.rights import is_within, may_read, policy_of, require_schemas
 from business.semantic_layer.yaml_io import read_layer
-from business.session import connected
 from business.source_checks import failure_recorded
 from business.source_grants import require_manage
 from business.spreadsheets.sources import access_to, described
@@ -250,7 +250,7 @@ def _opened(principal: Principal, source: DataSource) -> OpenSource:
 
 
 def _readable(principal: Principal, source: DataSource) -> tuple[SemanticLayer, Policy]:
-    """The tables this person may ask about by the grants of this moment, and the policy that the walls are made from."""
+    """The tables this person may ask about by the grants of this moment, and the policy that guard and sandbox are made from."""
     grants: Iterable[str] = ("",)  # a spreadsheet is seen by whoever reads its document
     if source.document_id is None:
         grants = SourceGrant.held_by(principal, Right.VIEW).filter(source=source).values_list("table", flat=True)

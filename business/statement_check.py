@@ -1,4 +1,4 @@
-"""What the walls say to one statement of one person: for the command and for the admin's page."""
+"""What guard and sandbox say to one statement of one person: for the command and for the admin's page."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from authz.principal import Principal
 from business.execute import Answer
 from business.guard.refusal import SqlRefused
-from business.queries import run_query
+from business.run_query import run_query
 from business.sources import OpenSource
 
 
@@ -28,7 +28,9 @@ class Verdict:
 
 
 async def verdict(by: Principal, opened: OpenSource, sql: str, *, execute: bool) -> Verdict:
-    """Judge a statement under the rights that the source was opened with. by: who the log names. Raises SourceUnavailable, WallRefused."""
+    """Judge a statement under the rights that the source was opened with. by: whom the log names. Raises SourceUnavailable,
+    SandboxRefused.
+    """
     try:
         result = await run_query(by, opened, sql, execute=execute)
     except SqlRefused as refused:

@@ -4,15 +4,15 @@ from uuid import UUID
 
 from celery import shared_task
 
-from business.cleanup import sweep_walls
+from business.cleanup import sweep_sandboxes
 from business.linking import vectors
 from business.spreadsheets.sources import describe, undescribed
 
 
-@shared_task(name="business.sweep_walls")
+@shared_task(name="business.sweep_sandboxes")
 def sweep() -> None:
-    """Take down walls that nobody stands behind; a source that does not answer waits for the next time."""
-    sweep_walls()
+    """Take down sandboxes that nobody stands behind; a source that does not answer waits for the next time."""
+    sweep_sandboxes()
 
 
 @shared_task(name="business.describe_spreadsheet")

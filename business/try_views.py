@@ -1,4 +1,4 @@
-"""A data source is tried before it is saved: server, account, tables and a wall, each fault with the statement that mends it."""
+"""A data source is tried before it is saved: server, account, tables and a sandbox, each fault with the statement that mends it."""
 
 from uuid import UUID
 
@@ -58,6 +58,6 @@ def _stored(request: HttpRequest, by: Principal) -> DataSource | None:
 
 
 def _said(request: HttpRequest, faults: list[Fault | str] | list[str]) -> HttpResponseBase:
-    well = _("Server, account, tables and a wall on trial: all is as it should be. Save it now.")
+    well = _("Server, account, tables and a sandbox on trial: all is as it should be. Save it now.")
     told = [fault if isinstance(fault, Fault) else Fault(fault, "") for fault in faults]
     return render(request, "admin/_tried.html", {"ok": not told, "sentence": well, "faults": told})

@@ -32,7 +32,7 @@ from business.source_checks import all_sources, faults_with
 from copilot_site.config import BASE_DIR, load_config
 from copilot_site.embedded import services
 from copilot_site.embedded.process import ServiceFailed
-from copilot_site.lib.confinement.walls import walls, why_none
+from copilot_site.lib.confinement.isolation import isolation, why_none
 from copilot_site.lib.connection_budget import OTHERS, POOL, needed
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.storage_trial import fault_of
@@ -40,7 +40,7 @@ from knowledge.dictionary.cedict import DictionaryMissing
 from knowledge.dictionary.words import dictionary
 from knowledge.embedding.base import EmbeddingError, ModelMissing
 from knowledge.embedding.model_files import checked_model
-from knowledge.engine import engine, reranker
+from knowledge.retrieval.engine import engine, reranker
 from knowledge.retrieval.rerank.base import RerankerUnavailable
 from knowledge.retrieval.rerank.cross_encoder import CrossEncoderReranker
 from knowledge.services.reindex import count_lacking, outdated_versions, versions_in_old_terms
@@ -358,7 +358,7 @@ def language_models() -> Iterator[Finding]:
 
 def confinement() -> Finding:
     """Scripts of skills can be confined; where they cannot, none is run."""
-    found = walls()
+    found = isolation()
     if found is None:
         return Finding("Sandbox for scripts", False, "scripts of skills are refused here", why_none(), optional=True)
     held = f"namespaces: {found.namespaces}, Landlock: {found.landlock or 'none'}, seccomp"

@@ -5,6 +5,7 @@ from django.contrib import admin
 from django.shortcuts import redirect
 from django.urls import include, path
 
+from agent.mcp_server.views import McpServer
 from agent.views import chat
 from authz.admin_pages import on_site, staff_only, with_ids_only
 from authz.views import SignIn
@@ -40,7 +41,7 @@ urlpatterns = [
     path("", include("authz.urls")),
     path("i18n/", include("django.conf.urls.i18n")),
     path("", include("knowledge.governance.urls")),
-    path("", include("agent.oversight.urls")),
+    path("", include("agent.admin.urls")),
     path("", include("business.urls")),
     path("admin/health/", system_health, name="system-health"),
     path("admin/connections/", connections, name="server-connections"),
@@ -48,5 +49,5 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/", include("copilot_site.api")),
     path("v1/", include("agent.openai_api.urls")),
-    path("", include("agent.mcp.urls")),
+    path("mcp", McpServer.as_view(), name="mcp"),
 ]

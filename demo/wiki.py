@@ -7,8 +7,8 @@ from django.conf import settings
 
 from knowledge.models import Every, KnowledgeBase, Source, Trigger
 from knowledge.services.folders import add_folder, root_folder
-from knowledge.services.sources import save_source
 from knowledge.sources.reading import read_source
+from knowledge.sources.services import save_source
 
 PAGES = Path(__file__).parent / "wiki"
 AUTHOR = b"Chen Wei <chen.wei@evenkeel.example>"

@@ -9,7 +9,7 @@ class KnowledgeConfig(AppConfig):
     def ready(self) -> None:
         """Rights stand on our folders; a graph follows what is published."""
         from authz.tree import Tree, use_tree
-        from knowledge.graph.following import follow_on_commit
+        from knowledge.graph.queueing import follow_on_commit
         from knowledge.ingestion.publish import published
         from knowledge.models import Folder, FolderLink, KnowledgeBase
 

@@ -9,8 +9,8 @@ from django.views.decorators.http import require_http_methods
 from authz.pages import signed_in
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput, PermissionDenied
-from knowledge import browsing
-from knowledge.library_forms import NewBaseForm
+from knowledge import library
+from knowledge.forms import NewBaseForm
 from knowledge.models import KnowledgeBase
 from knowledge.services.bases import may_make_bases, set_up_knowledge_base
 from knowledge.services.folders import root_folder
@@ -38,7 +38,7 @@ def new_base(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         else:
             _add(request, principal, base)
             return redirect("base", base.pk)
-    return render(request, "knowledge/new_base.html", {"form": form, "accepted": browsing.accepted()})
+    return render(request, "knowledge/new_base.html", {"form": form, "accepted": library.accepted()})
 
 
 def _add(request: HttpRequest, principal: Principal, base: KnowledgeBase) -> None:

@@ -15,14 +15,14 @@ from authz.pages import signed_in
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput
 from copilot_site.lib.forms import checked
-from knowledge import browsing
+from knowledge import library
 from knowledge.embedding.base import EmbeddingError
 from knowledge.finding import FindForm, find_documents
-from knowledge.library_forms import SelectionForm
+from knowledge.forms import SelectionForm
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.search_comparison import SearchTestForm, compare_settings
 from knowledge.services.documents import move_document
-from knowledge.services.metadata import fields_of
+from knowledge.services.fields import fields_of
 from knowledge.services.trash import trash_document
 
 
@@ -43,7 +43,7 @@ def find(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         "page": found.page,
         "folder": folder,
         "base": base,
-        "places": browsing.places_for_documents(principal, base) if base and found.changeable else [],
+        "places": library.places_for_documents(principal, base) if base and found.changeable else [],
         "back": request.GET.urlencode(),
     }
     return render(request, "knowledge/find.html", context)

@@ -16,8 +16,8 @@ from django.utils.translation import gettext_lazy as _
 
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.browsing import PAGE_SIZE, UNFINISHED, DocumentRow, rows_of
 from knowledge.embedding.base import EmbeddingError
+from knowledge.library import PAGE_SIZE, UNFINISHED, DocumentRow, rows_of
 from knowledge.metadata_forms import narrowed, narrowing
 from knowledge.models import Document, DocumentField, DocumentVersion, Folder, KnowledgeBase, ParseStatus
 from knowledge.parsers.base import load, parsers

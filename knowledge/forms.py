@@ -1,10 +1,21 @@
 """What the library's pages are asked: forms over addresses and bodies. What a name or a file may be, the services say."""
 
+from typing import Any
+from uuid import UUID
+
 from django import forms
+from django.contrib.auth.models import Group, User
+from django.db.models import QuerySet
+from django.utils.text import capfirst
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from knowledge.document_view import Cited
+from knowledge.document_text import Cited
+from knowledge.library import PAGE_SIZE
+from knowledge.models import Document
 from knowledge.rendering import Span
+from knowledge.services.folders import NAME_LENGTH
+from knowledge.services.metadata import Facts
 
 MOST_OFFSET = 999_999_999  # characters into a text, parts of a document
 
@@ -58,3 +69,118 @@ class OpeningForm(forms.Form):
         self.is_valid()
         number: int | None = self.cleaned_data.get(name)
         return number
+
+
+class ManyFiles(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """Any number of files."""
+
+    widget = ManyFiles
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+        return [super(FilesField, self).clean(each, initial) for each in data or ()]
+
+
+class NewBaseForm(forms.Form):
+    """A knowledge base, who may read it, and its first files."""
+
+    name = forms.CharField(label=capfirst(_("name")), max_length=NAME_LENGTH)
+    description = forms.CharField(
+        label=_("What is in it"), max_length=500, required=False, help_text=_("One sentence; people choose by it.")
+    )
+    readers = forms.ModelMultipleChoiceField(
+        label=_("Who may read it"),
+        queryset=Group.objects.order_by("name"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("Nobody else sees that it is there. You can give finer rights afterwards."),
+    )
+    first_files = FilesField(
+        label=_("First files"), required=False, help_text=_("More, and whole folders, can be dropped on the next page.")
+    )
+
+
+class FactsForm(forms.Form):
+    """What is known of a document. owner: a sign-in name; superseded_by: the file name or title of another one of its base."""
+
+    title = forms.CharField(label=capfirst(_("title")), max_length=NAME_LENGTH)
+    owner = forms.CharField(
+        label=capfirst(_("owner")), required=False, help_text=_("The sign-in name of whoever answers for what it says.")
+    )
+    review_on = forms.DateField(
+        label=capfirst(_("to be reviewed by")),
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+    )
+    superseded_by = forms.CharField(
+        label=capfirst(_("superseded by")),
+        required=False,
+        help_text=_("File name or title of the document that holds instead. Answers prefer that one."),
+    )
+
+    def __init__(self, *args: Any, others: QuerySet[Document], **kwargs: Any) -> None:
+        """others: the documents of the base that the person may see."""
+        super().__init__(*args, **kwargs)
+        self._others = others
+
+    def clean_owner(self) -> User | None:
+        name: str = self.cleaned_data["owner"].strip()
+        if not name:
+            return None
+        found = User.objects.filter(username=name, is_active=True).first()
+        if found is None:
+            raise forms.ValidationError(gettext("There is no active account “%(name)s”.") % {"name": name})
+        return found
+
+    def clean_superseded_by(self) -> Document | None:
+        name: str = self.cleaned_data["superseded_by"].strip()
+        if not name:
+            return None
+        found = list(self._others.filter(filename=name)[:2]) or list(self._others.filter(title=name)[:2])
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise forms.ValidationError(
+                gettext("Several documents are called “%(name)s”; give a file name that only one has.") % {"name": name}
+            )
+        raise forms.ValidationError(
+            gettext("There is no document “%(name)s” in this knowledge base that you may see.") % {"name": name}
+        )
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(**self.cleaned_data)
+
+
+class ReplaceForm(forms.Form):
+    file = forms.FileField(label=_("The new file"), allow_empty_file=True)
+
+
+class PlaceForm(forms.Form):
+    folder = forms.UUIDField()
+
+
+class IdsField(forms.Field):
+    """Ids of rows; what is no id is an error."""
+
+    widget = forms.MultipleHiddenInput
+
+    def clean(self, value: Any) -> list[UUID]:
+        found = [forms.UUIDField().clean(each) for each in value or ()]
+        if not found:
+            raise forms.ValidationError(gettext("Choose at least one document."))
+        if len(found) > PAGE_SIZE:
+            raise forms.ValidationError(gettext("Choose at most %(most)s documents at once.") % {"most": PAGE_SIZE})
+        return list(dict.fromkeys(found))
+
+
+class SelectionForm(forms.Form):
+    """Several documents, what is done to them, and the query of the list that they were chosen in."""
+
+    documents = IdsField()
+    what = forms.ChoiceField(choices=[("move", ""), ("trash", "")])
+    folder = forms.UUIDField(required=False)
+    back = forms.CharField(required=False, max_length=2_000)

@@ -18,7 +18,7 @@ from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.forms import checked, first_fault
 from knowledge.metadata_forms import FieldForm, ValuesForm
 from knowledge.models import Document, DocumentField, KnowledgeBase
-from knowledge.services.metadata import MOST_FIELDS, FieldSpec, change_metadata, fields_of, set_fields
+from knowledge.services.fields import MOST_FIELDS, FieldSpec, change_metadata, fields_of, set_fields
 
 EMPTY = 2  # forms for new fields
 

@@ -15,7 +15,7 @@ from authz.principal import Principal
 from copilot_site.lib.database import prepared_cursor
 from copilot_site.lib.errors import NotFound
 from knowledge.models import Chunk, Document, Folder, FolderKind, KnowledgeBase
-from knowledge.retrieval.terms import document_terms
+from knowledge.text.terms import document_terms
 
 MOST_NAMED = 20  # bases in a sentence
 

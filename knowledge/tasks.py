@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from knowledge.graph.building import fill, is_behind
-from knowledge.graph.following import fill_on_commit
+from knowledge.graph.queueing import fill_on_commit
 from knowledge.ingestion.lease import MAX_ATTEMPTS
 from knowledge.ingestion.pipeline import TEMPORARY, Share, give_up, ingest
 from knowledge.ingestion.publish import refresh_statistics

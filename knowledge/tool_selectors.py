@@ -12,7 +12,7 @@ from authz.checks import get_visible
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
-from knowledge.document_view import is_read
+from knowledge.document_text import is_read
 from knowledge.ingestion.stages import load_parsed
 from knowledge.models import (
     Chunk,

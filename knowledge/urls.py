@@ -1,6 +1,6 @@
 from django.urls import include, path
 
-from knowledge import base_views, find_views, metadata_views, upkeep_views, views
+from knowledge import base_views, document_views, find_views, metadata_views, views
 from knowledge.graph import admin_views as graph_admin
 from knowledge.graph import views as graph_views
 
@@ -11,9 +11,9 @@ urlpatterns = [
     path("library/find/", find_views.find, name="find"),
     path("library/find/several/", find_views.several, name="documents-several"),
     path("library/search-test/", find_views.search_test, name="search-test"),
-    path("library/trash/", upkeep_views.trash, name="trash"),
-    path("library/trash/<uuid:document_id>/restore/", upkeep_views.put_back, name="trash-restore"),
-    path("library/trash/<uuid:document_id>/erase/", upkeep_views.erase, name="trash-erase"),
+    path("library/trash/", document_views.trash, name="trash"),
+    path("library/trash/<uuid:document_id>/restore/", document_views.put_back, name="trash-restore"),
+    path("library/trash/<uuid:document_id>/erase/", document_views.erase, name="trash-erase"),
     path("library/<uuid:base_id>/", views.base, name="base"),
     path("library/folders/<uuid:folder_id>/", views.folder, name="folder"),
     path("library/folders/<uuid:folder_id>/progress/", views.folder_progress, name="folder-progress"),
@@ -32,18 +32,18 @@ urlpatterns = [
     path("admin/graph/<uuid:base_id>/refuse/", graph_admin.refuse_relation, name="graph-refuse"),
     path("documents/<uuid:document_id>/progress/", views.document_progress, name="document-progress"),
     path("documents/<uuid:document_id>/retry/", views.retry, name="document-retry"),
-    path("documents/<uuid:document_id>/delete/", upkeep_views.remove, name="document-delete"),
-    path("documents/<uuid:document_id>/facts/", upkeep_views.facts, name="document-facts"),
+    path("documents/<uuid:document_id>/delete/", document_views.remove, name="document-delete"),
+    path("documents/<uuid:document_id>/facts/", document_views.facts, name="document-facts"),
     path("documents/<uuid:document_id>/metadata/", metadata_views.metadata, name="document-metadata"),
-    path("documents/<uuid:document_id>/replace/", upkeep_views.replace, name="document-replace"),
-    path("documents/<uuid:document_id>/move/", upkeep_views.move, name="document-move"),
+    path("documents/<uuid:document_id>/replace/", document_views.replace, name="document-replace"),
+    path("documents/<uuid:document_id>/move/", document_views.move, name="document-move"),
     path(
         "documents/<uuid:document_id>/versions/<int:version_number>/restore/",
-        upkeep_views.version_again,
+        document_views.version_again,
         name="version-restore",
     ),
     path(
-        "documents/<uuid:document_id>/compare/<int:older>/<int:newer>/", upkeep_views.compare, name="versions-compare"
+        "documents/<uuid:document_id>/compare/<int:older>/<int:newer>/", document_views.compare, name="versions-compare"
     ),
     path("documents/<uuid:document_id>/download/", views.download, name="document-download"),
     path(

@@ -18,27 +18,27 @@ from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.files import StreamedFile
 from copilot_site.lib.forms import checked
-from knowledge import browsing, document_view
+from knowledge import document_text, library
+from knowledge.document_views import facts_form, places_for_document, successor_of
 from knowledge.finding import FindForm
 from knowledge.forms import FolderNameForm, FolderPlaceForm, OpeningForm, UploadForm
 from knowledge.metadata_forms import ValuesForm, shown_metadata, values_of
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.services.bases import may_make_bases
 from knowledge.services.documents import open_original, retry_document
+from knowledge.services.fields import fields_of
 from knowledge.services.folders import create_folder, delete_folder, move_folder, rename_folder
-from knowledge.services.metadata import fields_of
 from knowledge.services.paths import upload_at
-from knowledge.upkeep_views import facts_form, places_for_document, successor_of
 
 
 @require_GET
 @signed_in
 def bases(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     context = {
-        "bases": browsing.knowledge_bases_of(principal),
+        "bases": library.knowledge_bases_of(principal),
         "may_make": may_make_bases(principal),
         "find_form": FindForm(),
-        "reviews_due": browsing.reviews_due(principal),
+        "reviews_due": library.reviews_due(principal),
     }
     return render(request, "knowledge/bases.html", context)
 
@@ -48,11 +48,11 @@ def bases(request: HttpRequest, principal: Principal) -> HttpResponseBase:
 def base(request: HttpRequest, principal: Principal, base_id: UUID) -> HttpResponseBase:
     """A knowledge base opens at its one visible top folder; with several, or documents beside them, the person chooses."""
     row = get_visible(KnowledgeBase, principal, pk=base_id)
-    tops = browsing.top_folders(principal, row)
-    beside = browsing.documents_beside(principal, row)
+    tops = library.top_folders(principal, row)
+    beside = library.documents_beside(principal, row)
     if len(tops) == 1 and not beside:
         return redirect("folder", tops[0].pk)
-    context = {"base": row, "folders": tops, "beside": beside, "tree": browsing.folder_tree(principal, row, None)}
+    context = {"base": row, "folders": tops, "beside": beside, "tree": library.folder_tree(principal, row, None)}
     return render(request, "knowledge/base.html", context)
 
 
@@ -60,18 +60,18 @@ def base(request: HttpRequest, principal: Principal, base_id: UUID) -> HttpRespo
 @signed_in
 def folder(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpResponseBase:
     row = get_visible(Folder, principal, pk=folder_id)
-    rights = browsing.rights_on(principal, row)
+    rights = library.rights_on(principal, row)
     context = {
         "folder": row,
         "base": row.knowledge_base,
-        "breadcrumbs": browsing.breadcrumbs(principal, row),
-        "tree": browsing.folder_tree(principal, row.knowledge_base, row),
+        "breadcrumbs": library.breadcrumbs(principal, row),
+        "tree": library.folder_tree(principal, row.knowledge_base, row),
         "subfolders": Folder.objects.visible_to(principal).filter(parent=row),
-        "page": browsing.documents_in(principal, row, request.GET.get("page", 1)),
-        "unfinished": browsing.unfinished_in(principal, row),
+        "page": library.documents_in(principal, row, request.GET.get("page", 1)),
+        "unfinished": library.unfinished_in(principal, row),
         "rights": rights,
-        "places": browsing.places_for(principal, row) if rights["change"] and row.parent_id else [],
-        "accepted": browsing.accepted(),
+        "places": library.places_for(principal, row) if rights["change"] and row.parent_id else [],
+        "accepted": library.accepted(),
     }
     return render(request, "knowledge/folder.html", context)
 
@@ -81,16 +81,16 @@ def folder(request: HttpRequest, principal: Principal, folder_id: UUID) -> HttpR
 def folder_progress(request: HttpRequest, principal: Principal, folder_id: UUID) -> JsonResponse:
     """How many documents are unfinished at and below a folder, and the rows of those that `?id=` names, as HTML."""
     row = get_visible(Folder, principal, pk=folder_id)
-    asked = list(_uuids(request.GET.getlist("id")))[: browsing.PAGE_SIZE]
+    asked = list(_uuids(request.GET.getlist("id")))[: library.PAGE_SIZE]
     rows = [
         {
             "id": str(shown.document.pk),
             "is_unfinished": shown.is_unfinished,
             "html": render_to_string("knowledge/_row.html", {"row": shown}, request),
         }
-        for shown in browsing.document_rows(principal, row, asked)
+        for shown in library.document_rows(principal, row, asked)
     ]
-    return JsonResponse({"unfinished": browsing.unfinished_in(principal, row), "rows": rows})
+    return JsonResponse({"unfinished": library.unfinished_in(principal, row), "rows": rows})
 
 
 @require_POST
@@ -165,18 +165,18 @@ def remove_folder(request: HttpRequest, principal: Principal, folder_id: UUID) -
 def document(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponseBase:
     """`?chunk=&start=&end=` or `?part=` says where it opens; what cannot be read opens it at its beginning."""
     asked = OpeningForm(request.GET)
-    opened = document_view.open_document(
+    opened = document_text.open_document(
         principal, document_id, cited=asked.cited, part=asked.asked_part, number=asked.asked_version
     )
-    rights = browsing.rights_on(principal, opened.document)
+    rights = library.rights_on(principal, opened.document)
     fields = list(fields_of(principal, opened.document.knowledge_base_id))
     context = {
         "reader": opened,
         "document": opened.document,
         "base": opened.document.knowledge_base,
-        "breadcrumbs": browsing.breadcrumbs(principal, opened.document.folder),
-        "row": browsing.DocumentRow(opened.document, opened.newest),
-        "stages": browsing.stages_of(opened.newest),
+        "breadcrumbs": library.breadcrumbs(principal, opened.document.folder),
+        "row": library.DocumentRow(opened.document, opened.newest),
+        "stages": library.stages_of(opened.newest),
         "rights": rights,
         "current_number": next((v.number for v in opened.versions if v.pk == opened.document.current_version_id), None),
         "successor": successor_of(principal, opened.document),
@@ -196,8 +196,8 @@ def document(request: HttpRequest, principal: Principal, document_id: UUID) -> H
 def document_progress(request: HttpRequest, principal: Principal, document_id: UUID) -> JsonResponse:
     """The stages of the newest version as HTML, and whether they are still running."""
     row = get_visible(Document, principal, pk=document_id)
-    shown = browsing.DocumentRow(row, browsing.versions_of(principal, row)[0])
-    context = {"row": shown, "stages": browsing.stages_of(shown.version), "rights": browsing.rights_on(principal, row)}
+    shown = library.DocumentRow(row, library.versions_of(principal, row)[0])
+    context = {"row": shown, "stages": library.stages_of(shown.version), "rights": library.rights_on(principal, row)}
     html = render_to_string("knowledge/_stages.html", context, request)
     return JsonResponse({"is_unfinished": shown.is_unfinished, "html": html})
 
@@ -231,14 +231,14 @@ def page_image(
     _request: HttpRequest, principal: Principal, document_id: UUID, version_number: int, page: int
 ) -> HttpResponseBase:
     """A page as PNG. The server keeps it, the browser does not: it is text of a document on somebody's disk."""
-    return HttpResponse(document_view.open_page(principal, document_id, version_number, page), content_type="image/png")
+    return HttpResponse(document_text.open_page(principal, document_id, version_number, page), content_type="image/png")
 
 
 @require_GET
 @signed_in
 def source(request: HttpRequest, principal: Principal, base_id: UUID, chunk_id: UUID) -> HttpResponseBase:
     """The passage behind a citation, for the drawer; `?start=&end=` are offsets into it."""
-    opened = document_view.open_source(principal, base_id, chunk_id, OpeningForm(request.GET).span)
+    opened = document_text.open_source(principal, base_id, chunk_id, OpeningForm(request.GET).span)
     return render(request, "knowledge/_source.html", {"source": opened, "query": request.GET.urlencode()})
 
 

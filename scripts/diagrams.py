@@ -18,7 +18,7 @@ PARTS = {
     "copilot_site": "wiring: settings, addresses, start-up",
     "demo": "the demo company",
     "agent": "a question → an answer with evidence",
-    "business": "a question about business data → a statement behind walls → a result",
+    "business": "a question about business data → a statement in a sandbox → a result",
     "knowledge": "bases, folders, documents, retrieval",
     "authz": "who may see and do what",
     "audit": "what was done",

@@ -41,10 +41,12 @@ def make_user(
     password: str | None = None,
     is_active: bool = True,
     is_superuser: bool = False,
+    email: str = "",
 ) -> User:
     """A person; without a password they cannot sign in by form. A superuser may enter the admin, too."""
     user = User.objects.create_user(
         username or f"person{next(_number)}",
+        email,
         password=password,
         is_active=is_active,
         is_superuser=is_superuser,

@@ -9,7 +9,7 @@ from business.parsing.base import Context, Parsed
 from business.parsing.reader.lexicon import Lexicon
 from business.parsing.reader.parser import parse
 from business.semantic_layer.model import SemanticLayer
-from knowledge.ingestion.language import language_of
+from knowledge.text.language import language_of
 
 TODAY = date(2026, 11, 21)
 

@@ -15,7 +15,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal,
 from typing import Final
 
 from agent.arithmetic.units import CHINESE, NAMES, TEMPERATURES, Quantity, quantity, temperature
-from knowledge.ingestion.chinese_script import simplified
+from knowledge.text.chinese_script import simplified
 
 LENGTH, NODES, EXPONENT, CPU_S = 500, 200, 1_000, 0.1
 PRECISION = Context(prec=34, Emax=999, Emin=-999)

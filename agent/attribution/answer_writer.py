@@ -15,7 +15,6 @@ from django.utils.translation import override
 from agent import texts
 from agent.attribution.check import Evidence, check_cited
 from agent.attribution.judge import judged
-from agent.attribution.overlap import nearest
 from agent.attribution.sentences import CitedStatement, Sentences
 from agent.attribution.verdict import Verdict
 from agent.cited_answer import CitedAnswer, CitedPage, CitedQuery, CitedSentence, CitedSpan
@@ -29,15 +28,16 @@ from agent.evidence import (
     result_told,
     web_reference,
 )
+from agent.extractive.overlap import nearest
+from agent.fencing import escaped, fenced
 from agent.notices import judge_failed
 from agent.prompting import count_tokens, prompt
 from agent.providers.base import Delta, Message, ModelBroken, ModelError, Shape, WrappedModel
 from agent.revocation import require_visible
-from agent.runs.threads import worked
 from agent.state import Finding, Run, State
-from agent.tools.output import escaped, fenced
+from agent.threads import worked
 from agent.workflow import Together, add_trace
-from knowledge.ingestion.language import language_of
+from knowledge.text.language import language_of
 
 MOST_EVIDENCE = 12
 EVIDENCE_SHARE = 0.5  # of the model's context for evidence

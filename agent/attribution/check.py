@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from agent.attribution.injection_filter import injections_in, without_injections
-from agent.attribution.overlap import share_said
 from agent.attribution.prose_check import check_prose
 from agent.attribution.table_check import check_table
 from agent.attribution.tables import table_of
 from agent.attribution.verdict import Finding, Verdict, contradicted, unsettled
+from agent.extractive.overlap import share_said
+from agent.injection_filter import injections_in, without_injections
 
 ORDERED = 0.8  # share of a sentence's words from which it repeats what only talks to whoever answers; by hand
 OTHERS = 2  # pieces of evidence beside those that are cited, in which a sentence is looked for

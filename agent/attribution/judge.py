@@ -13,9 +13,9 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from agent.attribution.check import Evidence
+from agent.fencing import PASSAGE_CHARACTERS, bounded, escaped
 from agent.providers.base import ChatModel
 from agent.providers.structured import complete
-from agent.tools.output import PASSAGE_CHARACTERS, bounded, escaped
 
 LEAST_QUOTED = 2  # characters
 _LETTER = r"[^\W\u3040-\u9fff\uac00-\ud7af]"  # of a script that sets words apart, or a digit

@@ -11,10 +11,10 @@ from agent.attribution.quantities import Quantity, quantities
 from agent.attribution.tables import Span, Table, number_of
 from agent.attribution.vocabulary import Vocabulary, chinese_words, renderings
 from agent.attribution.words import says
-from agent.cross_lingual.term_bridge import root
+from agent.extractive.term_bridge import root
 from business.parsing.reader.times import COMPARED, mark_times, place_of
 from business.parsing.reader.units import normalised
-from knowledge.retrieval.terms import terms
+from knowledge.text.terms import terms
 
 _PLACE = 0xF0000  # the first name, as one private character; those of times lie elsewhere
 _LONGEST = 6  # characters of a Chinese word that is looked for

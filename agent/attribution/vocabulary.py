@@ -7,10 +7,10 @@ from functools import lru_cache
 from django.conf import settings
 
 from agent.attribution.words import plain_length, without_plain
-from agent.cross_lingual.term_bridge import root
+from agent.extractive.term_bridge import root
 from knowledge.dictionary.cedict import DictionaryMissing
 from knowledge.dictionary.words import Dictionary, dictionary, inner_words
-from knowledge.retrieval.terms import terms
+from knowledge.text.terms import terms
 
 _HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
 _LATIN = re.compile(r"[^\W\d_\u3400-\u9fff][^\W_\u3400-\u9fff]*")

@@ -22,7 +22,7 @@ from django.db import connection
 from agent.benchmarks.crowd import Asked, Crowd, Flood, Met, Person
 from agent.benchmarks.questions import questions_about
 from agent.benchmarks.transfers import KINDS, UPLOADS, Transfers
-from agent.sessions import create_session
+from agent.conversations.sessions import create_session
 from authz.grants import give
 from authz.permissions import Right
 from authz.principal import Principal

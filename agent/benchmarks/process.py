@@ -20,8 +20,8 @@ from agent.runs.follow import follow
 from agent.runs.log import Entry
 from agent.runs.run import launch
 from agent.runs.start import begin
-from agent.runs.threads import in_thread
 from agent.state import Run
+from agent.threads import in_thread
 from authz.principal import Principal
 from copilot_site.lib.interpreter import SWITCH_S
 from knowledge.retrieval.search import Scope

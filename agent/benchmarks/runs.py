@@ -18,8 +18,7 @@ from django.conf import settings
 from django.db import connection
 
 from agent.benchmarks.questions import questions_about
-from agent.model_settings import LanguageModel
-from agent.models import Session
+from agent.models import LanguageModel, Session
 from authz.principal import Principal
 from copilot_site.lib.benchmarks import Report, Row
 from copilot_site.lib.connection_budget import POOL

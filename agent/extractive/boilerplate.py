@@ -6,7 +6,7 @@ General properties of a line, no list of phrases: it repeats the question, leads
 import re
 
 from agent.extractive.sentences import Sentence
-from knowledge.retrieval.terms import terms
+from knowledge.text.terms import terms
 
 _LEADERS = re.compile(r"(?:\.\s?){4,}|…{2,}|(?:·\s?){4,}|_{4,}|(?:-\s?){6,}")
 _TO_PAGE = re.compile(rf"(?:{_LEADERS.pattern})\W*(?:第|p\.?|page)?\s*\d{{0,4}}\s*页?\W*$", re.IGNORECASE)

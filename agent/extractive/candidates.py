@@ -17,8 +17,8 @@ from agent.extractive.boilerplate import says_something
 from agent.extractive.passages import Passage
 from agent.extractive.questions import AnswerKind, Question, asks_only, has_answer_of
 from agent.extractive.sentences import Sentence, split
-from knowledge.ingestion.chinese_script import simplified
-from knowledge.retrieval.terms import term_id, terms
+from knowledge.text.chinese_script import simplified
+from knowledge.text.terms import term_id, terms
 
 Vector = NDArray[np.float32]
 TermShares = Mapping[int, float]

@@ -14,8 +14,8 @@ from agent.extractive.identifiers import names
 from agent.extractive.passages import Passage, Quote
 from agent.extractive.questions import Question, asks_for_all, asks_for_steps
 from agent.extractive.sentences import Sentence, split, unwrapped
-from knowledge.ingestion.chinese_script import simplified
-from knowledge.retrieval.terms import is_han
+from knowledge.text.chinese_script import simplified
+from knowledge.text.terms import is_han
 
 MOST_PARTS = 8  # items or rows up to which a list or a table is given whole
 MOST_STEPS = 12  # … where steps are asked for: half a procedure is none

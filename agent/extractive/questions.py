@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from agent.extractive.amounts import MONTHS, amount_asked, gives
 from agent.extractive.identifiers import identifiers_in
-from knowledge.ingestion.chinese_script import simplified
+from knowledge.text.chinese_script import simplified
 
 
 class AnswerKind(StrEnum):

@@ -9,8 +9,8 @@ import json
 from collections.abc import Sequence
 from uuid import UUID
 
+from agent.conversations.sessions import create_session, sessions_of
 from agent.models import Message, Session
-from agent.sessions import create_session, sessions_of
 from authz.principal import Principal
 
 

@@ -29,9 +29,9 @@ from authz.scopes import TokenScope
 from copilot_site.lib.deferred_response import Later
 from copilot_site.lib.errors import CopilotError, NotFound
 from copilot_site.lib.openapi import operation
-from knowledge.engine import engine
-from knowledge.ingestion.language import language_of
+from knowledge.retrieval.engine import engine
 from knowledge.retrieval.search import Scope
+from knowledge.text.language import language_of
 
 log = structlog.get_logger(__name__)
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from agent.models import Message
 from agent.oversight.replay import question_of
 from agent.oversight.statistics import answered_since, ended_as, first_day
-from knowledge.retrieval.terms import document_terms
+from knowledge.text.terms import document_terms
 
 MOST = 500  # latest answers that are looked at
 ALIKE = 0.5  # share of the terms of two questions, of all their terms, from which on they ask for the same

@@ -6,6 +6,7 @@ to write. Nothing of it enters the other person's conversations. What a question
 
 from typing import Any
 
+from django import forms
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
@@ -13,7 +14,6 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
-from agent.forms import LookForm
 from agent.oversight.dry_run import dry_run
 from agent.oversight.impersonation import Impersonation, impersonated
 from authz.admin_pages import admin_page, show
@@ -23,12 +23,19 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound
 from copilot_site.lib.forms import checked
-from knowledge import browsing
+from knowledge import library
 from knowledge.governance.parameters import holder_names, user_named
 from knowledge.models import Folder, KnowledgeBase
 from knowledge.retrieval.search import search
 
 TOP_K = 10
+
+
+class LookForm(forms.Form):
+    """What somebody tries with another person's eyes: the tree, a search, or a question."""
+
+    what = forms.CharField(required=False, empty_value="tree")
+    text = forms.CharField(required=False, strip=False)
 
 
 @require_GET
@@ -66,13 +73,13 @@ def see_as(request: HttpRequest, principal: Principal, user_id: int) -> HttpResp
 def _seen(person: Principal, folder_id: str) -> dict[str, Any]:
     """The library as this person has it: bases with their trees, and the documents of one folder."""
     folder = _folder(person, folder_id)
-    bases = list(browsing.knowledge_bases_of(person))
+    bases = list(library.knowledge_bases_of(person))
     return {
-        "bases": [(base, browsing.folder_tree(person, base, folder)) for base in bases],
+        "bases": [(base, library.folder_tree(person, base, folder)) for base in bases],
         "folder": folder,
-        "breadcrumbs": browsing.breadcrumbs(person, folder) if folder else [],
-        "page": browsing.documents_in(person, folder) if folder else None,
-        "rights": [Right(word) for word, held in browsing.rights_on(person, folder).items() if held] if folder else [],
+        "breadcrumbs": library.breadcrumbs(person, folder) if folder else [],
+        "page": library.documents_in(person, folder) if folder else None,
+        "rights": [Right(word) for word, held in library.rights_on(person, folder).items() if held] if folder else [],
     }
 
 
@@ -80,7 +87,7 @@ def _folder(person: Principal, folder_id: str) -> Folder | None:
     if folder_id:
         return get_visible(Folder, person, pk=folder_id)
     first = KnowledgeBase.objects.visible_to(person).first()
-    return next(iter(browsing.top_folders(person, first)), None) if first else None
+    return next(iter(library.top_folders(person, first)), None) if first else None
 
 
 def _tried(look: Impersonation, what: str, text: str) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from decimal import Decimal
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from agent.model_keys import KeyLost, opened
-from agent.model_settings import LanguageModel
+from agent.models import LanguageModel
 from agent.providers.base import ChatModel, ModelMisconfigured, Prices
+from agent.providers.keys import KeyLost, opened
 from agent.providers.openai_compatible import ModelLimits, OpenAICompatible, ServedModel
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.outgoing import services_at

@@ -8,25 +8,25 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from agent.branches import Tree
 from agent.cited_answer import CitedQuery
+from agent.conversations.branches import Tree
+from agent.conversations.sessions import get_message, get_session
 from agent.events import StopReason
 from agent.evidence import text_hash
 from agent.models import Message, Role, Session
 from agent.runs.persistence import query_citation
-from agent.sessions import get_message, get_session
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from authz.snapshot import take_snapshot
 from business.examples import confirm
 from business.logical_query.wording import Meaning
-from business.queries import QueryResult, run_query
 from business.results.presentation import shown
 from business.results.shown_query import QueryShown
+from business.run_query import QueryResult, run_query
 from business.sources import OpenSource, open_source
 from copilot_site.lib.errors import NotFound
-from knowledge.ingestion.language import language_of
+from knowledge.text.language import language_of
 
 PROVIDER = "database"
 

@@ -3,10 +3,11 @@
 from collections.abc import Collection, Sequence
 from pathlib import PurePosixPath
 
-from agent.evaluation import plain
+from agent.evaluation.answers import plain
 from agent.events import StopReason
+from agent.models import Case
+from agent.models.question_sets import Fault
 from agent.oversight.dry_run import DryRun
-from agent.question_sets.rows import Case, Fault
 from authz.principal import Principal
 from knowledge.models import Document
 

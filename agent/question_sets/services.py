@@ -8,11 +8,9 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from agent.model_settings import AgentProfile
-from agent.models import Message, Rating
+from agent.models import AgentProfile, Case, CaseResult, Message, QuestionSet, Rating, SetRun
 from agent.oversight.replay import question_of
 from agent.profile_choice import lines_of as texts_in
-from agent.question_sets.rows import Case, CaseResult, QuestionSet, SetRun
 from agent.question_sets.upload import MOST_CASES, Line
 from agent.runs.start import check_question
 from audit.actions import Action

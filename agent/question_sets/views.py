@@ -15,11 +15,10 @@ from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from agent.model_settings import AgentProfile
+from agent.models import AgentProfile, Case, SetRun
 from agent.oversight.replay import get_answer
 from agent.question_sets import services
-from agent.question_sets.reading import compared, figures_of, sets
-from agent.question_sets.rows import Case, SetRun
+from agent.question_sets.selectors import compared, figures_of, sets
 from agent.question_sets.upload import lines_of
 from agent.runs.start import QUESTION_LENGTH
 from audit.actions import Action

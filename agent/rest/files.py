@@ -5,10 +5,10 @@ from uuid import UUID
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from agent.skills.files import made_file
-from agent.skills.views import as_attachment
+from agent.conversations.files import made_file
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
+from copilot_site.lib.files import Attachment
 from copilot_site.lib.openapi import BINARY, operation
 
 
@@ -20,4 +20,5 @@ class FileOfAnswer(PrincipalView):
         media_type="application/octet-stream",
     )  # fmt: skip
     def get(self, request: Request, pk: UUID, file_id: UUID) -> HttpResponse:
-        return as_attachment(made_file(self.principal, pk, file_id))
+        found = made_file(self.principal, pk, file_id)
+        return Attachment(bytes(found.content), found.name)

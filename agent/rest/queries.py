@@ -6,9 +6,9 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from agent.conversations.sessions import get_message, get_session
 from agent.query_results.results import Place, correct, exported, run_again
 from agent.rest.serializers import MessageSerializer
-from agent.sessions import get_message, get_session
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.openapi import BINARY, operation

@@ -2,10 +2,17 @@
 
 from rest_framework import serializers
 
+from agent.conversations.presentation.message import (
+    ShownCitation,
+    ShownMessage,
+    ShownPage,
+    ShownQuery,
+    ShownSentence,
+    ShownToolCall,
+)
 from agent.events import StopReason
 from agent.models import MadeFile, Rating, Role, Session
-from agent.shown.message import ShownCitation, ShownMessage, ShownPage, ShownQuery, ShownSentence, ShownToolCall
-from agent.web.summary import AskedOutside
+from agent.outside import AskedOutside
 from authz.models import RequestState
 from business.results.shown_query import ChartSpec, Meaning, QueryShown, ResultTable
 from knowledge.services.access_requests import Offer

@@ -10,12 +10,19 @@ from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agent.feedback import COMMENT_LENGTH, rate_answer
+from agent.conversations.feedback import COMMENT_LENGTH, rate_answer
+from agent.conversations.sessions import (
+    create_session,
+    delete_session,
+    get_session,
+    read_message,
+    read_messages,
+    sessions_of,
+)
 from agent.models import Rating, Session
 from agent.profiles import Options
 from agent.rest.serializers import MessageSerializer, SessionSerializer
 from agent.rest.synchronous_answer import answered, asked
-from agent.sessions import create_session, delete_session, get_session, read_message, read_messages, sessions_of
 from authz.rest.views import PrincipalView, PrincipalViewSet
 from authz.scopes import TokenScope
 from copilot_site.lib.openapi import operation

@@ -14,13 +14,13 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from agent.conversations.sessions import get_message, get_session
 from agent.events import StopReason
 from agent.profiles import Options
 from agent.runs.run import complete
 from agent.runs.start import start
-from agent.runs.threads import in_thread
-from agent.sessions import get_message, get_session
 from agent.state import Run
+from agent.threads import in_thread
 from authz.principal import Principal
 from authz.rest.views import PrincipalView
 from copilot_site.lib.deferred_response import Later

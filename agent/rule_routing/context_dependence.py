@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from knowledge.ingestion.chinese_script import simplified
-from knowledge.ingestion.language import language_of
+from knowledge.text.chinese_script import simplified
+from knowledge.text.language import language_of
 
 SHORT = 40  # characters of a question that may lean on the one before by a pronoun alone
 _PART = re.compile(

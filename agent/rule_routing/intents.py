@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from agent.arithmetic.evaluate import Unworkable, evaluate, show
 from agent.rule_routing.context_dependence import is_vague
 from agent.state import Route
-from business.asking import QUESTION_LENGTH
-from knowledge.ingestion.chinese_script import simplified
+from business.pipeline import QUESTION_LENGTH
+from knowledge.text.chinese_script import simplified
 
 _SQL = re.compile(
     r"多少|几个|几次|统计|新增|上个?月|本月|上周|今年以来|列表|列出|排名|前\s*\d+|指标|总数|总额|平均|占比|同比|环比"

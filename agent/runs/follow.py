@@ -15,6 +15,8 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from agent.cited_answer import CitedSentence, laid_out
+from agent.conversations.presentation.message import ShownMessage, ShownQuery
+from agent.conversations.sessions import get_message, get_session, read_message
 from agent.events import (
     AgentQuery,
     Answer,
@@ -31,9 +33,7 @@ from agent.events import (
 from agent.models import Message, Role, Session
 from agent.revocation import Grounds, changed, may_read
 from agent.runs.log import Entry, RunLog, connected, growing_here
-from agent.runs.threads import reading
-from agent.sessions import get_message, get_session, read_message
-from agent.shown.message import ShownMessage, ShownQuery
+from agent.threads import reading
 from authz.principal import Principal
 from business.results.visibility import Queried
 from copilot_site.lib.concurrency_limit import AtMost, HoldsTooMuch

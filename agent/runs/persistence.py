@@ -13,11 +13,11 @@ from django.utils.translation import override
 
 from agent import texts
 from agent.cited_answer import CitedQuery, CitedSentence
+from agent.conversations.sessions import title_from
 from agent.events import StopReason
 from agent.models import Citation, DayOfUse, Message, QueryCitation, Session, WebCitation
 from agent.revocation import SHOWS_EVIDENCE
 from agent.runs.telemetry import export
-from agent.sessions import title_from
 from agent.state import Run
 from audit.actions import Action, Outcome
 from audit.record import record

@@ -17,7 +17,7 @@ from agent.runs.log import close_log, grounds_in
 from audit.actions import Action, Outcome
 from audit.record import record
 from business.results.visibility import Queried
-from knowledge.ingestion.language import language_of
+from knowledge.text.language import language_of
 
 MOST = 1000  # at a time; the next beat takes the rest
 

@@ -10,8 +10,8 @@ from uuid import UUID
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from agent.conversations.presentation.visibility import queried_by
 from agent.models import Message
-from agent.shown.under_rights import queried_by
 from agent.state import State
 from authz.principal import Principal
 from business.results.visibility import Queried, visible_queries

@@ -24,9 +24,9 @@ from agent.revocation import Grounds, grounds_of, guarded
 from agent.runs.leases import held
 from agent.runs.log import Batches, Entry, Growth, LogLost, RunLog, connected, growing_here
 from agent.runs.persistence import fail, finish, stopped
-from agent.runs.threads import front_served, in_thread, own_thread
 from agent.state import Run
 from agent.states import STATES
+from agent.threads import front_served, in_thread, own_thread
 from agent.workflow import walk
 from copilot_site.lib.errors import CopilotError
 

@@ -23,10 +23,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from agent import texts
-from agent.allowed_call import AllowedCall
-from agent.branches import followed
+from agent.conversations.branches import followed
+from agent.conversations.sessions import get_session
 from agent.events import Event
 from agent.models import DayOfUse, Message, Role, Session
+from agent.outside import AllowedCall
 from agent.profile_choice import profile_of
 from agent.profiles import Options
 from agent.providers.base import ModelMisconfigured
@@ -34,16 +35,15 @@ from agent.providers.configured import connect, served_model
 from agent.providers.metered import Metered
 from agent.runs.leases import held
 from agent.runs.run import events_of, launch
-from agent.runs.threads import in_thread, is_waited_for
-from agent.sessions import get_session
 from agent.state import Run
+from agent.threads import in_thread, is_waited_for
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, TooMany, Unavailable
 from copilot_site.lib.fair_queue import FairQueue, QueueFull, Ticket
-from knowledge.ingestion.normalise import normalise
 from knowledge.retrieval.search import Scope
+from knowledge.text.normalise import normalise
 
 QUESTION_LENGTH = 4_000  # characters: about four pages; what is longer is a document
 

@@ -1,22 +1,18 @@
 """Files that scripts made: kept for whoever asked, under the rights to what they were made of, for a while."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
 from pathlib import PurePosixPath
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
-from agent.models import Message
-from agent.sessions import get_session
-from agent.skills.models import MadeFile
-from agent.skills.showing import KEPT, kept_files, made_files
-from audit.actions import Action
-from audit.record import record
+from agent.models import MadeFile, Message
 from authz.principal import Principal
-from business.results.visibility import Queried
-from copilot_site.lib.errors import NotFound
+from business.results.visibility import Queried, visible_queries
 
+KEPT = timedelta(days=7)
 MOST, MOST_BYTES = 5, 5 * 1024 * 1024  # of one script; of one file
 SUFFIXES = frozenset({".docx", ".xlsx", ".pptx", ".pdf", ".csv", ".txt", ".md", ".json", ".png"})
 
@@ -40,17 +36,21 @@ def keep(message_id: UUID, files: Mapping[str, bytes], grounds: Sequence[Queried
     return MadeFile.objects.bulk_create(rows)
 
 
-def made_file(principal: Principal, session_id: UUID, file_id: UUID) -> MadeFile:
-    """A file of a conversation of theirs, recorded as downloaded. Raises NotFound: theirs no more, or thrown away, or never there."""
-    session = get_session(principal, session_id)
-    found = kept_files().filter(pk=file_id, message__session=session).first()
-    if found is None or not made_files(principal, [found.message_id]):
-        raise NotFound(_("There is no such file, or it was thrown away: ask again to have it made."))
-    detail: dict[str, object] = {"size_bytes": found.size_bytes}
-    record(principal, Action.SKILL_FILE_DOWNLOADED, found, run_id=str(found.message_id), detail=detail)
-    return found
-
-
 def throw_away() -> int:
     """Those that are too old; how many."""
     return MadeFile.objects.filter(created_at__lte=timezone.now() - KEPT).delete()[0]
+
+
+def kept_files() -> QuerySet[MadeFile]:
+    """Those that are not thrown away yet, without their content."""
+    return MadeFile.objects.filter(created_at__gt=timezone.now() - KEPT).defer("content")
+
+
+def made_files(principal: Principal, message_ids: Collection[UUID]) -> list[MadeFile]:
+    """Of these answers, as far as the person may see all that they were made of."""
+    if not message_ids:
+        return []
+    rows = list(kept_files().filter(message__in=message_ids))
+    grounds = {row.pk: {Queried.model_validate_json(key) for key in row.grounds} for row in rows}
+    visible = visible_queries(principal, {one for each in grounds.values() for one in each})
+    return [row for row in rows if grounds[row.pk] <= visible]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
 
-from agent.skills.keeping import files_of
-from agent.skills.models import Skill, SkillVersion
+from agent.models import Skill, SkillVersion
+from agent.skills.services import files_of
 
 CHARACTERS = 100_000  # of one file; the rest is said to be there
 

@@ -12,7 +12,7 @@ import yaml
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from agent.skills.models import DESCRIPTION_LENGTH, NAME_LENGTH
+from agent.models.skills import DESCRIPTION_LENGTH, NAME_LENGTH
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.zip_files import ZipBounds, fault_of
 

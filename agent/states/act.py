@@ -10,25 +10,24 @@ from uuid import UUID
 
 from asgiref.sync import sync_to_async
 
-from agent.allowed_call import AllowedCall, AskedApproval
 from agent.budget import HARD, Limit
 from agent.events import Event, FunctionCall, LLMToolCall, Thinking, ToolCall, ToolResult
-from agent.mcp.client.approvals import NeedsApproval, ask_to_allow
+from agent.mcp_client.approvals import NeedsApproval, ask_to_allow
 from agent.notices import data_not_read, limit_reached, model_failed
+from agent.outside import AllowedCall, AskedApproval, WebSummary
 from agent.prompting import count_messages, prompt
 from agent.providers.base import ModelError
 from agent.providers.reply import CompleteCall, Reply
 from agent.revocation import require_visible
-from agent.skills.offered import READ, Offer, listed, offers, without_skills
+from agent.skills.catalog import READ, Offer, listed, offers, without_skills
 from agent.state import ExploreForm, Goto, RagSummary, Route, Run, State, ToolProblem, Turn
 from agent.states.retrieve import filters_of
 from agent.tools.base import ToolContext, allowed_names, in_order, specification
 from agent.tools.calling import UNREAD, Called, call_tool
 from agent.tools.knowledge_search import TOP_K
-from agent.web.summary import WebSummary
 from agent.workflow import add_trace
 from copilot_site.lib.json_depth import loads
-from knowledge.ingestion.language import language_of
+from knowledge.text.language import language_of
 
 AT_ONCE = 2  # calls of one run: each may hold a connection, and ask the model
 CONTEXT_SHARE = 0.6  # of the model's context for the conversation of the loop; the rest is room for its answers

@@ -2,9 +2,8 @@ import json
 import time
 from collections.abc import AsyncIterator
 
-from agent.cited_answer import CitedAnswer, CitedSentence
+from agent.cited_answer import CitedAnswer, CitedSentence, Draft, Output
 from agent.events import Answer, Event
-from agent.output import Draft, Output
 from agent.state import Goto, Run, State
 from agent.states.act import keep
 from agent.tools.base import ToolContext

@@ -4,8 +4,8 @@ from asgiref.sync import sync_to_async
 from django.utils.translation import override
 
 from agent import texts
+from agent.cited_answer import Output
 from agent.events import Answer, Event, StopReason
-from agent.output import Output
 from agent.rule_routing.intents import GREETING, UNCLEAR
 from agent.state import Goto, Run, State
 from knowledge.tool_selectors import documents_within

@@ -2,8 +2,8 @@ from collections.abc import AsyncIterator
 
 from asgiref.sync import sync_to_async
 
+from agent.conversations.history import history_of
 from agent.events import Event
-from agent.history import history_of
 from agent.state import Authz, Goto, Run, State
 from agent.tools.base import within
 from authz.snapshot import take_snapshot

@@ -2,7 +2,7 @@ from collections.abc import AsyncIterator
 
 from agent.events import AgentQuery, Event
 from agent.state import Goto, Input, Run, State, Turn
-from knowledge.ingestion.normalise import normalise
+from knowledge.text.normalise import normalise
 
 
 async def preprocess(run: Run) -> AsyncIterator[Event | Goto]:

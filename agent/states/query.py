@@ -8,13 +8,13 @@ from django.utils.translation import override
 
 from agent.events import Event
 from agent.notices import data_not_asked, data_not_read
-from agent.providers import extractive
+from agent.quotations import answers as extractive
 from agent.revocation import keep_visible
 from agent.state import Goto, MeantQuery, Run, State
 from agent.states.act import keep
 from agent.tools.base import ToolContext
 from agent.tools.calling import call_tool
-from knowledge.engine import sentence_embedder
+from knowledge.retrieval.engine import sentence_embedder
 
 TOOL = "database_query"
 NAMED_CHARACTERS = 4_000

@@ -6,8 +6,8 @@ from django.utils.translation import override
 
 from agent import texts
 from agent.budget import HARD
+from agent.cited_answer import Output
 from agent.events import Answer, Event, StopReason
-from agent.output import Output
 from agent.revocation import changed
 from agent.state import Goto, Route, Run, State, Validation
 from authz.holders import people_with

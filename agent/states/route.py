@@ -9,24 +9,24 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 from pydantic import BaseModel, Field, model_validator
 
-from agent.data_follow_up import follow_up
+from agent.conversations.history import Earlier, understood
 from agent.events import AgentQuery, Event, Thinking
-from agent.history import Earlier, understood
 from agent.notices import model_failed, model_unread
 from agent.prompting import prompt
 from agent.providers.base import ModelError, ModelUnreadable
 from agent.providers.structured import ask_for
 from agent.revocation import require_visible
 from agent.rule_routing.context_dependence import Lean, in_one_text, is_vague, leaning_of
+from agent.rule_routing.data_follow_up import follow_up
 from agent.rule_routing.decomposition import Steps, halves_of, steps_of
 from agent.rule_routing.intents import GOES_ON, UNCLEAR, UNSAID, Ruling, is_greeting, rule
 from agent.state import ExploreForm, Goto, MeantQuery, Plan, Route, Run, State, Subtask
 from agent.states.query import TOOL as QUERY
 from agent.tools.base import allowed_names, find, why_closed
 from agent.workflow import add_trace
-from business.asking import is_read
 from business.confirmed import confirmed_for
-from knowledge.ingestion.language import language_of
+from business.pipeline import is_read
+from knowledge.text.language import language_of
 
 READINGS = 3
 _NO_WORD = re.compile(r"[^a-z\u4e00-\u9fff]+")

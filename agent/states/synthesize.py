@@ -6,30 +6,29 @@ from asgiref.sync import sync_to_async
 from django.utils.translation import override
 
 from agent import texts
+from agent.answerability.read_by_model import read_by
 from agent.attribution.answer_writer import Writer
 from agent.budget import HARD
-from agent.cited_answer import CitedAnswer, CitedSentence
-from agent.cross_lingual.fallback import CrossLingualFallback, look_across
+from agent.cited_answer import CitedAnswer, CitedSentence, Draft
 from agent.events import Answer, Event, References, StopReason
 from agent.evidence import cited_query, found_hit, query_reference, reference, result_told
 from agent.extractive.candidates import covered, of_the_matter, term_ids
-from agent.grounding.read_by_model import read_by
 from agent.notices import broken_off, judge_failed, model_failed
-from agent.output import Draft
 from agent.prompting import prompt
-from agent.providers import extractive
 from agent.providers.base import ModelError
+from agent.quotations import answers as extractive
+from agent.quotations.cross_lingual import CrossLingualFallback, look_across
 from agent.revocation import cut_answer, keep_visible, require_visible
-from agent.runs.threads import worked
 from agent.state import Finding, Goto, Run, State
 from agent.states.refuse import askable
+from agent.threads import worked
 from agent.tools.knowledge_search import TOP_K
 from agent.workflow import Together, add_trace
 from knowledge.embedding.base import Embedder
-from knowledge.engine import sentence_embedder
-from knowledge.ingestion.language import language_of
+from knowledge.retrieval.engine import sentence_embedder
 from knowledge.retrieval.search import search
 from knowledge.retrieval.term_weights import matter_weights
+from knowledge.text.language import language_of
 
 Confirming = Callable[[Run, str, Embedder], Awaitable[tuple[CitedAnswer | None, float]]]
 """The sentences that answer, and how sure that is; None where none is believed."""

@@ -12,10 +12,10 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from agent.conversations.presentation.answer_html import as_html
+from agent.conversations.presentation.message import ShownMessage
+from agent.conversations.sessions import found_sessions
 from agent.models import Session
-from agent.sessions import found_sessions
-from agent.shown.message import ShownMessage
-from agent.shown.prose import as_html
 from authz.governing import governed
 from authz.principal import Principal
 from business.models import DataSource

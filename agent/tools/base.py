@@ -9,11 +9,12 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from agent.outside import WebSummary
 from agent.prompting import Prompt
 from agent.providers.base import ChatModel
 from agent.state import ExploreForm, Finding, MeantQuery, Run, SqlSummary, State
-from agent.web.border import Border, border_of
-from agent.web.summary import WebSummary
+from agent.tool_names import ALIASES, ORDER
+from agent.web.egress import Border, border_of
 from audit.deferred import Recorder
 from audit.record import record
 from authz.principal import Principal
@@ -214,21 +215,7 @@ def add_tool(tool: Tool) -> Tool:
     return tools.add(tool.name, tool)
 
 
-# How a catalogue is ordered; what is not registered is not there. Business data brings `database_query`.
-ORDER = (
-    "thinking", "todo_write", "grep_chunks", "knowledge_search", "list_knowledge_chunks", "query_knowledge_graph",
-    "get_document_info", "database_query", "data_analysis", "data_schema", "web_search", "web_fetch", "execute_skill_script",
-    "read_skill", "calculate",
-)  # fmt: skip
-ALIASES: Mapping[str, str] = {
-    "rag_retriever": "knowledge_search",
-    "search_knowledge": "knowledge_search",
-    "sql_tool": "database_query",
-    "calculator": "calculate",
-}  # renamed tools: an old name works, and says what it is called now
-
-
-OUTSIDE = "mcp_"  # how the tools of services outside begin (`agent.mcp.client`); none of ours does
+OUTSIDE = "mcp_"  # how the tools of services outside begin (`agent.mcp_client`); none of ours does
 
 
 def load() -> None:

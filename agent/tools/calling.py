@@ -7,10 +7,10 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from pydantic import ValidationError
 
+from agent.fencing import bounded
 from agent.providers.chunks import cleaned
-from agent.runs.threads import limited
+from agent.threads import limited
 from agent.tools.base import NotReadable, Tool, ToolContext, ToolMistake, ToolResult, current_name, find, tools
-from agent.tools.output import bounded
 from audit.actions import Action, Outcome
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError

@@ -9,10 +9,10 @@ from pydantic import Field
 
 from agent.document_facts import found_rows
 from agent.evidence import text_hash
+from agent.fencing import escaped, fenced
 from agent.state import EvidenceItem, Finding, Source, SqlSummary, State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
 from agent.tools.data_schema import no_spreadsheet
-from agent.tools.output import escaped, fenced
 from authz.principal import Principal
 from business.guard.refusal import SqlRefused
 from business.spreadsheets.queries import MOST_DOCUMENTS, SheetLimits, Table, in_child, tables_of

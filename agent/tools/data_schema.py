@@ -5,9 +5,9 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
+from agent.fencing import escaped
 from agent.state import State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
-from agent.tools.output import escaped
 from authz.principal import Principal
 from business.spreadsheets.queries import MOST_DOCUMENTS, SheetLimits, in_child, tables_of
 from knowledge.retrieval.search import Scope

@@ -7,24 +7,24 @@ from pydantic import Field
 
 from agent.business_parser import parser_over, replied
 from agent.evidence import text_hash
+from agent.fencing import fenced
 from agent.prompting import prompt
 from agent.providers.base import ModelError
 from agent.state import EvidenceItem, ExploreForm, Finding, MeantQuery, Source, SqlSummary, State
 from agent.tools.base import NotReadable, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
-from agent.tools.output import fenced
 from authz.principal import Principal
 from authz.scopes import TokenScope
-from business.asking import Answered, Asking, Question, Unanswered, free_meaning, why_wrong
 from business.examples import confirmed_examples
 from business.logical_query.errors import Inexpressible
 from business.models import DataSource
 from business.parsing.model.parser import ModelParser
-from business.queries import QueryResult, run_query
+from business.pipeline import Answered, Asking, Question, Unanswered, free_meaning, why_wrong
 from business.results.presentation import shown
 from business.results.report import plain, report
+from business.run_query import QueryResult, run_query
 from business.semantic_layer.model import SemanticLayer
 from business.sources import OpenSource, named_source, open_source, open_sources
-from knowledge.ingestion.language import language_of
+from knowledge.text.language import language_of
 
 PREVIEW_CHARACTERS = 200
 SCHEMA_CHARACTERS = 6_000  # of the tables that a model is told of

@@ -1,4 +1,4 @@
-"""Run a script of a skill, behind the walls of this machine."""
+"""Run a script of a skill, confined as this machine can."""
 
 import json
 from collections.abc import Mapping
@@ -8,19 +8,19 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
+from agent.fencing import bounded, escaped
+from agent.models import SkillVersion
+from agent.skills.catalog import is_any_on, version_of
 from agent.skills.files import keep
 from agent.skills.grounds import are_visible, found_output, grounds_of
-from agent.skills.models import SkillVersion
-from agent.skills.offered import is_any_on, version_of
 from agent.skills.packages import files_in
 from agent.state import Finding
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
-from agent.tools.output import bounded, escaped
 from audit.actions import Action, Outcome
 from authz.principal import Principal
 from business.results.visibility import Queried
+from copilot_site.lib.confinement.isolation import isolation
 from copilot_site.lib.confinement.running import Ran, Stopped, run_confined
-from copilot_site.lib.confinement.walls import walls
 from knowledge.tool_selectors import VersionText, version_text
 
 GIVEN = "given"  # the folder beside SKILL.md in which a script finds what it was given
@@ -74,13 +74,13 @@ class ExecuteSkillScript(ToolDefaults):
     def why_not(self, principal: Principal) -> Words | None:
         if not is_any_on():
             return Words("No skill is switched on.", "没有启用任何技能。")
-        if walls() is None:
+        if isolation() is None:
             return Words("This machine cannot confine scripts.", "本机无法隔离脚本。")
         return None
 
     async def run(self, ctx: ToolContext, args: ExecuteArgs) -> ToolResult:
         version, files, grounds = await sync_to_async(_prepared)(ctx, args)
-        within = walls()
+        within = isolation()
         if within is None:
             raise ToolMistake("This machine cannot confine scripts, so none is run.")
         ran = await run_confined(within, files, args.script_path, args.args, stdin=args.input.encode())

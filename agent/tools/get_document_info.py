@@ -7,9 +7,9 @@ from asgiref.sync import sync_to_async
 from pydantic import Field
 
 from agent.document_facts import found_facts
+from agent.fencing import escaped, fenced
 from agent.state import State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
-from agent.tools.output import escaped, fenced
 from knowledge.models import ParseStatus
 from knowledge.tool_selectors import Facts, document_facts
 

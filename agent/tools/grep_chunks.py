@@ -7,10 +7,10 @@ from uuid import UUID
 from pydantic import Field
 
 from agent.evidence import found_passage
-from agent.runs.threads import worked
+from agent.fencing import fenced
 from agent.state import State
+from agent.threads import worked
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool, within
-from agent.tools.output import fenced
 from knowledge.selectors import ShownPassage
 from knowledge.tool_selectors import PATTERN_LENGTH, grep
 

@@ -9,10 +9,10 @@ from uuid import UUID
 from pydantic import Field
 
 from agent.evidence import found_hit
-from agent.runs.threads import worked
+from agent.fencing import fenced
 from agent.state import State
+from agent.threads import worked
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool, within
-from agent.tools.output import fenced
 from authz.principal import Principal
 from knowledge.retrieval.search import Found, Hit, Scope, search
 

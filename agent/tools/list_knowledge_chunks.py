@@ -7,9 +7,9 @@ from django.urls import reverse
 from pydantic import Field
 
 from agent.evidence import found_passage
+from agent.fencing import escaped, fenced
 from agent.state import State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
-from agent.tools.output import escaped, fenced
 from knowledge.selectors import ShownPassage
 from knowledge.tool_selectors import Page, chunk_page, chunks_around
 

@@ -6,12 +6,12 @@ from uuid import UUID
 from pydantic import Field
 
 from agent.evidence import found_passage
-from agent.runs.threads import worked
+from agent.fencing import escaped, fenced
 from agent.state import State
+from agent.threads import worked
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool, within
-from agent.tools.output import escaped, fenced
 from knowledge.graph.search import GraphFound, search_graph
-from knowledge.graph.walk import MOST_HOPS, Entity
+from knowledge.graph.traversal import MOST_HOPS, Entity
 
 MOST_TOLD = 30  # entities and relations that the model is told of; the page has them all
 NO_GRAPH = "The knowledge graph knows nothing of what this names, or these knowledge bases have none. A plain search was made instead."

@@ -3,7 +3,7 @@
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
-from agent.skills.offered import is_any_on, version_of
+from agent.skills.catalog import is_any_on, version_of
 from agent.skills.packages import MANIFEST, files_in
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
 from audit.actions import Action

@@ -7,15 +7,14 @@ from asgiref.sync import sync_to_async
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.evidence import found_outside
+from agent.fencing import escaped, fenced
+from agent.outside import FetchedOutside, WebPassage, WebSummary, host_of
+from agent.threads import outside
 from agent.tools.base import Brings, ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, add_tool
-from agent.tools.output import escaped, fenced
-from agent.web.border import Border
-from agent.web.calls import outside
+from agent.web.egress import Border
 from agent.web.fetching import Fetched, WebPage, fetch, spans
 from agent.web.hosts import HostRules, host_rules
 from agent.web.http import Code
-from agent.web.passage import WebPassage, host_of
-from agent.web.summary import FetchedOutside, WebSummary
 from audit.actions import Action
 
 MOST_ITEMS = 5

@@ -4,14 +4,13 @@ from asgiref.sync import sync_to_async
 from pydantic import Field
 
 from agent.evidence import found_outside
+from agent.fencing import escaped, fenced
+from agent.models import WebSearchProvider
+from agent.outside import AskedOutside, WebPassage, WebSummary
+from agent.threads import outside
 from agent.tools.base import Brings, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
-from agent.tools.output import escaped, fenced
-from agent.web.calls import outside
 from agent.web.hosts import HostRules, host_rules
-from agent.web.passage import WebPassage
 from agent.web.searching import Service, search, used_service
-from agent.web.settings import WebSearchProvider
-from agent.web.summary import AskedOutside, WebSummary
 from audit.actions import Action, Outcome
 from authz.principal import Principal
 

@@ -8,14 +8,14 @@ from urllib.parse import urljoin
 
 from django.utils import timezone
 
-from agent.attribution.injection_filter import without_injections
-from agent.attribution.overlap import share_said
+from agent.extractive.overlap import share_said
 from agent.extractive.sentences import split
+from agent.injection_filter import without_injections
+from agent.outside import TITLE_CHARACTERS, WebPassage, host_of
 from agent.web.hosts import HostRules
 from agent.web.http import Answer, Code, NotRead, request
-from agent.web.passage import TITLE_CHARACTERS, WebPassage, host_of
 from copilot_site.lib.outgoing import AddressRefused, parsed_host, parsed_url
-from knowledge.ingestion.normalise import normalise
+from knowledge.text.normalise import normalise
 
 MOST_BYTES = 2_000_000  # of a page, unpacked
 MOST_CHARACTERS = 200_000  # of its main text

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from agent.web.settings import WebHost
+from agent.models import WebHost
 from copilot_site.lib.outgoing import WEB, Policy, network_of
 
 

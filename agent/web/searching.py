@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from agent.model_keys import KeyLost, opened
+from agent.models import WebSearchProvider
+from agent.outside import TITLE_CHARACTERS, WebPassage, host_of
+from agent.providers.keys import KeyLost, opened
 from agent.web.fetching import plain
 from agent.web.hosts import HostRules
 from agent.web.http import NotRead, request
-from agent.web.passage import TITLE_CHARACTERS, WebPassage, host_of
 from agent.web.providers.base import SearchKind, WebHit, kinds
-from agent.web.settings import WebSearchProvider
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.outgoing import AddressRefused, Policy, parsed_host, parsed_url, services_at
-from knowledge.ingestion.language import language_of
+from knowledge.text.language import language_of
 
 MOST_BYTES = 2_000_000
 MOST_EXCERPT = 1_000  # characters

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from agent.model_keys import sealed
-from agent.web.settings import WebSearchProvider
+from agent.models import WebSearchProvider
+from agent.providers.keys import sealed
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal

@@ -1,4 +1,4 @@
-"""`manage.py benchmark guard`: what both walls and the look at the plan cost, beside the owner's own run of the same statement."""
+"""`manage.py benchmark guard`: what guard, sandbox and the look at the plan cost, beside the owner's own run of the same statement."""
 
 import asyncio
 import time
@@ -15,8 +15,8 @@ from business.execute import Access, run_sql
 from business.guard.guard import guard
 from business.guard.refusal import SqlRefused
 from business.guard.rewrite import Target
+from business.postgres_session import reading, require_affordable
 from business.sandbox import sql_views
-from business.session import reading, require_affordable
 from copilot_site.lib.benchmarks import Report, Row
 from copilot_site.lib.errors import InvalidInput
 
@@ -36,7 +36,7 @@ class GuardBenchmark:
     """Each statement on a connection of its own, for us and for the owner, as in the product."""
 
     help = (
-        "Run the statements of a file that are allowed, on a seed, as a person of one org unit, by turns with both walls and as the "
+        "Run the statements of a file that are allowed, on a seed, as a person of one org unit, by turns with both and as the "
         "owner. The databases are made for it and removed."
     )
 
@@ -99,7 +99,7 @@ def _report(measured: Measured, rounds: int) -> Report:
         *(Row(f"look at the plan, p{share}", "ms", _at(measured.plan, share)) for share in (50, 95)),
     ]
     return Report(
-        peer="the owner's own run of the same statement on a connection of its own, without walls",
+        peer="the owner's own run of the same statement on a connection of its own, without guard and sandbox",
         rows=rows,
         facts={"statements": measured.statements, "rounds": rounds},
     )

@@ -1,4 +1,4 @@
-"""`manage.py benchmark statements`: what analysts ask of millions of rows, behind both walls and by the owner, same rows, same run."""
+"""`manage.py benchmark statements`: what analysts ask of millions of rows, behind guard and sandbox and by the owner; same rows and run."""
 
 import asyncio
 import re
@@ -157,7 +157,7 @@ def build(address: Address, rows: int) -> None:
 
 
 def remove(address: Address) -> None:
-    """With its walls."""
+    """With its sandbox."""
     sql_views.drop_all(address)
     with psycopg.connect(**Address.of_django().keywords(), autocommit=True) as server:
         server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(DATABASE)))

@@ -1,4 +1,4 @@
-"""Judging the two walls by cases: refused or harmless where harm is meant, equal to the owner's answer where it is not.
+"""Judging guard and sandbox by cases: refused or harmless where harm is meant, equal to the owner's answer where it is not.
 
 The yardsticks come from the database, not from the guard: the bytes nobody of this unit may see are read from the tables, and
 every case is run again in a copy where the other units' rows are gone and forbidden columns are empty. What changes then was
@@ -18,18 +18,18 @@ from postgast import pg_query_pb2
 from psycopg import sql
 
 from business.address import Address
-from business.execute import Access, Wall, run_sql
+from business.execute import Access, Protection, run_sql
 from business.guard.grammar import parse_query, text_of
 from business.guard.refusal import SqlRefused
 from business.guard.text import clean
 from business.introspect import draft_layer
 from business.jsonl import read_jsonl
 from business.limits import MAX_ROWS, Limits
+from business.postgres_session import DEFAULTS, reading
 from business.sandbox.sql_views import name_of
 from business.scratch_database import copy_of, scratch_database
 from business.semantic_layer.model import SemanticLayer, SemanticModel
 from business.semantic_layer.rights import policy_of
-from business.session import DEFAULTS, reading
 from copilot_site.lib.file_arguments import read_text
 
 NEEDLE_CHARS = 5  # shorter values occur by chance; what they would tell shows as interference
@@ -101,14 +101,14 @@ def arena(seed: Path, unit: str) -> Iterator[Arena]:
             yield Arena(full, control, rest, needles)
 
 
-def judge_all(cases: Iterable[Case], place: Arena, wall: Wall) -> Report:
-    return asyncio.run(_judge_all(cases, place, wall))
+def judge_all(cases: Iterable[Case], place: Arena, protection: Protection) -> Report:
+    return asyncio.run(_judge_all(cases, place, protection))
 
 
-async def _judge_all(cases: Iterable[Case], place: Arena, wall: Wall) -> Report:
+async def _judge_all(cases: Iterable[Case], place: Arena, protection: Protection) -> Report:
     report = Report()
     for case in cases:
-        outcome = await see(place.full, case.sql, wall)
+        outcome = await see(place.full, case.sql, protection)
         score, why = (
             (report.allow, await _wrong_answer(case, outcome, place))
             if case.expect == "allow"
@@ -118,14 +118,17 @@ async def _judge_all(cases: Iterable[Case], place: Arena, wall: Wall) -> Report:
         score.passed += not why
         if why:
             report.fail(case, why)
-        if await see(place.reduced, case.sql, wall) != outcome and await see(place.again, case.sql, wall) == outcome:
+        if (
+            await see(place.reduced, case.sql, protection) != outcome
+            and await see(place.again, case.sql, protection) == outcome
+        ):
             report.interference += 1
             report.fail(case, "the answer changes when other units' rows are deleted")
     return report
 
 
-async def see(access: Access, statement: str, wall: Wall) -> Outcome:
-    """One statement as the person sees it; the names of a copy's own database and wall, which tell of no row, are left out."""
+async def see(access: Access, statement: str, protection: Protection) -> Outcome:
+    """One statement as the person sees it; the names of a copy's own database and sandbox, which tell of no row, are left out."""
     names = (name_of(access.admin, access.policy), access.admin.database)
 
     def told(text: str) -> str:
@@ -134,7 +137,7 @@ async def see(access: Access, statement: str, wall: Wall) -> Outcome:
         return text
 
     try:
-        answer = await run_sql(access, statement, wall=wall)
+        answer = await run_sql(access, statement, protection=protection)
     except SqlRefused as refused:
         return Outcome(None, told(str(refused)))
     rows = answer.rows.rows if answer.rows else ()
@@ -187,7 +190,7 @@ def with_every_candidate(statement: str) -> str:
 async def as_owner(
     owner: Address, statement: str, *, schema: str = "public", limits: Limits = DEFAULTS
 ) -> tuple[tuple[str, ...], ...]:
-    """The original statement over the unit's own rows, without walls."""
+    """The original statement over the unit's own rows, without guard and sandbox."""
     async with reading(owner, limits=limits) as connection:
         await connection.execute(sql.SQL("SET LOCAL search_path = {}").format(sql.Identifier(schema)))
         cursor = await connection.execute(statement.rstrip().rstrip(";"), prepare=True)

@@ -24,7 +24,7 @@ from business.linking.vectors import Vectors, fill_row, near_in
 from business.models import DataSource
 from business.semantic_layer.model import SemanticLayer
 from knowledge.embedding.base import EmbeddingError
-from knowledge.engine import engine
+from knowledge.retrieval.engine import engine
 
 MOST_GOLDS = 24  # alternatives of one question that are looked at
 Column = tuple[str, str]

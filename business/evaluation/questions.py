@@ -22,11 +22,11 @@ from business.address import Address
 from business.execute import Access, Answer, run_sql
 from business.guard.refusal import SqlRefused
 from business.introspect import draft_layer, fill_values
+from business.postgres_session import reading
 from business.scratch_database import scratch_database
 from business.semantic_layer.model import OrgUnit, SemanticLayer
 from business.semantic_layer.rights import policy_of
 from business.semantic_layer.yaml_io import read_layer
-from business.session import reading
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.file_arguments import read_text
 

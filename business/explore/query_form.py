@@ -1,4 +1,4 @@
-"""A question of one person to one source, from the fields of the form: compiled, run behind the walls, said in words."""
+"""A question of one person to one source, from the fields of the form: compiled, run behind guard and sandbox, said in words."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ from django.utils.translation import get_language, gettext_lazy
 from pydantic import ValidationError
 
 from authz.principal import Principal
-from business.asking import today_of
 from business.explore.fields import SEVERAL, Fields
 from business.logical_query.catalog import Catalog
 from business.logical_query.compiler import compile_query
 from business.logical_query.errors import Inexpressible
 from business.logical_query.query import LogicalQuery
 from business.logical_query.wording import describe, sentence
-from business.queries import run_query
+from business.pipeline import today_of
 from business.results.presentation import shown
 from business.results.shown_query import QueryShown
+from business.run_query import run_query
 from business.sources import OpenSource
 
 _KINDS = {

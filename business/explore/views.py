@@ -21,7 +21,7 @@ from business.explore.query_form import Asking
 from business.explore.saved import Saved, delete_query, save_query, saved_queries, saved_query, share_query
 from business.guard.refusal import SqlRefused
 from business.logical_query.errors import Inexpressible
-from business.session import SourceUnavailable
+from business.postgres_session import SourceUnavailable
 from business.sources import open_source, open_sources
 from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound, Unavailable
 from copilot_site.lib.spreadsheets import CsvDownload
@@ -126,7 +126,7 @@ def _page(request: HttpRequest, asking: Asking, *, saved: Saved | None = None, i
         error, status = str(found), HTTPStatus.OK if is_draft else HTTPStatus.BAD_REQUEST
     except NotFound:
         raise
-    except CopilotError as found:  # the walls refuse it, or the source does not answer
+    except CopilotError as found:  # guard or sandbox refuses it, or the source does not answer
         error = str(found)
     context = {
         "sources": open_sources(asking.principal),

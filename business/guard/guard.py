@@ -1,4 +1,4 @@
-"""The first wall: text, tree, rewriting, agreement. What comes out is the only text that is ever sent to a database."""
+"""The guard: text, tree, rewriting, agreement. What comes out is the only text that is ever sent to a database."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -27,7 +27,7 @@ class GuardedSql:
 
     tables: what it reads, in order of appearance. uncapped: the same without our limit, for counting its rows; None where
     the statement itself asks for no more. gathering: what it gathers into one value; None where it does not. tree: of `sql`.
-    reads_views: those of a database wall.
+    reads_views: those of a sandbox.
     """
 
     sql: str

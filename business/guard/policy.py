@@ -1,4 +1,4 @@
-"""What one person may read of one data source, as plain values: the guard and the database wall are made from it."""
+"""What one person may read of one data source, as plain values: the guard and the sandbox are made from it."""
 
 import hashlib
 import json
@@ -42,7 +42,7 @@ class AllowedTable:
 
     @property
     def view(self) -> str:
-        """Name of its view behind the database wall; at most 63 bytes, as PostgreSQL cuts names."""
+        """Name of its view in the sandbox; at most 63 bytes, as PostgreSQL cuts names."""
         if len(self.name.encode()) < 60:
             return self.name
         return f"t_{hashlib.sha256(self.name.encode()).hexdigest()[:20]}"

@@ -21,7 +21,7 @@ from business.limits import MAX_ROWS
 class Target:
     """Where the projections read from.
 
-    schema: of the views behind the database wall, named like the tables; None: the base tables themselves. Then the
+    schema: of the views behind the sandbox, named like the tables; None: the base tables themselves. Then the
     projection is fenced, so that no condition of the statement is evaluated on a row before the filter has let it pass.
     rows: of an answer, at most.
     """

@@ -9,7 +9,7 @@ from psycopg import sql
 
 from business.address import Address
 from business.inference.catalog import Column, Table
-from business.session import connected
+from business.postgres_session import connected
 
 _SCHEMA = "pg_temp"
 

@@ -9,8 +9,8 @@ from django.conf import settings
 
 from knowledge.dictionary.cedict import DictionaryMissing
 from knowledge.dictionary.words import Dictionary, dictionary, rarity
-from knowledge.ingestion.normalise import normalise
-from knowledge.retrieval.terms import is_han, terms
+from knowledge.text.normalise import normalise
+from knowledge.text.terms import is_han, terms
 
 Rendering = tuple[str, ...]
 PAIR_WEIGHT = 0.5  # of two Chinese characters beside the words of them: a label may be cut otherwise

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from business.semantic_layer.model import Dimension, Measure, SemanticLayer, SemanticModel
-from knowledge.retrieval.terms import terms
+from knowledge.text.terms import terms
 
 Kind = Literal["model", "dimension", "measure"]
 Key = tuple[str, str, str]  # table, kind, part

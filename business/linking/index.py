@@ -14,7 +14,7 @@ from business.linking.asked import Asked, meanings, units, written
 from business.linking.entries import Entry, entries_of
 from business.semantic_layer.model import SemanticLayer
 from knowledge.dictionary.words import rarity
-from knowledge.retrieval.terms import is_han
+from knowledge.text.terms import is_han
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -23,7 +23,7 @@ from business.models import DataSource, SchemaVector
 from copilot_site.lib.database import sole_process
 from copilot_site.lib.errors import InvalidInput
 from knowledge.embedding.base import EmbeddingError
-from knowledge.engine import engine
+from knowledge.retrieval.engine import engine
 
 BATCH = 64  # texts that are embedded and stored at a time
 

@@ -21,8 +21,8 @@ from business.guard.policy import Policy
 from business.guard.refusal import Reason, SqlRefused
 from business.identity import SourceRefused
 from business.limits import Limits
+from business.postgres_session import MAX_BYTES, Rows, SourceUnavailable
 from business.semantic_layer.model import SemanticLayer
-from business.session import MAX_BYTES, Rows, SourceUnavailable
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.outgoing import AddressRefused, checked, services
 

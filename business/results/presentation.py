@@ -11,14 +11,14 @@ from django.utils.translation import override
 from business.execute import Answer
 from business.logical_query.query import LogicalQuery
 from business.logical_query.wording import AGGREGATES, Meaning, label
-from business.queries import QueryResult
+from business.postgres_session import Rows
 from business.results.cells import is_number, is_year
 from business.results.report import plain, units_of_columns, words_of_columns
 from business.results.shown_query import ChartSpec, QueryShown, ResultTable
 from business.results.shown_query import Meaning as ShownMeaning
 from business.results.summary import CHANGE, headline, rows_told
+from business.run_query import QueryResult
 from business.semantic_layer.model import SemanticLayer
-from business.session import Rows
 from business.sources import OpenSource, reach_of
 
 CHART_ROWS = range(2, 51)

@@ -7,10 +7,10 @@ from itertools import product, repeat
 from typing import Any
 
 from business.logical_query.wording import Meaning
-from business.queries import QueryResult
+from business.postgres_session import Rows
 from business.results.cells import Words, told_row
+from business.run_query import QueryResult
 from business.semantic_layer.model import SemanticLayer
-from business.session import Rows
 
 OF_COLUMN = ("sum", "avg", "min", "max")  # what is made of a column and keeps its unit
 TABLE_ROWS = 20  # in the text of an answer; the page shows all that came

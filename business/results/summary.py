@@ -7,9 +7,9 @@ from itertools import repeat
 from typing import Any
 
 from business.logical_query.wording import Meaning
+from business.postgres_session import Rows
 from business.results.cells import Words, is_number, is_year, spoken, told
 from business.results.shown_query import TableReach
-from business.session import Rows
 
 FEW_ROWS = 5  # of a name and a value each, which are told one by one
 FEW_COLUMNS = 6  # of a single row

@@ -12,7 +12,7 @@ from business.account_faults import Fault, setup_command
 from business.address import Address
 from business.guard.vocabulary import FUNCTIONS
 from business.identity import SourceRefused
-from business.session import connected
+from business.postgres_session import connected
 
 # Kept although not immutable: the functions of the vocabulary, and what operators, casts, types and aggregates are made of.
 # Taken although immutable: each makes a value far longer than its arguments, or takes long over a short one.
@@ -137,7 +137,7 @@ def is_marked(connection: psycopg.Connection) -> bool:
 
 
 def hardening(database: str, *, keep_for: str = "") -> sql.Composed:
-    """The SQL for a database's administrator. keep_for: an account that builds walls there and keeps what it has now.
+    """The SQL for a database's administrator. keep_for: an account that builds sandboxes there and keeps what it has now.
 
     Where there is one, everybody may still ask the server who it is.
     """

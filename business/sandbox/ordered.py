@@ -1,6 +1,6 @@
-"""Views of a wall whose rows have an order that an index of the table has: `ORDER BY day DESC LIMIT 10` reads ten rows through one.
+"""Views of a sandbox whose rows have an order that an index of the table has: `ORDER BY day DESC LIMIT 10` reads ten rows through one.
 
-They are made when a statement first asks for an order, and go with the wall. Columns, rows and fence are those of the table's view.
+They are made when a statement first asks for an order, and go with the sandbox. Columns, rows and fence are those of the table's view.
 """
 
 import psycopg
@@ -9,9 +9,9 @@ from psycopg import sql
 from business.address import Address
 from business.guard.access_paths import Order
 from business.guard.policy import Policy
+from business.postgres_session import connected
 from business.sandbox.setup import LOCK
 from business.sandbox.sql_views import built, name_of, view_of
-from business.session import connected
 
 _HAS_INDEX = """
 SELECT EXISTS (
@@ -22,7 +22,7 @@ SELECT EXISTS (
 
 
 def has_views(admin: Address, policy: Policy, orders: tuple[Order, ...]) -> bool:
-    """Whether each order has an index and, now, a view. The wall is there. Raises SourceUnavailable."""
+    """Whether each order has an index and, now, a view. The sandbox is there. Raises SourceUnavailable."""
     name = name_of(admin, policy)
     missing = [order for order in orders if (admin, f"{name}.{order.view}") not in built]
     if not missing:
@@ -39,8 +39,8 @@ def has_views(admin: Address, policy: Policy, orders: tuple[Order, ...]) -> bool
     return True
 
 
-def _make(connection: psycopg.Connection, wall: str, order: Order) -> None:
-    view, role = sql.Identifier(wall, order.view), sql.Identifier(wall)
+def _make(connection: psycopg.Connection, sandbox: str, order: Order) -> None:
+    view, role = sql.Identifier(sandbox, order.view), sql.Identifier(sandbox)
     by = [sql.SQL("{} DESC" if descends else "{}").format(sql.Identifier(name)) for name, descends in order.columns]
     connection.execute(sql.SQL("{} ORDER BY {}").format(view_of(order.table, view), sql.SQL(", ").join(by)))
     connection.execute(sql.SQL("GRANT SELECT ON {} TO {}").format(view, role))

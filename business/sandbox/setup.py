@@ -15,7 +15,7 @@ TEMPLATE = Path(__file__).with_name("setup.sql")
 LOCK = 0x636F7069  # one builder at a time in a database
 CONNECTIONS = 8  # at once by one role: a page full of questions, not a flood
 
-# Settings a wall's role starts with. The session sets the limits again itself; these hold where something else connects.
+# Settings a sandbox's role starts with. The session sets the limits again itself; these hold where something else connects.
 ROLE_SETTINGS = {
     "default_transaction_read_only": "on",
     "statement_timeout": "5s",
@@ -31,13 +31,13 @@ ROLE_SETTINGS = {
 
 
 def role_functions() -> str:
-    """SQL that makes the functions by which roles of walls come and go; safe to run again."""
+    """SQL that makes the functions by which roles of sandboxes come and go; safe to run again."""
     values = ", ".join(f"('{name}', '{value}')" for name, value in ROLE_SETTINGS.items())
     return TEMPLATE.read_text().replace("{connections}", str(CONNECTIONS)).replace("{settings}", values)
 
 
 def source_setup(account: str, database: str, schemas: Sequence[str], *, only_business_data: bool = False) -> str:
-    """SQL that lets an account, which exists, serve as a data source's: it reads these schemas and builds walls, and no more.
+    """SQL that lets an account, which exists, serve as a data source's: it reads these schemas and builds sandboxes, and no more.
 
     only_business_data: take from everybody in the database what a question never needs, too.
     """

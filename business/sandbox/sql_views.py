@@ -1,4 +1,4 @@
-"""The second wall: for each set of rights a role of its own that can read views of its own, and nothing else.
+"""The sandbox: for each set of rights a role of its own that can read views of its own, and nothing else.
 
 A view has the allowed columns and the rows of the org units as literals (`security_barrier`: no condition from outside sees a
 row that the filter has not let pass). Nothing in it depends on a setting, so there is nothing for `set_config` to change. The
@@ -19,18 +19,20 @@ from business.address import Address, has_setting
 from business.guard.policy import AllowedTable, Policy
 from business.guard.rewrite import row_filter
 from business.identity import SourceRefused
+from business.postgres_session import connected
 from business.sandbox.setup import LOCK, set_up_own
-from business.session import connected
 from business.table_faults import faults_in
 from copilot_site.lib.errors import InvalidInput
 
 PREFIX = "copilot_wall_"
 NAMES = f"^{PREFIX}[0-9a-f]{{24}}$"
-built: set[tuple[Address, str]] = set()  # what this process has seen: walls, and their ordered views as wall.view
+built: set[tuple[Address, str]] = (
+    set()
+)  # what this process has seen: sandboxes, and their ordered views as sandbox.view
 
 
-class WallRefused(InvalidInput):
-    """The wall cannot be built here; the text says what the database's owner has to change."""
+class SandboxRefused(InvalidInput):
+    """The sandbox cannot be built here; the text says what the database's owner has to change."""
 
 
 def name_of(admin: Address, policy: Policy) -> str:
@@ -42,7 +44,7 @@ def ensure(admin: Address, policy: Policy) -> str:
     """Make sure that the role and its views exist and are what the rights say; returns the schema's name.
 
     admin: an account as `setup` leaves it. Raises SourceRefused where it is not, or where a table is none of business data,
-    WallRefused when a view cannot be made, or when the role could read anything besides its views.
+    SandboxRefused when a view cannot be made, or when the role could read anything besides its views.
     """
     name = name_of(admin, policy)
     if (admin, name) in built:
@@ -60,7 +62,7 @@ def ensure(admin: Address, policy: Policy) -> str:
 
 
 def rehearse(admin: Address) -> None:
-    """Build a wall of no tables, sign in behind it, and take it down. Raises what `ensure` raises, and SourceUnavailable."""
+    """Build a sandbox of no tables, sign in behind it, and take it down. Raises what `ensure` raises, and SourceUnavailable."""
     name = PREFIX + secrets.token_hex(12)
     with connected(admin) as connection:
         set_up_own(connection)
@@ -80,12 +82,12 @@ def _require_sound(connection: psycopg.Connection, admin: Address, policy: Polic
 
 
 def is_known(admin: Address, policy: Policy) -> bool:
-    """Whether this process has seen the wall: nothing is looked up then, each question pays for one connection only."""
+    """Whether this process has seen the sandbox: nothing is looked up then, each question pays for one connection only."""
     return (admin, name_of(admin, policy)) in built
 
 
 def forget(admin: Address, policy: Policy) -> None:
-    """Look again next time: a wall that this process has seen may have been removed by another."""
+    """Look again next time: a sandbox that this process has seen may have been removed by another."""
     _forget(admin, name_of(admin, policy))
 
 
@@ -94,7 +96,7 @@ def _forget(admin: Address, name: str) -> None:
 
 
 def drop_all(admin: Address) -> int:
-    """Remove every wall of this database, when its source is removed or its tables change. Returns how many there were."""
+    """Remove every sandbox of this database, when its source is removed or its tables change. Returns how many there were."""
     with connected(admin) as connection:
         set_up_own(connection)
         rows = connection.execute("SELECT nspname FROM pg_namespace WHERE nspname ~ %s", [NAMES]).fetchall()
@@ -117,14 +119,14 @@ def _is_built(connection: psycopg.Connection, admin: Address, name: str) -> bool
 
 
 def drop(connection: psycopg.Connection, name: str) -> None:
-    """Remove one wall, its role included."""
+    """Remove one sandbox, its role included."""
     connection.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(name)))
     with _functions_at_hand(connection):
         connection.execute("SELECT copilot_walls.drop_role(%s)", [name])
 
 
 def _build(connection: psycopg.Connection, admin: Address, policy: Policy, name: str) -> None:
-    """Raises WallRefused."""
+    """Raises SandboxRefused."""
     with _functions_at_hand(connection):
         _make(connection, admin, policy, name)
     _require_nothing_else(connection, name)
@@ -134,7 +136,7 @@ def _build(connection: psycopg.Connection, admin: Address, policy: Policy, name:
 
 @contextmanager
 def _functions_at_hand(connection: psycopg.Connection) -> Iterator[None]:
-    """Raises WallRefused where the account cannot make or drop a wall: the database was not set up, or not for this account."""
+    """Raises SandboxRefused where the account cannot make or drop a sandbox: the database was not set up, or not for this account."""
     try:
         yield
     except (
@@ -142,8 +144,8 @@ def _functions_at_hand(connection: psycopg.Connection) -> Iterator[None]:
         psycopg.errors.InvalidSchemaName,
         psycopg.errors.UndefinedFunction,
     ) as error:
-        raise WallRefused(
-            _("The account %(user)s cannot build a wall (%(why)s). Run: %(statement)s")
+        raise SandboxRefused(
+            _("The account %(user)s cannot build a sandbox (%(why)s). Run: %(statement)s")
             % {
                 "user": connection.info.user,
                 "why": str(error.diag.message_primary),
@@ -166,7 +168,7 @@ def _make(connection: psycopg.Connection, admin: Address, policy: Policy, name: 
             psycopg.errors.UndefinedTable,
             psycopg.errors.InvalidSchemaName,
         ) as error:
-            raise WallRefused(
+            raise SandboxRefused(
                 _("The table %(table)s is not in the database as described: %(why)s. Correct the data source.")
                 % {"table": f"{table.schema}.{table.name}", "why": str(error.diag.message_primary)}
             ) from error
@@ -206,16 +208,16 @@ def _require_nothing_else(connection: psycopg.Connection, name: str) -> None:
     """Ask PostgreSQL itself what the new role reaches: rights given to PUBLIC would go around the views."""
     found = connection.execute(_OTHER_RELATIONS, {"name": name}).fetchone()
     if found:
-        raise WallRefused(
+        raise SandboxRefused(
             _("Everybody in this database may use %(table)s: run REVOKE ALL ON %(table)s FROM PUBLIC first.")
             % {"table": found[0]}
         )
     further = next(out_of_bounds(connection, name), None)
     if further:
-        raise WallRefused(str(further))
+        raise SandboxRefused(str(further))
     found = connection.execute(_DEFINER_FUNCTIONS, {"name": name}).fetchone()
     if found:
-        raise WallRefused(
+        raise SandboxRefused(
             _(
                 "Everybody may run %(function)s with its owner's rights: run REVOKE EXECUTE ON FUNCTION %(function)s FROM PUBLIC first."
             )

@@ -1,4 +1,4 @@
-"""Taking down walls that nobody stands behind: roles and schemas made for rights that no person has any more."""
+"""Taking down sandboxes that nobody stands behind: roles and schemas made for rights that no person has any more."""
 
 from collections.abc import Collection
 from contextlib import suppress
@@ -6,11 +6,11 @@ from contextlib import suppress
 import psycopg
 
 from business.address import Address
+from business.postgres_session import connected
 from business.sandbox.setup import LOCK, set_up_own
 from business.sandbox.sql_views import NAMES, drop
-from business.session import connected
 
-# Roles of databases that are gone: nothing in any database depends on them. A wall being built is not committed, so not seen.
+# Roles of databases that are gone: nothing in any database depends on them. A sandbox being built is not committed, so not seen.
 _ORPHANS = """
 SELECT rolname FROM pg_roles r
 WHERE rolname ~ %s
@@ -20,9 +20,9 @@ WHERE rolname ~ %s
 
 
 def sweep(admin: Address, living: Collection[str]) -> int:
-    """Remove the walls of this database that are not among the living, and roles that are left of databases that are gone.
+    """Remove the sandboxes of this database that are not among the living, and roles that are left of databases that are gone.
 
-    A wall that somebody is asking through right now stays until the next time. Returns how many went. Raises SourceUnavailable.
+    A sandbox that somebody is asking through right now stays until the next time. Returns how many went. Raises SourceUnavailable.
     """
     removed = 0
     with connected(admin) as connection:

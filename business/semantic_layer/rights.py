@@ -1,4 +1,4 @@
-"""From a layer and a person's org units to the policy that the guard and the wall are made from."""
+"""From a layer and a person's org units to the policy that the guard and the sandbox are made from."""
 
 from collections.abc import Collection, Iterable
 

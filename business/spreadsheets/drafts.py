@@ -16,7 +16,7 @@ from business.inference.temporary_tables import copied, scratch
 from business.introspect import layer_of
 from business.semantic_layer.model import Dimension, OrgUnit, SemanticLayer, SemanticModel, Words
 from business.spreadsheets.queries import SheetLimits, Table, in_child
-from knowledge.ingestion.language import language_of
+from knowledge.text.language import language_of
 
 SCHEMA = "main"  # of every table in DuckDB
 # DuckDB's type → PostgreSQL's, with its category; what is not here is text.

@@ -23,8 +23,8 @@ from business.guard.policy import Policy
 from business.limits import Limits
 from business.linking.vectors import fill_on_commit
 from business.models import DataSource
+from business.postgres_session import Rows
 from business.semantic_layer.model import SemanticLayer, SemanticModel
-from business.session import Rows
 from business.spreadsheets.drafts import SCHEMA, draft_sheets, named
 from business.spreadsheets.queries import SheetLimits, in_child, tables_in, tables_of
 from copilot_site.lib.database import sole_process

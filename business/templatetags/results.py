@@ -12,10 +12,10 @@ from authz.principal import Principal
 from business.explore.links import explore_url
 from business.logical_query.query import LogicalQuery
 from business.models import DataSource
+from business.postgres_session import Rows
 from business.results.cells import is_number, is_year, spoken, told_row
 from business.results.shown_query import ResultTable
-from business.session import Rows
-from knowledge.ingestion.language import language_of
+from knowledge.text.language import language_of
 
 register = template.Library()
 

@@ -5,7 +5,7 @@ Each number is of threads (or seats) that hold at most one connection each; a te
 
 from typing import Final
 
-RUNS: Final = 8  # four lanes of two threads (agent.runs.threads), however many runs there are
+RUNS: Final = 8  # four lanes of two threads (agent.threads), however many runs there are
 SOCKETS: Final = 1  # one thread looks up whose a socket's session is, and a request's that nobody knows yet
 PAGES: Final = 4  # pages, sign-in, history: tens of milliseconds each
 TRANSFERS: Final = 2  # uploads, downloads, searches, queries: a processor or a disk is busy with each

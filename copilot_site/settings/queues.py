@@ -35,7 +35,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         "options": {"expires": AUDIT_SIGNED_EVERY_S},
     },
     # s; roles for rights that nobody has do no harm, they only pile up
-    "sweep walls": {"task": "business.sweep_walls", "schedule": 3600.0, "options": {"expires": 3600}},
+    "sweep sandboxes": {"task": "business.sweep_sandboxes", "schedule": 3600.0, "options": {"expires": 3600}},
     "heartbeat": {"task": "copilot_site.heartbeat", "schedule": 30.0, "options": {"expires": 30}},
     "reap runs": {"task": "agent.reap_runs", "schedule": 10.0, "options": {"expires": 10}},
     "reap ingestion": {"task": "knowledge.reap_ingestion", "schedule": 15.0, "options": {"expires": 15}},

@@ -15,9 +15,9 @@ from copilot_site.lib.benchmarks import Report, Row
 from copilot_site.lib.errors import InvalidInput
 from knowledge.benchmarks.bystanders import Bystanders
 from knowledge.benchmarks.processor_time import system_cpu_s
-from knowledge.engine import engine
 from knowledge.ingestion.completion import is_served
 from knowledge.models import Chunk, Document, KnowledgeBase
+from knowledge.retrieval.engine import engine
 from knowledge.selectors import passage_text
 from knowledge.services.folders import create_knowledge_base
 

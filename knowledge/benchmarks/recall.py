@@ -7,13 +7,13 @@ from django.db import transaction
 
 from authz.principal import Principal
 from copilot_site.lib.progress import progress
-from knowledge.engine import engine
 from knowledge.retrieval.candidates import Candidate, Question, find_candidates, rarest
+from knowledge.retrieval.engine import engine
 from knowledge.retrieval.fusion import fuse
 from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.ranking import CANDIDATES, IMAGINED
-from knowledge.retrieval.terms import query_weights, term_id, terms
 from knowledge.services.indexes import build_in_transaction
+from knowledge.text.terms import query_weights, term_id, terms
 
 TOP = 10
 

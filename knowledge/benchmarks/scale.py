@@ -20,9 +20,9 @@ from knowledge.benchmarks.plans import executed
 from knowledge.benchmarks.recall import TOP, candidates_of, first_ten
 from knowledge.benchmarks.scale_world import Scale, read_sources, remove
 from knowledge.benchmarks.searches import WARM_UP, timed
-from knowledge.engine import engine
 from knowledge.models import KnowledgeBase
 from knowledge.retrieval.candidates import Candidate
+from knowledge.retrieval.engine import engine
 from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.search import search
 

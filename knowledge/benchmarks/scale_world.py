@@ -16,9 +16,9 @@ from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.progress import progress
 from knowledge.benchmarks.rights_world import make_member, make_tree
-from knowledge.engine import engine
 from knowledge.ingestion.rows import IndexRow, copy_rows, write_index_rows
 from knowledge.models import Chunk, ChunkIndex, Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
+from knowledge.retrieval.engine import engine
 from knowledge.services.indexes import drop_indexes, tend_indexes
 
 FOLDERS = 2_223  # with ten in each, 2,000 of them are leaves, which hold the documents

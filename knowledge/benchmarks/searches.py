@@ -21,8 +21,8 @@ from copilot_site.lib.benchmarks import Report, Row
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.progress import progress
 from knowledge.benchmarks.recall import recall_of_indexes
-from knowledge.engine import engine
 from knowledge.models import Chunk, Folder, KnowledgeBase
+from knowledge.retrieval.engine import engine
 from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.search import search
 from knowledge.selectors import base_named
@@ -129,20 +129,20 @@ def _plain_pgvector(text: str) -> None:
 
 
 def timed(ask: Callable[[str], object], questions: Sequence[str]) -> dict[str, float]:
-    """p50 and p95 of the wall, and the mean processor time of this process and its server process, in ms."""
+    """p50 and p95 of the clock, and the mean processor time of this process and its server process, in ms."""
     for text in questions[:WARM_UP]:
         ask(text)
     measured = questions[WARM_UP:]
-    walls = []
+    clocked = []
     cpu = time.process_time(), _server_cpu_s()
     for text in progress(measured, desc="ask", unit="question"):
         began = time.perf_counter()
         ask(text)
-        walls.append((time.perf_counter() - began) * 1e3)
+        clocked.append((time.perf_counter() - began) * 1e3)
     ours, server = time.process_time() - cpu[0], _server_cpu_s() - cpu[1]
     return {
-        "p50": float(np.percentile(walls, 50)),
-        "p95": float(np.percentile(walls, 95)),
+        "p50": float(np.percentile(clocked, 50)),
+        "p95": float(np.percentile(clocked, 95)),
         "processor here": ours / len(measured) * 1e3,
         "processor in PostgreSQL": server / len(measured) * 1e3,
     }

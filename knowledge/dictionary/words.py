@@ -10,9 +10,9 @@ import marisa_trie
 import wordfreq
 
 from knowledge.dictionary.cedict import DictionaryMissing, index_file
-from knowledge.ingestion.chinese_script import simplified
 from knowledge.retrieval.term_weights import WORDS, share_of_passages
-from knowledge.retrieval.terms import is_han, terms
+from knowledge.text.chinese_script import simplified
+from knowledge.text.terms import is_han, terms
 
 Rendering = tuple[str, ...]  # English stems that together translate a word
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from knowledge.embedding.base import Embedder, EmbedderOptions, embedders
 from knowledge.embedding.model_files import INPUT, MODEL, SENTENCE, SPACE, TOKENS, checked_model
 from knowledge.embedding.tokenizer import Tokenizer
-from knowledge.ingestion.chinese_script import simplified
+from knowledge.text.chinese_script import simplified
 
 QUERY, PASSAGE = "query:", "passage:"  # what the model was trained with; the space after it is part of the next word
 COMMON, LEAST_WEIGHT = 4.0, 0.05  # what is as common as "." tells next to nothing; ADR 0004

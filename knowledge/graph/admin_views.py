@@ -17,7 +17,8 @@ from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError, InvalidInput
 from copilot_site.lib.forms import checked
 from knowledge.graph.building import unread
-from knowledge.graph.types import default_types, types_of
+from knowledge.graph.model_types import default_types, types_of
+from knowledge.graph.services import change_graph, merge, refuse, separate
 from knowledge.models import (
     Graph,
     GraphEntity,
@@ -28,7 +29,6 @@ from knowledge.models import (
     GraphSpending,
     KnowledgeBase,
 )
-from knowledge.services.graphs import change_graph, merge, refuse, separate
 
 LONGEST = 3_000  # characters of a list of types
 SHOWN = 50

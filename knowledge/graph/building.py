@@ -4,19 +4,21 @@ It is a step after publishing and apart from it: a document answers whether or n
 is tended later. One process works on a base at a time, so that no two make one entity.
 """
 
+from collections.abc import Iterable
 from uuid import UUID
 
 import structlog
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from authz.people import full_names, unit_names
 from copilot_site.lib.database import sole_process
-from knowledge.graph.certain import Directory, certain
-from knowledge.graph.directory import directory
-from knowledge.graph.forgetting import clear_orphans, empty
-from knowledge.graph.model_reading import read_by_model
-from knowledge.graph.rows import Known, Reading, keep_document, known_in
-from knowledge.graph.spreading import spread
+from knowledge.graph.backfill import spread
+from knowledge.graph.cleanup import clear_orphans, empty
+from knowledge.graph.model_extraction import read_by_model
+from knowledge.graph.names import Names, folded, is_telling
+from knowledge.graph.pattern_extraction import Directory, certain
+from knowledge.graph.storage import Known, Reading, keep_document, known_in
 from knowledge.models import Chunk, Document, Graph, GraphMention, GraphReading, KnowledgeBase
 
 log = structlog.get_logger(__name__)
@@ -88,3 +90,17 @@ def read_document(base: KnowledgeBase, document: Document, known: Known, people:
 def _note(document: Document, *, by_model: bool = False, problem: str = "") -> None:
     values = {"version_id": document.current_version_id, "by_model": by_model, "problem": problem}
     GraphReading.objects.update_or_create(document=document, defaults=values)
+
+
+def directory() -> Directory:
+    """As it is now. A person is looked for by a full name of two words or two characters, a unit as any other name."""
+    return Directory(
+        people=_names(name for name in full_names() if len(name) > 1 and (" " in name or not name.isascii())),
+        units=_names(name for name in unit_names() if is_telling(name)),
+    )
+
+
+def _names(texts: Iterable[str]) -> Names:
+    names = Names()
+    names.add(key for key in map(folded, texts) if key)
+    return names

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from knowledge.ingestion.chinese_script import simplified
-from knowledge.ingestion.normalise import normalise
 from knowledge.models.graph import NAME_LENGTH
+from knowledge.text.chinese_script import simplified
+from knowledge.text.normalise import normalise
 
 SHORT = 5  # letters of an abbreviation that keeps its capitals
 MOST_TOKENS = 24  # of a name: words, or Chinese characters

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from authz.principal import Principal
-from knowledge.graph.walk import Neighbourhood, Reach, about_question
+from knowledge.graph.traversal import Neighbourhood, Reach, about_question
 from knowledge.retrieval.search import Found, Scope, search
 from knowledge.selectors import ShownPassage, passages
 

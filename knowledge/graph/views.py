@@ -12,8 +12,8 @@ from authz.checks import can, get_visible
 from authz.pages import signed_in
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.graph.picture import picture_of
-from knowledge.graph.walk import Reach, about_document, about_entity
+from knowledge.graph.drawing import picture_of
+from knowledge.graph.traversal import Reach, about_document, about_entity
 from knowledge.models import Document, GraphEntity
 
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from uuid import UUID
 
-from knowledge.engine import Engine
 from knowledge.ingestion.rows import IndexRow, write_index_rows
 from knowledge.models import Chunk, ChunkIndex, Document, DocumentVersion
-from knowledge.retrieval.terms import document_terms, lexical_weights
+from knowledge.retrieval.engine import Engine
 from knowledge.selectors import passage_text
+from knowledge.text.terms import document_terms, lexical_weights
 
 BATCH = 32  # passages in one write: a second or two of work
 

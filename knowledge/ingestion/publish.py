@@ -11,11 +11,10 @@ from django.utils import timezone
 from audit.actions import Action
 from audit.record import record
 from copilot_site.lib.registry import Registry
-from knowledge.ingestion.rows import sparse
 from knowledge.ingestion.stages import Written
 from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, DocumentVersion, KnowledgeBase, WebhookEvent
-from knowledge.retrieval.terms import document_terms, lexical_weights
 from knowledge.selectors import passage_text
+from knowledge.text.terms import document_terms, lexical_weights, sparse
 from knowledge.webhooks.announcing import announce_document
 
 published: Registry[Callable[[UUID], None]] = Registry("reader of what is published")

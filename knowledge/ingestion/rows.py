@@ -8,10 +8,10 @@ from uuid import UUID
 import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
-from pgvector import HalfVector, SparseVector
+from pgvector import HalfVector
 from pgvector.psycopg import register_vector
 
-from knowledge.retrieval.terms import TERM_SPACE
+from knowledge.text.terms import sparse
 
 INDEX_COLUMNS = (
     "knowledge_base_id", "chunk_id", "space_id", "folder_id", "document_id", "version_id",
@@ -33,7 +33,6 @@ INDEX_TYPES = (
 )
 TOKEN_COLUMNS = ("knowledge_base_id", "chunk_id", "space_id", "version_id", "packed")
 TOKEN_TYPES = ("uuid", "uuid", "int2", "uuid", "bytea")
-LEXICAL_DIMENSIONS = TERM_SPACE + 1
 
 
 @dataclass(frozen=True)
@@ -84,11 +83,6 @@ def write_index_rows(rows: Sequence[IndexRow]) -> None:
             if row.packed is not None
         ],
     )
-
-
-def sparse(weights: Mapping[int, float]) -> SparseVector:
-    """Term weights as pgvector takes them; its dimensions count from 0 here and from 1 in SQL."""
-    return SparseVector(dict(weights), LEXICAL_DIMENSIONS)
 
 
 def copy_rows(table: str, columns: Sequence[str], types: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:

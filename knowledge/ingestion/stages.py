@@ -18,10 +18,8 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 
 from knowledge import titles
-from knowledge.engine import engine
 from knowledge.ingestion.chunking import ChunkDraft, chunk_document
 from knowledge.ingestion.indexing import batches, index_rows, passages_to_index, write_placed
-from knowledge.ingestion.language import language_of
 from knowledge.ingestion.lease import fenced
 from knowledge.ingestion.pictures import with_pictures
 from knowledge.ingestion.rows import IndexRow
@@ -30,6 +28,8 @@ from knowledge.parsers.base import PARSER_VERSION, ParsedDocument, Rejected
 from knowledge.parsers.detect import parser_for_name
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.sandbox import parse_in_child
+from knowledge.retrieval.engine import engine
+from knowledge.text.language import language_of
 
 Report = Callable[[int, int], None]
 """Told how many passages (or pictures) are done, of how many."""

@@ -61,7 +61,7 @@ class KnowledgeBase(models.Model):
         default=Graph.CERTAIN,
         help_text=_("What documents name and say about it, for questions over several documents. A model costs money."),
     )
-    graph_types = models.JSONField(default=dict, blank=True, editable=False)  # knowledge.graph.types
+    graph_types = models.JSONField(default=dict, blank=True, editable=False)  # knowledge.graph.model_types
     average_terms = models.FloatField(default=250.0, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 

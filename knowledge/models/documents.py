@@ -41,7 +41,7 @@ class StageStatus(models.TextChoices):
 
 def reason_text(code: str, params: dict[str, str | int | float]) -> str:
     """The sentence for a stored failure, in the reader's language."""
-    from knowledge.parsers.reasons import REASONS
+    from knowledge.failure_reasons import REASONS
 
     return gettext(REASONS[code]) % params
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from copilot_site.lib.registry import Registry, load_modules
-from knowledge.ingestion.normalise import normalise
+from knowledge.failure_reasons import REASONS
 from knowledge.parsers.hidden import Hidden, HiddenReason, marks_in, without_marks
 from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.reasons import REASONS
+from knowledge.text.normalise import normalise
 
 PARSER_VERSION = 4
 """Counted up when what parsers give changes for files that were read before: `manage.py reread` finds those."""

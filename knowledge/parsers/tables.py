@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from knowledge.ingestion.normalise import normalise
+from knowledge.text.normalise import normalise
 
 _MAX_COLUMN_SPAN = 100
 _MAX_ROW_SPAN = 1000

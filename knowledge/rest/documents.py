@@ -21,7 +21,7 @@ from copilot_site.lib.files import StreamedFile
 from copilot_site.lib.openapi import BINARY, operation
 from copilot_site.lib.pagination import CappedOffsets
 from copilot_site.lib.strict_serializers import Filters, Input, OffsetFilters
-from knowledge.document_view import open_passages
+from knowledge.document_text import open_passages
 from knowledge.models import Chunk, Document, DocumentVersion, Folder, ParseStatus
 from knowledge.rest.serializers import (
     LANGUAGES,

@@ -15,7 +15,7 @@ from copilot_site.lib.strict_serializers import Input
 from knowledge.models import DocumentField, FieldKind, KnowledgeBase
 from knowledge.rest.documents import READ, shown_document
 from knowledge.rest.serializers import DocumentSerializer
-from knowledge.services.metadata import MOST_FIELDS, FieldSpec, change_metadata, fields_of, set_fields
+from knowledge.services.fields import MOST_FIELDS, FieldSpec, change_metadata, fields_of, set_fields
 
 
 class FieldInput(Input):

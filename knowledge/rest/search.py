@@ -20,7 +20,7 @@ from copilot_site.lib.strict_serializers import Input
 from knowledge.embedding.base import EmbeddingError
 from knowledge.rest.serializers import LANGUAGES
 from knowledge.retrieval.search import Found, Hit, Scope, Scores, search_knowledge
-from knowledge.services.metadata import conditions_of
+from knowledge.services.fields import conditions_of
 
 log = structlog.get_logger(__name__)
 

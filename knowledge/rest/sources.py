@@ -20,7 +20,9 @@ from copilot_site.lib.openapi import operation
 from copilot_site.lib.registry import UnknownName
 from copilot_site.lib.strict_serializers import Filters, Input
 from knowledge.models import Document, Every, Source, SourceRun, Trigger
-from knowledge.services.sources import (
+from knowledge.sources.origin import Origin, origin_of
+from knowledge.sources.reading import Preview, kind_of
+from knowledge.sources.services import (
     delete_source,
     get_source,
     may_connect,
@@ -29,8 +31,6 @@ from knowledge.services.sources import (
     seen_sources,
     try_source,
 )
-from knowledge.sources.origin import Origin, origin_of
-from knowledge.sources.reading import Preview, kind_of
 from knowledge.sources.tasks import queue_run
 
 KEPT = (TokenScope.INGEST,)

@@ -22,10 +22,10 @@ from pgvector import HalfVector
 
 from authz.principal import Principal
 from copilot_site.lib.database import prepared_cursor
-from knowledge.ingestion.rows import sparse
 from knowledge.retrieval.conditions import holding, named
 from knowledge.retrieval.plan import Plan, Scope, visible_ids
 from knowledge.selectors import ShownPassage
+from knowledge.text.terms import sparse
 
 RARE_TERM_BUDGET = (
     3_000  # chunks holding the rare terms, scaled by corpus / visible; source: our measurement in ADR 0004

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
-from knowledge.engine import Engine, engine, reranker
-from knowledge.ingestion.normalise import normalise
 from knowledge.retrieval.candidates import Candidate, Finalists, Question, find_candidates, rarest
+from knowledge.retrieval.engine import Engine, engine, reranker
 from knowledge.retrieval.fusion import FIRST, WEIGHT, fuse, said_together, supported
 from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.rerank import base as rerank
-from knowledge.retrieval.terms import query_weights, term_id, terms
 from knowledge.selectors import ShownPassage
+from knowledge.text.normalise import normalise
+from knowledge.text.terms import query_weights, term_id, terms
 
 log = structlog.get_logger(__name__)
 

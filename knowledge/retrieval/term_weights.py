@@ -14,7 +14,7 @@ from typing import Final
 
 import wordfreq
 
-from knowledge.retrieval.terms import is_han, query_weights, term_id, terms
+from knowledge.text.terms import is_han, query_weights, term_id, terms
 
 IMAGINED: Final = 1_000  # passages of ordinary text beside those of a base; 300 and 3,000 do much the same, ADR 0006
 WORDS: Final = 100  # of an ordinary passage

@@ -10,8 +10,6 @@ from django.utils import timezone
 
 from audit.actions import Action
 from audit.record import record
-from knowledge.engine import engine
-from knowledge.ingestion.chinese_script import traditional_characters
 from knowledge.ingestion.indexing import batches, index_rows, passages_to_index, write_placed
 from knowledge.ingestion.publish import withdraw
 from knowledge.ingestion.stages import cut
@@ -28,8 +26,10 @@ from knowledge.models import (
     StageStatus,
 )
 from knowledge.parsers.base import APART_SINCE, PARSER_VERSION, PICTURES_SINCE, WITH_PICTURES
-from knowledge.retrieval.terms import document_terms, term_id
+from knowledge.retrieval.engine import engine
 from knowledge.selectors import passage_text
+from knowledge.text.chinese_script import traditional_characters
+from knowledge.text.terms import document_terms, term_id
 
 
 def published_versions() -> Sequence[DocumentVersion]:

@@ -13,9 +13,9 @@ from pydantic.fields import FieldInfo
 
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Every, KnowledgeBase, Source
-from knowledge.services.sources import FIELDS
 from knowledge.sources.base import words_of
 from knowledge.sources.reading import checked_settings, kind_of
+from knowledge.sources.services import FIELDS
 
 LONGEST = 2_000  # characters of one setting
 

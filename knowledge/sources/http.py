@@ -48,14 +48,22 @@ class _Session(Session):
 
 
 class Client:
-    """One run's way out. headers: sent to the origin of `base` alone, such as what signs in."""
+    """One run's way out. headers: sent to the origin of `base` alone, such as what signs in; sign: likewise, for each request's
+    method and address.
+    """
 
     def __init__(
-        self, base: str, *, headers: Mapping[str, str] | None = None, pace: Callable[[], None] = lambda: None
+        self,
+        base: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        sign: Callable[[str, str], Mapping[str, str]] | None = None,
+        pace: Callable[[], None] = lambda: None,
     ) -> None:
         self._session = _Session(pages())
         self._session.headers["User-Agent"] = AGENT
         self._origin, self._own, self._pace = origin_of(base), dict(headers or {}), pace
+        self._sign = sign or (lambda _method, _url: {})
 
     def get(self, url: str, *, headers: Mapping[str, str] | None = None) -> Answer:
         return self.request("GET", url, headers=headers)
@@ -92,7 +100,8 @@ class Client:
     def _once(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
         parsed_url(url)  # before anything of it is sent
         self._pace()
-        sent = {**headers, **(self._own if origin_of(url) == self._origin else {})}
+        own = {**self._own, **self._sign(method, url)} if origin_of(url) == self._origin else {}
+        sent = {**headers, **own}
         try:
             with self._session.request(
                 method, url, headers=sent, data=body, stream=True, allow_redirects=False, timeout=(CONNECT_S, SILENCE_S)

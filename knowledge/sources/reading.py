@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+from unicodedata import normalize
 from uuid import UUID, uuid4
 
 import structlog
@@ -19,11 +20,10 @@ from copilot_site.lib.sealing import SealBroken, seal, unseal
 from knowledge.models import Source, SourceRun, Trigger
 from knowledge.sources.base import Connector, Item, Known, Missed, Reading, Settings, connectors, load, words_of
 from knowledge.sources.files import remove_cache
-from knowledge.sources.intake import taken_in
-from knowledge.sources.keeping import PROGRESS_S, Keeper, items_of
 from knowledge.sources.rights import CLOSED, require_met, said_rights, take_rights
 from knowledge.sources.runs import Overtaken, begin, failures_in_a_row, finish, keep, storable
 from knowledge.sources.schedule import Pace, next_time
+from knowledge.sources.sync import PROGRESS_S, Keeper, items_of
 
 log = structlog.get_logger(__name__)
 TITLES = 10  # that a try shows
@@ -73,6 +73,7 @@ def preview(source: Source, *, secret: str) -> Preview:
     try:
         connector = _connector(source, Reading(secret, pace=Pace(source.most_per_minute), cache=cache))
         try:
+            said_rights(source, connector)
             return _previewed(connector)
         finally:
             connector.close()
@@ -184,3 +185,20 @@ def opened_secret(source: Source) -> str:
 
 def _purpose(address: str) -> str:
     return f"copilot source of documents {address}"
+
+
+MOST = {"id": 1_000, "path": 1_000, "url": 2_048}  # characters, as SourceItem has them
+
+
+def taken_in(each: Item | Missed) -> Item | Missed:
+    """An item with its path in NFC, as rules are read; one that could not be stored is missed, and the others come all the same."""
+    if isinstance(each, Missed):
+        return each
+    for name, most in MOST.items():
+        text = getattr(each, name)
+        if text != storable(text):
+            return Missed(storable(each.id), _("Its name has characters that cannot be stored: rename it there."))
+        if len(text) > most:
+            said = _("Its name or address has more than %(most)s characters: shorten it there.")
+            return Missed(storable(each.id), said % {"most": most})
+    return replace(each, path=normalize("NFC", each.path))

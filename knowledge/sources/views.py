@@ -20,7 +20,10 @@ from copilot_site.lib.registry import UnknownName
 from knowledge.models import KnowledgeBase, Source, SourceItem, SourceRun, Trigger
 from knowledge.services.folders import ensure_path, root_folder
 from knowledge.services.paths import names_in
-from knowledge.services.sources import (
+from knowledge.sources.base import connectors, load
+from knowledge.sources.forms import SourceForm
+from knowledge.sources.reading import Preview, kind_of
+from knowledge.sources.services import (
     delete_source,
     get_source,
     hooked_source,
@@ -32,9 +35,6 @@ from knowledge.services.sources import (
     seen_sources,
     try_source,
 )
-from knowledge.sources.base import connectors, load
-from knowledge.sources.forms import SourceForm
-from knowledge.sources.reading import Preview, kind_of
 from knowledge.sources.tasks import queue_run
 
 RUNS_SHOWN = 20

@@ -4,7 +4,7 @@ from django import template
 from django.http import HttpRequest
 
 from authz.principal import Principal
-from knowledge.services.sources import may_connect, seen_sources
+from knowledge.sources.services import may_connect, seen_sources
 
 register = template.Library()
 

@@ -21,8 +21,8 @@ from knowledge.evaluation.datasets import Dataset, Query, load_dataset
 from knowledge.retrieval.fusion import POOLED_WEIGHT, fuse, supported
 from knowledge.retrieval.rerank.base import Candidate, Question
 from knowledge.retrieval.rerank.maxsim import MaxSimReranker, pack
-from knowledge.retrieval.terms import document_terms, lexical_weights, query_weights, term_id, terms
 from knowledge.retrieval.token_vectors import SENTENCE_SCALE, pooled
+from knowledge.text.terms import document_terms, lexical_weights, query_weights, term_id, terms
 
 DATA = Path(os.environ.get("COPILOT_DATA", "../shared/data"))
 CACHE = Path(os.environ.get("COPILOT_BENCH_CACHE", ".copilot/bench"))

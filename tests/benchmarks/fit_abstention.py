@@ -1,4 +1,4 @@
-"""Fit the judgement whether an answer is confirmed, print its curves, and write `agent/grounding/models.json`.
+"""Fit the judgement whether an answer is confirmed, print its curves, and write `agent/answerability/models.json`.
 
     python manage.py evaluate_answers DIR --as USER --hide-relevant --signals squad2_dev.jsonl     (so for each set)
     python -m tests.benchmarks.fit_abstention squad2_dev.jsonl cmrc2018.jsonl [--write]
@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from agent.grounding import answerability
-from agent.grounding.answerability import SIGNALS
+from agent.answerability import classifier as answerability
+from agent.answerability.classifier import SIGNALS
 
 SCRIPT_OF = {"squad2_dev": "other", "cmrc2018": "zh"}  # set → whose questions its models are for
 RIDGE = 1.0  # on standardised signals; 10 and 30 change no figure by more than 0.5

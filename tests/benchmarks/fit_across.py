@@ -4,7 +4,7 @@
 
 Every question of the set is asked of the documents of the other language alone, once by one who may read what answers it (open) and once
 by one who may not (hidden). Every printed share is cross-validated over five folds of articles; `main(…, writes=True)` makes
-agent/cross_lingual/model.json anew. Takes minutes.
+agent/quotations/cross_lingual.json anew. Takes minutes.
 """
 
 import json
@@ -17,18 +17,18 @@ from pathlib import Path
 import numpy as np
 from django.conf import settings
 
-from agent.cross_lingual import fallback
-from agent.cross_lingual.term_bridge import TermBridge
-from agent.evaluation import TOP_K, area, plain
+from agent.evaluation.answers import TOP_K, area, plain
 from agent.extractive.candidates import MEASURES
 from agent.extractive.questions import analyse
-from agent.providers.extractive import passages_of
+from agent.extractive.term_bridge import TermBridge
+from agent.quotations import cross_lingual as fallback
+from agent.quotations.answers import passages_of
 from authz.principal import Principal
 from knowledge.dictionary.words import dictionary
-from knowledge.engine import sentence_embedder
 from knowledge.evaluation.corpus import LoadedCorpus, hidden, load_corpus
 from knowledge.evaluation.datasets import Dataset, Query, load_dataset
 from knowledge.evaluation.runs import Languages, scope_of
+from knowledge.retrieval.engine import sentence_embedder
 from knowledge.retrieval.search import search
 from tests.benchmarks.fit_abstention import Array, Case, fit, held_out
 

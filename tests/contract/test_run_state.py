@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from agent.cited_answer import Draft, Output
 from agent.events import StopReason
-from agent.output import Draft, Output
 from agent.state import (
     Authz,
     EvidenceItem,

@@ -8,9 +8,10 @@ from uuid import uuid4
 import pytest
 from django.db.models import Q, Value
 
+from agent.fencing import MOST_CHARACTERS, bounded
+from agent.tool_names import ALIASES, ORDER
 from agent.tools import base
-from agent.tools.base import ALIASES, ORDER, Tool, ToolContext, default_names, in_order, specification, tools
-from agent.tools.output import MOST_CHARACTERS, bounded
+from agent.tools.base import Tool, ToolContext, default_names, in_order, specification, tools
 from agent.tools.thinking import Thinking
 from audit.actions import Action
 from audit.models import Entry

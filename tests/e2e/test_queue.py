@@ -8,8 +8,8 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect
 
+from agent.conversations.sessions import create_session
 from agent.models import Message
-from agent.sessions import create_session
 from authz.principal import Principal
 from tests.factories import allow, make_user
 from tests.integration.agent.conversations import LEAVE

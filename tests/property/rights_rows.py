@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from authz.models import FolderGroupGrant, FolderUserGrant, KnowledgeBaseGroupGrant, KnowledgeBaseUserGrant, OrgUnit
 from authz.principal import Principal
 from authz.units import create_unit
-from knowledge.engine import engine
 from knowledge.ingestion.publish import count_passages
 from knowledge.ingestion.rows import IndexRow, write_index_rows
 from knowledge.ingestion.stages import save_parsed
@@ -28,6 +27,7 @@ from knowledge.models import (
     KnowledgeBase,
 )
 from knowledge.parsers.base import Block, ParsedDocument
+from knowledge.retrieval.engine import engine
 from knowledge.services.folders import root_folder
 from tests.factories import make_base, make_folder, make_group, make_user, prepare_embedder
 from tests.property.rights_model import BASES, GROUPS, PEOPLE, UNITS, Holder, Place

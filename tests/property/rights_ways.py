@@ -13,7 +13,7 @@ from django.urls import reverse
 from agent.models import Citation, Message, Role, Session
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.graph.walk import Reach, about_question
+from knowledge.graph.traversal import Reach, about_question
 from knowledge.models import (
     Chunk,
     ChunkIndex,

@@ -12,7 +12,7 @@ from authz.grants import give, take_back
 from authz.permissions import Right
 from authz.principal import Principal
 from knowledge.graph.building import fill
-from knowledge.graph.walk import Reach, about_question
+from knowledge.graph.traversal import Reach, about_question
 from knowledge.models import Chunk, Document, KnowledgeBase
 from knowledge.retrieval.search import Scope
 from tests.factories import make_base, make_document, make_folder, make_user

@@ -19,9 +19,9 @@ from django.test import Client
 from django.utils import timezone
 
 from agent import revocation
+from agent.conversations.sessions import create_session
 from agent.runs import follow
 from agent.runs.start import ask
-from agent.sessions import create_session
 from authz.grants import deny
 from authz.models import KnowledgeBaseUserGrant
 from authz.permissions import Right

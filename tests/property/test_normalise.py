@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from knowledge.ingestion.normalise import normalise
+from knowledge.text.normalise import normalise
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))  # lone surrogates and unassigned code points too
 

@@ -7,15 +7,15 @@ from asgiref.sync import async_to_sync
 from django.core.management.base import BaseCommand, CommandParser
 from django.utils.translation import gettext as _
 
+from agent.conversations.presentation.message import ShownMessage
+from agent.conversations.sessions import create_session, get_message
 from agent.runs.start import ask, check_question
-from agent.sessions import create_session, get_message
-from agent.shown.message import ShownMessage
 from authz.principal import Principal
 from business.results.report import markdown_table
 from copilot_site.lib.commands import one_sentence, reader_may_leave
-from knowledge.ingestion.language import language_of
 from knowledge.retrieval.search import Scope
 from knowledge.selectors import base_named
+from knowledge.text.language import language_of
 
 
 class Command(BaseCommand):

@@ -7,12 +7,12 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.core.management.base import BaseCommand
 
+from agent.evaluation.sql import served_by
 from agent.prompting import prompt
 from agent.providers.base import ModelError
 from agent.providers.configured import connect
 from agent.providers.openai_compatible import ServedModel
 from agent.providers.structured import complete
-from agent.sql_evaluation import served_by
 from business.inference.described import describe_layer
 from business.models import DataSource
 from business.semantic_layer.model import SemanticLayer

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from agent.evaluation import AnswerEvaluation, report_of
+from agent.evaluation.answers import AnswerEvaluation, report_of
 from authz.principal import Principal
 from copilot_site.lib.file_arguments import file_to_write
 from knowledge.evaluation.command import EvaluationCommand

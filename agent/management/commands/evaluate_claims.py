@@ -11,10 +11,10 @@ from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from agent.claim_evaluation import Claim, ClaimReport, measured, right_judge
+from agent.evaluation.claims import Claim, ClaimReport, measured, right_judge
+from agent.evaluation.scripted_service import scripted_service
 from agent.providers.configured import connect, served_model
 from agent.providers.openai_compatible import ServedModel
-from agent.scripted_service import scripted_service
 from business.jsonl import read_jsonl
 from copilot_site.lib.commands import one_sentence
 from copilot_site.lib.errors import InvalidInput

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from agent.dialog_evaluation import Dialog, measured
+from agent.evaluation.dialogs import Dialog, measured
 from business.jsonl import read_jsonl
 from copilot_site.lib.commands import one_sentence
 from copilot_site.lib.file_arguments import file_to_write, read_text

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from agent.intent_evaluation import COUNTS, Intent, measured
+from agent.evaluation.intents import COUNTS, Intent, measured
 from business.jsonl import read_jsonl
 from copilot_site.lib.commands import one_sentence
 from copilot_site.lib.file_arguments import file_to_write, read_text

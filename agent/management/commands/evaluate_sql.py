@@ -12,10 +12,10 @@ from typing import Any, get_args
 from asgiref.sync import async_to_sync
 from django.core.management.base import BaseCommand
 
+from agent.evaluation.sql import by_model, by_words, examples_for, served_by, served_gold
 from agent.providers.base import ChatModel, ModelError
 from agent.providers.configured import connect
 from agent.providers.openai_compatible import ServedModel
-from agent.sql_evaluation import by_model, by_words, examples_for, served_by, served_gold
 from authz.principal import Principal
 from business.evaluation.ceilings import Replies
 from business.evaluation.linking import linker_for

@@ -7,9 +7,9 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
-from agent.model_settings import AgentProfile
-from agent.skills import keeping
-from agent.skills.models import Skill, Verdict
+from agent.models import AgentProfile, Skill
+from agent.models.skills import Verdict
+from agent.skills import services as keeping
 from agent.skills.packages import Package, package_in, read_package
 from agent.skills.shipped_skills import shipped_names, shipped_package
 from copilot_site.lib.errors import CopilotError

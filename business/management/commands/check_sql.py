@@ -1,4 +1,4 @@
-"""What the walls say to statements: JSON lines in, JSON lines out."""
+"""What guard and sandbox say to statements: JSON lines in, JSON lines out."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Judge the walls around business data by a file of cases."""
+"""Judge what protects business data by a file of cases."""
 
 import json
 from argparse import ArgumentParser
@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from business.evaluation.guard_cases import arena, judge_all, read_case_file
-from business.execute import Wall
+from business.execute import Protection
 from copilot_site.lib.commands import one_sentence
 from copilot_site.lib.file_arguments import file_to_write
 
@@ -20,14 +20,14 @@ class Command(BaseCommand):
         parser.add_argument("cases", type=Path, help="JSON lines: id, sql, expect (allow or deny)")
         parser.add_argument("--seed", type=Path, required=True, help="SQL file that fills an empty database")
         parser.add_argument("--unit", required=True, help="org unit of the person, as the rows name it")
-        parser.add_argument("--wall", choices=[wall.value for wall in Wall], default=Wall.BOTH.value)
+        parser.add_argument("--protection", choices=[each.value for each in Protection], default=Protection.BOTH.value)
         parser.add_argument("--json", type=file_to_write, help="write the report to this file, too")
 
     def handle(self, **options: Any) -> None:
         with one_sentence():
             cases = read_case_file(options["cases"])
             with arena(options["seed"], options["unit"]) as place:
-                report = judge_all(cases, place, Wall(options["wall"])).as_json()
+                report = judge_all(cases, place, Protection(options["protection"])).as_json()
         text = json.dumps(report, ensure_ascii=False, indent=2)
         if options["json"]:
             options["json"].write_text(text + "\n")

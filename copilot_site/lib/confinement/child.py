@@ -1,6 +1,6 @@
 """The process that shuts itself in and then becomes the script. Started by `running`; imports nothing of the product.
 
-Whatever keeps a wall from standing ends it before the script: it never runs bare.
+Whatever keeps a layer from holding ends it before the script: it never runs bare.
 """
 
 import os
@@ -15,7 +15,7 @@ from .kernel import CannotConfine, drop_capabilities
 from .plan import Namespaces, Plan
 
 NOT_CONFINED = 97
-"""Exit status: a wall does not stand, and nothing ran."""
+"""Exit status: a layer does not hold, and nothing ran."""
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
 
 
@@ -35,9 +35,9 @@ def main(told: str) -> None:
 
 
 def _shut_in(plan: Plan) -> None:
-    walls, limits = plan.walls, plan.limits
+    isolation, limits = plan.isolation, plan.limits
     devices = [path for path in DEVICES if Path(path).exists()]
-    if walls.namespaces is Namespaces.OWN:
+    if isolation.namespaces is Namespaces.OWN:
         root = str(Path(plan.writable[0]).parent / "root")
         namespaces.enter(root, readable=plan.readable, writable=plan.writable, devices=devices)
     os.chdir(plan.writable[0])
@@ -47,10 +47,10 @@ def _shut_in(plan: Plan) -> None:
         file_bytes=limits.file_bytes,
         open_files=limits.open_files,
     )
-    if walls.namespaces is not Namespaces.NONE:  # where it is counted for this process alone
+    if isolation.namespaces is not Namespaces.NONE:  # where it is counted for this process alone
         resource.setrlimit(resource.RLIMIT_NPROC, (limits.threads, limits.threads))
-    if walls.landlock:
-        landlock.restrict(walls.landlock, readable=plan.readable, writable=plan.writable, devices=devices)
+    if isolation.landlock:
+        landlock.restrict(isolation.landlock, readable=plan.readable, writable=plan.writable, devices=devices)
     drop_capabilities()
     seccomp.restrict()
 

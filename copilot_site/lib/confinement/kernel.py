@@ -10,7 +10,7 @@ PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
 
 
 class CannotConfine(Exception):
-    """The kernel refuses a wall."""
+    """The kernel refuses a layer."""
 
 
 def called(name: str, *arguments: object) -> int:

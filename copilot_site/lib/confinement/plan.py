@@ -36,7 +36,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Walls:
+class Isolation:
     """What holds a process. landlock: version of its interface, 0 where there is none."""
 
     namespaces: Namespaces
@@ -54,7 +54,7 @@ class Plan:
     search_path: tuple[str, ...]
     readable: tuple[str, ...]
     writable: tuple[str, ...]
-    walls: Walls
+    isolation: Isolation
     limits: Limits = field(default_factory=Limits)
 
     def to_json(self) -> str:
@@ -64,6 +64,6 @@ class Plan:
     def from_json(cls, text: str) -> "Plan":
         """Raises ValueError, KeyError, TypeError for what is none."""
         given: dict[str, Any] = json.loads(text)
-        walls = Walls(Namespaces(given["walls"]["namespaces"]), given["walls"]["landlock"])
+        isolation = Isolation(Namespaces(given["isolation"]["namespaces"]), given["isolation"]["landlock"])
         paths = {name: tuple(given[name]) for name in ("arguments", "search_path", "readable", "writable")}
-        return cls(script=given["script"], **paths, walls=walls, limits=Limits(**given["limits"]))
+        return cls(script=given["script"], **paths, isolation=isolation, limits=Limits(**given["limits"]))

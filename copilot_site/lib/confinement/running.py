@@ -1,4 +1,4 @@
-"""Run a script behind the walls of this machine, and take out what it made."""
+"""Run a script confined as this machine can, and take out what it made."""
 
 import asyncio
 import os
@@ -13,8 +13,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from .child import NOT_CONFINED
-from .plan import Limits, Walls
-from .walls import command, environment, plan_in, scratch
+from .isolation import command, environment, plan_in, scratch
+from .plan import Isolation, Limits
 
 AT_ONCE = 2  # scripts of this process; each may take as much memory as its limits say
 _LOOK_S = 0.1  # between two looks at what was written, or for a free place
@@ -62,7 +62,7 @@ class _Said:
 
 
 async def run_confined(
-    within: Walls,
+    within: Isolation,
     files: Mapping[str, bytes],
     script: str,
     arguments: Sequence[str] = (),
@@ -91,7 +91,13 @@ async def _place() -> AsyncIterator[None]:
 
 
 async def _run(
-    within: Walls, files: Mapping[str, bytes], script: str, arguments: Sequence[str], *, stdin: bytes, limits: Limits
+    within: Isolation,
+    files: Mapping[str, bytes],
+    script: str,
+    arguments: Sequence[str],
+    *,
+    stdin: bytes,
+    limits: Limits,
 ) -> Ran:
     with scratch(within) as folder:
         for name, data in files.items():

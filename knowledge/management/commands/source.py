@@ -26,9 +26,9 @@ from knowledge.models import (
 )
 from knowledge.services.folders import ensure_path, root_folder
 from knowledge.services.paths import names_in
-from knowledge.services.sources import save_source
 from knowledge.sources.base import connectors, load
 from knowledge.sources.reading import checked_settings, kind_of, opened_secret, preview, read_source
+from knowledge.sources.services import save_source
 
 
 class Command(BaseCommand):

@@ -14,9 +14,9 @@ from markdown_it.tree import SyntaxTreeNode
 from knowledge.parsers import detect
 from knowledge.parsers.base import Block, ParsedDocument, block, parsers, with_pieces
 from knowledge.parsers.encoding import read_text
-from knowledge.parsers.formats.text import join_lines
 from knowledge.parsers.hidden import Hidden
 from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.lines import join_lines
 from knowledge.parsers.markdown_html import TAG, take_unseen_html
 from knowledge.parsers.tables import html_rows, pipe_table
 

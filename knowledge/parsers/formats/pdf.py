@@ -14,7 +14,6 @@ from typing import Any
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
-from knowledge.ingestion.normalise import normalise
 from knowledge.parsers import detect
 from knowledge.parsers.base import Block, ParsedDocument, ParseFailed, Picture, Rejected, hidden_block, parsers
 from knowledge.parsers.limits import ParseLimits
@@ -23,6 +22,7 @@ from knowledge.parsers.pdf_geometry import Page, Segment, Table
 from knowledge.parsers.pdf_hidden import Visibility
 from knowledge.parsers.pdf_layout import blocks_of
 from knowledge.parsers.precheck import check_file_size, check_text_size
+from knowledge.text.normalise import normalise
 from knowledge.titles import stated_title
 
 _HYPHEN = "\x02"  # PDFium's mark for a word cut at a line end

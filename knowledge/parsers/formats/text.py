@@ -1,7 +1,6 @@
 """Plain text: paragraphs between blank lines; lines in capitals and numbered Chinese titles above them are headings."""
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 from knowledge.parsers import detect
@@ -14,7 +13,6 @@ _CHAPTER = re.compile(rf"\s*第\s*{_NUMBER}\s*([编篇部章节])(?:[\s:：][^�
 _LEVELS = {"编": 1, "篇": 1, "部": 1, "章": 1, "节": 2}
 _CHINESE_SECTION = re.compile(r"[一二三四五六七八九十]{1,3}、[^。！？；，]{1,30}")
 _CAPITALS = re.compile(r"(?:\d+(?:\.\d+)*[.)]?\s+)?[A-Z][^a-z]{2,60}[^a-z.,;:]")
-_WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff60]")
 
 
 class TextParser:
@@ -49,17 +47,6 @@ def _heading_level(line: str, *, is_first: bool) -> int | None:
     if is_first and (_CHINESE_SECTION.fullmatch(line.strip()) or _CAPITALS.fullmatch(line.strip())):
         return 2
     return None
-
-
-def join_lines(lines: Iterable[str]) -> str:
-    """Wrapped lines as one: a space between words, nothing between Chinese characters."""
-    joined = ""
-    for line in (line.strip() for line in lines):
-        if joined and line:
-            between_wide = _WIDE.match(joined[-1]) and _WIDE.match(line[0])
-            joined += "" if between_wide else " "
-        joined += line
-    return joined
 
 
 parsers.add(TextParser.name, TextParser())

@@ -4,21 +4,18 @@ import xmlrpc.client
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from html import escape
 from typing import Any
 from urllib.parse import quote
 from xml.parsers.expat import ExpatError
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from lxml import html
 from pydantic import field_validator
 
 from knowledge.sources import base
 from knowledge.sources.base import Content, Item, Missed, Reading, Unreadable, asked
 from knowledge.sources.http import Client, plausible, require_safe
-
-HEADINGS = "//h1[@id] | //h2[@id] | //h3[@id] | //h4[@id] | //h5[@id]"
+from knowledge.sources.wiki_pages import document_of, sections_of_html
 
 
 class DokuWikiSettings(base.Settings):
@@ -71,11 +68,9 @@ class DokuWikiConnector(base.Connector):
         said = str(self._call("wiki.getPageHTML", item.id))
         if not said.strip():
             raise Unreadable(gettext("%(path)s is not there any more.") % {"path": item.id})
-        body = html.fromstring(f"<div>{said}</div>")
-        sections = tuple((" ".join(each.text_content().split()), each.get("id")) for each in body.xpath(HEADINGS))
+        sections = sections_of_html(said)
         title = sections[0][0] if sections else item.id.rpartition(":")[2]
-        page = f'<html><head><meta charset="utf-8"><title>{escape(title)}</title></head><body>{said}</body></html>'
-        return Content(page.encode(), title=title, author=self._author(item.id), sections=sections)
+        return Content(document_of(title, said), title=title, author=self._author(item.id), sections=sections)
 
     def close(self) -> None:
         self._client.close()

@@ -15,6 +15,7 @@ from pydantic import field_validator
 from knowledge.sources import base
 from knowledge.sources.base import Content, Item, Missed, Reading, Unreadable, asked
 from knowledge.sources.http import Client, plausible, require_safe
+from knowledge.sources.wiki_pages import document_of
 
 PAGES_A_REQUEST = 50
 LONGEST_NAME = 120  # characters of one part of a path
@@ -86,9 +87,7 @@ class MediaWikiConnector(base.Connector):
             disablelimitreport=1,
         )["parse"]
         sections = tuple((_plain(each["line"]), str(each["anchor"])) for each in said["sections"] if each.get("anchor"))
-        title = escape(item.title)
-        page = f'<html><head><meta charset="utf-8"><title>{title}</title></head><body><h1>{title}</h1>{said["text"]}</body></html>'
-        return Content(page.encode(), sections=sections)
+        return Content(document_of(item.title, f"<h1>{escape(item.title)}</h1>{said['text']}"), sections=sections)
 
     def close(self) -> None:
         self._client.close()

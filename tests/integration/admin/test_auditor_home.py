@@ -15,7 +15,7 @@ from copilot_site.admin_home.log import log_home
 from copilot_site.admin_home.waiting import waiting_for
 from demo.company import load_company
 from demo.hints import login_hints
-from knowledge.browsing import reviews_due
+from knowledge.library import reviews_due
 from knowledge.models import Document
 from tests.factories import allow, make_user
 from tests.integration.governance.world import World, client_of, staff

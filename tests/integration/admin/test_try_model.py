@@ -10,8 +10,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from agent.model_keys import save_language_model
 from agent.models import LanguageModel
+from agent.providers.keys import save_language_model
 from audit.actions import Action
 from audit.models import Entry
 from tests.factories import make_user

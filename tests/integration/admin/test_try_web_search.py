@@ -8,8 +8,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from agent.model_keys import opened
 from agent.models import WebHost, WebSearchProvider
+from agent.providers.keys import opened
 from agent.web.hosts import HostRules
 from agent.web.providers.base import kinds
 from agent.web.searching import SearchFailed, search, service_of

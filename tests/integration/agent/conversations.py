@@ -7,12 +7,12 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
+from agent.answerability import classifier as answerability
+from agent.conversations.sessions import create_session
 from agent.events import Answer, Event, References
 from agent.extractive import closest
-from agent.grounding import answerability
 from agent.models import Message, Role, Session
 from agent.runs.start import ask
-from agent.sessions import create_session
 from authz.principal import Principal
 from knowledge.models import Document, KnowledgeBase
 from tests.factories import allow, make_base, make_document, make_user

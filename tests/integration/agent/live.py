@@ -8,6 +8,7 @@ from uuid import UUID
 from asgiref.sync import async_to_sync, sync_to_async
 from pydantic import TypeAdapter
 
+from agent.conversations.sessions import create_session
 from agent.events import Event
 from agent.models import Session
 from agent.profiles import Options
@@ -15,7 +16,6 @@ from agent.runs.follow import follow
 from agent.runs.log import Entry
 from agent.runs.run import launch
 from agent.runs.start import begin
-from agent.sessions import create_session
 from authz.principal import Principal
 from knowledge.retrieval.search import Scope
 

@@ -18,7 +18,7 @@ async def answer(user_id: int, session_id: UUID, question: str) -> None:
     from agent.runs.follow import follow
     from agent.runs.run import launch
     from agent.runs.start import begin
-    from agent.runs.threads import in_thread
+    from agent.threads import in_thread
     from authz.principal import Principal
     from knowledge.retrieval.search import Scope
 

@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 from pytest_django import Settings
 
-from agent.cross_lingual import fallback
 from agent.events import StopReason
+from agent.quotations import cross_lingual as fallback
 from copilot_site.home import Home
 from knowledge.models import KnowledgeBase
 from tests.factories import make_base, make_document, make_user

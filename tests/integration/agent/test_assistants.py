@@ -7,11 +7,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
+from agent.conversations.sessions import create_session
 from agent.models import AgentProfile, Message, Session
 from agent.profile_choice import assistants_for, profile_of, usable_profiles
 from agent.profiles import Options, Tone
 from agent.prompting import prompt
-from agent.sessions import create_session
 from audit.actions import Action
 from audit.models import Entry
 from authz.principal import Principal

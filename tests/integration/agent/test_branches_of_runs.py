@@ -6,11 +6,11 @@ from uuid import uuid4
 import pytest
 from django.db import connection
 
-from agent.history import history_of, understood
+from agent.conversations.history import history_of, understood
+from agent.conversations.sessions import create_session, messages_of
 from agent.models import Message, Role, Session
 from agent.profiles import Options
 from agent.runs.follow import told_anew
-from agent.sessions import create_session, messages_of
 from authz.principal import Principal
 from copilot_site.lib.errors import NotFound
 from knowledge.models import KnowledgeBase

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 from asgiref.sync import async_to_sync
 
+from agent.conversations.sessions import create_session
 from agent.events import ToolResult as Result
 from agent.runs.start import ask
-from agent.sessions import create_session
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, tools
 from authz.principal import Principal
 from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader

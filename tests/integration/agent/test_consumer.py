@@ -15,8 +15,8 @@ from django.contrib.sessions.models import Session as DbSession
 from django.test import Client
 
 from agent.consumers import NOT_YOURS, SIGNED_OUT, SOCKETS, TRY_AGAIN, ChatConsumer
+from agent.conversations.sessions import create_session
 from agent.models import Message, Role
-from agent.sessions import create_session
 from agent.urls import websocket_urlpatterns
 from authz.principal import Principal
 from tests.factories import make_user

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from agent.history import ANSWER_CHARACTERS, TOKENS, TURNS, history_of
+from agent.conversations.history import ANSWER_CHARACTERS, TOKENS, TURNS, history_of
 from agent.models import Message, Role, Session
 from agent.prompting import count_tokens
 from authz.principal import Principal

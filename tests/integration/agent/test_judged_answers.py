@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from agent.events import Answer
-from agent.model_keys import sealed
 from agent.models import AgentProfile, LanguageModel
 from agent.profiles import Options
+from agent.providers.keys import sealed
 from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader, stored, words
 from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, judges, modelled, of, routes
 from tests.modelserver import Step, says

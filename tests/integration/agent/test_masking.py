@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from agent.conversations.sessions import create_session, delete_session, get_message, get_session, messages_of
 from agent.models import Message, Session
-from agent.sessions import create_session, delete_session, get_message, get_session, messages_of
 from audit.actions import Action
 from audit.models import Entry
 from authz.grants import take_back

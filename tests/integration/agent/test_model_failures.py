@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from agent.conversations.sessions import create_session
 from agent.events import Answer, Complete, Error, Reflection, StopReason, Thinking, ToolResult
-from agent.sessions import create_session
 from authz.principal import Principal
 from tests.integration.agent.conversations import (
     LEAVE,

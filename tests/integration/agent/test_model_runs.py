@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from agent.conversations.sessions import create_session
 from agent.events import AgentQuery, Answer, StopReason, ToolCall, ToolResult
-from agent.model_keys import sealed
 from agent.models import AgentProfile, LanguageModel
 from agent.profiles import Options
-from agent.sessions import create_session
+from agent.providers.keys import sealed
 from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal

@@ -2,8 +2,8 @@
 
 import pytest
 
+from agent.conversations.sessions import create_session, messages_of
 from agent.events import Complete, Event
-from agent.sessions import create_session, messages_of
 from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.grants import take_back

@@ -15,11 +15,11 @@ from django.db import transaction
 from redis import Redis
 
 from agent import revocation
+from agent.conversations.sessions import create_session
 from agent.providers.openai_compatible import OpenAICompatible
 from agent.runs import follow
 from agent.runs.log import Entry, log_key
 from agent.runs.start import ask
-from agent.sessions import create_session
 from authz.principal import Principal
 from knowledge.retrieval import ranking
 from tests.integration.agent.live import Live, lived, text_of

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from pydantic import Field
 
+from agent.conversations.sessions import create_session, get_message
 from agent.events import References, StopReason
-from agent.sessions import create_session, get_message
 from agent.state import EvidenceItem, Finding, Source, SqlSummary, State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, tools
 from authz.principal import Principal

@@ -10,9 +10,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from agent.models import Case, CaseResult, Message, QuestionSet, Rating, SetRun
-from agent.question_sets.reading import compared, figures_of, take_up
-from agent.question_sets.rows import Fault
-from agent.question_sets.running import ask_next
+from agent.models.question_sets import Fault
+from agent.question_sets.runner import ask_next
+from agent.question_sets.selectors import compared, figures_of, take_up
 from agent.question_sets.services import add_answer, add_case, add_lines, create_set, start_run, stop_run
 from agent.question_sets.upload import lines_of
 from audit.actions import Action

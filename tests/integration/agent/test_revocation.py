@@ -16,10 +16,10 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 
 from agent import revocation
+from agent.conversations.sessions import create_session, messages_of
 from agent.events import Event
 from agent.models import Session
 from agent.runs.start import ask
-from agent.sessions import create_session, messages_of
 from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal

@@ -8,11 +8,11 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.conf import LazySettings
 
+from agent.conversations.sessions import create_session, messages_of
 from agent.events import Complete, Error, Event, References, SessionTitle, StopReason, StreamEvent
 from agent.models import Citation, Message
 from agent.runs import run as runs
 from agent.runs.start import ask
-from agent.sessions import create_session, messages_of
 from agent.state import Goto, Run, State
 from agent.states import STATES
 from agent.workflow import NEXT, IllegalTransition, Together, allowed_next
@@ -22,8 +22,8 @@ from authz.models import PermissionSnapshot
 from authz.principal import Principal
 from copilot_site.embedded.process import free_port
 from copilot_site.lib.errors import InvalidInput, NotFound
-from knowledge import engine
 from knowledge.models import Chunk
+from knowledge.retrieval import engine
 from knowledge.retrieval.search import Scope
 from tests.factories import make_base, make_user
 from tests.integration.agent.conversations import (

@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from agent.conversations.sharing import end_share, read_share, share
 from agent.models import Citation, Message, Role, Session, Share
-from agent.sharing import end_share, read_share, share
 from audit.actions import Action
 from audit.models import Entry
 from authz.grants import take_back

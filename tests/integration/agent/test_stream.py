@@ -11,6 +11,7 @@ from django.conf import settings
 from django.utils import timezone
 from redis import Redis
 
+from agent.conversations.sessions import create_session, delete_session
 from agent.events import StopReason
 from agent.models import Message, Role
 from agent.revocation import Grounds
@@ -18,7 +19,6 @@ from agent.runs import follow, leases, reaper
 from agent.runs.leases import LEASE_S, ask_to_stop, lease_key
 from agent.runs.log import Entry, log_key
 from agent.runs.reaper import close_abandoned
-from agent.sessions import create_session, delete_session
 from audit.actions import Action, Outcome
 from audit.models import Entry as AuditEntry
 from authz.grants import take_back

@@ -7,11 +7,11 @@ from itertools import pairwise
 import pytest
 from asgiref.sync import async_to_sync
 
+from agent.conversations.sessions import create_session
 from agent.events import StopReason, ToolResult
 from agent.profiles import Options
 from agent.revocation import guarded
 from agent.runs.start import begin
-from agent.sessions import create_session
 from agent.state import Run, RunState, TraceStep
 from agent.states import STATES
 from agent.workflow import walk

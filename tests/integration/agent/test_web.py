@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from agent.conversations.sessions import get_message
 from agent.events import Answer, References, ToolResult
 from agent.models import WebCitation, WebHost
 from agent.rest.serializers import MessageSerializer
-from agent.sessions import get_message
 from agent.tools.web_search import WebSearch
 from audit.actions import Action, Outcome
 from audit.models import Entry
@@ -144,7 +144,7 @@ def test_what_was_read_inside_does_not_leave(query: str, site: Site, engine: Eng
 
 
 def test_without_the_border_it_would_leave(site: Site, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    from agent.web.border import Border
+    from agent.web.egress import Border
 
     monkeypatch.setattr(Border, "kept_back", lambda self, query: [])
     for query in SPLIT.values():
@@ -162,7 +162,7 @@ def ask_for(query: str) -> None:
 
 def test_an_earlier_answer_stays_inside_as_the_documents_do(site: Site, engine: Engine) -> None:
     """A follow-up may say what the person asked before, and nothing that was answered."""
-    from agent.sessions import create_session
+    from agent.conversations.sessions import create_session
 
     base, _manual, _secret = make_library()
     reader = make_reader(base)

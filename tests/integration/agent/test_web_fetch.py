@@ -12,14 +12,14 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from agent.models import WebHost
 from agent.tools.base import ToolContext
 from agent.tools.web_fetch import WebFetch, WebFetchArgs
 from agent.web import fetching, http
-from agent.web.border import Border
+from agent.web.egress import Border
 from agent.web.fetching import WebPage, fetch, spans
 from agent.web.hosts import HostRules, host_rules
 from agent.web.http import Code
-from agent.web.settings import WebHost
 from authz.principal import Principal
 from copilot_site.lib import outgoing, outgoing_http
 from knowledge.retrieval.search import Scope

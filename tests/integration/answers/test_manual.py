@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from agent.providers import extractive
+from agent.quotations import answers as extractive
 from authz.principal import Principal
-from knowledge.engine import engine
+from knowledge.retrieval.engine import engine
 from knowledge.retrieval.search import search
 from tests.evaluation_data import data_folder
 from tests.factories import allow, make_base, make_document, make_user

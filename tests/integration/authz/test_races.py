@@ -18,12 +18,12 @@ from authz.folders import folder_ids_with
 from authz.models import FolderUserGrant, OrgUnit
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge.engine import engine
 from knowledge.ingestion.indexing import index_rows, passages_to_index
 from knowledge.ingestion.publish import publish
 from knowledge.ingestion.rows import write_index_rows
 from knowledge.models import Chunk, ChunkIndex, Document, DocumentVersion, EmbeddingSpace, Folder, KnowledgeBase
 from knowledge.retrieval.candidates import Question, find_candidates
+from knowledge.retrieval.engine import engine
 from knowledge.retrieval.plan import Scope
 from knowledge.selectors import passages
 from knowledge.services import access

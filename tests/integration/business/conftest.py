@@ -121,7 +121,7 @@ def sam(described: "DataSource") -> "User":
 
 @pytest.fixture
 def access(source: "DataSource", northerner: "User") -> "Iterator[Access]":
-    """What a northerner's statements run against; walls are made anew, for tests that change their settings."""
+    """What a northerner's statements run against; sandboxes are made anew, for tests that change their settings."""
     from authz.principal import Principal
     from business.execute import Access
     from business.sandbox import sql_views

@@ -1,4 +1,4 @@
-"""The owner's indexes behind both walls, by the plans of a table of thirty thousand rows; and that each text says the same."""
+"""The owner's indexes behind guard and sandbox, by the plans of a table of thirty thousand rows; and that each text says the same."""
 
 import json
 from collections import Counter
@@ -12,13 +12,13 @@ from business import execute
 from business.address import Address
 from business.benchmarks import statements
 from business.evaluation.guard_cases import Arena, arena, judge_all, read_cases
-from business.execute import Access, Wall, cheapest, run_sql
+from business.execute import Access, Protection, cheapest, run_sql
 from business.guard.guard import guard
 from business.guard.policy import Policy
 from business.guard.rewrite import Target
+from business.postgres_session import connected, explained, fetch, reading
 from business.sandbox import ordered, sql_views
 from business.sandbox.hardening import harden, is_marked
-from business.session import connected, explained, fetch, reading
 from tests.evaluation_data import data_folder
 
 OURS = Path(__file__).parents[2] / "evaluation"
@@ -44,12 +44,12 @@ def plan_of(access: Access, text: str) -> str:
     """The plan of what runs, as JSON."""
 
     async def planned() -> str:
-        wall = sql_views.name_of(access.admin, access.policy)
-        async with reading(access.admin.as_role(wall)) as connection:
-            checked = guard(text, access.policy, Target(wall))
+        sandbox = sql_views.name_of(access.admin, access.policy)
+        async with reading(access.admin.as_role(sandbox)) as connection:
+            checked = guard(text, access.policy, Target(sandbox))
             return json.dumps(await explained(connection, await cheapest(access, connection, checked)))
 
-    async_to_sync(run_sql)(access, "SELECT 1")  # builds the wall
+    async_to_sync(run_sql)(access, "SELECT 1")  # builds the sandbox
     return async_to_sync(planned)()
 
 
@@ -93,13 +93,13 @@ def test_each_text_says_the_same(orders: Access, name: str) -> None:
     """As many rows, and each among those that the first text could show."""
 
     async def rows_of_all() -> list[Counter[tuple[object, ...]]]:
-        wall = sql_views.name_of(orders.admin, orders.policy)
-        checked = guard(ASKED[name], orders.policy, Target(wall))
+        sandbox = sql_views.name_of(orders.admin, orders.policy)
+        checked = guard(ASKED[name], orders.policy, Target(sandbox))
         texts = [checked.sql]
         for text, wanted in checked.others():
             if ordered.has_views(orders.admin, orders.policy, wanted):
                 texts.append(text)
-        async with reading(orders.admin.as_role(wall)) as connection:
+        async with reading(orders.admin.as_role(sandbox)) as connection:
             found = []
             for text in texts:
                 async with connection.transaction(force_rollback=True):
@@ -119,7 +119,7 @@ def test_a_database_that_was_hardened_before_is_marked_now(orders: Access) -> No
         assert is_marked(connection)
 
 
-def test_a_wall_that_was_made_anew_gets_its_views_again(orders: Access, always: None) -> None:
+def test_a_sandbox_that_was_made_anew_gets_its_views_again(orders: Access, always: None) -> None:
     before = async_to_sync(run_sql)(orders, ASKED["latest ten"])
     known = set(sql_views.built)
     sql_views.drop_all(orders.admin)
@@ -138,8 +138,8 @@ def place(django_db_setup: None) -> Iterator[Arena]:
 @pytest.mark.parametrize(
     "file", [data_folder, *(OURS / f"sql_{name}.jsonl" for name in ("statements", "analyst", "attacks"))]
 )
-def test_the_walls_stand_whichever_text_runs(place: Arena, always: None, file: object) -> None:
+def test_the_sandboxes_stand_whichever_text_runs(place: Arena, always: None, file: object) -> None:
     path = file if isinstance(file, Path) else data_folder("cases") / "sql_guard_cases.dev.jsonl"
-    report = judge_all(read_cases(map(json.loads, path.read_text().splitlines())), place, Wall.BOTH)
+    report = judge_all(read_cases(map(json.loads, path.read_text().splitlines())), place, Protection.BOTH)
     assert report.failures == []
     assert report.interference == 0

@@ -17,11 +17,11 @@ from agent.models import Message
 from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.principal import Principal
-from business import session
+from business import postgres_session as session
 from business.address import Address
 from business.guard.refusal import Reason, SqlRefused
 from business.models import DataSource
-from business.queries import run_query
+from business.run_query import run_query
 from business.semantic_layer.model import Measure
 from business.semantic_layer.yaml_io import write_layer
 from business.source_grants import grant
@@ -140,7 +140,7 @@ def test_whoever_manages_the_source_is_told_why(
     """On the admin's page for statements; a draft of the layer asks the same database."""
     sentence = broken(source, shop)
     client = governing()
-    form = {"source": "shop", "person": "nora", "sql": COUNT, "wall": "both", "execute": "on"}
+    form = {"source": "shop", "person": "nora", "sql": COUNT, "protection": "both", "execute": "on"}
     page = client.post("/admin/data-sources/check/", form)
     assert (page.status_code, sentence in page.content.decode()) == (400, True), page.content.decode()
     assert Entry.objects.filter(action=Action.SQL_REFUSED, actor_name="root", outcome=Outcome.ERROR).exists()

@@ -1,4 +1,4 @@
-"""Gold replies through the whole chat: routing, the tool, both walls, the sentence and its check. What is right reaches the person."""
+"""Gold replies through the whole chat: routing, tool, guard and sandbox, the sentence and its check. What is right reaches the person."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from agent.dialog_evaluation import Dialog, measured
+from agent.evaluation.dialogs import Dialog, measured
 from authz.principal import Principal
 from business.evaluation.ceilings import Replies, gold_reply
 from business.evaluation.questions import Asked

@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 from django.contrib.auth.models import User
 
-from agent.dialog_evaluation import Dialog, measured
+from agent.evaluation.dialogs import Dialog, measured
 from authz.permissions import Right
 from authz.principal import Principal
 from business.evaluation.ceilings import Replies, gold_reply

@@ -18,7 +18,7 @@ from audit.actions import Action
 from audit.models import Entry
 from business.address import Address, Tls
 from business.models import DataSource
-from business.session import SourceUnavailable, connected, reading
+from business.postgres_session import SourceUnavailable, connected, reading
 from copilot_site.lib.errors import InvalidInput
 from tests.factories import make_user
 from tests.integration.governance.world import client_of

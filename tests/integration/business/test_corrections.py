@@ -12,9 +12,9 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from agent.conversations.sessions import create_session
 from agent.events import StopReason
 from agent.models import Message
-from agent.sessions import create_session
 from authz.principal import Principal
 from business.confirmed import as_of
 from business.examples import confirm, withdraw_pair
@@ -144,7 +144,7 @@ def test_the_same_question_of_anybody_is_answered_by_the_confirmed_statement(
     emma = User.objects.get(username="emma")
     assert emma.get_full_name() in told
     assert str(timezone.localdate().year) in told
-    assert "org_unit" in result_of(message).sql  # both walls stand before it
+    assert "org_unit" in result_of(message).sql  # guard and sandbox stand before it
 
 
 def test_the_rights_of_whoever_asks_decide_what_a_confirmed_statement_counts(demo: DataSource) -> None:

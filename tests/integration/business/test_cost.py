@@ -18,7 +18,7 @@ from business import source_checks
 from business.address import Address
 from business.limits import Limits
 from business.models import DataSource
-from business.queries import run_query
+from business.run_query import run_query
 from business.source_grants import grant
 from business.sources import open_source
 from tests.factories import make_user

@@ -9,8 +9,8 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
+from agent.conversations.sessions import create_session
 from agent.events import StopReason
-from agent.sessions import create_session
 from agent.tools.base import ToolContext
 from agent.tools.calling import Called, call_tool
 from audit.actions import Action, Outcome
@@ -18,8 +18,8 @@ from audit.models import Entry
 from authz.principal import Principal
 from business.address import Address
 from business.models import DataSource
+from business.postgres_session import reading
 from business.results.shown_query import QueryShown
-from business.session import reading
 from business.source_grants import grant
 from knowledge.retrieval.search import Scope
 from tests.factories import make_user
@@ -119,7 +119,7 @@ def test_a_question_it_cannot_read_is_handed_to_the_model_with_the_tables_of_thi
     assert "salary" not in called.result.error
 
 
-def test_a_model_s_statement_goes_through_the_same_walls(demo: DataSource) -> None:
+def test_a_model_s_statement_goes_through_guard_and_sandbox_too(demo: DataSource) -> None:
     counted = ask("emma", "orders", sql="SELECT count(*) FROM sales_order WHERE org_unit <> 'x'")
     assert counted.result.data["rows"] == [[600]]
     refused = ask("emma", "pay", sql="SELECT max(salary) FROM employee")

@@ -11,9 +11,9 @@ import pytest
 import time_machine
 from django.core.management import call_command
 
+from agent.conversations.sessions import create_session, get_message
 from agent.events import StopReason
 from agent.models import Message
-from agent.sessions import create_session, get_message
 from authz.principal import Principal
 from business.models import DataSource
 from demo.company import load_company

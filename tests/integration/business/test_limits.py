@@ -15,13 +15,13 @@ from agent.tools.calling import Called, call_tool
 from audit.actions import Action, Outcome
 from audit.models import Entry
 from authz.principal import Principal
-from business import session
+from business import postgres_session as session
 from business.address import Address
-from business.execute import Access, Wall, run_sql
+from business.execute import Access, Protection, run_sql
 from business.guard.refusal import Reason, SqlRefused
 from business.limits import Limits
 from business.models import DataSource
-from business.queries import run_query
+from business.run_query import run_query
 from business.sandbox import setup, sql_views
 from business.sources import open_source
 from copilot_site.embedded.process import wait_until
@@ -95,11 +95,11 @@ def test_a_source_may_show_fewer_rows(access: Access, northerner: User) -> None:
     DataSource.unscoped.update(max_rows=7)
     opened = open_source(Principal.of(northerner), "shop").access
     assert isinstance(opened, Access)
-    for wall in (Wall.AST, Wall.DB, Wall.BOTH):
-        answer = async_to_sync(run_sql)(opened, "SELECT id FROM sale", wall=wall)
+    for protection in (Protection.GUARD, Protection.SANDBOX, Protection.BOTH):
+        answer = async_to_sync(run_sql)(opened, "SELECT id FROM sale", protection=protection)
         assert answer.rows is not None
         assert len(answer.rows.rows) == 7
-        assert answer.total == (None if wall is Wall.DB else 200)
+        assert answer.total == (None if protection is Protection.SANDBOX else 200)
 
 
 def asked(person: User, statement: str) -> Called:
@@ -132,7 +132,7 @@ def test_stopping_a_question_stops_it_in_the_database_and_is_recorded(access: Ac
     assert (entry.reason, entry.outcome) == ("cancelled", Outcome.ERROR)
 
 
-@pytest.mark.parametrize("wall", [Wall.AST, Wall.BOTH])
+@pytest.mark.parametrize("protection", [Protection.GUARD, Protection.BOTH])
 @pytest.mark.parametrize(
     "condition",
     [
@@ -143,18 +143,20 @@ def test_stopping_a_question_stops_it_in_the_database_and_is_recorded(access: Ac
         "c.segment = lower('{}') AND CURRENT_DATE > '2026-01-01'",
     ],
 )
-def test_a_refusal_for_cost_tells_nothing_of_other_units_values(access: Access, wall: Wall, condition: str) -> None:
+def test_a_refusal_for_cost_tells_nothing_of_other_units_values(
+    access: Access, protection: Protection, condition: str
+) -> None:
     """Half of all customers are large, none of North's."""
     for rows in (10**5, 10**6, 10**7):
         statement = f"SELECT count(*) FROM customer c, generate_series(1, {rows}) g WHERE c.id + g > 0 AND {condition}"
-        seen = {refusal(access, statement.format(value), wall) for value in ("large", "huge")}
+        seen = {refusal(access, statement.format(value), protection) for value in ("large", "huge")}
         assert len(seen) == 1
 
 
-def refusal(access: Access, statement: str, wall: Wall) -> str:
+def refusal(access: Access, statement: str, protection: Protection) -> str:
     """Why a statement is not run; empty where it would be."""
     try:
-        async_to_sync(run_sql)(access, statement, wall=wall, execute=False)
+        async_to_sync(run_sql)(access, statement, protection=protection, execute=False)
     except SqlRefused as refused:
         return str(refused)
     return ""

@@ -18,7 +18,7 @@ from business.semantic_layer.model import OrgUnit
 from business.source_grants import grant
 from business.sources import open_source, save_layer
 from business.tasks import fill_schema_vectors, tend_schema_vectors
-from knowledge import engine
+from knowledge.retrieval import engine
 from tests.factories import make_user, prepare_embedder
 
 TABLES = {"customer", "region", "sale"}

@@ -1,4 +1,4 @@
-"""MariaDB as a data source: the first wall on the text, the account that sees only views, and the same rows as PostgreSQL gives."""
+"""MariaDB as a data source: the guard on the text, the account that sees only views, and the same rows as PostgreSQL gives."""
 
 import json
 from collections.abc import Iterator
@@ -22,9 +22,9 @@ from business.identity import SourceRefused
 from business.limits import Limits
 from business.models import DataSource, Engine
 from business.mysql.session import access_to
-from business.queries import run_query
+from business.postgres_session import SourceUnavailable
+from business.run_query import run_query
 from business.semantic_layer.model import OrgUnit, SemanticLayer
-from business.session import SourceUnavailable
 from business.source_checks import faults_with
 from business.source_grants import grant
 from business.sources import draft, open_source, save_layer
@@ -166,8 +166,8 @@ FORBIDDEN = [
 
 
 @pytest.mark.parametrize("statement", FORBIDDEN)
-def test_behind_the_first_wall_the_account_sees_only_views(server: MariaDb, statement: str) -> None:
-    """With the text wall off: what the account cannot do by itself. That it filters no rows is said in the decision."""
+def test_past_the_guard_the_account_sees_only_views(server: MariaDb, statement: str) -> None:
+    """With the guard off: what the account cannot do by itself. That it filters no rows is said in the decision."""
     access = access_to(address_of(server), Policy(()), SemanticLayer(name="sales"), Limits(seconds=1))
     with pytest.raises(SqlRefused):
         async_to_sync(access.fetch)(statement, None)

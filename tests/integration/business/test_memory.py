@@ -11,9 +11,9 @@ import pytest
 from asgiref.sync import async_to_sync
 
 from business import memory_limit
-from business.execute import Access, Answer, Wall, run_sql
+from business.execute import Access, Answer, Protection, run_sql
 from business.guard.refusal import Reason, SqlRefused
-from business.session import reading
+from business.postgres_session import reading
 
 MEMORY_KB = 512 * 1024
 STEPS = "abcdefghijklmnopqrstuvwxyz"
@@ -53,8 +53,8 @@ def highest(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
         yield held
 
 
-def run(access: Access, statement: str, wall: Wall = Wall.BOTH) -> Answer:
-    return async_to_sync(run_sql)(access, statement, wall=wall)
+def run(access: Access, statement: str, protection: Protection = Protection.BOTH) -> Answer:
+    return async_to_sync(run_sql)(access, statement, protection=protection)
 
 
 TOO_MUCH = {
@@ -100,9 +100,9 @@ def test_what_would_fill_the_memory_is_not_run(access: Access, statement: str) -
 
 @pytest.mark.parametrize("call", UNBOUNDED)
 def test_a_length_that_nobody_bounds_is_not_run(access: Access, call: str) -> None:
-    for wall in (Wall.BOTH, Wall.DB):
+    for protection in (Protection.BOTH, Protection.SANDBOX):
         with pytest.raises(SqlRefused):
-            run(access, f"SELECT length({call}) FROM customer", wall)
+            run(access, f"SELECT length({call}) FROM customer", protection)
 
 
 HARMLESS = [
@@ -135,13 +135,15 @@ def test_the_gate_is_what_holds(access: Access, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits another process")
-@pytest.mark.parametrize("wall", list(Wall))
-def test_past_every_gate_the_kernel_holds_it(access: Access, monkeypatch: pytest.MonkeyPatch, wall: Wall) -> None:
+@pytest.mark.parametrize("protection", list(Protection))
+def test_past_every_gate_the_kernel_holds_it(
+    access: Access, monkeypatch: pytest.MonkeyPatch, protection: Protection
+) -> None:
     monkeypatch.setattr("business.guard.guard.doublings", lambda _tree: 0)
     if not async_to_sync(is_bound)(access):
         pytest.skip("the database server is not a process that we may limit")
     with highest(monkeypatch) as held, pytest.raises(SqlRefused, match="or too much space") as refused:
-        run(access, doubled(25), wall)
+        run(access, doubled(25), protection)
     assert refused.value.reason is Reason.COST
     assert 0 < max(held) < MEMORY_KB
 

@@ -216,8 +216,8 @@ def test_several_meanings_are_asked_back(northerner: User) -> None:
     assert called.result.data["readings"] == unclear
 
 
-def test_a_model_s_statement_is_held_by_the_walls(northerner: User) -> None:
-    """The second wall is not asked: the first refuses what names another unit's rows or writes."""
+def test_a_model_s_statement_is_held_by_the_guard(northerner: User) -> None:
+    """The sandbox is not asked: the guard refuses what names another unit's rows or writes."""
     theirs = says_json({"sql": "SELECT count(*) FROM customer WHERE org_unit = 'South'"})
     with talking(northerner, theirs) as talk:
         assert talk.ask().result.data["rows"] == [[0]]

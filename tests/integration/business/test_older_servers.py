@@ -1,4 +1,4 @@
-"""A company's own database is often older than ours: what its server does not know is left out, the walls stand."""
+"""A company's own database is often older than ours: what its server does not know is left out, guard and sandbox stand."""
 
 import os
 import subprocess
@@ -40,7 +40,7 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     run("pg_ctl", "-D", "data", "-m", "immediate", "stop")
 
 
-def test_both_walls_stand_on_an_older_server(older: Address, access: Access) -> None:
+def test_guard_and_sandbox_stand_on_an_older_server(older: Address, access: Access) -> None:
     seed = (Path(__file__).parent / "shop.sql").read_text()
     with psycopg.connect(**older.keywords(), autocommit=True) as connection:
         assert connection.info.server_version < 160_000

@@ -3,7 +3,7 @@
 import pytest
 
 from authz.principal import Principal
-from business import asking
+from business import pipeline as asking
 from business.models import DataSource
 
 pytestmark = pytest.mark.django_db

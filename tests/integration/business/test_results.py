@@ -11,11 +11,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils.translation import gettext, override
 
+from agent.conversations.sessions import create_session
 from agent.events import References
 from agent.models import Message, QueryCitation, Role
 from agent.revocation import Grounds, may_read
 from agent.runs.report import run_report
-from agent.sessions import create_session
 from audit.actions import Action
 from audit.models import Entry
 from authz.models import OrgUnit

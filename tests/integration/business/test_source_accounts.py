@@ -23,7 +23,7 @@ from business.execute import Access
 from business.guard.policy import AllowedTable, Policy
 from business.identity import SourceRefused
 from business.models import DataSource
-from business.queries import run_query
+from business.run_query import run_query
 from business.sandbox import sql_views
 from business.sandbox.setup import source_setup
 from business.semantic_layer.model import OrgUnit, SemanticModel
@@ -298,7 +298,7 @@ def test_a_layer_names_tables_of_its_schemas_only(source: DataSource, northerner
 
 
 @pytest.mark.parametrize("schema", SYSTEM)
-def test_no_wall_is_ever_told_of_a_system_schema(schema: str) -> None:
+def test_no_sandbox_is_ever_told_of_a_system_schema(schema: str) -> None:
     with pytest.raises(ValueError, match="none of business data"):
         AllowedTable(schema, "pg_authid", ("rolname",), None)
 
@@ -338,7 +338,7 @@ def test_what_leads_elsewhere_is_no_table(sales: DataSource, elsewhere: Elsewher
         )
 
 
-def test_a_wall_that_reaches_other_servers_is_refused(access: Access) -> None:
+def test_a_sandbox_that_reaches_other_servers_is_refused(access: Access) -> None:
     with psycopg.connect(**access.admin.keywords(), autocommit=True) as connection:
         connection.execute("CREATE EXTENSION dblink; GRANT USAGE ON SCHEMA public TO PUBLIC")  # everybody may call it
         try:

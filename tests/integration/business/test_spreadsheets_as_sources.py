@@ -13,11 +13,11 @@ from agent.events import References
 from authz.grants import deny, give, take_back
 from authz.permissions import Right
 from authz.principal import Principal
-from business.asking import in_source
 from business.guard.refusal import SqlRefused
 from business.models import DataSource, SavedQuery
-from business.queries import QueryResult, run_query
+from business.pipeline import in_source
 from business.results.visibility import Queried
+from business.run_query import QueryResult, run_query
 from business.source_grants import grant, managed_sources
 from business.sources import draft, named_source, open_source, open_sources, save_layer, vouched
 from business.spreadsheets.sources import describe
@@ -151,15 +151,15 @@ def test_what_was_cut_says_of_how_many(opened_to: User) -> None:
         "SELECT '订单'::regclass",
     ],
 )
-def test_the_first_wall_stands_before_it(opened_to: User, orders: Document, statement: str) -> None:
+def test_the_guard_stands_before_it(opened_to: User, orders: Document, statement: str) -> None:
     with pytest.raises(SqlRefused):
         ran(opened_to, orders, statement)
 
 
-def test_behind_the_first_wall_the_process_reaches_nothing(
+def test_past_the_guard_the_process_reaches_nothing(
     opened_to: User, orders: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the text wall off, the locked-down DuckDB alone refuses."""
+    """With the guard off, the locked-down DuckDB alone refuses."""
 
     access = open_source(Principal.of(opened_to), source_of(orders).name).access
     for statement in ("SELECT * FROM read_csv('/etc/passwd')", "SELECT * FROM '/etc/passwd'", "ATTACH '/tmp/x.db'"):

@@ -14,7 +14,7 @@ from authz.principal import Principal
 from business.address import Address
 from business.execute import Access
 from business.models import DataSource
-from business.queries import run_query
+from business.run_query import run_query
 from business.sandbox.sql_views import PREFIX, name_of
 from business.source_grants import grant, withdraw
 from business.sources import open_source
@@ -23,14 +23,14 @@ from tests.factories import make_user
 
 
 def ask(person: User, sql: str = "SELECT count(*) FROM customer") -> str:
-    """Ask, and the name of the wall that was asked through."""
+    """Ask, and the name of the sandbox that was asked through."""
     opened = open_source(Principal.of(person), "shop")
     async_to_sync(run_query)(Principal.of(person), opened, sql)
     assert isinstance(opened.access, Access)
     return name_of(opened.access.admin, opened.access.policy)
 
 
-def walls(address: Address) -> set[str]:
+def sandboxes(address: Address) -> set[str]:
     """Names that are both a schema of the database and a role of the server."""
     with psycopg.connect(**address.keywords()) as connection:
         rows = connection.execute(
@@ -47,35 +47,35 @@ def seller(source: DataSource) -> User:
     return person
 
 
-def test_walls_go_with_the_last_right_to_them(
+def test_sandboxes_go_with_the_last_right_to_them(
     source: DataSource, northerner: User, seller: User, shop: Address
 ) -> None:
     kept, lost = ask(northerner), ask(seller, "SELECT count(*) FROM sale")
-    assert {kept, lost} <= walls(shop)
+    assert {kept, lost} <= sandboxes(shop)
     sweep()
-    assert {kept, lost} <= walls(shop)
+    assert {kept, lost} <= sandboxes(shop)
     withdraw(None, source, of=seller, table="sale")
     sweep()
-    assert kept in walls(shop)
-    assert lost not in walls(shop)
-    assert Entry.objects.filter(action=Action.WALLS_REMOVED, target_id=str(source.pk)).exists()
+    assert kept in sandboxes(shop)
+    assert lost not in sandboxes(shop)
+    assert Entry.objects.filter(action=Action.SANDBOXES_REMOVED, target_id=str(source.pk)).exists()
 
 
-def test_a_wall_that_was_swept_away_is_built_again(source: DataSource, seller: User, shop: Address) -> None:
+def test_a_sandbox_that_was_swept_away_is_built_again(source: DataSource, seller: User, shop: Address) -> None:
     name = ask(seller, "SELECT count(*) FROM sale")
     withdraw(None, source, of=seller, table="sale")
     sweep()
-    assert name not in walls(shop)
+    assert name not in sandboxes(shop)
     grant(None, source, to=seller, table="sale")
     assert ask(seller, "SELECT count(*) FROM sale") == name
-    assert name in walls(shop)
+    assert name in sandboxes(shop)
 
 
-def test_the_walls_of_the_disabled_go_too(source: DataSource, seller: User, shop: Address) -> None:
+def test_the_sandboxes_of_the_disabled_go_too(source: DataSource, seller: User, shop: Address) -> None:
     name = ask(seller, "SELECT count(*) FROM sale")
     User.objects.filter(pk=seller.pk).update(is_active=False)
     sweep()
-    assert name not in walls(shop)
+    assert name not in sandboxes(shop)
 
 
 def test_a_role_that_no_database_knows_any_more_goes(source: DataSource, shop: Address) -> None:
@@ -83,7 +83,7 @@ def test_a_role_that_no_database_knows_any_more_goes(source: DataSource, shop: A
     with psycopg.connect(**shop.keywords(), autocommit=True) as connection:
         connection.execute(f"CREATE ROLE {orphan}")
     out = StringIO()
-    call_command("sweep_walls", stdout=out)
+    call_command("sweep_sandboxes", stdout=out)
     assert "removed" in out.getvalue()
     with psycopg.connect(**shop.keywords()) as connection:
         assert connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [orphan]).fetchone() is None
@@ -96,6 +96,6 @@ def test_a_source_that_does_not_answer_is_named_and_the_others_are_swept(
     name = ask(seller, "SELECT count(*) FROM sale")
     withdraw(None, source, of=seller, table="sale")
     out, complaints = StringIO(), StringIO()
-    call_command("sweep_walls", stdout=out, stderr=complaints)
-    assert name not in walls(shop)
+    call_command("sweep_sandboxes", stdout=out, stderr=complaints)
+    assert name not in sandboxes(shop)
     assert "away: The database server 127.0.0.1:1 does not answer" in complaints.getvalue()

@@ -16,9 +16,9 @@ from business.address import Address, Tls
 from business.execute import Access, run_sql
 from business.identity import SourceRefused
 from business.models import DataSource
+from business.postgres_session import connected
 from business.sandbox import sql_views
 from business.semantic_layer.yaml_io import read_layer
-from business.session import connected
 from business.source_grants import grant
 from business.sources import draft, open_source
 from copilot_site.lib.errors import InvalidInput
@@ -79,7 +79,7 @@ def test_whoever_manages_a_source_does_not_come_to_the_product_s_own_database(
     client.post(f"/admin/data-sources/{source.pk}/layer/", {"text": LAYER})
     for table, column in (("auth_user", "password"), ("pg_authid", "rolpassword")):
         statement = f"SELECT {column} FROM {table}"
-        asked = {"source": "shop", "person": "stew", "sql": statement, "wall": "ast", "execute": "on"}
+        asked = {"source": "shop", "person": "stew", "sql": statement, "protection": "guard", "execute": "on"}
         page = client.post("/admin/data-sources/check/", asked).content.decode()
         assert HASH not in page
         assert "SCRAM-SHA-256" not in page
@@ -134,7 +134,9 @@ def test_a_name_that_leads_home_later_is_refused_on_every_connection(
         async_to_sync(run_sql)(home, "SELECT count(*) FROM customer")
     with pytest.raises(InvalidInput, match="the product's own database server"):
         draft(None, DataSource.unscoped.get(pk=source.pk))
-    sql_views.built.add((home.admin, sql_views.name_of(home.admin, home.policy)))  # a wall that this process has seen
+    sql_views.built.add(
+        (home.admin, sql_views.name_of(home.admin, home.policy))
+    )  # a sandbox that this process has seen
     with pytest.raises(InvalidInput, match=r"the product's own database server|does not say which one it is"):
         async_to_sync(run_sql)(home, "SELECT count(*) FROM customer")
     sql_views.forget(home.admin, home.policy)
@@ -164,15 +166,15 @@ def test_no_file_makes_a_source(db: None, tmp_path: Path) -> None:
             read_layer(f"name: own\n{key}\n")
 
 
-def test_one_wall_alone_is_for_the_evaluation_command() -> None:
-    """Who names a wall, read from the source: nothing that a page, an address, a socket or a tool calls."""
+def test_guard_or_sandbox_alone_is_for_the_evaluation_command() -> None:
+    """Who names one of the two, read from the source: nothing that a page, an address, a socket or a tool calls."""
     named = set()
     for app in ("agent", "business", "copilot_site", "demo"):
         for path in (ROOT / app).rglob("*.py"):
             tree = ast.parse(path.read_text())
             words = {node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword)}
             names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-            if "Wall" in names or "wall" in words:
+            if "Protection" in names or "protection" in words:
                 named.add(str(path.relative_to(ROOT)))
     assert named == {
         "business/execute.py",
@@ -181,12 +183,12 @@ def test_one_wall_alone_is_for_the_evaluation_command() -> None:
     }
 
 
-def test_a_checked_statement_stands_before_both_walls(source: DataSource, steward: User) -> None:
-    for wall in ("ast", "db", "both"):
-        asked = {"source": "shop", "person": "stew", "sql": "SELECT name FROM customer", "wall": wall}
+def test_a_checked_statement_stands_before_guard_and_sandbox(source: DataSource, steward: User) -> None:
+    for protection in ("guard", "sandbox", "both"):
+        asked = {"source": "shop", "person": "stew", "sql": "SELECT name FROM customer", "protection": protection}
         page = client_of(steward).post("/admin/data-sources/check/", asked).content.decode()
         assert "FROM copilot_wall_" in page
-        assert 'name="wall"' not in page
+        assert 'name="protection"' not in page
 
 
 def test_the_server_tells_itself_from_another(shop: Address, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from authz.principal import Principal
 from authz.tokens import issue_token
 from business.address import Address
 from business.models import DataSource
-from business.session import connected
+from business.postgres_session import connected
 from business.source_grants import withdraw
 from tests.factories import allow, make_base, make_user
 from tests.integration.agent.conversations import asked, stored

@@ -1,4 +1,4 @@
-"""Names of org units stand in the views of a wall as texts, whatever they are and however the database reads texts."""
+"""Names of org units stand in the views of a sandbox as texts, whatever they are and however the database reads texts."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from asgiref.sync import async_to_sync
 
-from business.execute import Access, Wall, run_sql
+from business.execute import Access, Protection, run_sql
 from business.guard.policy import Policy
 from business.sandbox import sql_views
 
@@ -18,7 +18,7 @@ def test_no_name_of_a_unit_lets_other_rows_through(access: Access, units: tuple[
     odd = replace(access, policy=Policy(narrowed))
     set_for_all(access, f"SET standard_conforming_strings = {conforming}")
     try:
-        answer = async_to_sync(run_sql)(odd, "SELECT count(*) AS n FROM customer", wall=Wall.DB)
+        answer = async_to_sync(run_sql)(odd, "SELECT count(*) AS n FROM customer", protection=Protection.SANDBOX)
     finally:
         set_for_all(access, "RESET standard_conforming_strings")
         sql_views.drop_all(access.admin)

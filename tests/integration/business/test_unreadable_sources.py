@@ -7,10 +7,10 @@ from django.contrib.auth.models import User
 
 from authz.permissions import Right
 from authz.principal import Principal
-from business.asking import is_read
-from business.cleanup import sweep_walls
+from business.cleanup import sweep_sandboxes
 from business.confirmed import confirmed_for
 from business.models import DataSource
+from business.pipeline import is_read
 from business.results.visibility import Queried
 from business.source_grants import grant, managed_sources
 from business.sources import open_source, open_sources, reach_of, vouched
@@ -56,7 +56,7 @@ def test_the_others_are_asked_as_before(broken: Callable[[], DataSource], source
     assert confirmed_for(principal, "How many customers are there?") is None
     assert managed_sources(principal) == {"another"}
     assert client_of(northerner).get("/").status_code == 200
-    sweep_walls()
+    sweep_sandboxes()
     with pytest.raises(InvalidInput, match="data source another"):
         open_source(principal, "another")
 

@@ -69,7 +69,7 @@ def test_keys_that_views_hold_lead_to_tables(layer: SemanticLayer) -> None:
         ("number of visits by region", [("North", 2), ("South", 1)]),
     ],
 )
-def test_they_are_asked_behind_both_walls(
+def test_they_are_asked_behind_guard_and_sandbox(
     database: Address, layer: SemanticLayer, question: str, rows: list[tuple[Any, ...]], db: None
 ) -> None:
     access = Access(database, policy_of(layer, (), granted=(), source_granted=True))

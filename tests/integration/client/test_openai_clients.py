@@ -27,7 +27,7 @@ from audit.models import Entry
 from authz.principal import Principal
 from authz.scopes import TokenScope
 from authz.tokens import issue_token
-from knowledge.engine import engine
+from knowledge.retrieval.engine import engine
 from knowledge.retrieval.search import Scope
 from tests.integration.agent.conversations import LEAVE
 from tests.integration.agent.modelled import DONE, modelled, routes, sent

@@ -1,4 +1,4 @@
-"""`manage.py benchmark guard`: the walls beside the owner's own run."""
+"""`manage.py benchmark guard`: guard and sandbox beside the owner's own run."""
 
 import json
 from io import StringIO

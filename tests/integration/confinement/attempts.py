@@ -1,7 +1,7 @@
 """Ways out of a confined script, each a few lines that set `escaped` where the effect happened.
 
 `world` holds what is out of reach: paths, ports, a process. ORDINARY ones succeed for any user of a plain machine, and are what the
-walls are tested against; the others need root or a certain kernel, or would harm the machine that they succeed on.
+layers are tested against; the others need root or a certain kernel, or would harm the machine that they succeed on.
 """
 
 from collections.abc import Mapping

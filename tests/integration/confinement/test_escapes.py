@@ -18,9 +18,9 @@ from uuid import uuid4
 import pytest
 
 from copilot_site.lib.confinement import landlock
-from copilot_site.lib.confinement.plan import Limits, Namespaces, Walls
+from copilot_site.lib.confinement.isolation import isolation
+from copilot_site.lib.confinement.plan import Isolation, Limits, Namespaces
 from copilot_site.lib.confinement.running import Ran, Stopped, run_confined
-from copilot_site.lib.confinement.walls import walls
 from tests.integration.confinement.attempts import EVERY, ORDINARY, script
 
 TEXT = "the salary of the managing director"
@@ -94,13 +94,13 @@ WAYS = [
 ]
 
 
-def within(way: Namespaces) -> Walls:
+def within(way: Namespaces) -> Isolation:
     if way is Namespaces.BUBBLEWRAP and not shutil.which("bwrap"):
         pytest.skip("bubblewrap is not installed")
-    return Walls(way, landlock.version())
+    return Isolation(way, landlock.version())
 
 
-def confined(within: Walls, code: bytes, *arguments: str, limits: Limits | None = None) -> Ran:
+def confined(within: Isolation, code: bytes, *arguments: str, limits: Limits | None = None) -> Ran:
     return asyncio.run(run_confined(within, {"script.py": code}, "script.py", arguments, limits=limits))
 
 
@@ -121,7 +121,7 @@ def test_nobody_gets_out(world: World, name: str, way: Namespaces) -> None:
 
 
 @pytest.mark.parametrize("name", ORDINARY)
-def test_the_same_succeeds_without_walls(world: World, name: str, tmp_path: Path) -> None:
+def test_the_same_succeeds_without_confinement(world: World, name: str, tmp_path: Path) -> None:
     """The negative control: what keeps the script in is the sandbox, and nothing else on this machine."""
     own = tmp_path / "script.py"
     own.write_bytes(script(ORDINARY[name]))
@@ -136,14 +136,14 @@ def test_the_same_succeeds_without_walls(world: World, name: str, tmp_path: Path
     assert "ESCAPED" in bare.stdout, bare.stdout + bare.stderr
 
 
-def test_this_machine_has_walls_and_the_best_is_used() -> None:
-    found = walls()
+def test_this_machine_can_isolate_and_the_best_is_used() -> None:
+    found = isolation()
     assert found is not None
     assert found.landlock == landlock.version()
 
 
-def test_where_a_wall_does_not_stand_nothing_runs(world: World) -> None:
+def test_where_a_layer_does_not_hold_nothing_runs(world: World) -> None:
     """Asked for a Landlock that this kernel has not, the process ends before the script."""
-    ran = confined(Walls(Namespaces.NONE, 0), script(ORDINARY["read: a secret"]), json.dumps(world.told))
+    ran = confined(Isolation(Namespaces.NONE, 0), script(ORDINARY["read: a secret"]), json.dumps(world.told))
     assert ran.stopped is Stopped.NOT_CONFINED
     assert ran.output == ""

@@ -12,15 +12,15 @@ import psutil
 import pytest
 
 from copilot_site.lib.confinement import running
-from copilot_site.lib.confinement.plan import MIB, Limits, Walls
+from copilot_site.lib.confinement.isolation import isolation, scratch
+from copilot_site.lib.confinement.plan import MIB, Isolation, Limits
 from copilot_site.lib.confinement.running import AT_ONCE, Ran, Stopped, run_confined
-from copilot_site.lib.confinement.walls import scratch, walls
 
 LIMITS = Limits(cpu_s=20, wall_s=30.0)
 
 
 def ran(code: str, limits: Limits = LIMITS, *, stdin: bytes = b"") -> Ran:
-    found = walls()
+    found = isolation()
     assert found is not None
     return asyncio.run(run_confined(found, {"script.py": code.encode()}, "script.py", limits=limits, stdin=stdin))
 
@@ -105,7 +105,7 @@ def test_nothing_is_left_behind(code: str, monkeypatch: pytest.MonkeyPatch) -> N
     made = []
 
     @contextmanager
-    def noted(within: Walls) -> Iterator[Path]:
+    def noted(within: Isolation) -> Iterator[Path]:
         with scratch(within) as folder:
             made.append(folder)
             yield folder
@@ -117,7 +117,7 @@ def test_nothing_is_left_behind(code: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 async def test_who_is_cancelled_leaves_no_process() -> None:
-    found = walls()
+    found = isolation()
     assert found is not None
     task = asyncio.create_task(run_confined(found, {"s.py": b"import time; time.sleep(60)"}, "s.py"))
     async with asyncio.timeout(10):
@@ -133,7 +133,7 @@ def test_no_more_than_a_few_run_at_once() -> None:
     code = "import time; began = time.time(); time.sleep(1); print(began, time.time())"
 
     async def several() -> list[Ran]:
-        found = walls()
+        found = isolation()
         assert found is not None
         files = {"script.py": code.encode()}
         return await asyncio.gather(

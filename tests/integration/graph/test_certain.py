@@ -3,8 +3,8 @@
 import pytest
 
 from knowledge.graph import kinds
-from knowledge.graph.certain import Directory, certain
 from knowledge.graph.names import Names
+from knowledge.graph.pattern_extraction import Directory, certain
 
 PEOPLE, UNITS = Names(), Names()
 PEOPLE.add(["sun rui", "陈伟"])

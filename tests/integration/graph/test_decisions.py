@@ -9,10 +9,10 @@ from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 from knowledge.graph.building import fill
 from knowledge.graph.names import Names, folded
-from knowledge.graph.walk import Neighbourhood, about_question
+from knowledge.graph.services import change_graph, merge, refuse, separate
+from knowledge.graph.traversal import Neighbourhood, about_question
 from knowledge.models import Graph, GraphEntity, GraphMention, GraphRelation, KnowledgeBase
 from knowledge.retrieval.search import Scope
-from knowledge.services.graphs import change_graph, merge, refuse, separate
 from knowledge.services.removal import remove_document
 from tests.factories import allow, make_base, make_document, make_user
 

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from django.conf import LazySettings
 
-from agent.scripted_service import Delta, Request, says_json, scripted_service
+from agent.evaluation.scripted_service import Delta, Request, says_json, scripted_service
 from authz.principal import Principal
 from knowledge.graph.building import fill
-from knowledge.graph.types import GraphTypes
-from knowledge.graph.walk import about_question
+from knowledge.graph.model_types import GraphTypes
+from knowledge.graph.traversal import about_question
 from knowledge.models import Graph, GraphReading, GraphSpending, KnowledgeBase
 from knowledge.retrieval.search import Scope
 from tests.factories import allow, make_base, make_document, make_user

@@ -10,7 +10,7 @@ from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal
 from knowledge.graph.building import fill
-from knowledge.graph.walk import Neighbourhood, Reach, about_document, about_entity, about_question
+from knowledge.graph.traversal import Neighbourhood, Reach, about_document, about_entity, about_question
 from knowledge.models import Document, GraphEntity, GraphMention, GraphRelation, KnowledgeBase
 from knowledge.retrieval.search import Scope
 from knowledge.services.trash import restore_document, trash_document
@@ -106,7 +106,7 @@ def test_the_guard_that_stands_on_what_defines_is_what_hides_it(
     """The negative control of the test above."""
     make_document(company["open"], "guess.md", "# Guess\n\nIs it sun rui who leads?\n", ingested=True)
     filled(company["base"])
-    monkeypatch.setattr("knowledge.graph.walk._MADE", "EXISTS (SELECT 1 WHERE {entity} IS NOT NULL){may_d:.0}")
+    monkeypatch.setattr("knowledge.graph.traversal._MADE", "EXISTS (SELECT 1 WHERE {entity} IS NOT NULL){may_d:.0}")
     assert about_question(company["reader"], "Sun Rui", Scope()).entities
 
 
@@ -164,7 +164,7 @@ def test_the_models_show_what_the_statement_shows(company: dict[str, Any]) -> No
 
 
 def test_without_the_filter_the_tests_above_are_red(company: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("knowledge.graph.walk._MAY", "CROSS JOIN (SELECT 1) AS {m}_of")
+    monkeypatch.setattr("knowledge.graph.traversal._MAY", "CROSS JOIN (SELECT 1) AS {m}_of")
     assert "Sun Rui" in names(about_question(company["reader"], "track-api", Scope()))
     monkeypatch.setattr(GraphMention, "reach", classmethod(lambda cls, principal, right: Q(Value(True))))
     assert GraphEntity.objects.visible_to(company["reader"]).filter(key="sun rui").exists()

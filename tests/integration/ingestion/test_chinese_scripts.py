@@ -9,9 +9,9 @@ from authz.principal import Principal
 from copilot_site.doctor import index
 from knowledge.ingestion.pipeline import ingest
 from knowledge.models import Chunk, TermFrequency
-from knowledge.retrieval import terms as term_module
 from knowledge.retrieval.search import search
 from knowledge.services.folders import root_folder
+from knowledge.text import terms as term_module
 from tests.factories import allow, make_base, make_document, make_user, newest_version, prepare_embedder
 
 pytestmark = pytest.mark.django_db

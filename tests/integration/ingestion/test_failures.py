@@ -14,12 +14,12 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.embedded.process import free_port
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
-from knowledge import engine
 from knowledge.embedding.base import EmbedderOptions, EmbedderUnavailable, embedders
 from knowledge.embedding.openai_compatible import OpenAICompatibleEmbedder
 from knowledge.ingestion.lease import MAX_ATTEMPTS
 from knowledge.ingestion.pipeline import ingest
 from knowledge.models import ChunkIndex, Document, DocumentVersion, ParseStatus, StageStatus
+from knowledge.retrieval import engine
 from knowledge.services.documents import retry_document
 from tests.embedders import EmbeddingService, serving
 from tests.factories import allow, make_base, make_document, make_user, newest_version

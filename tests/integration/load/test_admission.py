@@ -13,10 +13,10 @@ import psycopg
 import pytest
 from django.db import connection
 
+from agent.conversations.sessions import create_session
 from agent.models import Message
 from agent.profiles import Options
 from agent.runs.start import begin, queue
-from agent.sessions import create_session
 from authz.principal import Principal
 from knowledge.retrieval.search import Scope
 from tests.factories import make_user

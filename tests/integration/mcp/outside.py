@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from agent.mcp.client.rows import McpService
-from agent.mcp.client.services import read_tools, save_service
-from agent.models import AgentProfile
+from agent.mcp_client.services import read_tools, save_service
+from agent.models import AgentProfile, McpService
 from authz.principal import Principal
 from tests.factories import make_user
 from tests.mcp_service import Service

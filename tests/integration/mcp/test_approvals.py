@@ -12,8 +12,7 @@ import pytest
 from django.conf import settings
 from django.test import Client, override_settings
 
-from agent.mcp.client.rows import ToolApproval
-from agent.models import Message, Session
+from agent.models import Message, Session, ToolApproval
 from agent.runs.run import _launched
 from audit.models import Entry
 from tests.factories import make_user

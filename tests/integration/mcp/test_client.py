@@ -11,12 +11,12 @@ from django.core.exceptions import ValidationError
 from django.test import override_settings
 from django.utils import timezone
 
-from agent.mcp.client.address import ServiceUnusable
-from agent.mcp.client.rows import McpService, ToolApproval, Transport
-from agent.mcp.client.services import read_tools, save_service
-from agent.mcp.client.tool import name_of, outside_tools
-from agent.model_settings import check_tools
-from agent.models import Message, Session
+from agent.mcp_client.address import ServiceUnusable
+from agent.mcp_client.services import read_tools, save_service
+from agent.mcp_client.tool import name_of, outside_tools
+from agent.models import McpService, Message, Session, ToolApproval
+from agent.models.mcp_services import Transport
+from agent.models.profiles import check_tools
 from agent.profile_choice import profile_of
 from agent.profiles import Options
 from agent.rest.tools import catalogue

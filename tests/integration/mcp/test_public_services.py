@@ -12,9 +12,10 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.test import override_settings
 
-from agent.mcp.client.rows import McpService, Transport
-from agent.mcp.client.services import read_tools, save_service
-from agent.mcp.client.tool import outside_tools
+from agent.mcp_client.services import read_tools, save_service
+from agent.mcp_client.tool import outside_tools
+from agent.models import McpService
+from agent.models.mcp_services import Transport
 from agent.tools.base import ToolContext, specification
 from agent.tools.calling import Called, call_tool
 from authz.principal import Principal

@@ -12,12 +12,12 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
 from knowledge.finding import FindForm, find_documents
-from knowledge.graph.walk import about_question
+from knowledge.graph.traversal import about_question
 from knowledge.models import Document, DocumentField, FieldKind, KnowledgeBase
 from knowledge.retrieval.conditions import Condition
 from knowledge.retrieval.plan import documents_in
 from knowledge.retrieval.search import Scope, search
-from knowledge.services.metadata import FieldSpec, change_metadata, conditions_of, fields_of, set_fields
+from knowledge.services.fields import FieldSpec, change_metadata, conditions_of, fields_of, set_fields
 from knowledge.tool_selectors import documents_within
 from tests.factories import allow, make_base, make_document, make_user
 
@@ -165,7 +165,10 @@ def browser(user: User) -> Client:
 
 def test_the_api_sets_shows_and_searches_by_fields(library: Library) -> None:
     keeper, reader = browser(library.keeper), browser(library.reader)
-    fields, values = f"/api/v1/knowledge-bases/{library.base.pk}/fields", f"/api/v1/documents/{library.seen[3].pk}/metadata"
+    fields, values = (
+        f"/api/v1/knowledge-bases/{library.base.pk}/fields",
+        f"/api/v1/documents/{library.seen[3].pk}/metadata",
+    )
     assert [each["name"] for each in reader.get(fields).json()] == ["State", "Year", "Valid until", "Client"]
     body: dict[str, Any] = {"fields": [{"name": "Year", "kind": "number"}, {"name": "Team"}]}
     assert reader.put(fields, body, "application/json").status_code == 404
@@ -175,11 +178,18 @@ def test_the_api_sets_shows_and_searches_by_fields(library: Library) -> None:
     said = {"metadata": {"Team": "Legal", "Year": 2030}}
     assert reader.patch(values, said, "application/json").status_code == 403
     assert keeper.patch(values, said, "application/json").json()["metadata"] == said["metadata"]
-    assert keeper.patch(values, {"metadata": {"Year": None}}, "application/json").json()["metadata"] == {"Team": "Legal"}
+    assert keeper.patch(values, {"metadata": {"Year": None}}, "application/json").json()["metadata"] == {
+        "Team": "Legal"
+    }
     assert reader.get(values.removesuffix("/metadata")).json()["metadata"] == {"Team": "Legal"}
     assert found(reader, [{"field": "Team", "equals": "Legal"}]) == {library.seen[3].pk}
     assert found(reader, [{"field": "Year", "at_least": 2025}]) == {library.seen[1].pk, library.seen[2].pk}
-    for wrong in ([{"field": "Colour", "equals": "red"}], [{"field": "Year", "equals": "soon"}], [{"equals": "x"}], "x"):
+    for wrong in (
+        [{"field": "Colour", "equals": "red"}],
+        [{"field": "Year", "equals": "soon"}],
+        [{"equals": "x"}],
+        "x",
+    ):
         answer = reader.post("/api/v1/knowledge-search", {"query": QUESTION, "metadata": wrong}, "application/json")
         assert answer.status_code == 400
 
@@ -227,9 +237,13 @@ def test_the_administration_sets_the_fields(library: Library) -> None:
     User.objects.filter(pk=library.reader.pk).update(is_staff=True)
     keeper, address = browser(library.keeper), f"/admin/fields/{library.base.pk}/"
     assert "Valid until" in keeper.get(address).content.decode()
-    rows = [{"name": "State", "kind": "choice", "choices": "valid\ndraft"}, {"name": "", "kind": "number"}, {"name": "Note", "kind": "text"}]
+    state = {"name": "State", "kind": "choice", "choices": "valid\ndraft"}
+    rows = [state, {"name": "", "kind": "number"}, {"name": "Note", "kind": "text"}]
     assert keeper.post(address, management(*rows)).status_code == 302
-    assert [(f.name, f.kind) for f in DocumentField.unscoped.filter(knowledge_base=library.base)] == [("State", "choice"), ("Note", "text")]
+    assert [(f.name, f.kind) for f in DocumentField.unscoped.filter(knowledge_base=library.base)] == [
+        ("State", "choice"),
+        ("Note", "text"),
+    ]
     wrong = keeper.post(address, management({"name": "State", "kind": "choice"}))
     assert wrong.status_code == 400
     assert "name what can be chosen" in wrong.content.decode()

@@ -8,9 +8,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
+from agent.conversations.page import turn_page
+from agent.conversations.presentation.message import Source
 from agent.models import Message
-from agent.shown.message import Source
-from agent.shown.page import turn_page
 from authz.grants import take_back
 from authz.permissions import Right
 from authz.principal import Principal

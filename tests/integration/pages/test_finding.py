@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from authz.permissions import Right
 from authz.principal import Principal
-from knowledge import browsing, finding
+from knowledge import finding, library
 from knowledge.embedding.base import EmbedderUnavailable
 from knowledge.models import Document, DocumentVersion, KnowledgeBase
 from knowledge.retrieval.search import search
@@ -138,7 +138,7 @@ def test_whoever_may_not_change_is_offered_no_choice_and_changes_nothing(filled:
 
 def test_the_tree_counts_what_the_person_may_read(filled: House) -> None:
     def counts(person: Any) -> dict[str, int]:
-        rows = browsing.folder_tree(Principal.of(person), filled.base, filled.below)
+        rows = library.folder_tree(Principal.of(person), filled.base, filled.below)
         found: dict[str, int] = {}
         for row in rows:
             found |= {row.name: row.count} | {child.name: child.count for child in row.children}

@@ -10,7 +10,7 @@ from audit.actions import Action
 from audit.models import Entry
 from copilot_site.config import BASE_DIR
 from copilot_site.lib.errors import InvalidInput
-from knowledge.browsing import PAGE_SIZE
+from knowledge.library import PAGE_SIZE
 from knowledge.models import Document, DocumentVersion, Folder
 from knowledge.services.folders import DEEPEST
 from tests.factories import allow, make_document, make_folder
@@ -205,7 +205,7 @@ def test_without_the_folder_above_a_base_opens_at_what_is_visible(house: House) 
 
 
 def test_a_long_list_has_pages_and_odd_numbers_give_the_nearest(house: House, monkeypatch: Any) -> None:
-    monkeypatch.setattr("knowledge.browsing.PAGE_SIZE", 2)
+    monkeypatch.setattr("knowledge.library.PAGE_SIZE", 2)
     for name in ("a.md", "b.md", "c.md"):
         make_document(house.folder, name)
     url, client = reverse("folder", args=[house.folder.pk]), client_of(house.reader)

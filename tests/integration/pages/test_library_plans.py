@@ -12,7 +12,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from knowledge.benchmarks.plans import executed
 from knowledge.benchmarks.rights_world import make_member, make_tree
-from knowledge.browsing import document_rows, documents_beside, documents_in, unfinished_in
+from knowledge.library import document_rows, documents_beside, documents_in, unfinished_in
 from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
 from knowledge.services.nodes import node_of
 

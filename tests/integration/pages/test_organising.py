@@ -5,9 +5,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from agent.conversations.sessions import found_sessions, labels_of
 from agent.models import Session
-from agent.organising import labels_of
-from agent.sessions import found_sessions
 from authz.principal import Principal
 from tests.factories import make_user
 

@@ -7,9 +7,9 @@ from time import monotonic
 
 import pytest
 
+from knowledge.failure_reasons import REASONS
 from knowledge.parsers.base import UnreadableFile
 from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.reasons import REASONS
 from knowledge.parsers.sandbox import parse_in_child, stop_servers
 from tests.evaluation_data import data_folder
 

@@ -8,12 +8,13 @@ import pytest
 from django.apps import apps
 from django.core.exceptions import ValidationError
 
-from agent.model_keys import KeyLost, opened, sealed
-from agent.model_settings import LanguageModel, check_tools
-from agent.models import AgentProfile
+from agent.models import AgentProfile, LanguageModel
+from agent.models.profiles import check_tools
 from agent.providers.base import ModelMisconfigured
 from agent.providers.configured import served_model
-from agent.tools.base import ALIASES, default_names, find, in_order
+from agent.providers.keys import KeyLost, opened, sealed
+from agent.tool_names import ALIASES
+from agent.tools.base import default_names, find, in_order
 from tests.factories import allow, make_base, make_document
 from tests.integration.rest.world import World
 

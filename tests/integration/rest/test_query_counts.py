@@ -6,7 +6,7 @@ from collections.abc import Callable
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from agent.sessions import create_session
+from agent.conversations.sessions import create_session
 from authz.principal import Principal
 from authz.tokens import issue_token
 from tests.factories import allow, make_base, make_document, make_folder

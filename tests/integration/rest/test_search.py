@@ -12,7 +12,7 @@ from audit.models import Entry
 from authz.grants import take_back
 from authz.models import PermissionSnapshot
 from authz.permissions import Right
-from knowledge import engine as engine_module
+from knowledge.retrieval import engine as engine_module
 from knowledge.services.folders import root_folder
 from tests.factories import PASSAGE, allow, make_base, make_document, make_folder, make_user
 from tests.integration.rest.world import Answer, signed_in

@@ -7,8 +7,8 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
+from agent.conversations.sessions import create_session
 from agent.models import Session
-from agent.sessions import create_session
 from authz.models import ApiToken
 from authz.permissions import Right
 from authz.principal import Principal

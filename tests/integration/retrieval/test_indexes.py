@@ -9,8 +9,8 @@ from django.db import connection
 
 from authz.principal import Principal
 from copilot_site import doctor
-from knowledge import engine
 from knowledge.models import ChunkIndex, EmbeddingSpace
+from knowledge.retrieval import engine
 from knowledge.retrieval.search import search
 from knowledge.services.indexes import tend_indexes
 from tests.factories import allow, make_base, make_document, make_user

@@ -10,10 +10,10 @@ from django.db import connection, transaction
 from authz.principal import Principal
 from knowledge.benchmarks.plans import Executed, executed
 from knowledge.benchmarks.rights_world import Collection
-from knowledge.engine import engine
 from knowledge.models import Document, EmbeddingSpace
 from knowledge.retrieval import candidates
 from knowledge.retrieval.candidates import Candidate, Question, find_candidates
+from knowledge.retrieval.engine import engine
 from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.retrieval.search import search
 from knowledge.selectors import passages_of

@@ -9,9 +9,9 @@ from pytest_django import DjangoAssertNumQueries
 
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
-from knowledge.engine import reranker
 from knowledge.ingestion.publish import refresh_statistics
 from knowledge.models import ChunkIndex, Document, Folder, KnowledgeBase
+from knowledge.retrieval.engine import reranker
 from knowledge.retrieval.plan import make_plan
 from knowledge.retrieval.search import PER_DOCUMENT, Scope, search
 from tests.factories import allow, make_base, make_document, make_folder, make_user

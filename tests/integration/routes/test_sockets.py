@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from agent.sessions import create_session
+from agent.conversations.sessions import create_session
 from agent.urls import websocket_urlpatterns
 from authz.permissions import Right
 from authz.principal import Principal

@@ -14,10 +14,8 @@ from django.http import HttpResponseBase
 from django.test import Client
 from django.utils import timezone
 
-from agent.mcp.client.rows import ToolApproval
-from agent.models import QuestionSet, Share
-from agent.skills.keeping import add_version
-from agent.skills.models import Skill
+from agent.models import QuestionSet, Share, Skill, ToolApproval
+from agent.skills.services import add_version
 from agent.skills.shipped_skills import shipped_package
 from authz.accounts import create_service_account
 from authz.permissions import Right
@@ -29,8 +27,8 @@ from business.semantic_layer.yaml_io import read_layer
 from business.source_grants import grant
 from business.sources import save_layer
 from demo.seed import AUDITORS_MAY
-from knowledge.engine import engine
 from knowledge.models import Document, GraphEntity, GraphMention, Source, SourceItem, Webhook
+from knowledge.retrieval.engine import engine
 from knowledge.services.trash import trash_document
 from tests.factories import allow, make_base, make_document, make_user
 from tests.integration.pages.house import SENTENCE, House, chunk_with

@@ -19,7 +19,7 @@ from copilot_site import doctor
 from copilot_site.checks import files_have_a_place
 from copilot_site.doctor import language_models
 from copilot_site.embedded.process import free_port
-from knowledge import engine
+from knowledge.retrieval import engine
 from tests.embedders import EmbeddingService, serving
 from tests.factories import make_base, make_document
 from tests.homes import Checkout

@@ -8,8 +8,8 @@ from django.contrib.auth.models import Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from agent.models import AgentProfile
-from agent.skills.models import Skill, Verdict
+from agent.models import AgentProfile, Skill
+from agent.models.skills import Verdict
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db

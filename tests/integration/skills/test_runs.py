@@ -12,9 +12,10 @@ from django.utils import timezone
 from openpyxl import load_workbook
 
 from agent.events import ToolResult
-from agent.models import AgentProfile, MadeFile, Message
-from agent.skills import files, keeping
-from agent.skills.models import Skill, Verdict
+from agent.models import AgentProfile, MadeFile, Message, Skill
+from agent.models.skills import Verdict
+from agent.skills import files
+from agent.skills import services as keeping
 from audit.actions import Action
 from audit.models import Entry
 from authz.grants import take_back

@@ -36,7 +36,7 @@ def folder(base: "KnowledgeBase") -> "Folder":
 @pytest.fixture
 def make_source(folder: "Folder") -> "Callable[..., Source]":
     from knowledge.models import Source
-    from knowledge.services.sources import save_source
+    from knowledge.sources.services import save_source
 
     def make(kind: str, secret: str = "", **settings: Any) -> Source:
         source = Source(

@@ -1,5 +1,10 @@
 """Runs of sources in tests, and what they left."""
 
+from collections.abc import Iterable
+
+from django.contrib.auth.models import User
+
+from authz.principal import Principal
 from knowledge.models import Document, Folder, Source, SourceItem, SourceRun, Trigger
 from knowledge.sources.reading import read_source
 
@@ -37,3 +42,13 @@ def text_of(document: Document) -> str:
 
 def item_of(source: Source, path: str) -> SourceItem:
     return SourceItem.unscoped.select_related("document").get(source=source, path=path)
+
+
+def who_sees(source: Source, path: str, people: Iterable[User]) -> set[str]:
+    document = item_of(source, path).document
+    assert document is not None
+    return {
+        user.username
+        for user in people
+        if Document.objects.visible_to(Principal.of(user)).filter(pk=document.pk).exists()
+    }

@@ -13,10 +13,10 @@ from django.utils import timezone
 
 from copilot_site.lib.errors import Conflict, InvalidInput
 from knowledge.models import Document, Folder, RunState, Source, SourceRun, Trigger
-from knowledge.services.sources import save_source
 from knowledge.sources.base import Content, Item, Unreadable
 from knowledge.sources.reading import preview, read_source
 from knowledge.sources.runs import Overtaken, begin, keep
+from knowledge.sources.services import save_source
 from tests.factories import make_document
 from tests.integration.sources.shelf import counts, item_of, paths, read
 

@@ -10,10 +10,10 @@ from pytest_django import DjangoCaptureOnCommitCallbacks as OnCommit
 
 from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Folder, RunState, Source
-from knowledge.services.sources import delete_source, save_source
 from knowledge.sources.base import Unreadable
 from knowledge.sources.connectors import git as connector
 from knowledge.sources.reading import preview
+from knowledge.sources.services import delete_source, save_source
 from tests.factories import make_user
 from tests.git_server import commit, git, make_repository, serving
 from tests.integration.sources.shelf import counts, item_of, paths, read

@@ -21,7 +21,7 @@ from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Folder, KnowledgeBase, RunState, Source, SourceRun, Trigger
 from knowledge.services import access
 from knowledge.services.folders import delete_folder, root_folder
-from knowledge.services.sources import delete_source, make_hook_secret
+from knowledge.sources.services import delete_source, make_hook_secret
 from knowledge.sources.tasks import run_source
 from tests.factories import allow, make_document, make_user
 from tests.integration.sources.shelf import item_of, paths, read

@@ -1,6 +1,6 @@
 """Rights that come along with a source: exact sets of people, before, after and when something out there is not sure."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from unicodedata import normalize
 
@@ -16,10 +16,10 @@ from knowledge.governance.explanations import explain_rights
 from knowledge.models import Document, Folder, KnowledgeBase, RunState, Source
 from knowledge.services.access import break_inheritance
 from knowledge.services.folders import rename_folder
-from knowledge.services.sources import delete_source, save_source
+from knowledge.sources.services import delete_source, save_source
 from tests.factories import allow, make_group, make_user
 from tests.git_server import commit, make_repository
-from tests.integration.sources.shelf import counts, item_of, read
+from tests.integration.sources.shelf import counts, item_of, read, who_sees
 
 Make = Callable[..., Source]
 OPEN = 'rights:\n- below: ""\n  groups: [Engineering]\n'
@@ -51,16 +51,6 @@ def source(opened: Path, make_source: Make, people: dict[str, User], base: Knowl
     source.takes_rights = True
     save_source(None, source)
     return source
-
-
-def who_sees(source: Source, path: str, people: Iterable[User]) -> set[str]:
-    document = item_of(source, path).document
-    assert document is not None
-    return {
-        user.username
-        for user in people
-        if Document.objects.visible_to(Principal.of(user)).filter(pk=document.pk).exists()
-    }
 
 
 def seen(source: Source, people: dict[str, User]) -> dict[str, set[str]]:

@@ -11,8 +11,8 @@ from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from knowledge.models import Every, Source
-from knowledge.services.sources import save_source
 from knowledge.sources.schedule import SOON, Pace, is_quiet, next_time
+from knowledge.sources.services import save_source
 from knowledge.sources.tasks import run_due_sources, run_source
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")

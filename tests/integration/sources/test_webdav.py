@@ -11,11 +11,11 @@ from wsgidav.fs_dav_provider import FilesystemProvider  # type: ignore[import-un
 from wsgidav.wsgidav_app import WsgiDAVApp  # type: ignore[import-untyped]
 
 from knowledge.models import Folder, RunState, Source
-from knowledge.services.sources import save_source
 from knowledge.sources.base import Item, Reading, Unreadable
 from knowledge.sources.connectors.webdav import WebDavConnector, WebDavSettings
 from knowledge.sources.http import Answer, Client
 from knowledge.sources.reading import preview
+from knowledge.sources.services import save_source
 from tests.integration.sources.shelf import counts, item_of, paths, read
 from tests.site_server import Reply, serving_pages
 

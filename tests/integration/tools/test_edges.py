@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from agent.document_facts import SOURCE
-from agent.tools.output import bounded
+from agent.fencing import bounded
 from knowledge.models import Document
 from tests.factories import allow, make_base, make_document, make_user
 from tests.tooling import called

@@ -35,7 +35,11 @@ def test_a_reader_reads_what_is_theirs_and_nothing_else(reader: User) -> None:
     assert {each["error"] for each in told["errors"]} == {"there is no such document, or it is not accessible"}
     assert len(told["errors"]) == 2
     card = told["documents"][0]
-    assert (card["file_name"], card["parse_status"], card["metadata"]["knowledge_base"]) == ("mine.md", "completed", base.name)
+    assert (card["file_name"], card["parse_status"], card["metadata"]["knowledge_base"]) == (
+        "mine.md",
+        "completed",
+        base.name,
+    )
     _status, few = posted(reader, INFO, {"knowledge_ids": [str(mine.pk)], "fields": ["title"]})
     assert set(few["documents"][0]) == {"knowledge_id", "title"}
     status, page = posted(reader, CHUNKS, {"knowledge_id": str(mine.pk), "limit": 1, "offset": 0})

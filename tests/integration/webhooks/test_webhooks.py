@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from agent.feedback import rate_answer
+from agent.conversations.feedback import rate_answer
 from agent.models import Message, Rating, Role, Session
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
@@ -74,7 +74,7 @@ def test_each_event_is_told_with_ids_and_addresses_and_no_content(receiver: Rece
     set_discoverable(None, folder, is_discoverable=True)
     asked = request_access(Principal.of(reader), folder_id=folder.pk, reason="May payroll")
     answer = make_answer(reader)
-    rate = {"session_id": answer.session_id, "message_id": answer.pk, "comment": "All wrong."}
+    rate: dict[str, Any] = {"session_id": answer.session_id, "message_id": answer.pk, "comment": "All wrong."}
     rate_answer(Principal.of(reader), rating=Rating.HELPFUL, **rate)
     rate_answer(Principal.of(reader), rating=Rating.NOT_HELPFUL, **rate)
     assert {row.state for row in delivered()} == {DeliveryState.SENT}
@@ -84,7 +84,7 @@ def test_each_event_is_told_with_ids_and_addresses_and_no_content(receiver: Rece
         (
             "document.failed",
             ids | {
-                "document_id": str(broken.pk), "version": 1, "reason": newest_version(broken).failure["code"],
+                "document_id": str(broken.pk), "version": 1, "reason": "damaged",
                 "url": f"{SITE}/documents/{broken.pk}/",
             },
         ),

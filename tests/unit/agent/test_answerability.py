@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from agent.answerability import classifier as answerability
+from agent.answerability.classifier import MODELS, SIGNALS, AbstainReason, Model, judge
 from agent.extractive.passages import Passage
 from agent.extractive.reader import read
-from agent.grounding import answerability
-from agent.grounding.answerability import MODELS, SIGNALS, AbstainReason, Model, judge
 from knowledge.embedding.base import Embedder
 
 TRAVEL = Passage(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.branches import Branches, Tree
+from agent.conversations.branches import Branches, Tree
 from copilot_site.lib.errors import NotFound
 
 

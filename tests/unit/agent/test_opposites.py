@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.grounding.opposites import is_of_other_kind
+from agent.answerability.opposites import is_of_other_kind
 
 
 @pytest.mark.parametrize(

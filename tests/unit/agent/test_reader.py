@@ -6,13 +6,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agent.answerability.classifier import SIGNALS, AbstainReason, judge, signals
 from agent.extractive.candidates import shares_of
 from agent.extractive.passages import Passage
 from agent.extractive.reader import read
-from agent.grounding.answerability import SIGNALS, AbstainReason, judge, signals
 from knowledge.embedding.base import Embedder
 from knowledge.retrieval.term_weights import matter_weights
-from knowledge.retrieval.terms import term_id, terms
+from knowledge.text.terms import term_id, terms
 from tests.embedders import bundled
 
 LEAVE = Passage(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from agent.cross_lingual.term_bridge import TermBridge
 from agent.extractive.candidates import term_ids
 from agent.extractive.questions import analyse
+from agent.extractive.term_bridge import TermBridge
 from tests.dictionaries import prepared
 
 

@@ -1,4 +1,4 @@
-"""The first wall by itself: what it refuses, what it writes instead of a table, and that it never falls over."""
+"""The guard by itself: what it refuses, what it writes instead of a table, and that it never falls over."""
 
 import json
 from contextlib import suppress
@@ -32,9 +32,9 @@ def test_a_table_becomes_its_allowed_columns_and_rows() -> None:
     )
 
 
-def test_behind_the_database_wall_the_view_is_read() -> None:
-    assert "FROM walls.customers WHERE org_unit::text IN" in written(
-        "SELECT name FROM public.customers c", Target("walls")
+def test_behind_the_sandbox_the_view_is_read() -> None:
+    assert "FROM sandboxes.customers WHERE org_unit::text IN" in written(
+        "SELECT name FROM public.customers c", Target("sandboxes")
     )
 
 

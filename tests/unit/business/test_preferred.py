@@ -5,10 +5,10 @@ from uuid import uuid4
 
 import pytest
 
-from business.asking import Question, Readings, preferred
 from business.logical_query.query import LogicalQuery, Metric
 from business.models import DataSource
 from business.parsing.base import Choice, Clarification
+from business.pipeline import Question, Readings, preferred
 from business.sources import OpenSource
 from tests.unit.business.parsing.test_words import LEXICON
 

@@ -4,7 +4,7 @@ import pytest
 
 from knowledge.retrieval import term_weights
 from knowledge.retrieval.term_weights import matter_weights, share_of_passages
-from knowledge.retrieval.terms import query_weights, term_id, terms
+from knowledge.text.terms import query_weights, term_id, terms
 
 QUESTION = "我自己的折扣是多少"
 SMALL, LARGE = 60, 10_000_000

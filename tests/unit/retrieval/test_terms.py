@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowledge.retrieval.terms import document_terms, lexical_weights, query_weights, term_id, terms
+from knowledge.text.terms import document_terms, lexical_weights, query_weights, term_id, terms
 
 CORPUS = [
     "滚动更新期间 maxUnavailable 限制不可用的 Pod 数量。",

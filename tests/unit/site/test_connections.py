@@ -3,7 +3,7 @@
 import pytest
 from django.urls import get_resolver
 
-from agent.runs import threads
+from agent import threads
 from copilot_site.config import Config
 from copilot_site.lib import connection_budget
 from copilot_site.lib.connection_budget import POOL

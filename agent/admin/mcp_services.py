@@ -1,0 +1,122 @@
+"""Services with tools in the admin. A secret goes in and is never shown again; tools are read from the service, then allowed one by one."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+from django.utils.text import capfirst
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from agent.mcp_client.address import ServiceUnusable
+from agent.mcp_client.services import check_place, read_tools, save_service
+from agent.models import McpService
+from audit.actions import Action
+from audit.record import record
+from authz.principal import Principal
+from copilot_site.lib.errors import CopilotError
+
+MOST_SHOWN = 160  # characters of a tool's description
+
+
+class McpServiceForm(forms.ModelForm[McpService]):
+    secret = forms.CharField(
+        label=capfirst(_("key")),
+        required=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+        help_text=_(
+            "As the header has it, e.g. “Bearer …”. Stored encrypted, for this address alone. Empty: it stays as it is."
+        ),
+    )
+    allowed_tools = forms.MultipleChoiceField(
+        label=capfirst(_("allowed tools")),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("None is allowed before you say so. A profile then switches them on."),
+    )
+    unasked_tools = forms.MultipleChoiceField(
+        label=capfirst(_("tools that run without asking")),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_(
+            "For tools that only read. Before each call of any other the person is asked, and sees what is sent."
+        ),
+    )
+
+    class Meta:
+        model = McpService
+        fields = (
+            "name", "transport", "url", "header_name", "secret", "is_enabled", "allowed_tools", "unasked_tools",
+        )  # fmt: skip
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.pk:
+            self.fields["name"].disabled = True
+        for name in ("allowed_tools", "unasked_tools"):
+            field = self.fields[name]
+            assert isinstance(field, forms.MultipleChoiceField)
+            field.choices = [(tool["name"], _told(tool)) for tool in self.instance.tools]
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        stray = set(given.get("unasked_tools", ())) - set(given.get("allowed_tools", ()))
+        if stray:
+            raise ValidationError({"unasked_tools": _("Allow first what is to run without asking.")})
+        return given
+
+    def _post_clean(self) -> None:
+        super()._post_clean()  # type: ignore[misc]  # of Django, without types
+        if not self.errors:
+            try:
+                check_place(self.instance)
+            except CopilotError as error:
+                self.add_error("url", str(error))
+
+
+def _told(tool: dict[str, Any]) -> str:
+    reads = _("says that it only reads") if tool["is_read_only"] else _("may change something")
+    return f"{tool['title']} ({tool['name']}; {reads}): {tool['description'][:MOST_SHOWN]}"
+
+
+@admin.register(McpService)
+class McpServiceAdmin(admin.ModelAdmin[McpService]):
+    form = McpServiceForm
+    list_display = ("name", "transport", "url", "is_enabled", "read_at")
+    actions = ("read_again",)
+
+    def save_model(self, request: HttpRequest, obj: McpService, form: forms.ModelForm[Any], change: bool) -> None:
+        by = Principal.of(request.user)
+        if save_service(by, obj, secret=form.cleaned_data["secret"], fields=form.changed_data):
+            said = _("The stored key was for the old address and is forgotten: enter the one for the new address.")
+            messages.warning(request, said)
+        if obj.read_at is None:
+            self._read(request, by, obj)
+
+    def delete_model(self, request: HttpRequest, obj: McpService) -> None:
+        record(Principal.of(request.user), Action.AGENT_CHANGED, obj, detail={"deleted": True})
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
+        for row in queryset:
+            self.delete_model(request, row)
+
+    @admin.action(description=_("Read the tools of the chosen services again"), permissions=["change"])
+    def read_again(self, request: HttpRequest, queryset: Any) -> None:
+        for row in queryset:
+            self._read(request, Principal.of(request.user), row)
+
+    def _read(self, request: HttpRequest, by: Principal, row: McpService) -> None:
+        try:
+            count = read_tools(by, row)
+        except (ServiceUnusable, CopilotError) as error:
+            messages.error(request, str(error))
+            return
+        said = ngettext(
+            "“%(name)s” has %(count)d tool. Allow what may be used.",
+            "“%(name)s” has %(count)d tools. Allow what may be used.",
+            count,
+        )
+        messages.success(request, said % {"name": row.name, "count": count})

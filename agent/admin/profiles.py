@@ -1,0 +1,101 @@
+"""Agent profiles in the admin."""
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin
+from django.utils.text import capfirst
+from django.utils.translation import get_language
+from django.utils.translation import gettext_lazy as _
+
+from agent.admin.base import SettingsAdmin
+from agent.budget import Budget
+from agent.mcp_client.tool import outside_tools
+from agent.models import AgentProfile
+from agent.profile_choice import MOST_OPENINGS, lines_of
+from agent.tools.base import current_name, in_order
+
+OPENINGS = ("questions_en", "questions_zh")
+
+
+def _tools() -> list[tuple[str, str]]:
+    """Every tool with what it does, in the reader's language."""
+    language = get_language() or "en"
+    return [
+        (tool.name, f"{tool.label.within(language)} ({tool.name}): {tool.description.within(language)}")
+        for tool in (*in_order(), *outside_tools())
+    ]
+
+
+class AgentProfileForm(forms.ModelForm[AgentProfile]):
+    allowed_tools = forms.MultipleChoiceField(
+        label=capfirst(_("allowed tools")),
+        required=False,
+        choices=_tools,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("None chosen: those that are on by default."),
+    )
+
+    class Meta:
+        model = AgentProfile
+        fields = (
+            "name", "description", "icon", "questions_en", "questions_zh", "groups", "is_default", "knowledge_bases",
+            "allowed_tools", "uses_tools", "language_model", "tone", "judge", "is_strict", "most_steps", "most_tool_calls",
+            "most_tokens", "most_seconds", "most_cost",
+        )  # fmt: skip
+        widgets: ClassVar = {name: forms.Textarea(attrs={"rows": 6}) for name in OPENINGS}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial["allowed_tools"] = [current_name(name) for name in self.instance.allowed_tools or ()]
+        product = Budget()
+        limits = {
+            "most_steps": product.steps,
+            "most_tool_calls": product.tool_calls,
+            "most_tokens": product.tokens,
+            "most_seconds": round(product.seconds),
+        }
+        for name, limit in limits.items():
+            self.fields[name].help_text = _("Empty: %(limit)s.") % {"limit": limit}
+
+    def clean_allowed_tools(self) -> list[str] | None:
+        return self.cleaned_data["allowed_tools"] or None
+
+    def clean_questions_en(self) -> str:
+        return _few_lines(self.cleaned_data["questions_en"])
+
+    def clean_questions_zh(self) -> str:
+        return _few_lines(self.cleaned_data["questions_zh"])
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = super().clean() or self.cleaned_data
+        if given.get("is_default") and given.get("groups"):
+            said = _("The one that is used where nobody chooses is for everybody: take the groups away, or the tick.")
+            self.add_error("groups", said)
+        return given
+
+
+def _few_lines(text: str) -> str:
+    lines = lines_of(text)
+    if len(lines) > MOST_OPENINGS:
+        raise forms.ValidationError(_("At most %(most)s questions, one a line.") % {"most": MOST_OPENINGS})
+    return "\n".join(lines)
+
+
+@admin.register(AgentProfile)
+class AgentProfileAdmin(SettingsAdmin):
+    form = AgentProfileForm
+    list_display = ("name", "description", "language_model", "is_default")
+    filter_horizontal = ("groups", "knowledge_bases")
+    fieldsets = (
+        (None, {"fields": ("name", "description", "icon", *OPENINGS)}),
+        (_("Who and where"), {"fields": ("groups", "is_default", "knowledge_bases")}),
+        (
+            _("What it does"),
+            {"fields": ("allowed_tools", "uses_tools", "language_model", "tone", "judge", "is_strict")},
+        ),
+        (
+            _("How far it goes"),
+            {"fields": ("most_steps", "most_tool_calls", "most_tokens", "most_seconds", "most_cost")},
+        ),
+    )

@@ -1,0 +1,58 @@
+"""What a person says about an answer they got."""
+
+from uuid import UUID
+
+from django.db import transaction
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from agent.conversations.sessions import get_answer, get_session
+from agent.models import Fault, Rating
+from audit.actions import Action
+from audit.record import record
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
+from knowledge.models import WebhookEvent
+from knowledge.webhooks.announcing import announce
+
+COMMENT_LENGTH = 1_000  # characters
+
+
+@transaction.atomic
+def rate_answer(
+    principal: Principal,
+    *,
+    session_id: UUID,
+    message_id: UUID,
+    rating: str,
+    fault: str = "",
+    comment: str = "",
+) -> None:
+    """Say whether an answer of one's own helped, in place of what was said before; with rating "" that is taken back.
+
+    fault: what is the matter with one that did not help. Raises NotFound (not their conversation, no answer that has ended) and
+    InvalidInput.
+    """
+    answer = get_answer(get_session(principal, session_id), message_id)
+    if rating not in {"", *Rating.values}:
+        raise InvalidInput(_("A rating is “helpful” or “not_helpful”; an empty one takes yours back."))
+    if fault not in {"", *Fault.values}:
+        raise InvalidInput(_("What is the matter is one of: %(known)s.") % {"known": ", ".join(Fault.values)})
+    if fault and rating != Rating.NOT_HELPFUL:
+        raise InvalidInput(_("Only of an answer that did not help it can be said what is the matter."))
+    if len(comment) > COMMENT_LENGTH:
+        raise InvalidInput(_("A comment has at most %(most)s characters.") % {"most": COMMENT_LENGTH})
+    if comment and not rating:
+        raise InvalidInput(_("Say whether the answer helped: a comment goes with a rating."))
+    answer.rating, answer.fault, answer.comment = rating, fault, comment.strip()
+    answer.save(update_fields=["rating", "fault", "comment"])
+    if rating == Rating.NOT_HELPFUL:
+        ids = {"session_id": str(answer.session_id), "message_id": str(answer.pk)}
+        announce(WebhookEvent.ANSWER_RATED_DOWN, reverse("replay", args=[answer.pk]), **ids, fault=fault)
+    record(
+        principal,
+        Action.ANSWER_RATED,
+        answer.session,
+        run_id=str(answer.pk),
+        detail={"rating": rating, "fault": fault, "comment_characters": len(answer.comment)},
+    )

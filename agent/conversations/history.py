@@ -1,0 +1,77 @@
+"""What was said before, as a model may be told it: under today's rights, the latest turns only, within a number of tokens."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+from uuid import UUID
+
+from agent.conversations.branches import Tree
+from agent.conversations.sessions import shown_messages
+from agent.events import StopReason
+from agent.models import Message, Role
+from agent.prompting import count_tokens
+from agent.state import MeantQuery, Turn
+from authz.principal import Principal
+from business.logical_query.query import LogicalQuery
+
+TURNS, TOKENS = 8, 1_500
+ANSWER_CHARACTERS = 600  # of an earlier answer: enough for what a follow-up leans on
+
+
+def history_of(principal: Principal, session_id: UUID, *, before: UUID) -> list[Turn]:
+    """Earlier questions, as they were understood, and answers, the oldest first. before: id of the answer being made.
+
+    Those of its own branch alone: what was asked instead of one of them is not among them.
+    """
+    way = Tree.of(session_id).up_to(before)[:-2][-TURNS:]  # without the answer and its question
+    rows = Message.objects.filter(pk__in=way, is_complete=True)
+    latest = list(rows.order_by("-created_at", "-id").prefetch_related("citations", "queries", "pages"))
+    turns: list[Turn] = []
+    left = TOKENS
+    for row, message in zip(latest, shown_messages(principal, latest), strict=True):
+        text = message.content if row.role == Role.USER else message.content[:ANSWER_CHARACTERS]
+        left -= count_tokens(text)
+        if left < 0:
+            break
+        role: Literal["user", "assistant"] = "user" if row.role == Role.USER else "assistant"
+        stands_on = [citation.passage.chunk_id for citation in message.citations]
+        turns.append(Turn(role=role, content=text, stands_on=stands_on))
+    return turns[::-1]
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """question: as it was understood. is_asked_back: it was not, and the person was asked what they mean.
+
+    query: source and query that its answer stands on, under today's rights. meant: what the choices that were offered mean.
+    """
+
+    question: str
+    is_asked_back: bool
+    query: tuple[str, LogicalQuery] | None = None
+    meant: dict[str, tuple[str, LogicalQuery]] = field(default_factory=dict)
+
+
+def understood(principal: Principal, session_id: UUID, *, before: UUID) -> Earlier | None:
+    """The question before this one, on its branch; None where there is none."""
+    way = Tree.of(session_id).up_to(before)[:-1]
+    row = (
+        Message.objects.filter(pk__in=way, role=Role.ASSISTANT, is_complete=True)
+        .order_by("-created_at")
+        .prefetch_related("citations", "queries", "pages")
+        .first()
+    )
+    question = str(row.state.get("input", {}).get("normalized_query", "")) if row else ""
+    if row is None or not question:
+        return None
+    (shown,) = shown_messages(principal, [row])
+    standing = [
+        (one.source, one.result.logical_query) for one in shown.queries if one.result and one.result.logical_query
+    ]
+    query = standing[0] if len(standing) == 1 else None
+    return Earlier(question, row.stop_reason == StopReason.NEED_CLARIFY, query, _meant(row))
+
+
+def _meant(row: Message) -> dict[str, tuple[str, LogicalQuery]]:
+    kept = row.state.get("plan", {}).get("clarifying_queries", {})
+    found = {text: MeantQuery.model_validate(one) for text, one in kept.items()}
+    return {text: (one.source, one.query) for text, one in found.items()}

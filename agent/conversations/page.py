@@ -1,0 +1,33 @@
+"""Messages for a page: what they say, and what is around them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from agent.conversations.branches import Tree
+from agent.conversations.presentation.details import around
+from agent.conversations.presentation.message import ShownMessage
+from agent.conversations.sessions import read_messages
+from agent.models import Session
+from authz.principal import Principal
+
+
+def conversation_page(principal: Principal, session: Session, *, through: UUID | None = None) -> list[ShownMessage]:
+    """One branch of the conversation in order, under today's rights, recorded as `read_messages` does: the latest, of those through a
+    message. Raises NotFound.
+    """
+    tree = Tree.of(session.pk)
+    return _prepared(principal, session, tree, tree.path(through))
+
+
+def turn_page(principal: Principal, session: Session, message_id: UUID) -> list[ShownMessage]:
+    """A message after the one that it follows. Raises NotFound."""
+    tree = Tree.of(session.pk)
+    return _prepared(principal, session, tree, tree.up_to(message_id)[-2:])
+
+
+def _prepared(principal: Principal, session: Session, tree: Tree, ids: Sequence[UUID]) -> list[ShownMessage]:
+    rows = list(session.messages.filter(pk__in=ids).prefetch_related("citations", "queries", "pages"))
+    shown = read_messages(principal, session, rows)
+    beside = around(principal, shown, rows)
+    return [replace(each, around=beside.get(each.id), branches=tree.branches(each.id)) for each in shown]

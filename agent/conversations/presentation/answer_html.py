@@ -1,0 +1,126 @@
+"""The words of an answer as HTML: what a model wrote is read as Markdown and sanitised, what is quoted is shown as it stands."""
+
+import html
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import nh3
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, override
+from markdown_it import MarkdownIt
+
+from agent.conversations.presentation.chips import Chip, chips_after
+from agent.conversations.presentation.markdown_tables import tables_in
+from agent.conversations.presentation.message import ShownMessage, ShownSentence
+from agent.events import StopReason
+from agent.quotations import answers as extractive
+from knowledge.text.language import language_of
+
+OURS: Final = frozenset({"", extractive.NAME, "database", "calculate"})  # providers that write no Markdown
+_MARKDOWN = (
+    MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "link", "autolink", "reference"])
+)
+_TAGS = {
+    "p", "br", "ul", "ol", "li", "strong", "em", "code", "pre", "blockquote", "hr",
+    "table", "thead", "tbody", "tr", "th", "td", "h1", "h2", "h3", "h4", "h5", "h6",
+}  # fmt: skip
+# Where chips, unchecked sentences and what is from outside stand while Markdown is read: punctuation, so that emphasis beside it is one.
+_CHIPS, _OPEN, _CLOSE, _OUTSIDE = "⁅⁆", "⸨", "⸩", "⁂"
+_CHIP = re.compile(rf"\s*{_CHIPS[0]}(\d+){_CHIPS[1]}")
+_RESERVED = str.maketrans({_CHIPS[0]: "[", _CHIPS[1]: "]", _OPEN: "((", _CLOSE: "))", _OUTSIDE: "*"})
+_PIPE = re.compile(r"\|")
+_HEADING = re.compile(r"<(/?)h[1-6]>")
+
+Part = tuple[ShownSentence, list[Chip]]
+
+
+def as_html(message: ShownMessage) -> SafeString:
+    """The sentences of an answer that are not shown in tables, with their chips; its content where it has no sentences."""
+    if message.around is None or not message.sentences:
+        return _lines(message.content)
+    parts = list(chips_after(message, message.around.sources))
+    is_written = message.provider not in OURS and message.stop_reason != StopReason.NOT_CONFIRMED
+    body = _read(_written(parts)) if is_written else _lines(_told(parts, _above_tables(message)))
+    chips = ["".join(map(_drawn, each)) for _sentence, each in parts]
+    unchecked = f'</span> <span class="unchecked-mark">{html.escape(_("(not checked against the source)"))}</span>'
+    outside = f' <span class="outside-mark">{html.escape(_("(from outside)"))}</span>'
+    body = body.replace(_OUTSIDE, outside).replace(_OPEN, '<span class="unchecked">').replace(_CLOSE, unchecked)
+    return mark_safe(_CHIP.sub(lambda found: chips[int(found[1])], body))  # noqa: S308 - sanitised or escaped, chips by template
+
+
+def _told(parts: Sequence[Part], above: Mapping[str, str]) -> str:
+    """The text with the places of its chips: each sentence after its gap. above: as `_above_tables` has it."""
+    pieces = (
+        f"{sentence.gap or ' '}{_marked(above.get(sentence.text, sentence.text), place, part)}"
+        for place, part in enumerate(parts)
+        for sentence in part[:1]
+    )
+    return "".join(pieces).strip()
+
+
+def _written(parts: Sequence[Part]) -> str:
+    """The same as Markdown, rows of a table in their table."""
+    tables = tables_in([sentence for sentence, _chips in parts])
+    pieces, columns = [], None
+    for place, (sentence, _chips) in enumerate(parts):
+        row = tables.get(place)
+        if row is None:
+            pieces.append(
+                ("\n\n" if columns else "") + (sentence.gap or " ") + _marked(sentence.text, place, parts[place])
+            )
+        else:
+            if row[0] is not columns:
+                pieces.append(f"\n\n{_line(row[0])}\n{_line(['---'] * len(row[0]))}")
+            cells = [row[1].get(name, "") for name in row[0]]
+            pieces.append("\n" + _line([*cells[:-1], _marked(cells[-1], place, parts[place])]))
+        columns = row[0] if row else None
+    return "".join(pieces).strip()
+
+
+def _line(cells: Iterable[str]) -> str:
+    escaped = (_PIPE.sub(r"\\|", cell) for cell in cells)
+    return f"| {' | '.join(escaped)} |"
+
+
+def _marked(text: str, place: int, part: Part) -> str:
+    """A sentence, marked where it was not checked, and the place of its chips."""
+    sentence, chips = part
+    said = text.translate(_RESERVED)
+    said = said if sentence.is_checked else f"{_OPEN}{said}{_CLOSE}"
+    said = f"{said}{_OUTSIDE}" if sentence.is_outside else said
+    return f"{said}{_CHIPS[0]}{place}{_CHIPS[1]}" if chips else said
+
+
+def _above_tables(message: ShownMessage) -> dict[str, str]:
+    """The headline of each result that has several rows of figures → what is said above its table, which has them already."""
+    results = [query.result for query in message.queries if query.result and query.result.meaning.figure]
+    told = {}
+    for result in results:
+        figure, count = result.meaning.figure, len(result.table.rows)
+        if count > 1:
+            with override("zh-hans" if language_of(figure) == "zh" else "en"):
+                said = ngettext("%(figure)s: %(count)d row", "%(figure)s: %(count)d rows", count)
+                told[result.meaning.headline] = capfirst(said % {"figure": figure, "count": count})
+    return told
+
+
+def _read(text: str) -> str:
+    """Markdown as HTML without anything that loads, links or runs; headings stand below those of the page."""
+    body = _HEADING.sub(r"<\1h3>", nh3.clean(_MARKDOWN.render(text), tags=_TAGS, attributes={"ol": {"start"}}))
+    return body.replace("<table>", '<div class="table-scroll"><table class="written-table">').replace(
+        "</table>", "</table></div>"
+    )
+
+
+def _lines(text: str) -> SafeString:
+    """Plain text as paragraphs."""
+    paragraphs = (html.escape(part).replace("\n", "<br>") for part in re.split(r"\n{2,}", text) if part.strip())
+    return mark_safe("".join(f"<p>{part}</p>" for part in paragraphs))  # noqa: S308 - escaped
+
+
+def _drawn(chip: Chip) -> str:
+    return render_to_string("agent/message/_cite.html", {"chip": chip})

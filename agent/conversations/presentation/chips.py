@@ -1,0 +1,91 @@
+"""The marks after sentences that name their sources: one for all sources that sentences in a row share."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from agent.conversations.presentation.message import ShownMessage, ShownQuery, ShownSentence, Source
+from knowledge.text.language import language_of
+
+
+@dataclass(frozen=True)
+class Chip:
+    """name: for whoever does not see it. label: the first source, short; more: how many others. address: what the drawer opens; anchor:
+    of a result's table; neither for a result that keeps none. cards: ids of the cards, numbers: as in copied text. is_again: the chip
+    before names the same, so this one needs no label. icon: of an anchor.
+    """
+
+    name: str
+    label: str
+    numbers: str
+    more: int = 0
+    address: str = ""
+    anchor: str = ""
+    cards: str = ""
+    language: str = "en"
+    is_again: bool = False
+    icon: str = "chart"
+
+
+def chips_after(message: ShownMessage, sources: Sequence[Source]) -> Iterator[tuple[ShownSentence, list[Chip]]]:
+    """The sentences that are shown in the text, each with the chips that follow it: none where the next one of the same paragraph stands
+    on the same.
+    """
+    cited = {source.number: source for source in sources}
+    queried = {query.number: query for query in message.queries}
+    shown = [each for each in message.sentences if not each.is_masked and not each.is_row]
+    before: tuple[int, ...] = ()
+    for place, sentence in enumerate(shown):
+        following = shown[place + 1] if place + 1 < len(shown) else None
+        goes_on = following is not None and "\n" not in following.gap and following.citations == sentence.citations
+        if goes_on or not sentence.citations:
+            yield sentence, []
+            continue
+        yield sentence, list(_chips(message, sentence.citations, cited, queried, is_again=sentence.citations == before))
+        before = sentence.citations
+
+
+def _chips(
+    message: ShownMessage,
+    numbers: Sequence[int],
+    cited: Mapping[int, Source],
+    queried: Mapping[int, ShownQuery],
+    *,
+    is_again: bool,
+) -> Iterator[Chip]:
+    passages = [cited[number] for number in numbers if number in cited]
+    if passages:
+        first = passages[0]
+        named = ", ".join(str(source.number) for source in passages)
+        titles = "; ".join(source.citation.passage.title for source in passages)
+        text = _("Source %(number)s: %(title)s") if len(passages) == 1 else _("Sources %(number)s: %(title)s")
+        yield Chip(
+            name=text % {"number": named, "title": titles},
+            label=first.label,
+            numbers=named,
+            more=len(passages) - 1,
+            address=first.address,
+            cards=" ".join(f"c-{message.id}-{source.number}" for source in passages),
+            language=language_of(first.label) or "en",
+            is_again=is_again,
+        )
+    outside = {page.number: page for page in message.pages}
+    for number in numbers:
+        if query := queried.get(number):
+            yield Chip(
+                name=_("Result %(number)s from %(source)s") % {"number": number, "source": query.source},
+                label=query.source,
+                numbers=str(number),
+                anchor=f"r-{message.id}-{number}" if query.result else "",
+                is_again=is_again,
+            )
+        elif page := outside.get(number):
+            yield Chip(
+                name=_("Source %(number)s from outside: %(host)s") % {"number": number, "host": page.host},
+                label=page.host,
+                numbers=str(number),
+                anchor=f"w-{message.id}-{number}",
+                icon="globe",
+                is_again=is_again,
+            )

@@ -1,0 +1,91 @@
+"""What a page shows around an answer: its sources as chips, cards and groups, and how it came about."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from uuid import UUID
+
+from agent.conversations.presentation.highlights import marked
+from agent.conversations.presentation.message import Around, ReadBesides, ShownCitation, ShownMessage, Source
+from agent.conversations.presentation.outcome import ending_of, foot_of
+from agent.conversations.presentation.similar_titles import close_titles
+from agent.conversations.presentation.steps import in_seconds, steps_of
+from agent.events import StopReason
+from agent.models import Message
+from authz.principal import Principal
+from knowledge.places import DocumentPlace, places_of
+
+CHIP_LENGTH = 28  # characters of a title; a card has all of it
+MOST_READ = 20  # documents listed as read besides
+
+Places = Mapping[UUID, DocumentPlace]
+
+
+def around(principal: Principal, shown: Iterable[ShownMessage], rows: Iterable[Message]) -> dict[UUID, Around]:
+    """Message → what is around it, under today's rights; of answers alone. shown, rows: the same messages."""
+    pairs = [(message, row) for message, row in zip(shown, rows, strict=True) if message.is_answer]
+    documents = {passage.document_id for message, _row in pairs for passage in message.read}
+    documents |= {citation.passage.document_id for message, _row in pairs for citation in message.citations}
+    places = places_of(principal, documents)
+    told = {message.id: _around(message, row, places) for message, row in pairs}
+    for message, row in pairs:
+        if message.stop_reason == StopReason.NO_EVIDENCE:
+            told[message.id] = replace(told[message.id], close_titles=close_titles(principal, _asked(row)))
+    return told
+
+
+def _asked(row: Message) -> str:
+    """The question that was worked on."""
+    return str(row.state.get("input", {}).get("normalized_query", ""))
+
+
+def _around(message: ShownMessage, row: Message, places: Places) -> Around:
+    return Around(
+        tuple(_sources(message, _asked(row), places)),
+        tuple(_besides(message, places))[:MOST_READ],
+        steps_of(row.state),
+        "" if row.duration_ms is None else in_seconds(row.duration_ms),
+        ending_of(message),
+        foot_of(message),
+    )
+
+
+def _sources(message: ShownMessage, asked: str, places: Places) -> Iterator[Source]:
+    documents = {citation.passage.document_id: citation.passage.title for citation in message.citations}
+    titles = Counter(documents.values())
+    for citation in message.citations:
+        place = places.get(citation.passage.document_id)
+        label = _short(citation.passage.title)
+        if titles[citation.passage.title] > 1 and place is not None:
+            label = f"{label} · {_told_apart(citation, message, places)}"
+        yield Source(citation, label, place, marked(citation.snippet, asked))
+
+
+def _told_apart(citation: ShownCitation, message: ShownMessage, places: Places) -> str:
+    """What tells a document from others of its title: its folder, else its file, else its day."""
+    mine = places[citation.passage.document_id]
+    others = [
+        places[other.passage.document_id]
+        for other in message.citations
+        if other.passage.title == citation.passage.title
+        and other.passage.document_id != citation.passage.document_id
+        and other.passage.document_id in places
+    ]
+    if mine.path[-1] not in {other.path[-1] for other in others}:
+        return _short(mine.path[-1])
+    if mine.filename not in {other.filename for other in others}:
+        return _short(mine.filename)
+    return f"{mine.changed_at:%Y-%m-%d}"
+
+
+def _besides(message: ShownMessage, places: Places) -> Iterator[ReadBesides]:
+    cited = {citation.passage.document_id for citation in message.citations}
+    counts = Counter(passage.document_id for passage in message.read)
+    first = {passage.document_id: passage for passage in reversed(message.read)}
+    for document_id in counts:
+        if document_id not in cited:
+            yield ReadBesides(first[document_id], places.get(document_id), counts[document_id])
+
+
+def _short(title: str) -> str:
+    return title if len(title) <= CHIP_LENGTH else f"{title[: CHIP_LENGTH - 1].rstrip()}…"

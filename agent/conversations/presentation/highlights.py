@@ -1,0 +1,66 @@
+"""The words of a question in what was found for it."""
+
+import re
+from itertools import pairwise
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from agent.extractive.questions import asks_only
+from knowledge.retrieval.term_weights import share_of_passages
+from knowledge.text.terms import is_han, terms
+
+LENGTH = 220  # characters: about two lines of a card
+LEAD = 60  # characters before the first word that matches
+EVERYDAY = 0.2  # share of ordinary passages with a word, from which on it says nothing of the matter; by hand
+_WORD = re.compile(r"[\u3400-\u9fff]{1,2}|[^\W_]+(?:[-_./][^\W_]+)*")
+
+
+def asked_terms(question: str) -> set[str]:
+    """The terms of a question that are of its matter: no asking words, none of everyday speech."""
+    return {term for term in terms(question) if not asks_only(term) and share_of_passages(term) < EVERYDAY}
+
+
+def marked(text: str, question: str) -> SafeString:
+    """The part of `text` where words of the question begin, escaped, with these words in <b>."""
+    asked = asked_terms(question)
+    flat = " ".join(text.split())
+    spans = _joined(flat, asked)
+    begin = _cut_at(flat, max(spans[0][0] - LEAD, 0)) if spans and len(flat) > LENGTH else 0
+    end = min(begin + LENGTH, len(flat))
+    inside = [(start, stop) for start, stop in spans if begin <= start and stop <= end]
+    pieces = [
+        (flat[before:start], flat[start:stop])
+        for (_begin, before), (start, stop) in pairwise([(begin, begin), *inside])
+    ]
+    last = inside[-1][1] if inside else begin
+    body = format_html_join("", "{}<b>{}</b>", pieces)
+    return format_html("{}{}{}{}", "…" if begin else "", body, flat[last:end], "…" if end < len(flat) else "")
+
+
+def _joined(text: str, asked: set[str]) -> list[tuple[int, int]]:
+    """Spans of matching words in order; neighbours without anything between them are one."""
+    found: list[tuple[int, int]] = []
+    for start, end in _matching(text, asked):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+def _matching(text: str, asked: set[str]) -> list[tuple[int, int]]:
+    spans = []
+    for word in _WORD.finditer(text):
+        if is_han(word[0]):  # of Chinese, neighbouring pairs alone: one character matches everywhere
+            pairs = (word.start() + step for step in (0, 1))
+            spans += [(at, at + 2) for at in pairs if text[at : at + 2] in asked and is_han(text[at : at + 2])]
+        elif len(word[0]) > 2 and set(terms(word[0])) & asked:
+            spans.append(word.span())
+    return spans
+
+
+def _cut_at(text: str, place: int) -> int:
+    """The beginning of the word at a place of a text; the place itself where words have no spaces."""
+    space = text.rfind(" ", max(place - 20, 0), place + 1)
+    return space + 1 if space >= 0 else place

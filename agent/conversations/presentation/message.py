@@ -1,0 +1,241 @@
+"""A message as a person may see it now."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from agent.conversations.branches import Branches
+from agent.conversations.presentation.similar_titles import CloseTitle
+from agent.conversations.presentation.steps import Step
+from agent.extractive.excerpts import Excerpt
+from agent.mcp_client.visibility import SOURCE
+from agent.models import Fault, MadeFile, Role, ToolApproval
+from agent.outside import AskedOutside, host_of
+from business.results.shown_query import QueryShown
+from knowledge.places import DocumentPlace
+from knowledge.selectors import ShownPassage
+from knowledge.services.access_requests import Offer
+
+
+@dataclass(frozen=True)
+class ShownSentence:
+    """A sentence of an answer. Masked: it stood on a passage that this person may not see any more, so it says nothing.
+
+    is_row: it is a row of a table that is shown as one. is_checked: False where it was not checked against its source. is_outside: it
+    stands on a page of the web. gap: as in `agent.cited_answer.CitedSentence`.
+    """
+
+    text: str
+    citations: tuple[int, ...]
+    is_masked: bool = False
+    is_row: bool = False
+    is_checked: bool = True
+    is_outside: bool = False
+    gap: str = ""
+
+
+@dataclass(frozen=True)
+class ShownCitation:
+    """A numbered source, if the person may still see it; start and end are offsets into the passage.
+
+    excerpt: the quotation where it stands, of an answer that is made of quotations.
+    """
+
+    number: int
+    evidence_id: str
+    start: int
+    end: int
+    passage: ShownPassage
+    score: float
+    excerpt: Excerpt | None = None
+
+    @property
+    def page(self) -> int | None:
+        """The page on which the cited span begins."""
+        return self.passage.page_at(self.start)
+
+    @property
+    def snippet(self) -> str:
+        return self.passage.text[self.start : self.end]
+
+
+@dataclass(frozen=True)
+class ShownQuery:
+    """A numbered source that is no passage: a query on a data source that the person may still be answered from."""
+
+    number: int
+    evidence_id: str
+    source: str
+    title: str
+    result: QueryShown | None = None
+
+    @property
+    def service(self) -> str:
+        """The service outside that brought it; "" where it is a query."""
+        return self.source.removeprefix(SOURCE) if self.source.startswith(SOURCE) else ""
+
+
+@dataclass(frozen=True)
+class ShownPage:
+    """A numbered source from outside: a page of the web as it was read at `read_at`; snippet: the words that were cited."""
+
+    number: int
+    evidence_id: str
+    url: str
+    title: str
+    snippet: str
+    read_at: datetime
+
+    @property
+    def host(self) -> str:
+        return host_of(self.url)
+
+
+@dataclass(frozen=True)
+class ShownToolCall:
+    """A call of a tool, as far as it is kept: ids and counts, no arguments, which a model wrote with documents before it.
+
+    problem: its kind, "" where it worked. evidence_added: new pieces of evidence.
+    """
+
+    name: str
+    success: bool
+    duration_ms: int
+    evidence_added: int
+    problem: str
+
+
+def source_address(passage: ShownPassage, start: int = 0, end: int = 0) -> str:
+    """Where the drawer reads a passage. start, end: the cited span, none for all of it."""
+    path = reverse("source", args=[passage.knowledge_base_id, passage.chunk_id])
+    return f"{path}?{urlencode({'start': start, 'end': end})}" if end else path
+
+
+@dataclass(frozen=True)
+class Source:
+    """A cited passage. label: its document's title, short, and told apart from another of the same title. words: what is cited, with
+    the words of the question. place: None where the document went away just now.
+    """
+
+    citation: ShownCitation
+    label: str
+    place: DocumentPlace | None
+    words: SafeString
+
+    @property
+    def number(self) -> int:
+        return self.citation.number
+
+    @property
+    def address(self) -> str:
+        return source_address(self.citation.passage, self.citation.start, self.citation.end)
+
+
+@dataclass(frozen=True)
+class ReadBesides:
+    """A document that was read for an answer and is not cited in it. passage: the one that came first. count: of its passages."""
+
+    passage: ShownPassage
+    place: DocumentPlace | None
+    count: int
+
+    @property
+    def address(self) -> str:
+        return source_address(self.passage)
+
+
+@dataclass(frozen=True)
+class Around:
+    """took: the time of the whole run, in words; "" where it was not kept. ending, foot: as `presentation.outcome` has them.
+
+    close_titles: after a no, documents whose titles say what was asked.
+    """
+
+    sources: tuple[Source, ...]
+    read_besides: tuple[ReadBesides, ...]
+    steps: tuple[Step, ...]
+    took: str
+    ending: str
+    foot: str
+    close_titles: tuple[CloseTitle, ...] = ()
+
+
+@dataclass(frozen=True)
+class ShownMessage:
+    """A message as this person may see it now.
+
+    notice: what was done differently from what they would expect. understood: the question as it was completed, "" where it was worked
+    on as asked. readings: questions to choose from, where the answer asks back. offers: after a no, folders by whose names they may ask
+    to be let in. pages: sources from outside; asked_outside: the questions that left the house. files: that scripts made and that can
+    still be downloaded. explore: the address of the form in which a question on data that was not read can be asked. approval: the call
+    that they are asked to allow. read: passages that the answer could stand on, in the order found. around: of an answer that is
+    prepared for a page (`agent.conversations.page`). parent_id: what it follows. branches: of the questions at its place, where there are
+    several.
+    """
+
+    id: UUID
+    session_id: UUID
+    role: str
+    created_at: datetime
+    content: str
+    stop_reason: str
+    provider: str
+    is_complete: bool
+    sentences: tuple[ShownSentence, ...] = ()
+    citations: tuple[ShownCitation, ...] = field(default=())
+    queries: tuple[ShownQuery, ...] = ()
+    pages: tuple[ShownPage, ...] = ()
+    asked_outside: tuple[AskedOutside, ...] = ()
+    files: tuple[MadeFile, ...] = ()
+    notice: str = ""
+    understood: str = ""
+    readings: tuple[str, ...] = ()
+    explore: str = ""
+    offers: tuple[Offer, ...] = ()
+    approval: ToolApproval | None = None
+    tool_calls: tuple[ShownToolCall, ...] = ()
+    read: tuple[ShownPassage, ...] = ()
+    duration_ms: int | None = None
+    rating: str = ""
+    fault: str = ""
+    comment: str = ""
+    parent_id: UUID | None = None
+    branches: Branches | None = None
+    around: Around | None = None
+
+    @property
+    def faults(self) -> list[tuple[str, str]]:
+        """What can be the matter with an answer, in the reader's language."""
+        return [(each.value, str(each.label)) for each in Fault]
+
+    @property
+    def is_answer(self) -> bool:
+        return self.role == Role.ASSISTANT
+
+    @property
+    def masked_count(self) -> int:
+        return sum(sentence.is_masked for sentence in self.sentences)
+
+    @property
+    def listed(self) -> list[ShownCitation]:
+        """The sources that are no more than named; the others are named under their tables."""
+        return [each for each in self.citations if not (each.excerpt and each.excerpt.rows)]
+
+    @property
+    def is_value(self) -> bool:
+        """Whether all that is said is one value of a data source."""
+        tables = [query.result.table for query in self.queries if query.result]
+        return self.provider == "database" and [[len(row) for row in table.rows] for table in tables] == [[1]]
+
+    @property
+    def has_text(self) -> bool:
+        """Whether anything is said besides rows that are shown in their tables."""
+        return not self.sentences or any(not sentence.is_row for sentence in self.sentences)
+
+    @property
+    def unchecked_count(self) -> int:
+        return sum(not sentence.is_checked for sentence in self.sentences)

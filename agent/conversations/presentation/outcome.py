@@ -1,0 +1,59 @@
+"""How an answer ended, as pages tell it: which of the ways to show it, and one line that is true of how it was made."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from django.utils.translation import gettext as _
+
+from agent.conversations.presentation.message import ShownMessage
+from agent.events import StopReason
+from agent.quotations import answers as extractive
+
+ENDINGS: Final[Mapping[str, str]] = {
+    StopReason.NEED_CLARIFY: "asked-back",
+    StopReason.NOT_CONFIRMED: "closest",
+    StopReason.TOOL_ERROR: "failed",
+    StopReason.NO_EVIDENCE: "nothing",
+    StopReason.PERMISSION_DENIED: "nothing",
+    StopReason.BUDGET_EXHAUSTED: "nothing",
+    StopReason.REFUSED: "nothing",
+}
+
+
+def ending_of(message: ShownMessage) -> str:
+    """The name of the template part that shows it: `said` where it answers."""
+    return ENDINGS.get(message.stop_reason, "said") if message.is_complete else "unfinished"
+
+
+def foot_of(message: ShownMessage) -> str:
+    """How it was made, in one line; "" where there is nothing to say: of a refusal nobody asks who wrote it."""
+    ending = ending_of(message)
+    if ending == "closest" and message.citations:
+        return _("Passages of your documents; no answer stands on them")
+    if ending != "said" or not any(not each.is_masked for each in message.sentences):
+        return ""
+    if message.stop_reason == StopReason.CANCELLED:
+        return _("Stopped before it was complete")
+    return _made_by(message)
+
+
+def _made_by(message: ShownMessage) -> str:
+    if message.provider in {"database", extractive.NAME}:
+        return _without_model(message)
+    if message.provider == "calculate":
+        return _("Calculated, not looked up")
+    if not message.provider:
+        return ""
+    if message.unchecked_count:
+        text = _("Written by the model %(name)s; what is marked was not checked against its source")
+    else:
+        text = _("Written by the model %(name)s, each sentence checked against its source")
+    return text % {"name": message.provider}
+
+
+def _without_model(message: ShownMessage) -> str:
+    if message.citations and message.queries:
+        return _("Quoted from your documents and counted by the database, no language model")
+    if message.queries:
+        return _("Counted by the database, no language model")
+    return _("Quoted from your documents, no language model") if message.citations else ""

@@ -1,0 +1,39 @@
+"""Documents to look at after a no: those whose titles say what was asked."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Q
+
+from agent.conversations.presentation.highlights import asked_terms
+from authz.principal import Principal
+from knowledge.models import Document
+from knowledge.places import DocumentPlace, places_of
+from knowledge.text.terms import terms
+
+MOST = 3
+LOOKED_AT = 50  # documents with one of the words in their title, the latest first
+LEAST = 0.3  # share of what is asked that a title says; by hand
+
+
+@dataclass(frozen=True)
+class CloseTitle:
+    document_id: UUID
+    title: str
+    place: DocumentPlace | None
+
+
+def close_titles(principal: Principal, question: str) -> tuple[CloseTitle, ...]:
+    """The documents this person may read whose titles say most of a question, best first; none that says little."""
+    asked = asked_terms(question)
+    words = {word for word in question.split() if asked & set(terms(word))} if " " in question.strip() else asked
+    if not words:
+        return ()
+    named = Q()
+    for word in words:
+        named |= Q(title__icontains=word.strip("?？.,。，"))
+    rows = Document.objects.visible_to(principal).filter(named).order_by("-updated_at").values_list("pk", "title")
+    scored = [(len(asked & set(terms(title))) / len(asked), title, pk) for pk, title in rows[:LOOKED_AT]]
+    best = sorted((each for each in scored if each[0] >= LEAST), key=lambda each: (-each[0], each[1]))[:MOST]
+    places = places_of(principal, [pk for _share, _title, pk in best])
+    return tuple(CloseTitle(pk, title, places.get(pk)) for _share, title, pk in best)

@@ -1,0 +1,182 @@
+"""Stored messages as a person may see them: one reading of their rights for all of them."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+
+from agent.cited_answer import laid_out
+from agent.conversations.presentation.message import (
+    ShownCitation,
+    ShownMessage,
+    ShownPage,
+    ShownQuery,
+    ShownSentence,
+    ShownToolCall,
+)
+from agent.events import StopReason
+from agent.extractive.excerpts import excerpt_of, rows_in
+from agent.mcp_client.visibility import approvals_of
+from agent.models import Citation, MadeFile, Message, QueryCitation, Role, ToolApproval, WebCitation
+from agent.outside import AskedOutside
+from agent.quotations import answers as extractive
+from agent.skills.catalog import EXECUTE
+from agent.skills.files import made_files
+from authz.principal import Principal
+from business.explore.links import explore_url
+from business.logical_query.query import LogicalQuery
+from business.results.shown_query import QueryShown
+from business.results.visibility import Queried, visible_queries
+from knowledge.selectors import ShownPassage, passages
+from knowledge.services.access_requests import Offer, offers
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What of the sources behind some messages this person may see. queries: primary keys of citations of results."""
+
+    passages: Mapping[UUID, ShownPassage]
+    queries: Collection[int]
+    offers: Mapping[UUID, Offer]
+    files: Collection[MadeFile]
+    approvals: Mapping[UUID, ToolApproval]
+
+
+def under_rights(principal: Principal, rows: Iterable[Message]) -> list[ShownMessage]:
+    """The messages in their order, under today's rights; have their citations and queries fetched with them."""
+    found = list(rows)
+    wanted = {citation.chunk_id for row in found for citation in row.citations.all()}
+    wanted |= {pk for row in found for pk in _read(row)}  # in one look: a second one is at another moment
+    results = {query.pk: queried_by(query) for row in found for query in row.queries.all()}
+    vouched = visible_queries(principal, set(results.values()))
+    asking = [row.pk for row in found if row.state.get("plan", {}).get("approval")]
+    seen = _Seen(
+        {passage.chunk_id: passage for passage in passages(principal, wanted)},
+        {pk for pk, queried in results.items() if queried in vouched},
+        offers(principal, {pk for row in found for pk in _offered(row)}),
+        made_files(principal, [row.pk for row in found if _ran_scripts(row)]),
+        approvals_of(principal, asking) if asking else {},
+    )
+    return [_show(row, seen) for row in found]
+
+
+def queried_by(row: QueryCitation) -> Queried:
+    """What a cited result stands on, for whoever vouches for it."""
+    result = _result(row)
+    return Queried(source=row.source, reach=result.reach if result else ())
+
+
+def _offered(row: Message) -> list[UUID]:
+    return [UUID(pk) for pk in row.state.get("offers", ())]
+
+
+def _read(row: Message) -> Iterator[UUID]:
+    """The passages that an answer could stand on, in the order in which they were found."""
+    for item in row.state.get("evidence_items", ()):
+        if item["authz"]["result"] == "allow" and item["source"].get("chunk_id"):
+            yield UUID(item["source"]["chunk_id"])
+
+
+def _show(row: Message, seen: _Seen) -> ShownMessage:
+    citations = [citation for citation in row.citations.all() if citation.chunk_id in seen.passages]
+    queries = [query for query in row.queries.all() if query.pk in seen.queries]
+    pages = tuple(_page(page) for page in row.pages.all())
+    outside = {page.number for page in pages}  # of the world: whoever may read the answer may read them
+    numbers = {citation.number for citation in citations} | {query.number for query in queries} | outside
+    quoted = row.provider == extractive.NAME
+    shown = {c.number: _citation(c, seen.passages[c.chunk_id], quoted=quoted) for c in citations}
+    said = {text for one in shown.values() if one.excerpt for text in rows_in(one.passage.text)}
+    sentences = tuple(_sentence(entry, numbers, said, outside) for entry in row.sentences)
+    content = row.content
+    if sentences and row.role == Role.ASSISTANT:
+        separator = "\n" if row.stop_reason == StopReason.NOT_CONFIRMED else " "
+        content = laid_out((each.gap or separator, each.text) for each in sentences if not each.is_masked)
+    asked = row.state.get("input", {})
+    return ShownMessage(
+        id=row.pk,
+        session_id=row.session_id,
+        role=row.role,
+        created_at=row.created_at,
+        content=content,
+        stop_reason=row.stop_reason,
+        provider=row.provider,
+        is_complete=row.is_complete,
+        sentences=sentences,
+        citations=tuple(shown.values()),
+        queries=tuple(ShownQuery(q.number, q.evidence_id, q.source, q.title, _result(q)) for q in queries),
+        pages=pages,
+        asked_outside=tuple(AskedOutside.model_validate(one) for one in _web_of(row).get("asked", ())),
+        notice="\n".join(_(line) for line in row.notice.splitlines() if line),
+        understood=_understood(asked),
+        readings=tuple(row.state.get("plan", {}).get("clarifying_questions", ())),
+        explore=_explore_of(row),
+        offers=tuple(seen.offers[pk] for pk in _offered(row) if pk in seen.offers),
+        files=tuple(file for file in seen.files if file.message_id == row.pk),
+        approval=seen.approvals.get(row.pk),
+        tool_calls=tuple(_tool_call(step) for step in row.state.get("trace_steps", ()) if step.get("tool")),
+        read=tuple(seen.passages[pk] for pk in dict.fromkeys(_read(row)) if pk in seen.passages),
+        duration_ms=row.duration_ms,
+        rating=row.rating,
+        fault=row.fault,
+        comment=row.comment,
+        parent_id=row.parent_id,
+    )
+
+
+def _explore_of(row: Message) -> str:
+    """The form for a question on data that no way read; "" for other messages."""
+    form = row.state.get("plan", {}).get("explore")
+    if not form or row.stop_reason == StopReason.OK:
+        return ""
+    query = LogicalQuery.model_validate(form["query"]) if form.get("query") else None
+    return explore_url(form["source"], query) or explore_url(form["source"])
+
+
+def _ran_scripts(row: Message) -> bool:
+    return any(step.get("tool") == EXECUTE for step in row.state.get("trace_steps", ()))
+
+
+def _web_of(row: Message) -> Mapping[str, Any]:
+    """What left the house for this answer."""
+    return (row.state.get("tools") or {}).get("web") or {}
+
+
+def _page(row: WebCitation) -> ShownPage:
+    return ShownPage(row.number, row.evidence_id, row.url, row.title, row.snippet, row.read_at)
+
+
+def _tool_call(step: Mapping[str, Any]) -> ShownToolCall:
+    return ShownToolCall(
+        name=step["tool"],
+        success=step["status"] == "ok",
+        duration_ms=step["timing_ms"],
+        evidence_added=(step.get("out") or {}).get("evidence_added", 0),
+        problem=(step.get("err") or {}).get("type", ""),
+    )
+
+
+def _result(row: QueryCitation) -> QueryShown | None:
+    return QueryShown.model_validate(row.result) if row.result else None
+
+
+def _understood(asked: Mapping[str, str]) -> str:
+    whole, said = asked.get("normalized_query", ""), " ".join(asked.get("query", "").split())
+    return "" if whole == said else whole
+
+
+def _citation(row: Citation, passage: ShownPassage, *, quoted: bool) -> ShownCitation:
+    excerpt = excerpt_of(passage.text, row.start, row.end) if quoted else None
+    return ShownCitation(row.number, row.evidence_id, row.start, row.end, passage, row.score, excerpt)
+
+
+def _sentence(
+    entry: Mapping[str, Any], seen: Collection[int], rows: Collection[str], outside: Collection[int]
+) -> ShownSentence:
+    text, citations = entry["text"], tuple(entry["citations"])
+    if set(citations) <= set(seen):
+        checked, gap = entry.get("is_checked", True), entry.get("gap", "")
+        is_outside = any(number in outside for number in citations)
+        return ShownSentence(text, citations, is_row=text in rows, is_checked=checked, is_outside=is_outside, gap=gap)
+    return ShownSentence("", (), is_masked=True)

@@ -1,0 +1,166 @@
+"""Conversations: found, read under today's rights, named and filed."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils.translation import gettext as _
+
+from agent.conversations.branches import Tree
+from agent.conversations.presentation.message import ShownMessage
+from agent.conversations.presentation.visibility import under_rights
+from agent.models import Message, Role, Session
+from audit.actions import Action, Outcome
+from audit.record import record
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput, NotFound
+
+TITLE_LENGTH = 60
+
+
+def create_session(principal: Principal) -> Session:
+    return Session.objects.create(user_id=principal.user_id, within=principal.folder_id)
+
+
+def sessions_of(principal: Principal) -> QuerySet[Session]:
+    """The person's own conversations, the latest first; through a token for a folder, those alone that were begun through one."""
+    own = Session.objects.filter(user_id=principal.user_id)
+    return own if principal.folder_id is None else own.filter(within=principal.folder_id)
+
+
+def found_sessions(
+    principal: Principal, words: str = "", *, label: str = "", is_archived: bool = False
+) -> QuerySet[Session]:
+    """The person's conversations with a question in them, the pinned ones first; those that say all the words in their title or one
+    question. label: those filed under it. is_archived: those that were put away, and no others.
+
+    Answers are not looked through: what an old one says may be hidden from the person by now.
+    """
+    found = sessions_of(principal).exclude(title="").filter(is_archived=is_archived)
+    found = found.order_by("-is_pinned", "-updated_at")
+    if label:
+        found = found.filter(label=label)
+    if not words:
+        return found
+    questions = Message.objects.filter(session=OuterRef("pk"), role=Role.USER)
+    in_title, in_question = Q(), Q()
+    for word in words.split():
+        in_title &= Q(title__icontains=word)
+        in_question &= Q(content__icontains=word)
+    return found.filter(in_title | Exists(questions.filter(in_question)))
+
+
+def get_session(principal: Principal, session_id: UUID) -> Session:
+    """Raises NotFound for anybody else's conversation, in the words for a missing one."""
+    session = sessions_of(principal).filter(pk=session_id).first()
+    if session is None:
+        raise NotFound(_("There is no such conversation, or it is not yours."))
+    return session
+
+
+@transaction.atomic
+def delete_session(principal: Principal, session_id: UUID) -> None:
+    """Recorded with the ids of its runs, whose entries stay. Raises NotFound."""
+    session = get_session(principal, session_id)
+    runs = [
+        str(pk)
+        for pk in session.messages.filter(role=Role.ASSISTANT).order_by("created_at").values_list("pk", flat=True)
+    ]
+    session.delete()
+    record(principal, Action.CONVERSATION_DELETED, target_name=str(session_id), detail={"runs": runs})
+
+
+def title_from(question: str) -> str:
+    """A conversation's title: its first question, cut at a word."""
+    line = " ".join(question.split())
+    if len(line) <= TITLE_LENGTH:
+        return line
+    cut = line[:TITLE_LENGTH]
+    return f"{cut.rsplit(' ', 1)[0] if ' ' in cut[20:] else cut}…"
+
+
+def messages_of(principal: Principal, session: Session, *, through: UUID | None = None) -> list[ShownMessage]:
+    """One branch of the conversation in order, under today's rights: the latest, of those through a message. Recorded where evidence is
+    shown in it. Raises NotFound.
+    """
+    tree = Tree.of(session.pk)
+    rows = session.messages.filter(pk__in=tree.path(through)).prefetch_related("citations", "queries", "pages")
+    shown = read_messages(principal, session, rows)
+    return [replace(message, branches=tree.branches(message.id)) for message in shown]
+
+
+def read_messages(principal: Principal, session: Session, messages: Iterable[Message]) -> list[ShownMessage]:
+    """Some of a conversation, as `shown_messages`, for the person to read again: what is shown of evidence is recorded."""
+    shown = shown_messages(principal, messages)
+    _record_reading(principal, session, shown)
+    return shown
+
+
+def read_message(principal: Principal, session: Session, message_id: UUID) -> ShownMessage:
+    """One message, for the person to read again, recorded as `read_messages` does. Raises NotFound."""
+    shown = get_message(principal, session, message_id)
+    _record_reading(principal, session, [shown])
+    return shown
+
+
+def _record_reading(principal: Principal, session: Session, shown: Sequence[ShownMessage]) -> None:
+    evidence = {citation.evidence_id for message in shown for citation in message.citations}
+    evidence |= {query.evidence_id for message in shown for query in message.queries}
+    evidence |= {page.evidence_id for message in shown for page in message.pages}
+    if evidence:
+        record(principal, Action.CONVERSATION_READ, session, detail={"evidence": sorted(evidence)})
+
+
+def get_message(principal: Principal, session: Session, message_id: UUID) -> ShownMessage:
+    """One message, for whoever was told of it in this very request, or shows no words of it. Raises NotFound."""
+    found = shown_messages(
+        principal, session.messages.filter(pk=message_id).prefetch_related("citations", "queries", "pages")
+    )
+    if not found:
+        raise NotFound(_("There is no such message in this conversation."))
+    return found[0]
+
+
+def get_answer(session: Session, message_id: UUID) -> Message:
+    """The row of an answer that has ended; raises NotFound. Show of it only what the person may read today."""
+    found = session.messages.filter(pk=message_id, role=Role.ASSISTANT, is_complete=True).first()
+    if found is None:
+        raise NotFound(_("There is no such message in this conversation."))
+    return found
+
+
+def shown_messages(principal: Principal, messages: Iterable[Message]) -> list[ShownMessage]:
+    """As `under_rights`, recorded where something is hidden."""
+    shown = under_rights(principal, messages)
+    if any(message.masked_count for message in shown):
+        masked = {str(message.id): message.masked_count for message in shown if message.masked_count}
+        record(principal, Action.EVIDENCE_FILTERED, outcome=Outcome.FILTERED, detail={"sentences": masked})
+    return shown
+
+
+LONGEST_TITLE, LONGEST_LABEL = 200, 40  # characters, of what a person types
+
+
+@transaction.atomic
+def organise(principal: Principal, session_id: UUID, **changes: str | bool) -> None:
+    """Change what is given of `title`, `label`, `is_pinned` and `is_archived`; when it was last asked in stays as it is.
+
+    Raises NotFound and InvalidInput (a title is never empty: it would be in no list).
+    """
+    session = get_session(principal, session_id)
+    given = {name: value.strip() if isinstance(value, str) else value for name, value in changes.items()}
+    if given.get("title") == "":
+        raise InvalidInput(_("Give the conversation a name."))
+    for name, most in (("title", LONGEST_TITLE), ("label", LONGEST_LABEL)):
+        if len(str(given.get(name, ""))) > most:
+            raise InvalidInput(_("A name has at most %(most)s characters.") % {"most": most})
+    Session.objects.filter(pk=session.pk).update(**given)
+    record(principal, Action.CONVERSATION_FILED, session, detail={"changed": sorted(given)})
+
+
+def labels_of(principal: Principal) -> list[str]:
+    """Those that the person has given, each once, by name."""
+    rows = sessions_of(principal).exclude(label="").order_by("label")
+    return list(rows.values_list("label", flat=True).distinct())

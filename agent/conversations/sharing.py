@@ -1,0 +1,113 @@
+"""A conversation that others in the company may read: each under rights of their own, which are looked at whenever it is opened."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from agent.conversations.branches import Tree
+from agent.conversations.presentation.details import around
+from agent.conversations.presentation.message import ShownMessage
+from agent.conversations.sessions import get_answer, get_session, read_messages
+from agent.events import StopReason
+from agent.models import Role, Share
+from audit.actions import Action
+from audit.record import record
+from authz.principal import Principal
+from copilot_site.lib.errors import NotFound
+
+SAYS_SENTENCES = (StopReason.OK, StopReason.NOT_CONFIRMED, StopReason.CANCELLED)
+
+
+@transaction.atomic
+def share(principal: Principal, session_id: UUID, message_id: UUID) -> Share:
+    """Let whoever has the address and may sign in read the conversation up to this answer; again, it is the same address.
+
+    What is asked later is not shared. Raises NotFound.
+    """
+    session = get_session(principal, session_id)
+    last = get_answer(session, message_id)
+    shared, is_new = Share.objects.get_or_create(session=session, last=last)
+    if is_new:
+        record(principal, Action.CONVERSATION_SHARED, session, detail={"share": str(shared.pk), "up_to": str(last.pk)})
+    return shared
+
+
+@transaction.atomic
+def end_share(principal: Principal, session_id: UUID, share_id: UUID) -> None:
+    """Nobody else may read it from now on. Raises NotFound."""
+    session = get_session(principal, session_id)
+    if not session.shares.filter(pk=share_id).delete()[0]:
+        raise NotFound(_("There is no such conversation, or it is not yours."))
+    record(principal, Action.CONVERSATION_UNSHARED, session, detail={"share": str(share_id)})
+
+
+def shares_of(principal: Principal, session_id: UUID) -> QuerySet[Share]:
+    """The latest first. Raises NotFound."""
+    return get_session(principal, session_id).shares.order_by("-created_at")
+
+
+def read_share(reader: Principal, share_id: UUID) -> tuple[Share, list[ShownMessage]]:
+    """What is shared, as this person may read it now; recorded as any reading of evidence. Raises NotFound."""
+    shared = Share.objects.select_related("session__user").filter(pk=share_id).first()
+    if shared is None or reader.is_nobody:
+        raise NotFound(_("This conversation is not shared, or not any more."))
+    way = Tree.of(shared.session_id).up_to(shared.last_id)
+    rows = list(shared.session.messages.filter(pk__in=way).prefetch_related("citations", "queries", "pages"))
+    shown = read_messages(reader, shared.session, rows)
+    beside = around(reader, shown, rows)
+    return shared, for_others([replace(message, around=beside.get(message.id)) for message in shown])
+
+
+def for_others(messages: Sequence[ShownMessage]) -> list[ShownMessage]:
+    """Without what was said to the person who asked alone: what they may ask for, what was understood, what was searched for them."""
+    return [_for_others(message) if message.role == Role.ASSISTANT else message for message in messages]
+
+
+def _for_others(message: ShownMessage) -> ShownMessage:
+    message = _without_services(message)
+    sentences, beside = message.sentences, message.around
+    if message.masked_count:  # a sentence without a source may say what a hidden one stands on
+        sentences = tuple(
+            each if each.citations else replace(each, text="", is_masked=True, is_row=False) for each in sentences
+        )
+    content = message.content
+    if not sentences and message.is_complete:
+        content = _("There was no answer.")
+    elif message.stop_reason not in SAYS_SENTENCES:
+        sentences = ()
+        content = _("There was no answer.")
+    return replace(
+        message,
+        sentences=sentences,
+        content=content,
+        notice="",
+        understood="",
+        readings=(),
+        explore="",
+        offers=(),
+        approval=None,
+        asked_outside=(),
+        files=(),
+        tool_calls=(),
+        rating="",
+        comment="",
+        branches=None,
+        around=beside and replace(beside, steps=(), read_besides=(), close_titles=(), took=""),
+    )
+
+
+def _without_services(message: ShownMessage) -> ShownMessage:
+    """Without what services outside answered: they were asked for whoever asked, and nobody says who else may read it."""
+    theirs = {query.number for query in message.queries if query.service}
+    if not theirs:
+        return message
+    sentences = tuple(
+        replace(each, text="", is_masked=True, is_row=False) if theirs & set(each.citations) else each
+        for each in message.sentences
+    )
+    queries = tuple(query for query in message.queries if query.number not in theirs)
+    return replace(message, sentences=sentences, queries=queries)

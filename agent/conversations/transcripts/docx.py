@@ -1,0 +1,54 @@
+"""A conversation as a Word document."""
+
+from io import BytesIO
+from typing import Any
+
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
+from django.utils.translation import gettext as _
+
+from agent.conversations.transcripts.transcript import Table, Transcript
+from copilot_site.lib.plain_characters import printable
+
+MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+
+
+def as_docx(told: Transcript) -> bytes:
+    from docx import Document  # 20 MB that most processes never need
+
+    document = Document()
+    document.core_properties.title = printable(told.title)[:255]
+    document.core_properties.author = ""
+    document.add_heading(printable(told.title), 0)
+    day = date_format(localtime(told.made_at), "DATETIME_FORMAT")
+    made = _("Exported on %(day)s. Sources under the rights of whoever exported it.") % {"day": day}
+    document.add_paragraph().add_run(made).italic = True
+    for turn in told.turns:
+        document.add_heading(printable(turn.question) or _("Question"), 1)
+        for paragraph in turn.paragraphs:
+            line = document.add_paragraph()
+            for span in paragraph:
+                line.add_run(printable(span.text))
+                for number in span.notes:
+                    line.add_run(f"[{number}]").font.superscript = True
+                line.add_run(" ")
+        for table in turn.tables:
+            _add_table(document, table)
+        for remark in turn.remarks:
+            document.add_paragraph().add_run(printable(remark)).italic = True
+    if told.footnotes:
+        document.add_heading(_("Sources"), 1)
+        for note in told.footnotes:
+            document.add_paragraph(printable(f"[{note.number}] {note.text} {note.address}".strip()))
+    written = BytesIO()
+    document.save(written)
+    return written.getvalue()
+
+
+def _add_table(document: Any, table: Table) -> None:
+    grid = document.add_table(rows=1, cols=max(1, len(table.header)), style="Light Grid")
+    for cell, text in zip(grid.rows[0].cells, table.header, strict=False):
+        cell.text = printable(text)
+    for row in table.rows:
+        for cell, text in zip(grid.add_row().cells, row, strict=False):
+            cell.text = printable(text)

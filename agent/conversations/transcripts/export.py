@@ -1,0 +1,37 @@
+"""A conversation handed out as a file, under today's rights of whoever takes it. Recorded with its evidence."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from agent.conversations.presentation.message import ShownMessage
+from agent.conversations.transcripts import docx, markdown, pdf
+from agent.conversations.transcripts.transcript import AddressOf, Transcript, transcript_of
+from agent.models import Session
+from audit.actions import Action
+from audit.record import record
+from authz.principal import Principal
+from copilot_site.lib.errors import NotFound
+
+FORMATS: Final[dict[str, tuple[Callable[[Transcript], bytes], str]]] = {
+    "md": (markdown.as_markdown, markdown.MEDIA_TYPE),
+    "docx": (docx.as_docx, docx.MEDIA_TYPE),
+    "pdf": (pdf.as_pdf, pdf.MEDIA_TYPE),
+}
+
+
+@transaction.atomic
+def export(
+    principal: Principal, session: Session, messages: Sequence[ShownMessage], form: str, *, address_of: AddressOf
+) -> tuple[bytes, str]:
+    """The file and its media type. messages: as the person may read them now. Raises NotFound where there is no such format."""
+    if form not in FORMATS:
+        raise NotFound(_("A conversation is exported as md, docx or pdf."))
+    written, media_type = FORMATS[form]
+    evidence = {each.evidence_id for message in messages for each in message.citations}
+    evidence |= {each.evidence_id for message in messages for each in message.queries}
+    record(principal, Action.CONVERSATION_EXPORTED, session, detail={"format": form, "evidence": sorted(evidence)})
+    return written(transcript_of(session.title, messages, address_of, timezone.now())), media_type

@@ -1,0 +1,77 @@
+"""A conversation as PDF, in a font that every reader has for Chinese and Latin letters, so that none has to be shipped."""
+
+from io import BytesIO
+from typing import Any
+from xml.sax.saxutils import escape
+
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
+from django.utils.translation import gettext as _
+
+from agent.conversations.transcripts.transcript import Span, Table, Transcript
+from copilot_site.lib.plain_characters import printable
+
+MEDIA_TYPE = "application/pdf"
+FONT = "STSong-Light"  # of Adobe's Asian fonts, which are named in a file and not part of it
+MARGIN = 56  # points
+INK, SOFT, LINE = "#1c2422", "#55625e", "#b9b4aa"
+
+
+def as_pdf(told: Transcript) -> bytes:
+    from reportlab.lib.pagesizes import A4  # 15 MB that most processes never need
+    from reportlab.pdfbase import pdfmetrics
+    from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+    from reportlab.platypus import Paragraph, SimpleDocTemplate
+
+    pdfmetrics.registerFont(UnicodeCIDFont(FONT))
+    style = _styles()
+    day = date_format(localtime(told.made_at), "DATETIME_FORMAT")
+    made = _("Exported on %(day)s. Sources under the rights of whoever exported it.") % {"day": day}
+    story: list[Any] = [Paragraph(_text(told.title), style["title"]), Paragraph(_text(made), style["soft"])]
+    for turn in told.turns:
+        story.append(Paragraph(_text(turn.question) or _("Question"), style["question"]))
+        story += [Paragraph(" ".join(map(_span, paragraph)), style["text"]) for paragraph in turn.paragraphs]
+        story += [_table(table, style["cell"], A4[0] - 2 * MARGIN) for table in turn.tables]
+        story += [Paragraph(_text(remark), style["soft"]) for remark in turn.remarks]
+    if told.footnotes:
+        story.append(Paragraph(_("Sources"), style["question"]))
+        story += [Paragraph(_text(f"[{n.number}] {n.text} {n.address}".strip()), style["soft"]) for n in told.footnotes]
+    written = BytesIO()
+    SimpleDocTemplate(
+        written, pagesize=A4, margin=MARGIN, leftMargin=MARGIN, rightMargin=MARGIN, title=printable(told.title)
+    ).build(story)
+    return written.getvalue()
+
+
+def _styles() -> dict[str, Any]:
+    from reportlab.lib.styles import ParagraphStyle
+
+    def style(name: str, size: int, **more: Any) -> Any:
+        return ParagraphStyle(name, fontName=FONT, fontSize=size, leading=size * 1.55, wordWrap="CJK", **more)
+
+    return {
+        "title": style("title", 18, textColor=INK, spaceAfter=4),
+        "question": style("question", 13, textColor=INK, spaceBefore=16, spaceAfter=6),
+        "text": style("text", 10, textColor=INK, spaceAfter=6),
+        "soft": style("soft", 8, textColor=SOFT, spaceAfter=3),
+        "cell": style("cell", 8, textColor=INK),
+    }
+
+
+def _span(span: Span) -> str:
+    return _text(span.text) + "".join(f"<super>[{number}]</super>" for number in span.notes)
+
+
+def _table(table: Table, style: Any, width: float) -> Any:
+    from reportlab.platypus import Paragraph
+    from reportlab.platypus import Table as Grid
+
+    rows = [[Paragraph(_text(cell), style) for cell in row] for row in (table.header, *table.rows)]
+    columns = max(1, len(table.header))
+    lines = [("LINEBELOW", (0, 0), (-1, -1), 0.5, LINE), ("VALIGN", (0, 0), (-1, -1), "TOP")]
+    return Grid(rows, colWidths=[width / columns] * columns, style=lines, repeatRows=1)
+
+
+def _text(words: str) -> str:
+    """Text of others is text: nothing in it is markup."""
+    return escape(printable(words))

@@ -1,0 +1,135 @@
+"""What a file of a conversation says, whatever its format: questions, answers, tables, and one list of footnotes."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from agent.conversations.presentation.message import ShownCitation, ShownMessage, ShownQuery
+from agent.models import Role
+
+AddressOf = Callable[[ShownCitation], str]
+"""A cited passage → where its document is read."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """A piece of an answer. notes: the footnotes behind it."""
+
+    text: str
+    notes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """notes: the footnotes it stands on."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A question and its answer. paragraphs: each of spans. remarks: what is said about the answer, as that a sentence is hidden."""
+
+    question: str
+    asked_at: datetime
+    paragraphs: tuple[tuple[Span, ...], ...]
+    tables: tuple[Table, ...]
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Footnote:
+    """A source. address: of its document; "" for a query."""
+
+    number: int
+    text: str
+    address: str = ""
+
+
+@dataclass
+class Transcript:
+    title: str
+    made_at: datetime
+    turns: list[Turn] = field(default_factory=list)
+    footnotes: list[Footnote] = field(default_factory=list)
+
+
+def transcript_of(title: str, messages: Sequence[ShownMessage], address_of: AddressOf, made_at: datetime) -> Transcript:
+    """Of messages in order, as their reader may see them; a source that is cited by two answers has two footnotes."""
+    told = Transcript(title or _("Conversation"), made_at)
+    questions = {message.id: message for message in messages if message.role == Role.USER}
+    for answer in messages:
+        if answer.role == Role.ASSISTANT and answer.is_complete:
+            asked = questions.get(answer.parent_id) if answer.parent_id else None
+            told.turns.append(_turn(asked, answer, told.footnotes, address_of))
+    return told
+
+
+def _turn(asked: ShownMessage | None, answer: ShownMessage, footnotes: list[Footnote], address_of: AddressOf) -> Turn:
+    numbers: dict[int, int] = {}
+    for citation in answer.citations:
+        numbers[citation.number] = len(footnotes) + 1
+        footnotes.append(Footnote(len(footnotes) + 1, _place(citation), address_of(citation)))
+    for query in answer.queries:
+        numbers[query.number] = len(footnotes) + 1
+        footnotes.append(Footnote(len(footnotes) + 1, _query(query)))
+    return Turn(
+        question=asked.content if asked else "",
+        asked_at=(asked or answer).created_at,
+        paragraphs=tuple(_paragraphs(answer, numbers)),
+        tables=tuple(_tables(answer, numbers)),
+        remarks=tuple(_remarks(answer)),
+    )
+
+
+def _paragraphs(answer: ShownMessage, numbers: dict[int, int]) -> Iterator[tuple[Span, ...]]:
+    if not answer.sentences:
+        yield from ((Span(line),) for line in answer.content.splitlines() if line.strip())
+        return
+    spans: list[Span] = []
+    for sentence in answer.sentences:
+        if sentence.is_masked:
+            continue
+        if spans and "\n" in sentence.gap:
+            yield tuple(spans)
+            spans = []
+        notes = tuple(numbers[number] for number in sentence.citations if number in numbers)
+        spans.append(Span(sentence.text, notes))
+    if spans:
+        yield tuple(spans)
+
+
+def _tables(answer: ShownMessage, numbers: dict[int, int]) -> Iterator[Table]:
+    for query in answer.queries:
+        if query.result and query.result.table.rows:
+            table = query.result.table
+            header = tuple(table.labels or table.columns)
+            rows = tuple(tuple("" if cell is None else str(cell) for cell in row) for row in table.rows)
+            yield Table(header, rows, (numbers[query.number],))
+
+
+def _remarks(answer: ShownMessage) -> Iterator[str]:
+    if hidden := answer.masked_count:
+        yield ngettext(
+            "One sentence is hidden: it stands on a document or on data that you may not see.",
+            "%(count)d sentences are hidden: they stand on documents or on data that you may not see.",
+            hidden,
+        ) % {"count": hidden}
+    yield from answer.notice.splitlines()
+
+
+def _place(citation: ShownCitation) -> str:
+    parts = [citation.passage.title, *citation.passage.heading_path]
+    if citation.page:
+        parts.append(_("page %(page)s") % {"page": citation.page})
+    return " › ".join(parts)
+
+
+def _query(query: ShownQuery) -> str:
+    said = _("Data source %(name)s") % {"name": query.source}
+    return f"{said}: {query.result.meaning.headline}" if query.result else said

@@ -1,0 +1,101 @@
+"""What a person does with a conversation: name and file it, share it, take it or a file of it away."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from agent.conversations.files import made_file
+from agent.conversations.forms import OrganiseForm
+from agent.conversations.presentation.message import ShownCitation
+from agent.conversations.sessions import get_session, messages_of, organise
+from agent.conversations.sharing import end_share, read_share, share
+from agent.conversations.transcripts.export import export
+from authz.pages import signed_in
+from authz.principal import Principal
+from copilot_site.lib.files import Attachment
+from copilot_site.lib.forms import checked
+
+
+@require_POST
+@signed_in
+def change(request: HttpRequest, principal: Principal, session_id: UUID) -> HttpResponseBase:
+    """Take what is given of name, label, pin and archive; back to where it was done."""
+    form = OrganiseForm(request.POST)
+    given = {name: value for name, value in checked(form).items() if name in request.POST}
+    organise(principal, session_id, **given)
+    return redirect(_back(request) or reverse("conversation", args=[session_id]))
+
+
+@require_POST
+@signed_in
+def share_it(_request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID) -> HttpResponseBase:
+    shared = share(principal, session_id, message_id)
+    return redirect("shared", shared.pk)
+
+
+@require_POST
+@signed_in
+def unshare(request: HttpRequest, principal: Principal, session_id: UUID, share_id: UUID) -> HttpResponseBase:
+    end_share(principal, session_id, share_id)
+    messages.success(request, _("Nobody else can read the conversation any more."))
+    return redirect("conversation", session_id)
+
+
+@require_GET
+@signed_in
+def shared(request: HttpRequest, principal: Principal, share_id: UUID) -> HttpResponseBase:
+    """A conversation that somebody shares, as this person may read it now."""
+    found, shown = read_share(principal, share_id)
+    context = {
+        "share": found,
+        "shown": shown,
+        "is_own": found.session.user_id == principal.user_id,
+        "address": request.build_absolute_uri(),
+        "is_shared": True,
+    }
+    return render(request, "agent/shared.html", context)
+
+
+@require_GET
+@signed_in
+def export_it(
+    request: HttpRequest, principal: Principal, session_id: UUID, message_id: UUID, form: str
+) -> HttpResponseBase:
+    """The branch of a message as a file."""
+    session = get_session(principal, session_id)
+    shown = messages_of(principal, session, through=message_id)
+    body, media_type = export(principal, session, shown, form, address_of=_addresses(request))
+    name = slugify(session.title, allow_unicode=True)[:60] or "conversation"
+    disposition = f"attachment; filename=\"conversation.{form}\"; filename*=UTF-8''{quote(name)}.{form}"
+    return HttpResponse(body, content_type=media_type, headers={"Content-Disposition": disposition})
+
+
+def _addresses(request: HttpRequest) -> Callable[[ShownCitation], str]:
+    def address_of(citation: ShownCitation) -> str:
+        return request.build_absolute_uri(reverse("document", args=[citation.passage.document_id]))
+
+    return address_of
+
+
+def _back(request: HttpRequest) -> str:
+    """The page that the form names, where it is one of ours."""
+    asked: Any = request.POST.get("next", "")
+    return asked if url_has_allowed_host_and_scheme(asked, allowed_hosts=None) else ""
+
+
+@require_GET
+@signed_in
+def file_download(_request: HttpRequest, principal: Principal, session_id: UUID, file_id: UUID) -> HttpResponseBase:
+    """No browser shows what a script wrote."""
+    found = made_file(principal, session_id, file_id)
+    return Attachment(bytes(found.content), found.name)

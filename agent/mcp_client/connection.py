@@ -1,0 +1,123 @@
+"""One connection to a service, for one question to it: checked addresses, bounded answers, nothing of ours for it to ask back."""
+
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from django.utils.translation import gettext as _
+
+from agent.mcp_client.address import Address, ServiceUnusable
+from agent.models.mcp_services import Transport
+from copilot_site.lib.outgoing import services_at
+from copilot_site.lib.outgoing_http import async_transport, refusal_in
+
+if TYPE_CHECKING:
+    import httpx2
+    from mcp import Client
+
+T = TypeVar("T")
+CONNECT_S, ANSWER_S = 10.0, 55.0
+MOST_BYTES = 4_000_000  # of all that a service sends over one connection
+
+
+async def asked(address: Address, ask: "Callable[[Client], Awaitable[T]]") -> T:
+    """What `ask` gets out of a service. Raises ServiceUnusable; what takes too long is the caller's to end."""
+    try:
+        async with _connected(address) as client:
+            return await ask(client)
+    except Exception as error:
+        if isinstance(error, ServiceUnusable):
+            raise
+        raise ServiceUnusable(_why(address, error)) from error
+
+
+@asynccontextmanager
+async def _connected(address: Address) -> "AsyncIterator[Client]":
+    from mcp import Client, StdioServerParameters
+    from mcp.client.sse import sse_client
+    from mcp.client.streamable_http import streamable_http_client
+
+    async with AsyncExitStack() as stack:
+        server: Any
+        if address.transport == Transport.LOCAL:
+            command = address.command
+            server = StdioServerParameters(
+                command=command["command"], args=command.get("args", []), env=command.get("env")
+            )
+        elif address.transport == Transport.SSE:
+            server = sse_client(
+                address.url,
+                headers=dict(address.headers),
+                sse_read_timeout=ANSWER_S,
+                httpx_client_factory=partial(_http, address),
+            )
+        else:
+            http = await stack.enter_async_context(_http(address, dict(address.headers)))
+            server = streamable_http_client(address.url, http_client=http)
+        yield await stack.enter_async_context(Client(server, read_timeout_seconds=ANSWER_S))
+
+
+def _http(
+    address: Address,
+    headers: dict[str, str] | None = None,
+    timeout: "httpx2.Timeout | None" = None,
+    auth: "httpx2.Auth | None" = None,
+) -> "httpx2.AsyncClient":
+    """A client of one connection, which reads MOST_BYTES in all. timeout: the SDK's, not used."""
+    import httpx2
+
+    came = 0
+
+    class Bounded(httpx2.AsyncByteStream):
+        def __init__(self, inner: Any) -> None:
+            self.inner = inner
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            nonlocal came
+            async for part in self.inner:
+                came += len(part)
+                if came > MOST_BYTES:
+                    raise httpx2.ReadError(f"more than {MOST_BYTES} bytes")
+                yield part
+
+        async def aclose(self) -> None:
+            await self.inner.aclose()
+
+    class Counting(httpx2.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+            response = await checked.handle_async_request(request)
+            response.stream = Bounded(response.stream)
+            return response
+
+        async def aclose(self) -> None:
+            await checked.aclose()
+
+    limits = httpx2.Limits(max_connections=4, max_keepalive_connections=2)
+    checked = async_transport(services_at(address.url), verify=ssl.create_default_context(), limits=limits)
+    return httpx2.AsyncClient(
+        transport=Counting(),
+        trust_env=False,
+        headers=headers,
+        auth=auth,
+        timeout=httpx2.Timeout(CONNECT_S, read=ANSWER_S),
+    )
+
+
+def _why(address: Address, error: BaseException) -> str:
+    """What went wrong in one sentence, without what the service said: that may be anything."""
+    refused = refusal_in(_first(error))
+    if refused is not None:
+        return str(refused)
+    return _("The service “%(name)s” did not answer as it should (%(kind)s).") % {
+        "name": address.name,
+        "kind": type(_first(error)).__name__,
+    }
+
+
+def _first(error: BaseException) -> BaseException:
+    """The first error in groups of them."""
+    while isinstance(error, BaseExceptionGroup) and error.exceptions:
+        error = error.exceptions[0]
+    return error

@@ -1,0 +1,122 @@
+"""Services as an administrator sets them up: an address changes together with its secret, tools are read before they are allowed."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from asgiref.sync import async_to_sync
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from agent.mcp_client.address import Address, ServiceUnusable, address_of, local_commands, sealed
+from agent.mcp_client.connection import asked
+from agent.models import McpService
+from agent.models.mcp_services import Transport
+from audit.actions import Action
+from audit.record import record
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.outgoing import parsed_url, require_plausible, services_at
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+READ_S = 20.0
+MOST_TOOLS, MOST_PAGES = 128, 10
+MOST_DESCRIPTION, MOST_SCHEMA = 1_000, 8_000  # characters of one tool that models are told
+
+
+@transaction.atomic
+def save_service(by: Principal | None, row: McpService, *, secret: str = "", fields: Sequence[str] = ()) -> bool:
+    """Store a service. secret: a new one; "": the stored one stays as long as the address does. fields: what the log says was changed.
+
+    Returns whether a stored secret was emptied, because it was for another address. Raises InvalidInput for an address that is none or
+    not allowed, and for a local one that the server's file does not name.
+    """
+    check_place(row)
+    before = McpService.objects.select_for_update().filter(pk=row.pk).first()
+    is_moved = before is not None and (before.url, before.transport) != (row.url, row.transport)
+    if secret:
+        row.encrypted_secret = sealed(secret, row.url)
+    elif is_moved:
+        row.encrypted_secret = ""
+    if is_moved:  # what was allowed was read from another service
+        row.tools, row.allowed_tools, row.unasked_tools, row.read_at = [], [], [], None
+    row.save()
+    detail: dict[str, object] = {"fields": list(fields), "allowed": row.allowed_tools, "unasked": row.unasked_tools}
+    if before is None or is_moved:
+        detail |= {"address_before": before.url if before else "", "address": row.url}
+    record(by, Action.AGENT_CHANGED, row, detail=detail)
+    return is_moved and not secret and bool(before and before.encrypted_secret)
+
+
+def check_place(row: McpService) -> None:
+    """Raises InvalidInput."""
+    if row.transport != Transport.LOCAL:
+        if not row.url:
+            raise InvalidInput(_("Give the address of the service."))
+        require_plausible(parsed_url(row.url)[0], services_at(row.url))
+        return
+    if row.url:
+        raise InvalidInput(_("A command from the server's file has no address: leave it empty."))
+    known = local_commands()
+    if row.name not in known:
+        raise InvalidInput(
+            _("The server's file names no command “%(name)s”. It names: %(known)s.")
+            % {"name": row.name, "known": ", ".join(sorted(known)) or "-"}
+        )
+
+
+def read_tools(by: Principal, row: McpService) -> int:
+    """Ask the service what tools it has, and keep what it says of them; how many. What was allowed stays allowed as long as it is there
+    and says the same of itself: a tool that describes itself otherwise is to be allowed anew.
+
+    Raises ServiceUnusable.
+    """
+    found = async_to_sync(_listed)(address_of(row))
+    with transaction.atomic():
+        row = McpService.objects.select_for_update().get(pk=row.pk)
+        before = {tool["name"]: tool for tool in row.tools}
+        same = {tool["name"] for tool in found if before.get(tool["name"]) == tool}
+        row.allowed_tools = [name for name in row.allowed_tools if name in same]
+        row.unasked_tools = [name for name in row.unasked_tools if name in same]
+        row.tools, row.read_at = found, timezone.now()
+        row.save(update_fields=["tools", "allowed_tools", "unasked_tools", "read_at"])
+        record(by, Action.AGENT_CHANGED, row, detail={"tools_read": [tool["name"] for tool in found]})
+    return len(found)
+
+
+async def _listed(address: Address) -> list[dict[str, Any]]:
+    import asyncio
+
+    async def pages(client: "Client") -> list[Any]:
+        tools: list[Any] = []
+        cursor: str | None = None
+        for _page in range(MOST_PAGES):
+            listed = await client.list_tools(cursor=cursor)
+            tools += listed.tools
+            cursor = listed.next_cursor
+            if not cursor or len(tools) >= MOST_TOOLS:
+                break
+        return tools[:MOST_TOOLS]
+
+    try:
+        async with asyncio.timeout(READ_S):
+            tools = await asked(address, pages)
+    except TimeoutError as error:
+        raise ServiceUnusable(_("The service “%(name)s” did not answer in time.") % {"name": address.name}) from error
+    return [described for tool in tools if (described := _described(tool))]
+
+
+def _described(tool: Any) -> dict[str, Any] | None:
+    """A tool as it is kept; None for one whose arguments are too much to tell a model."""
+    if len(str(tool.input_schema)) > MOST_SCHEMA or len(tool.name) > 128:
+        return None
+    annotations = tool.annotations
+    return {
+        "name": tool.name,
+        "title": (tool.title or (annotations and annotations.title) or tool.name)[:120],
+        "description": (tool.description or "")[:MOST_DESCRIPTION],
+        "schema": dict(tool.input_schema),
+        "is_read_only": bool(annotations and annotations.read_only_hint),
+    }

@@ -1,0 +1,114 @@
+"""What programs are offered, and one call of it: tools of the agent that read, and `ask` and `list_documents` beside them."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from inspect import getdoc
+from typing import Any, Final
+
+from asgiref.sync import sync_to_async
+from pydantic import ValidationError
+
+from agent.mcp_server.ask import AskArgs, ask
+from agent.mcp_server.caller import Caller, Reply
+from agent.mcp_server.listing import ListDocumentsArgs, list_documents
+from agent.tools.base import ToolArgs, ToolContext, ToolMistake, Words, find, specification, why_closed
+from agent.tools.calling import call_tool, sentence_of
+from audit.actions import Action
+from audit.record import record
+from authz.principal import Principal
+from authz.scopes import TokenScope
+from copilot_site.lib.errors import CopilotError
+from knowledge.retrieval.search import Scope
+
+
+@dataclass(frozen=True)
+class Own:
+    """A tool that only programs have. Its function's docstring is what they read."""
+
+    title: Words
+    args: type[ToolArgs]
+    run: Callable[[Caller, Any], Awaitable[Reply]]
+    scope: TokenScope
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A tool as a program is told of it. schema: JSON Schema of its arguments."""
+
+    name: str
+    title: Words
+    description: str
+    schema: Mapping[str, Any]
+
+
+OWN: Final[Mapping[str, Own]] = {
+    "ask": Own(Words("Ask a question", "提问"), AskArgs, ask, TokenScope.CHAT),
+    "list_documents": Own(Words("List documents", "列出文档"), ListDocumentsArgs, list_documents, TokenScope.SEARCH),
+}
+# tools of the agent, each with what a token must be for
+SHARED: Final[Mapping[str, TokenScope]] = {
+    "knowledge_search": TokenScope.SEARCH,
+    "grep_chunks": TokenScope.SEARCH,
+    "list_knowledge_chunks": TokenScope.SEARCH,
+    "get_document_info": TokenScope.SEARCH,
+    "database_query": TokenScope.SQL,
+}
+
+
+def offered(principal: Principal) -> list[Offer]:
+    """What this person can use now with this token, in order; what is not set up is not there."""
+    own = [
+        Offer(name, each.title, getdoc(each.run) or "", _schema(each.args))
+        for name, each in OWN.items()
+        if principal.may_use(each.scope)
+    ]
+    shared = []
+    for name in _allowed(principal):
+        tool = find(name)
+        if why_closed(tool, principal) is None:
+            told = specification(tool)["function"]
+            shared.append(Offer(name, tool.label, told["description"], told["parameters"]))
+    return own + shared
+
+
+async def call(caller: Caller, name: str, arguments: Mapping[str, Any]) -> Reply:
+    """Run one tool under the person's rights of this moment; what goes wrong becomes a sentence, as for the agent's own model."""
+    if name not in OWN:
+        return await _shared(caller, name, arguments)
+    own = OWN[name]
+    try:
+        principal = await sync_to_async(caller.principal.again)()
+        if not principal.may_use(own.scope):
+            return Reply(f"Error: {name} needs an API token with the scope “{own.scope}”.", is_error=True)
+        return await own.run(replace(caller, principal=principal), own.args.model_validate(dict(arguments)))
+    except ValidationError as error:
+        return Reply(f"Error: {sentence_of(error)}", is_error=True)
+    except (ToolMistake, CopilotError) as error:
+        return Reply(f"Error: {error}", is_error=True)
+
+
+async def _shared(caller: Caller, name: str, arguments: Mapping[str, Any]) -> Reply:
+    context = ToolContext(caller.principal, Scope(), caller.language)
+    allowed = [*_allowed(caller.principal), *OWN]
+    try:
+        called = await call_tool(name, json.dumps(arguments), allowed=allowed, ctx=context)
+    except CopilotError as error:  # the person is gone, a model does not answer
+        return Reply(f"Error: {error}", is_error=True)
+    if called.result.findings:
+        await sync_to_async(_note_shown)(caller.principal, called.name, called.result.findings)
+    return Reply(called.result.output, called.result.data, is_error=not called.result.success)
+
+
+def _note_shown(principal: Principal, tool: str, findings: Any) -> None:
+    shown = [finding.item.evidence_id for finding in findings]
+    record(principal, Action.EVIDENCE_SHOWN, detail={"tool": tool, "evidence": shown})
+
+
+def _allowed(principal: Principal) -> list[str]:
+    return [name for name, scope in SHARED.items() if principal.may_use(scope)]
+
+
+def _schema(args: type[ToolArgs]) -> Mapping[str, Any]:
+    schema = args.model_json_schema()
+    return {name: value for name, value in schema.items() if name not in {"title", "description"}}

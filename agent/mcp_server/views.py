@@ -1,0 +1,71 @@
+"""`POST /mcp`: authentication, scopes, seats and limits as every address of the API has them; the rest is the protocol's."""
+
+from functools import partial
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.db import close_old_connections, connection
+from django.http import HttpResponse
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.request import Request
+
+from agent.mcp_server import ask
+from agent.mcp_server.caller import Caller
+from agent.mcp_server.protocol import asks, exchange
+from agent.rest.sse import WhateverIsAccepted
+from authz.rest.authentication import TokenAuthentication
+from authz.rest.views import PrincipalView
+from authz.scopes import TokenScope
+from copilot_site.lib.deferred_response import Later
+from copilot_site.lib.openapi import operation
+
+# what the protocol reads of a request; its token is read here alone
+HEADERS = ("Accept", "Content-Type", "Host")
+PREFIX = "mcp-"
+
+
+class McpServer(PrincipalView):
+    """Programs alone come here: a session of the pages opens nothing, and pages of other origins are refused."""
+
+    authentication_classes = [TokenAuthentication]
+    token_scopes = {"post": (TokenScope.SEARCH, TokenScope.CHAT, TokenScope.SQL)}
+    content_negotiation_class = WhateverIsAccepted
+
+    @operation(
+        "Exchange one message of the Model Context Protocol (streamable HTTP, stateless)",
+        body=OpenApiTypes.OBJECT,
+        answer=OpenApiTypes.OBJECT,
+        also=(202,),
+        problems=(400, 401, 403),
+    )
+    def post(self, request: Request) -> HttpResponse:
+        _require_own_origin(request)
+        body = request._request.body
+        message = request.data  # refuses what is no JSON, or nested without end
+        caller = Caller(self.principal, get_language() or "en", request.build_absolute_uri("/").rstrip("/"))
+        answered = partial(_answered, caller, body, _headers(request))
+        if asks(message, ask.NAME) and hasattr(request._request, "seat"):
+            return Later(answered)  # a run has its own queue; whoever waits for it holds no seat
+        if not connection.in_atomic_block:
+            close_old_connections()
+        return async_to_sync(answered)()
+
+
+async def _answered(caller: Caller, body: bytes, headers: list[tuple[str, str]]) -> HttpResponse:
+    made = await exchange(caller, body, headers)
+    return HttpResponse(made.body, status=made.status, content_type=made.content_type or "application/json")
+
+
+def _headers(request: Request) -> list[tuple[str, str]]:
+    given: dict[str, Any] = dict(request.headers)
+    return [(name, value) for name, value in given.items() if name in HEADERS or name.lower().startswith(PREFIX)]
+
+
+def _require_own_origin(request: Request) -> None:
+    """Raises PermissionDenied for a page of another site: the protocol asks servers to look."""
+    origin = request.headers.get("Origin")
+    if origin is not None and origin != f"{request.scheme}://{request.get_host()}":
+        raise PermissionDenied(_("Pages of other sites may not call this address."))

@@ -1,0 +1,45 @@
+"""Rows of the agent, one file a subject."""
+
+from agent.models.conversations import (
+    Citation,
+    Fault,
+    Message,
+    QueryCitation,
+    Rating,
+    Role,
+    Session,
+    Share,
+    WebCitation,
+)
+from agent.models.language_models import DayOfUse, LanguageModel
+from agent.models.mcp_services import McpService, ToolApproval
+from agent.models.profiles import AgentProfile
+from agent.models.question_sets import Case, CaseResult, QuestionSet, SetRun
+from agent.models.skills import MadeFile, Skill, SkillVersion
+from agent.models.web_search import WebHost, WebSearchProvider
+
+__all__ = [
+    "AgentProfile",
+    "Case",
+    "CaseResult",
+    "Citation",
+    "DayOfUse",
+    "Fault",
+    "LanguageModel",
+    "MadeFile",
+    "McpService",
+    "Message",
+    "QueryCitation",
+    "QuestionSet",
+    "Rating",
+    "Role",
+    "Session",
+    "SetRun",
+    "Share",
+    "Skill",
+    "SkillVersion",
+    "ToolApproval",
+    "WebCitation",
+    "WebHost",
+    "WebSearchProvider",
+]

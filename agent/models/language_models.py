@@ -1,0 +1,62 @@
+"""Which language models there are, and what each person has used of them today."""
+
+from decimal import Decimal
+
+from django.conf import settings
+from django.core.validators import MinValueValidator, URLValidator
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+
+class LanguageModel(models.Model):
+    """A served model that people can choose by name. Its key is stored encrypted and shown to nobody again."""
+
+    name = models.CharField(_("name"), max_length=80, unique=True)
+    base_url = models.CharField(
+        _("address"), max_length=300, validators=[URLValidator(schemes=["http", "https"])], help_text=_("https://…/v1")
+    )
+    model = models.CharField(_("model"), max_length=200, help_text=_("As the service knows it."))
+    encrypted_key = models.TextField(blank=True, editable=False)
+    context_tokens = models.PositiveIntegerField(
+        _("context"), default=32_000, validators=[MinValueValidator(2_000)], help_text=_("Tokens that fit into it.")
+    )
+    price_input = models.DecimalField(
+        _("price of input"), max_digits=12, decimal_places=4, default=Decimal(0), help_text=_("Of a million tokens.")
+    )
+    price_output = models.DecimalField(
+        _("price of output"), max_digits=12, decimal_places=4, default=Decimal(0), help_text=_("Of a million tokens.")
+    )
+    is_default = models.BooleanField(_("used where nobody chooses"), default=False)
+    is_enabled = models.BooleanField(_("enabled"), default=True)
+
+    class Meta:
+        verbose_name = _("language model")
+        verbose_name_plural = _("language models")
+        ordering = ("name",)
+        constraints = [
+            models.UniqueConstraint("is_default", condition=Q(is_default=True), name="one_default_language_model")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class DayOfUse(models.Model):
+    """What one person's questions have used on one day (of the site's time zone)."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", verbose_name=_("person"))
+    day = models.DateField(_("day"))
+    runs = models.PositiveIntegerField(_("questions"), default=0)
+    input_tokens = models.BigIntegerField(_("tokens sent"), default=0)
+    output_tokens = models.BigIntegerField(_("tokens received"), default=0)
+    cost = models.DecimalField(_("cost"), max_digits=16, decimal_places=6, default=Decimal(0))
+
+    class Meta:
+        verbose_name = _("day of use")
+        verbose_name_plural = _("use of models")
+        ordering = ("-day", "user")
+        constraints = [models.UniqueConstraint("user", "day", name="use_once_a_day")]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} {self.day}"

@@ -1,0 +1,117 @@
+"""Agent profiles: the assistants that people choose from."""
+
+import uuid
+from collections.abc import Callable
+
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from agent.models.language_models import LanguageModel
+from agent.profiles import Icon, Tone
+
+_checks: list[Callable[[list[str]], None]] = []
+
+
+def add_tool_check(check: Callable[[list[str]], None]) -> None:
+    """Whoever knows the tools says which names are none: it raises ValidationError. Rows know no tools."""
+    _checks.append(check)
+
+
+def check_tools(names: list[str]) -> None:
+    """Raises ValidationError for a name that is no tool, of ours or of a service."""
+    for check in _checks:
+        check(names)
+
+
+class AgentProfile(models.Model):
+    """An assistant that people choose: what it may do, how it speaks, and who may use it. Limits left empty are the product's.
+
+    questions_en, questions_zh: what one may begin with, one a line. groups: whose people may use it, those of units below, too; none:
+    everybody. Who may use it is `agent.profile_choice.usable_profiles`, nothing else.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    name = models.CharField(_("name"), max_length=80, unique=True)
+    description = models.CharField(_("description"), max_length=300, blank=True)
+    icon = models.CharField(_("icon"), max_length=10, choices=Icon.choices, default=Icon.CHAT)
+    tone = models.CharField(
+        _("tone"),
+        max_length=10,
+        choices=Tone.choices,
+        blank=True,
+        help_text=_("How a language model writes. Quotations from documents stay as they are."),
+    )
+    questions_en = models.TextField(
+        _("opening questions, English"), blank=True, max_length=2_000, help_text=_("One a line, at most six.")
+    )
+    questions_zh = models.TextField(
+        _("opening questions, Chinese"), blank=True, max_length=2_000, help_text=_("One a line, at most six.")
+    )
+    groups = models.ManyToManyField(
+        "auth.Group",
+        blank=True,
+        related_name="+",
+        verbose_name=_("who may use it"),
+        help_text=_("People of these groups and units, and of the units below. Empty: everybody."),
+    )
+    allowed_tools = ArrayField(
+        models.CharField(max_length=60),
+        verbose_name=_("allowed tools"),
+        null=True,
+        blank=True,
+        validators=[check_tools],
+        help_text=_("Names by comma; empty: those that are on by default."),
+    )
+    language_model = models.ForeignKey(
+        LanguageModel, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("language model")
+    )
+    judge = models.ForeignKey(
+        LanguageModel,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=_("judge of sentences"),
+        help_text=_("The model that compares sentences with their sources; empty: the one that writes."),
+    )
+    is_strict = models.BooleanField(
+        _("shows checked sentences only"),
+        default=False,
+        help_text=_("Otherwise a sentence that could not be checked against its source is shown with a mark."),
+    )
+    knowledge_bases = models.ManyToManyField(
+        "knowledge.KnowledgeBase",
+        blank=True,
+        related_name="+",
+        verbose_name=_("knowledge bases"),
+        help_text=_("Narrows where it looks; nobody sees more by it. Empty: everything the person may read."),
+    )
+    uses_tools = models.BooleanField(
+        _("chooses tools itself"), default=True, help_text=_("Otherwise it searches once and writes.")
+    )
+    most_steps = models.PositiveSmallIntegerField(
+        _("most steps"), null=True, blank=True, validators=[MinValueValidator(1), MaxValueValidator(50)]
+    )
+    most_tool_calls = models.PositiveSmallIntegerField(
+        _("most tool calls"), null=True, blank=True, validators=[MinValueValidator(1), MaxValueValidator(100)]
+    )
+    most_tokens = models.PositiveIntegerField(
+        _("most tokens"), null=True, blank=True, validators=[MinValueValidator(1_000)]
+    )
+    most_seconds = models.PositiveSmallIntegerField(
+        _("most seconds"), null=True, blank=True, validators=[MinValueValidator(5), MaxValueValidator(900)]
+    )
+    most_cost = models.DecimalField(_("most cost"), max_digits=12, decimal_places=4, null=True, blank=True)
+    is_default = models.BooleanField(_("used where nobody chooses"), default=False)
+
+    class Meta:
+        verbose_name = _("agent profile")
+        verbose_name_plural = _("agent profiles")
+        ordering = ("name",)
+        constraints = [models.UniqueConstraint("is_default", condition=Q(is_default=True), name="one_default_profile")]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,110 @@
+"""Rows of evaluation: sets of questions, each with whom it is asked as, and runs over them. No answer's text is kept."""
+
+import uuid
+from datetime import timedelta
+from decimal import Decimal
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from agent.events import StopReason
+from agent.models.profiles import AgentProfile
+
+CLAIMED_FOR = timedelta(minutes=10)  # a question; longer than any run's budget of seconds
+
+
+class QuestionSet(models.Model):
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    name = models.CharField(_("name"), max_length=80, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("evaluation set")
+        verbose_name_plural = _("evaluation sets")
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Case(models.Model):
+    """One question. person: under whose rights it is asked; the case goes with them.
+
+    is_answerable: whether an answer is expected; None where nobody said. answers: one of these stands in the answer; empty: any
+    text. documents: names of files, one of which the answer cites; empty: any. forbidden: what this person must never be told.
+    message: the answer in a conversation that the question is from; the case goes with it.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    question_set = models.ForeignKey(QuestionSet, models.CASCADE, related_name="cases")
+    question = models.TextField(_("question"))
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", verbose_name=_("asked as"))
+    is_answerable = models.BooleanField(_("has an answer"), null=True)
+    answers = ArrayField(models.TextField(), default=list)
+    documents = ArrayField(models.TextField(), default=list)
+    forbidden = ArrayField(models.TextField(), default=list)
+    message = models.ForeignKey("agent.Message", models.CASCADE, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("created_at", "id")
+
+    def __str__(self) -> str:
+        return str(self.pk)  # never the question: names of rows go into the audit log
+
+
+class SetRun(models.Model):
+    """Every question of a set, asked once. started_by: who looks through the others' eyes. profile: None for what each would have.
+
+    queued_at: when a task for it was sent last. stopped_at: somebody stopped it, or may not look any more. ended_at: nothing is left.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    question_set = models.ForeignKey(QuestionSet, models.CASCADE, related_name="runs")
+    started_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    profile = models.ForeignKey(AgentProfile, models.SET_NULL, null=True, related_name="+")
+    language = models.CharField(max_length=10, default="en")
+    started_at = models.DateTimeField(auto_now_add=True)
+    queued_at = models.DateTimeField(default=timezone.now)
+    stopped_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("-started_at",)
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
+class Fault(models.TextChoices):
+    """What is wrong with an answer, by what its case says."""
+
+    NOT_ANSWERED = "not_answered", _("not answered")
+    ANSWERED = "answered", _("answered, though there is no answer")
+    OTHER_WORDS = "other_words", _("does not say it")
+    OTHER_DOCUMENT = "other_document", _("cites another document")
+    FAILED = "failed", _("failed")
+
+
+class CaseResult(models.Model):
+    """What became of one question in a run. claimed_at: a worker is at it; done_at: it is over.
+
+    leaks: how many things it tells that this person must not be told.
+    """
+
+    run = models.ForeignKey(SetRun, models.CASCADE, related_name="results")
+    case = models.ForeignKey(Case, models.CASCADE, related_name="results")
+    claimed_at = models.DateTimeField(null=True)
+    done_at = models.DateTimeField(null=True)
+    stop_reason = models.CharField(max_length=20, choices=StopReason.choices, blank=True)
+    fault = models.CharField(max_length=20, choices=Fault.choices, blank=True)
+    leaks = models.PositiveSmallIntegerField(default=0)
+    cost = models.DecimalField(max_digits=16, decimal_places=6, default=Decimal(0))
+    duration_ms = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ("case__created_at", "case_id")
+        constraints = [models.UniqueConstraint("run", "case", name="case_once_a_run")]

@@ -1,0 +1,83 @@
+"""Rows of skills: what was uploaded, who looked at it, where it is used, and what scripts made."""
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+NAME_LENGTH, DESCRIPTION_LENGTH = 64, 1024  # of the published format
+
+
+class Skill(models.Model):
+    """A skill by its name. in_use: the version that answers; None: it is off. profiles: those whose runs are told of it."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    name = models.CharField(_("name"), max_length=NAME_LENGTH, unique=True)
+    in_use = models.ForeignKey("SkillVersion", models.SET_NULL, null=True, related_name="+")
+    profiles: models.ManyToManyField[Any, Any] = models.ManyToManyField(
+        "AgentProfile", blank=True, related_name="+", verbose_name=_("agent profiles")
+    )
+
+    class Meta:
+        verbose_name = _("skill")
+        verbose_name_plural = _("skills")
+        ordering = ("name",)
+        permissions = [("review_skill", _("Can review skills and switch them on"))]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Verdict(models.TextChoices):
+    WAITING = "waiting", _("waits for a review")
+    APPROVED = "approved", _("approved")
+    REFUSED = "refused", _("refused")
+
+
+class SkillVersion(models.Model):
+    """What was uploaded once; its content never changes. archive: a zip of the files as they were checked; sha256: of it.
+
+    paths: of the files, with their sizes in bytes. by, reviewed_by: None where the account is gone; the audit log has the names.
+    """
+
+    skill = models.ForeignKey(Skill, models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    description = models.CharField(max_length=DESCRIPTION_LENGTH)
+    instructions = models.TextField()
+    archive = models.BinaryField()
+    sha256 = models.CharField(max_length=64)
+    paths = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    verdict = models.CharField(max_length=10, choices=Verdict.choices, default=Verdict.WAITING)
+    reviewed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    reviewed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("-number",)
+        constraints = [models.UniqueConstraint("skill", "number", name="skill_version_once")]
+
+    def __str__(self) -> str:
+        return f"{self.skill_id} {self.number}"
+
+
+class MadeFile(models.Model):
+    """What a script left for whoever asked. grounds: what it was made of, as keys of `business.results.visibility.Queried`: without the
+    right to all of it nobody gets the file. It goes with its answer, and after `agent.skills.files.KEPT`.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    message = models.ForeignKey("Message", models.CASCADE, related_name="+")
+    name = models.CharField(max_length=120)
+    size_bytes = models.PositiveIntegerField()
+    content = models.BinaryField()
+    grounds = models.JSONField(default=list)
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    class Meta:
+        ordering = ("created_at", "name")
+
+    def __str__(self) -> str:
+        return str(self.pk)

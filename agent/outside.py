@@ -1,0 +1,90 @@
+"""What a run brings in from outside and what it sends there, as its state keeps it: pages of the web, questions, calls of tools."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from pydantic import BaseModel, Field
+
+TITLE_CHARACTERS = 300
+
+
+@dataclass(frozen=True)
+class WebPassage:
+    """A piece of a page as it was read: a search's excerpt, or characters of a page's main text.
+
+    url: where it came from in the end. start, end: characters of the page's text as it was read; of a search's excerpt those of the
+    excerpt. read_at: aware.
+    """
+
+    url: str
+    title: str
+    text: str
+    start: int
+    end: int
+    read_at: datetime
+
+    @property
+    def host(self) -> str:
+        return host_of(self.url)
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of its text, hexadecimal."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @property
+    def evidence_id(self) -> str:
+        """Made from where it stands and what it says: `web:1a2b3c4d5e6f:0-812:9f8e7d6c`."""
+        address = hashlib.sha256(self.url.encode()).hexdigest()[:12]
+        return f"web:{address}:{self.start}-{self.end}:{self.hash[:8]}"
+
+
+def host_of(url: str) -> str:
+    """ "" for what has none."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+class AskedOutside(BaseModel):
+    """A question that left the house, word for word. to: the host that it was sent to; provider: its name here."""
+
+    query: str
+    provider: str
+    to: str
+
+
+class FetchedOutside(BaseModel):
+    """A page that was asked for. code: "ok", or why it was not read (`agent.web.fetching.Code`)."""
+
+    url: str
+    code: str
+
+
+class WebSummary(BaseModel):
+    """What left the house in this run."""
+
+    asked: list[AskedOutside] = Field(default_factory=list)
+    fetched: list[FetchedOutside] = Field(default_factory=list)
+
+
+class AskedApproval(BaseModel):
+    """A call of a tool outside that waits for the person. title: of service and tool, for people."""
+
+    id: UUID
+    tool: str
+    title: str
+
+
+@dataclass(frozen=True)
+class AllowedCall:
+    """A call that the person allowed, with the arguments that they saw: the run makes it first."""
+
+    approval_id: UUID
+    tool: str
+    arguments: dict[str, Any]

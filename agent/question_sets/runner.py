@@ -1,0 +1,88 @@
+"""A run over a set, one question a task: a worker that dies loses one question, which the next look takes up again."""
+
+import time
+from uuid import UUID
+
+import structlog
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from agent.models import CaseResult, SetRun
+from agent.models.question_sets import CLAIMED_FOR, Fault
+from agent.oversight.dry_run import DryRun, dry_run
+from agent.oversight.impersonation import impersonated
+from agent.profile_choice import profile_from
+from agent.profiles import Profile
+from agent.question_sets.judging import fault_in, leaks_in, names_of
+from authz.governing import may_oversee
+from authz.principal import Principal
+from copilot_site.lib.errors import CopilotError
+
+log = structlog.get_logger(__name__)
+
+
+def ask_next(run_id: UUID) -> bool:
+    """Ask one question of a run that nobody is at; whether another task should follow.
+
+    Where whoever started it may not look through others' eyes any more, it is stopped.
+    """
+    run = (
+        SetRun.objects.select_related("started_by", "profile").filter(pk=run_id, ended_at=None, stopped_at=None).first()
+    )
+    if run is None:
+        return False
+    if run.started_by is None or not may_oversee(run.started_by):
+        SetRun.objects.filter(pk=run.pk).update(stopped_at=timezone.now())
+        return False
+    claimed = _claimed(run)
+    if claimed is not None:
+        _ask(run, claimed)
+    if not run.results.filter(done_at=None).exists():
+        SetRun.objects.filter(pk=run.pk, ended_at=None).update(ended_at=timezone.now())
+        return False
+    return claimed is not None
+
+
+@transaction.atomic
+def _claimed(run: SetRun) -> CaseResult | None:
+    free = Q(claimed_at=None) | Q(claimed_at__lt=timezone.now() - CLAIMED_FOR)
+    rows = run.results.filter(free, done_at=None).select_related("case__person")
+    row = rows.select_for_update(skip_locked=True, of=("self",)).first()
+    if row is not None:
+        CaseResult.objects.filter(pk=row.pk).update(claimed_at=timezone.now())
+    return row
+
+
+def _ask(run: SetRun, row: CaseResult) -> None:
+    """Ask it as its person, look at what came, and keep what that was; no text of it."""
+    assert run.started_by is not None
+    by, case, began = Principal.of(run.started_by), row.case, time.monotonic()
+    with impersonated(by, case.person, what="ask", text=case.question) as look:
+        try:
+            trial = dry_run(
+                look.sees, case.question, language=run.language, withheld=look.withheld, profile=_profile(run)
+            )
+        except CopilotError as error:
+            log.warning("evaluation.failed", run=str(run.pk), case=str(case.pk), error=type(error).__name__)
+            found: dict[str, object] = {"fault": Fault.FAILED}
+        else:
+            found = _judged(row, trial, look.sees)
+    took = round((time.monotonic() - began) * 1000)
+    CaseResult.objects.filter(pk=row.pk).update(**found, duration_ms=took, done_at=timezone.now())
+
+
+def _judged(row: CaseResult, trial: DryRun, person: Principal) -> dict[str, object]:
+    return {
+        "stop_reason": trial.stop_reason,
+        "fault": fault_in(row.case, trial, names_of(trial, person)),
+        "leaks": leaks_in(row.case, trial, person),
+        "cost": trial.cost,
+    }
+
+
+def _profile(run: SetRun) -> Profile | None:
+    if run.profile is None:
+        return None
+    bases = run.profile.knowledge_bases.through.objects.filter(agentprofile=run.profile)
+    return profile_from(run.profile, bases.values_list("knowledgebase_id", flat=True))

@@ -1,0 +1,115 @@
+"""What pages tell of sets and runs: figures of a run, and two runs beside each other."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from uuid import UUID
+
+from django.db.models import Avg, Count, Q, QuerySet, Sum
+from django.utils import timezone
+
+from agent.models import Case, CaseResult, QuestionSet, SetRun
+from agent.models.question_sets import CLAIMED_FOR
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Of one run. right, leaks, failed, cost: of the questions that are done. mean_s: seconds for one; None where none is done."""
+
+    run: SetRun
+    total: int
+    done: int
+    right: int
+    leaks: int
+    cost: Decimal
+    mean_s: float | None
+
+    @property
+    def is_open(self) -> bool:
+        return self.run.ended_at is None and self.run.stopped_at is None
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One question in two runs; None where it is not in one of them, or not asked yet."""
+
+    case: Case
+    first: CaseResult | None
+    second: CaseResult | None
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the second run found it otherwise than the first: right or wrong, how it ended, or what it leaks."""
+        if self.first is None or self.second is None:
+            return False
+        return _outcome(self.first) != _outcome(self.second)
+
+
+def sets() -> QuerySet[QuestionSet]:
+    return QuestionSet.objects.annotate(questions=Count("cases", distinct=True), times=Count("runs", distinct=True))
+
+
+def take_up() -> list[UUID]:
+    """The open runs at which nobody is any more, because a worker died or a task was lost; each is told once in CLAIMED_FOR."""
+    since = timezone.now() - CLAIMED_FOR
+    at_work = CaseResult.objects.filter(done_at=None, claimed_at__gte=since).values("run")
+    lost = SetRun.objects.filter(ended_at=None, stopped_at=None, queued_at__lt=since).exclude(pk__in=at_work)
+    return [run_id for run_id in lost.values_list("pk", flat=True) if _mark(run_id, since)]
+
+
+def _mark(run_id: UUID, since: datetime) -> bool:
+    """Whether this process is the one that takes it up."""
+    return bool(SetRun.objects.filter(pk=run_id, queued_at__lt=since).update(queued_at=timezone.now()))
+
+
+def figures_of(runs: Iterable[SetRun]) -> list[Figures]:
+    """In the order of the runs; one statement for all."""
+    rows = list(runs)
+    done = Q(done_at__isnull=False)
+    counted = {
+        row["run_id"]: row
+        for row in CaseResult.objects.filter(run__in=rows)
+        .order_by()
+        .values("run_id")
+        .annotate(
+            total=Count("pk"),
+            done=Count("pk", filter=done),
+            right=Count("pk", filter=done & Q(fault="", leaks=0)),
+            leaked=Sum("leaks"),
+            spent=Sum("cost"),
+            mean=Avg("duration_ms", filter=done),
+        )
+    }
+    return [_figures(run, counted.get(run.pk)) for run in rows]
+
+
+def compared(first: SetRun, second: SetRun | None) -> list[Compared]:
+    """Every question of either run, those that changed first."""
+    found: dict[UUID, list[CaseResult | None]] = {}
+    cases: dict[UUID, Case] = {}
+    for place, run in enumerate((first, second)):
+        rows = run.results.select_related("case__person") if run else ()
+        for row in rows:
+            cases[row.case_id] = row.case
+            found.setdefault(row.case_id, [None, None])[place] = row if row.done_at else None
+    told = [Compared(cases[case_id], *rows) for case_id, rows in found.items()]
+    return sorted(told, key=lambda each: not each.is_changed)
+
+
+def _outcome(row: CaseResult) -> tuple[str, str, int]:
+    return row.fault, row.stop_reason, row.leaks
+
+
+def _figures(run: SetRun, row: Mapping[str, object] | None) -> Figures:
+    given: Mapping[str, object] = row or {}
+    mean = given.get("mean")
+    return Figures(
+        run=run,
+        total=int(str(given.get("total", 0))),
+        done=int(str(given.get("done", 0))),
+        right=int(str(given.get("right", 0))),
+        leaks=int(str(given.get("leaked") or 0)),
+        cost=Decimal(str(given.get("spent") or 0)),
+        mean_s=float(str(mean)) / 1000 if mean is not None else None,
+    )

@@ -1,0 +1,93 @@
+"""Answers without a language model: sentences of the documents themselves, each with the passage it comes from."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from django.conf import settings
+
+from agent.answerability.classifier import Verdict, judge
+from agent.cited_answer import CitedAnswer, CitedSentence, CitedSpan
+from agent.evidence import cited_span, evidence_id
+from agent.extractive.closest import closest
+from agent.extractive.passages import Passage, Quote
+from agent.extractive.reader import Reading, read
+from knowledge.embedding.base import Embedder
+from knowledge.retrieval.rerank.maxsim import shortfalls
+from knowledge.retrieval.search import Found, Hit
+from knowledge.retrieval.term_weights import matter_weights
+
+NAME = "extractive"
+
+
+def quote(question: str, found: Found, embedder: Embedder) -> tuple[CitedAnswer | None, Verdict]:
+    """The at most three sentences that answer, cited in the order they are shown; None where the verdict is no.
+
+    Raises what the embedder raises.
+    """
+    quotes, verdict = read_and_judge(question, found, embedder)
+    return (cited(quotes, found) if verdict.ok else None), verdict
+
+
+def closest_of(question: str, found: Found, embedder: Embedder, *, lead: str) -> CitedAnswer | None:
+    """The passages that come closest, each with its best sentence, after the sentence that says what they are; None where none
+    speaks of the matter. Raises what the embedder raises.
+    """
+    shares = found.asked.weights if found.asked else None
+    quotes = closest(question, passages_of(found), embedder, shares=shares)
+    if not quotes:
+        return None
+    answer = cited(quotes, found)
+    return replace(answer, sentences=(CitedSentence(lead, ()), *answer.sentences), separator="\n")
+
+
+def read_and_judge(question: str, found: Found, embedder: Embedder) -> tuple[tuple[Quote, ...], Verdict]:
+    """The best sentences, whatever the verdict, and the verdict."""
+    reading = read_found(question, found, embedder)
+    return reading.quotes, judge(reading)
+
+
+def read_found(question: str, found: Found, embedder: Embedder) -> Reading:
+    """The best sentences of what was found, before any verdict: what an evaluation measures. Raises what the embedder raises."""
+    if found.asked is None:
+        return read(question, [], embedder)
+    asked = found.asked
+    matter = matter_weights(asked.question.text, asked.frequencies, asked.corpus_chunks)
+    return read(question, passages_of(found), embedder, shares=asked.weights, matter=matter)
+
+
+def passages_of(found: Found) -> list[Passage]:
+    """The hits as a reader sees them."""
+    if found.asked is None:
+        return []
+    lacking = shortfalls(found.asked.question, [hit.tokens for hit in found.hits]).tolist()
+    return [_passage(hit, *lacks) for hit, lacks in zip(found.hits, lacking, strict=True)]
+
+
+def _passage(hit: Hit, shortfall: float, shortfall_near: float) -> Passage:
+    return Passage(
+        evidence_id=evidence_id(hit.passage),
+        text=hit.passage.text,
+        title=hit.passage.title,
+        heading_path=hit.passage.heading_path,
+        dense=hit.scores.dense,
+        lexical=hit.scores.lexical,
+        coverage=hit.scores.rerank if settings.RERANKER == "maxsim" else None,
+        relevance=hit.scores.rerank if settings.RERANKER == "cross_encoder" else None,
+        shortfall=shortfall,
+        shortfall_near=shortfall_near,
+    )
+
+
+def cited(quotes: Sequence[Quote], found: Found) -> CitedAnswer:
+    """Sentences of one passage that stand together share a number; a number's span reaches from the first to the last."""
+    numbers = {index: place for place, index in enumerate(dict.fromkeys(q.passage for q in quotes), start=1)}
+    sentences = tuple(CitedSentence(q.text, (numbers[q.passage],)) for q in quotes)
+    spans = tuple(
+        _span(number, found.hits[index], [q for q in quotes if q.passage == index]) for index, number in numbers.items()
+    )
+    return CitedAnswer(NAME, sentences, spans)
+
+
+def _span(number: int, hit: Hit, quotes: list[Quote]) -> CitedSpan:
+    start, end = min(q.start for q in quotes), max(q.end for q in quotes)
+    return cited_span(number, hit.passage, hit.scores.final, start=start, end=end)

@@ -1,0 +1,52 @@
+"""What a run is told of skills: names and descriptions; the rest is read when it is needed."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import F, QuerySet
+
+from agent.models import Skill, SkillVersion
+from agent.models.skills import Verdict
+from copilot_site.lib.errors import NotFound
+
+READ, EXECUTE = "read_skill", "execute_skill_script"
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What is told of a skill before it is read."""
+
+    name: str
+    description: str
+
+
+def offers(profile: str) -> list[Offer]:
+    """The skills that are switched on and bound to the profile of this name, by name."""
+    rows = _in_use().filter(skill__profiles__name=profile).order_by("skill__name")
+    return [Offer(*row) for row in rows.values_list("skill__name", "description")]
+
+
+def version_of(profile: str, name: str) -> SkillVersion:
+    """The version in use. Raises NotFound: missing, switched off and not of this profile are one."""
+    found = _in_use().filter(skill__profiles__name=profile, skill__name=name).select_related("skill").first()
+    if found is None:
+        raise NotFound(f"There is no skill called {name[:80]!r} here.")
+    return found
+
+
+def is_any_on() -> bool:
+    return Skill.objects.exclude(in_use=None).exists()
+
+
+def listed(offered: Iterable[Offer]) -> str:
+    """As the model is told of them: a line each."""
+    return "\n".join(f"- {each.name}: {each.description}" for each in offered)
+
+
+def without_skills(names: Iterable[str]) -> list[str]:
+    """The tools of a run that has no skill."""
+    return [name for name in names if name not in (READ, EXECUTE)]
+
+
+def _in_use() -> QuerySet[SkillVersion]:
+    return SkillVersion.objects.filter(verdict=Verdict.APPROVED, skill__in_use=F("pk"))

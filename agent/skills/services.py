@@ -1,0 +1,123 @@
+"""What people do with skills: upload, review, switch on and off, bind to profiles, delete; each checked and recorded."""
+
+from collections.abc import Collection
+from hashlib import sha256
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Max, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from agent.models import AgentProfile, Skill, SkillVersion
+from agent.models.skills import Verdict
+from agent.skills.packages import Package, files_in
+from audit.actions import Action
+from audit.record import record
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
+
+
+def may_add(user: User) -> bool:
+    return user.has_perm("agent.add_skill")
+
+
+def may_review(user: User) -> bool:
+    return user.has_perm("agent.review_skill")
+
+
+def seen_skills(user: User) -> QuerySet[Skill]:
+    """All of them, for whoever may add or review some. Raises NotFound for anybody else."""
+    if not (may_add(user) or may_review(user)):
+        raise NotFound(_("There are no skills that you look after."))
+    return Skill.objects.select_related("in_use").prefetch_related("profiles", "versions")
+
+
+def files_of(version: SkillVersion) -> dict[str, bytes]:
+    """For whoever reviews it. Raises InvalidInput where they are not those that were uploaded."""
+    return files_in(bytes(version.archive), version.sha256)
+
+
+@transaction.atomic
+def add_version(user: User, package: Package) -> SkillVersion:
+    """A first or further version, which waits for a review; what is in use stays. Raises PermissionDenied, InvalidInput (it is there)."""
+    if not may_add(user):
+        raise PermissionDenied(_("You may not add skills."))
+    skill, _is_new = Skill.objects.get_or_create(name=package.name)
+    Skill.objects.select_for_update().get(pk=skill.pk)
+    archive = package.archive
+    digest = sha256(archive).hexdigest()
+    same = skill.versions.filter(sha256=digest).first()
+    if same is not None:
+        raise InvalidInput(_("This is version %(number)s, which is there already.") % {"number": same.number})
+    newest = skill.versions.aggregate(newest=Max("number"))["newest"] or 0
+    version = SkillVersion.objects.create(
+        skill=skill,
+        number=newest + 1,
+        description=package.description,
+        instructions=package.instructions,
+        archive=archive,
+        sha256=digest,
+        paths={path: len(content) for path, content in sorted(package.files.items())},
+        by=user,
+    )
+    _record(user, Action.SKILL_ADDED, skill, version=version.number, sha256=digest)
+    return version
+
+
+@transaction.atomic
+def review(user: User, version: SkillVersion, verdict: Verdict, *, sha256_seen: str) -> None:
+    """Say whether it may be used; approving it switches it on. sha256_seen: of what the reviewer was shown.
+
+    Raises PermissionDenied; InvalidInput where something else was shown.
+    """
+    _require_review(user)
+    if sha256_seen != version.sha256:
+        raise InvalidInput(_("This is not the version that you were shown: look at it again."))
+    SkillVersion.objects.filter(pk=version.pk).update(verdict=verdict, reviewed_by=user, reviewed_at=timezone.now())
+    skill = version.skill
+    _record(user, Action.SKILL_REVIEWED, skill, version=version.number, sha256=version.sha256, verdict=verdict)
+    if verdict == Verdict.APPROVED:
+        _use(user, skill, version)
+    elif skill.in_use_id == version.pk:
+        _use(user, skill, None)
+
+
+@transaction.atomic
+def switch(user: User, skill: Skill, version: SkillVersion | None) -> None:
+    """Use this version, or none. Raises PermissionDenied; InvalidInput for one that nobody approved."""
+    _require_review(user)
+    if version is not None and version.verdict != Verdict.APPROVED:
+        raise InvalidInput(_("Only a version that was reviewed and approved can be switched on."))
+    _use(user, skill, version)
+
+
+@transaction.atomic
+def bind(user: User, skill: Skill, profiles: Collection[AgentProfile]) -> None:
+    """The profiles whose runs are told of it, and no others. Raises PermissionDenied."""
+    _require_review(user)
+    skill.profiles.set(profiles)
+    _record(user, Action.SKILL_BOUND, skill, profiles=sorted(profile.name for profile in profiles))
+
+
+@transaction.atomic
+def delete_skill(user: User, skill: Skill) -> None:
+    """With all its versions. Raises PermissionDenied."""
+    _require_review(user)
+    _record(user, Action.SKILL_DELETED, skill)
+    skill.delete()
+
+
+def _require_review(user: User) -> None:
+    if not may_review(user):
+        raise PermissionDenied(_("You may not review skills or switch them on."))
+
+
+def _use(user: User, skill: Skill, version: SkillVersion | None) -> None:
+    skill.in_use = version
+    skill.save(update_fields=["in_use"])
+    _record(user, Action.SKILL_SWITCHED, skill, version=version.number if version else None)
+
+
+def _record(user: User, action: Action, skill: Skill, **detail: object) -> None:
+    record(Principal.of(user), action, skill, detail=detail)

@@ -1,0 +1,16 @@
+"""What the tools are called: the order of the catalogue, and names of before."""
+
+from collections.abc import Mapping
+
+# How a catalogue is ordered; what is not registered is not there. Business data brings `database_query`.
+ORDER = (
+    "thinking", "todo_write", "grep_chunks", "knowledge_search", "list_knowledge_chunks", "query_knowledge_graph",
+    "get_document_info", "database_query", "data_analysis", "data_schema", "web_search", "web_fetch", "execute_skill_script",
+    "read_skill", "calculate",
+)  # fmt: skip
+ALIASES: Mapping[str, str] = {
+    "rag_retriever": "knowledge_search",
+    "search_knowledge": "knowledge_search",
+    "sql_tool": "database_query",
+    "calculator": "calculate",
+}  # renamed tools: an old name works, and says what it is called now

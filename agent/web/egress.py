@@ -1,0 +1,99 @@
+"""What of a run may leave the house: words of the person, and words that nobody read inside.
+
+A question for a search outside is written by a model that has read documents. It is compared with all that the run was told inside: a word
+of the matter, a number or a name that stands there, and that the person did not write, keeps it here. Everyday words tell nothing, and may
+leave. An address leaves only where the person wrote it or a search outside brought it: nothing is told by asking for one.
+What this does not see stands in ADR 0034.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from agent.state import Run
+from knowledge.retrieval.term_weights import share_of_passages
+from knowledge.text.normalise import normalise
+from knowledge.text.terms import is_han, terms
+
+EVERYDAY = 0.05  # share of ordinary passages that hold a word from which it tells nothing; by hand
+LEAST_WHOLE = 6  # characters of a word that is also looked for where it is written apart, or in another
+LONGEST_WORD = 24  # characters; longer ones are codes, and are believed of the person alone
+_SEPARATORS = re.compile(r"[\W_]+")
+_WORD = re.compile(r"[^\W_]+")
+_ADDRESS = re.compile(r"https?://[^\s<>\"'）()，。；、]+", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Border:
+    """said: what the person wrote in this conversation. inside: what the run was told inside. has_looked: whether it searched there.
+
+    found: addresses that searches outside have brought in this run.
+    """
+
+    said: tuple[str, ...] = ()
+    inside: tuple[str, ...] = ()
+    has_looked: bool = False
+    found: frozenset[str] = frozenset()
+
+    def kept_back(self, query: str) -> list[str]:
+        """The words of a question that were read inside, and nobody but documents says; empty where it may leave."""
+        held = [term for term in dict.fromkeys(terms(query)) if self._is_inside(term)]
+        plain = _squeezed(query)
+        held += sorted(word for word in self._whole if word in plain and word not in held)
+        held += [word for word in _WORD.findall(query) if len(word) > LONGEST_WORD and word not in self._said]
+        return held
+
+    def may_open(self, url: str) -> bool:
+        """Whether nothing is told by asking for this address: the person wrote it, or a search outside brought it."""
+        return url in self.found or url.rstrip("/") in self._addresses
+
+    def _is_inside(self, term: str) -> bool:
+        if term in self._said_terms or term not in self._inside_terms:
+            return False
+        if is_han(term) and len(term) == 1:
+            return False  # a character alone means too much to tell anything; its pairs are looked at
+        return any(map(str.isdigit, term)) or share_of_passages(term) < EVERYDAY
+
+    @cached_property
+    def _said(self) -> str:
+        return normalise("\n".join(self.said))
+
+    @cached_property
+    def _said_terms(self) -> frozenset[str]:
+        return frozenset(terms(self._said))
+
+    @cached_property
+    def _inside_terms(self) -> frozenset[str]:
+        return frozenset(term for text in self.inside for term in terms(text))
+
+    @cached_property
+    def _whole(self) -> frozenset[str]:
+        """Words of the matter that were read inside, as they are found when somebody writes them apart or joins them."""
+        said = _squeezed(self._said)
+        words = {word.casefold() for text in self.inside for word in _WORD.findall(normalise(text))}
+        return frozenset(
+            word for word in words if len(word) >= LEAST_WHOLE and word not in said and not self._is_known(word)
+        )
+
+    def _is_known(self, word: str) -> bool:
+        """Whether the person said it in another form, or everybody does."""
+        parts = terms(word)
+        return set(parts) <= self._said_terms or share_of_passages(parts[0]) >= EVERYDAY
+
+    @cached_property
+    def _addresses(self) -> frozenset[str]:
+        return frozenset(found.rstrip("/.,;:!?") for text in self.said for found in _ADDRESS.findall(text))
+
+
+def border_of(run: Run) -> Border:
+    """The border of a run at this moment. Earlier answers stand on documents, too: they are inside, whatever they say."""
+    return Border(
+        said=(run.question, *(turn.content for turn in run.history if turn.role == "user")),
+        inside=(*run.told_inside, *(turn.content for turn in run.history if turn.role == "assistant")),
+        has_looked=run.found is not None or run.state.tools.sql is not None,
+        found=frozenset(finding.outside.url for finding in run.findings.values() if finding.outside),
+    )
+
+
+def _squeezed(text: str) -> str:
+    return _SEPARATORS.sub("", normalise(text).casefold())

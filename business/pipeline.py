@@ -1,0 +1,247 @@
+"""From a person's question to a result: what was confirmed first, then what the language model makes of it, then the words alone.
+
+Whatever way it came, a statement runs behind guard and sandbox under the person's rights, and the answer says what it stands on.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+
+import structlog
+from asgiref.sync import sync_to_async
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+
+from authz.principal import Principal
+from business.confirmed import confirmed_in
+from business.guard.refusal import Reason, SqlRefused
+from business.linking.vectors import nearest_sources
+from business.logical_query.compiler import compile_query
+from business.logical_query.query import LogicalQuery
+from business.logical_query.wording import Meaning, describe
+from business.parsing.base import Choice, Clarification, Context, FreeForm, Parsed, Unparseable
+from business.parsing.model.free_form import fault_in, told_of
+from business.parsing.model.parser import ModelParser
+from business.parsing.reader.changes import changed
+from business.parsing.reader.items import items_of
+from business.parsing.reader.parser import parse
+from business.run_query import QueryResult
+from business.sources import OpenSource, is_said, named_source, open_sources
+
+log = structlog.get_logger(__name__)
+QUESTION_LENGTH = 600  # characters: nobody asks data at such length
+Run = Callable[[OpenSource, str], Awaitable[QueryResult]]
+"""Runs a statement under the person's rights and records it."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """query: None for a statement that nobody compiled: free, given, or confirmed. sql: before the guard."""
+
+    opened: OpenSource
+    sql: str
+    meaning: Meaning
+    result: QueryResult
+    query: LogicalQuery | None = None
+
+
+@dataclass(frozen=True)
+class Unanswered:
+    """reasons: for each source why it does not answer. choices: what may have been meant."""
+
+    reasons: tuple[tuple[OpenSource, Unparseable], ...] = ()
+    choices: tuple[Choice, ...] = ()
+
+
+@dataclass(frozen=True)
+class Question:
+    """language: of its words. earlier: the source and query that the conversation stands on. named_in: as `Context` has it."""
+
+    text: str
+    language: str
+    earlier: tuple[str, LogicalQuery] | None = None
+    named_in: str = ""
+
+    def context(self, opened: OpenSource) -> Context:
+        earlier = self.earlier[1] if self.earlier and self.earlier[0] == opened.source.name else None
+        return Context(self.language, today_of(opened), earlier, self.named_in)
+
+
+@dataclass
+class Asking:
+    """One question over the sources that a person may ask. by_model: of a source; None where there is no language model."""
+
+    sources: Sequence[OpenSource]
+    run: Run
+    by_model: Callable[[OpenSource], Awaitable[ModelParser]] | None = None
+    model_errors: tuple[type[Exception], ...] = ()
+    failures: list[tuple[OpenSource, Unparseable]] = field(default_factory=list)
+
+    async def answer(self, question: Question) -> Answered | Unanswered:
+        """Raises what running a statement raises."""
+        confirmed = None if question.named_in else await sync_to_async(confirmed_in)(self.sources, question.text)
+        if confirmed is not None and confirmed.sql:
+            result = await self.run(confirmed.opened, confirmed.sql)
+            return Answered(confirmed.opened, confirmed.sql, confirmed.meaning(question.language), result)
+        if self.by_model is not None:
+            found = await self._by_model(question)
+            if found is not None:
+                return found
+        if confirmed is not None:  # what is read by words alone was put right once
+            why = _("What was confirmed for this question names days that are not those of today: ask with dates.")
+            return Unanswered(((confirmed.opened, Unparseable(why)),))
+        return await self._by_words(question)
+
+    async def _by_model(self, question: Question) -> Answered | Unanswered | None:
+        """None where the model fails, or says that the data cannot answer; the words may still."""
+        near = await sync_to_async(nearest)(self.sources, question)
+        if len(near) > 1:
+            return Unanswered(choices=tuple(Choice(in_source(question.text, each, self.sources)) for each in near))
+        if not near or self.by_model is None:
+            return None
+        opened = near[0]
+        parser = await self.by_model(opened)
+        try:
+            parsed = await parser.parse(question.text, opened.catalog, question.context(opened))
+            if isinstance(parsed, FreeForm):
+                return await self._free(opened, parsed, parser, question)
+        except self.model_errors as error:
+            log.warning("business.model_failed", error=str(error))
+            return None
+        return await self._told(opened, parsed, question)
+
+    async def _told(self, opened: OpenSource, parsed: Parsed, question: Question) -> Answered | Unanswered | None:
+        if isinstance(parsed, Clarification):
+            return Unanswered(choices=parsed.choices)
+        if isinstance(parsed, Unparseable):
+            self.failures.append((opened, parsed))
+            return None
+        return await self._run(opened, parsed, question)
+
+    async def _free(
+        self, opened: OpenSource, written: FreeForm, parser: ModelParser, question: Question
+    ) -> Answered | Unanswered | None:
+        """A free statement, and once more where it is refused; never what costs too much: less would be another question."""
+        try:
+            return await self._run(opened, written, question)
+        except SqlRefused as refused:
+            if refused.reason is Reason.COST:
+                raise
+            context = question.context(opened)
+            parsed = await parser.repaired(question.text, opened.catalog, context, written.sql, str(refused))
+        return await self._told(opened, parsed, question)
+
+    async def _by_words(self, question: Question) -> Answered | Unanswered:
+        parsed = [(opened, await sync_to_async(reading)(opened, question)) for opened in self.sources]
+        self.failures += [(opened, each) for opened, each in parsed if isinstance(each, Unparseable)]
+        found = [(opened, each) for opened, each in parsed if isinstance(each, LogicalQuery | Clarification)]
+        first = preferred(found, question)
+        if len(first) == 1 and isinstance(query := first[0][1], LogicalQuery):
+            return await self._run(first[0][0], query, question)
+        choices = tuple(
+            choice for opened, each in first for choice in _choices(question.text, opened, each, self.sources)
+        )
+        near = [] if choices else await sync_to_async(nearest)(self.sources, question)
+        return Unanswered(tuple(each for each in self.failures if each[0] in near), choices)
+
+    async def _run(self, opened: OpenSource, parsed: Parsed, question: Question) -> Answered:
+        if isinstance(parsed, LogicalQuery):
+            return await self.logical(opened, parsed, question.language)
+        assert isinstance(parsed, FreeForm)
+        result = await self.run(opened, parsed.sql)
+        return Answered(opened, parsed.sql, free_meaning(opened, parsed.sql, question.language), result)
+
+    async def logical(self, opened: OpenSource, query: LogicalQuery, language: str) -> Answered:
+        """Run a logical query. Raises Inexpressible, and what running a statement raises."""
+        today = today_of(opened)
+        with override("zh-hans" if language.startswith("zh") else "en"):
+            sql = await sync_to_async(compile_query)(query, opened.catalog, today)
+            meaning = describe(query, opened.catalog, language, today)
+        return Answered(opened, sql, meaning, await self.run(opened, sql), query)
+
+
+def free_meaning(opened: OpenSource, sql: str, language: str) -> Meaning:
+    """What is told of a statement that nobody compiled."""
+    return Meaning("", (), told_of(sql, opened.catalog, language))
+
+
+def why_wrong(opened: OpenSource, sql: str) -> str:
+    """Why a statement that somebody wrote would give a wrong number; "" where nothing says so."""
+    fault = fault_in(sql, opened.catalog)
+    return fault.why if fault is not None and fault.is_wrong else ""
+
+
+def reading(opened: OpenSource, question: Question) -> Parsed:
+    """What the words alone say, going on from what the conversation stands on where they do."""
+    context = question.context(opened)
+    with override("zh-hans" if question.language.startswith("zh") else "en"):
+        if context.earlier is not None:
+            told = changed(question.text, context.earlier, opened.lexicon, context)
+            if told is not None:
+                return told
+        return parse(question.text, opened.lexicon, context)
+
+
+def is_read(principal: Principal, text: str, language: str) -> bool:
+    """Whether a source that this person may ask reads every word of a question, or asks back which of several things is meant.
+
+    A table they may not ask has no words here. What is longer than QUESTION_LENGTH is no question on data.
+    """
+    if len(text) > QUESTION_LENGTH:
+        return False
+    asked, sources = named_source(text, open_sources(principal, text))
+    question = Question(asked, language)
+    return any(isinstance(reading(opened, question), LogicalQuery | Clarification) for opened in sources)
+
+
+Readings = list[tuple[OpenSource, LogicalQuery | Clarification]]
+
+
+def preferred(found: Readings, question: Question) -> Readings:
+    """Of several readings the one of the source that the conversation stands on; else whole ones, of databases before spreadsheets."""
+    standing = [each for each in found if question.earlier and each[0].source.name == question.earlier[0]]
+    whole = [each for each in found if isinstance(each[1], LogicalQuery)]
+    return standing or [each for each in whole if each[0].is_kept] or whole or found
+
+
+def nearest(sources: Sequence[OpenSource], question: Question) -> list[OpenSource]:
+    """The source that a question is about; several where its words are as much those of each.
+
+    The one whose words it says most, of these the one that the conversation stands on, or a database before spreadsheets; where it
+    says none, the one with things that lie nearest to it.
+    """
+    scores = {opened.source.pk: _said(opened, question) for opened in sources} if len(sources) > 1 else {}
+    best = max(scores.values(), default=0)
+    found = [opened for opened in sources if scores.get(opened.source.pk, 0) == best]
+    standing = [opened for opened in found if question.earlier and opened.source.name == question.earlier[0]]
+    found = standing or [opened for opened in found if opened.is_kept] or found
+    if best == 0 and len(found) > 1:
+        near = nearest_sources([opened.source.pk for opened in found], question.text, 1)
+        found = [opened for opened in found if opened.source.pk in near] or found[:1]
+    return found
+
+
+def _said(opened: OpenSource, question: Question) -> int:
+    items = items_of(question.text, opened.lexicon, today_of(opened))
+    return sum(len(item.text) for item in items if item.refs)
+
+
+def _choices(
+    text: str, opened: OpenSource, parsed: LogicalQuery | Clarification, among: Sequence[OpenSource]
+) -> list[Choice]:
+    """What may have been meant of a source, among these."""
+    if isinstance(parsed, Clarification):
+        return [replace(choice, source=opened.source.name) for choice in parsed.choices]
+    return [Choice(in_source(text, opened, among), parsed, opened.source.name)]
+
+
+def in_source(text: str, opened: OpenSource, among: Sequence[OpenSource]) -> str:
+    """The question with the source that is meant, by the name that no other one of these has."""
+    alike = [each for each in among if each.called.lower() == opened.called.lower()]
+    name = opened.called if len(alike) == 1 and not is_said(opened.called, among) else opened.source.name
+    return f"{text.strip().rstrip('?？。.')} ({name})?"
+
+
+def today_of(opened: OpenSource) -> date:
+    """The company's day."""
+    return datetime.now(opened.time_zone).date()

@@ -1,0 +1,138 @@
+"""How this machine can isolate: each way is tried with a real script, the best first, and what does not hold is not used."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from secrets import randbelow
+from tempfile import TemporaryDirectory, gettempdir
+
+from . import landlock, seccomp
+from .child import DEVICES
+from .namespaces import NOBODY
+from .plan import Isolation, Limits, Namespaces, Plan
+
+_BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from confinement.child import main; del sys.path[0]; main(sys.argv[2])"
+_LIBRARY = str(Path(__file__).resolve().parents[1])
+_SHARED = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/usr/share/zoneinfo", "/etc/mime.types")
+_FIRST_PASSING_USER, _PASSING_USERS = 61_184, 4_336  # where systemd, too, takes users for one run from
+_TRY_S = 30.0  # on a machine that is busy
+_ENOUGH = "print('inside', flush=True)"
+
+
+@cache
+def isolation() -> Isolation | None:
+    """The best that holds here; None where none does, and nothing may run. Tried once in a process, in about 0.2 s."""
+    return next(filter(_holds, _candidates()), None)
+
+
+def why_none() -> str:
+    """What this machine lacks, in one sentence for the operator."""
+    if not seccomp.is_known_machine():
+        return "Scripts are confined by Linux on x86_64 or aarch64 alone."
+    return (
+        "The kernel gives this user neither namespaces of its own nor Landlock of version 3: use Linux 6.2 or newer, allow unprivileged "
+        "user namespaces, or install bubblewrap."
+    )
+
+
+def _candidates() -> Iterator[Isolation]:
+    if not seccomp.is_known_machine():
+        return
+    abi = landlock.version()
+    yield Isolation(Namespaces.OWN, abi)
+    if shutil.which("bwrap"):
+        yield Isolation(Namespaces.BUBBLEWRAP, abi)
+    if abi >= landlock.HOLDS_ALONE:
+        yield Isolation(Namespaces.NONE, abi)
+
+
+def _holds(candidate: Isolation) -> bool:
+    with scratch(candidate) as folder:
+        script = folder / "in" / "script.py"
+        script.write_text(_ENOUGH, encoding="utf-8")
+        plan = plan_in(folder, script, (), candidate, Limits())
+        try:
+            done = subprocess.run(
+                command(plan),
+                env=environment(folder),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_TRY_S,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return False
+    return done.returncode == 0 and done.stdout == b"inside\n"
+
+
+@contextmanager
+def scratch(within: Isolation) -> Iterator[Path]:
+    """A folder that is thrown away, with `in` (read only inside), `out` and `tmp` (may be written), `root` (for namespaces)."""
+    with TemporaryDirectory(prefix="confined-", dir=os.path.realpath(gettempdir()), ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        folder.chmod(0o711)
+        user = _FIRST_PASSING_USER + randbelow(_PASSING_USERS)
+        for each in ("in", "out", "tmp", "root"):
+            (folder / each).mkdir(mode=0o755)
+            if each != "in" and within.namespaces is Namespaces.OWN and os.geteuid() == 0:
+                os.chown(folder / each, user, user)
+        yield folder
+
+
+def plan_in(folder: Path, script: Path, arguments: tuple[str, ...], within: Isolation, limits: Limits) -> Plan:
+    """folder: from `scratch`; script: below its `in`."""
+    return Plan(
+        script=str(script),
+        arguments=arguments,
+        search_path=_search_path(),
+        readable=(str(folder / "in"), *_search_path(), *(path for path in _SHARED if Path(path).exists())),
+        writable=(str(folder / "out"), str(folder / "tmp")),
+        isolation=within,
+        limits=limits,
+    )
+
+
+@cache
+def _search_path() -> tuple[str, ...]:
+    """Python's own modules and the installed libraries; never the product's code, settings or data."""
+    found = [sysconfig.get_path("stdlib"), str(sysconfig.get_config_var("DESTSHARED"))]
+    found += [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    return tuple(path for path in dict.fromkeys(map(os.path.realpath, found)) if Path(path).exists())
+
+
+def command(plan: Plan) -> list[str]:
+    """What starts the process of a plan."""
+    python = [sys.executable, "-I", "-S", "-B", "-c", _BOOT, _LIBRARY, plan.to_json()]
+    return [*_bubblewrap(plan), *python] if plan.isolation.namespaces is Namespaces.BUBBLEWRAP else python
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """All that a script finds in it: nothing of ours. Threads share memory and do not multiply: what counts is address space."""
+    place = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": str(folder / "tmp"), "TMPDIR": str(folder / "tmp")}
+    return {**place, "MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+def _bubblewrap(plan: Plan) -> list[str]:
+    given = [
+        shutil.which("bwrap") or "bwrap",
+        "--unshare-all",
+        "--unshare-user",
+        "--die-with-parent",
+        "--new-session",
+        "--cap-drop",
+        "ALL",
+    ]
+    given += ["--uid", str(NOBODY), "--gid", str(NOBODY)]
+    for path in (*plan.readable, sys.executable, f"{_LIBRARY}/confinement"):
+        given += ["--ro-bind", path, path]
+    for path in plan.writable:
+        given += ["--bind", path, path]
+    for path in DEVICES:
+        given += ["--dev-bind-try", path, path]
+    return given

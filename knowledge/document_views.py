@@ -1,0 +1,164 @@
+"""Pages on which a document is looked after: what is known of it, its versions, its place, and the trash."""
+
+from dataclasses import replace as replace_facts
+from uuid import UUID
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from authz.checks import get_visible
+from authz.pages import signed_in
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.forms import checked
+from knowledge.forms import FactsForm, PlaceForm, ReplaceForm
+from knowledge.library import places_for_documents
+from knowledge.models import Document, Folder
+from knowledge.services.documents import move_document
+from knowledge.services.metadata import change_facts, replace_file, restore_version
+from knowledge.services.trash import KEPT, ends_at, erase_document, in_trash, restore_document, trash_document
+from knowledge.services.uploads import UploadOutcome
+from knowledge.version_diff import compare_versions
+
+
+def facts_form(principal: Principal, document: Document) -> FactsForm:
+    """The form of a document, as it is now."""
+    successor = successor_of(principal, document)
+    said = {
+        "title": document.title,
+        "owner": document.owner.username if document.owner else "",
+        "review_on": document.review_on,
+        "superseded_by": successor.filename if successor else "",
+    }
+    return FactsForm(initial=said, others=_others(principal, document))
+
+
+def places_for_document(principal: Principal, document: Document) -> list[tuple[UUID, str]]:
+    """Where this person may lay it: (id, path) of folders, without the one where it is."""
+    places = places_for_documents(principal, document.knowledge_base)
+    return [(pk, path) for pk, path in places if pk != document.folder_id]
+
+
+def successor_of(principal: Principal, document: Document) -> Document | None:
+    """The document that holds instead of this one, where this person may see it."""
+    if document.superseded_by_id is None:
+        return None
+    return Document.objects.visible_to(principal).filter(pk=document.superseded_by_id).first()
+
+
+def _others(principal: Principal, document: Document) -> QuerySet[Document]:
+    return Document.objects.visible_to(principal).filter(knowledge_base_id=document.knowledge_base_id)
+
+
+@require_POST
+@signed_in
+def facts(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponse:
+    """A successor that this person may not see is not in their form, and stays where they name no other."""
+    row = get_visible(Document, principal, pk=document_id)
+    try:
+        form = FactsForm(request.POST, others=_others(principal, row))
+        checked(form)
+        hidden = row.superseded_by if successor_of(principal, row) is None else None
+        said = form.facts if form.facts.superseded_by else replace_facts(form.facts, superseded_by=hidden)
+        change_facts(principal, document_id=document_id, facts=said)
+    except InvalidInput as problem:
+        messages.error(request, str(problem))
+    else:
+        messages.success(request, _("Saved."))
+    return redirect("document", document_id)
+
+
+@require_POST
+@signed_in
+def replace(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponse:
+    get_visible(Document, principal, pk=document_id)
+    try:
+        done = replace_file(
+            principal, document_id=document_id, file=checked(ReplaceForm(request.POST, request.FILES))["file"]
+        )
+    except InvalidInput as problem:
+        messages.error(request, str(problem))
+    else:
+        if done.outcome is UploadOutcome.UNCHANGED:
+            messages.info(request, _("These bytes are here already; nothing was changed."))
+    return redirect("document", document_id)
+
+
+@require_POST
+@signed_in
+def version_again(request: HttpRequest, principal: Principal, document_id: UUID, version_number: int) -> HttpResponse:
+    try:
+        made = restore_version(principal, document_id=document_id, number=version_number)
+        messages.success(
+            request,
+            _("Version %(old)s is back, as version %(new)s.") % {"old": version_number, "new": made.number},
+        )
+    except InvalidInput as problem:
+        messages.error(request, str(problem))
+    return redirect("document", document_id)
+
+
+@require_GET
+@signed_in
+def compare(request: HttpRequest, principal: Principal, document_id: UUID, older: int, newer: int) -> HttpResponseBase:
+    found = compare_versions(principal, document_id, older=older, newer=newer)
+    return render(request, "knowledge/compare.html", {"comparison": found, "document": found.older.document})
+
+
+@require_POST
+@signed_in
+def move(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponse:
+    get_visible(Document, principal, pk=document_id)
+    try:
+        moved = move_document(principal, document_id=document_id, folder_id=checked(PlaceForm(request.POST))["folder"])
+        messages.success(request, _("“%(name)s” is moved.") % {"name": moved.title})
+    except InvalidInput as problem:
+        messages.error(request, str(problem))
+    return redirect("document", document_id)
+
+
+@require_POST
+@signed_in
+def remove(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponse:
+    row = trash_document(principal, document_id=document_id)
+    messages.success(
+        request,
+        _("“%(name)s” is in the trash. It can be restored for %(days)s days.") % {"name": row.title, "days": KEPT.days},
+    )
+    is_seen = Folder.objects.visible_to(principal).filter(pk=row.folder_id).exists()
+    return redirect("folder", row.folder_id) if is_seen else redirect("base", row.knowledge_base_id)
+
+
+@require_GET
+@signed_in
+def trash(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """What this person may put back, the latest first; a folder that they do not see is not named."""
+    documents = list(in_trash(principal)[:500])
+    folders = {document.folder_id for document in documents}
+    seen = dict(Folder.objects.visible_to(principal).filter(pk__in=folders).values_list("pk", "name"))
+    rows = [(document, seen.get(document.folder_id, ""), ends_at(document)) for document in documents]
+    return render(request, "knowledge/trash.html", {"rows": rows, "days": KEPT.days})
+
+
+@require_POST
+@signed_in
+def put_back(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponse:
+    try:
+        row = restore_document(principal, document_id=document_id)
+    except InvalidInput as problem:
+        messages.error(request, str(problem))
+        return redirect("trash")
+    messages.success(request, _("“%(name)s” is back where it was.") % {"name": row.title})
+    return redirect("document", row.pk)
+
+
+@require_POST
+@signed_in
+def erase(request: HttpRequest, principal: Principal, document_id: UUID) -> HttpResponse:
+    erase_document(principal, document_id=document_id)
+    messages.success(request, _("It is deleted for good. The audit log says what is left of it: nothing."))
+    return redirect("trash")

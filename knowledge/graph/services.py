@@ -1,0 +1,85 @@
+"""What people decide about the graph of a base: its settings, which names are one, which relation is wrong. All of it can be undone.
+
+The right is `manage` on the base; what they name or see of it comes through what they may read themselves.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from audit.actions import Action
+from audit.record import record
+from authz.checks import missing
+from authz.governing import get_governed
+from authz.principal import Principal
+from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
+from knowledge.graph.model_types import read_types
+from knowledge.graph.names import folded
+from knowledge.graph.queueing import fill_on_commit
+from knowledge.models import Graph, GraphEntity, GraphMerge, GraphRelation, KnowledgeBase
+
+
+@transaction.atomic
+def change_graph(by: Principal, base_id: UUID, *, graph: str, types: dict[str, Any] | None) -> KnowledgeBase:
+    """Store out of what the graph of a base is made. types: as `GraphTypes`, None for the defaults of each document's language.
+
+    Raises NotFound, InvalidInput.
+    """
+    base = get_governed(KnowledgeBase, by, pk=base_id)
+    if graph not in Graph.values:
+        raise InvalidInput(_("There is no such kind of knowledge graph."))
+    base.graph = graph
+    base.graph_types = read_types(types).model_dump(mode="json") if types is not None else {}
+    base.save(update_fields=["graph", "graph_types"])
+    record(by, Action.KNOWLEDGE_BASE_CHANGED, base, detail={"graph": graph, "own_types": types is not None})
+    fill_on_commit(base.pk)
+    return base
+
+
+@transaction.atomic
+def merge(by: Principal, base_id: UUID, *, names: Sequence[str]) -> GraphMerge:
+    """Say that two names are one. Raises NotFound (a name that no passage has that they may read), InvalidInput, Conflict (it is said)."""
+    base = get_governed(KnowledgeBase, by, pk=base_id)
+    one, other = sorted((_named(by, base, name) for name in names), key=lambda row: row.pk)
+    if one == other:
+        raise InvalidInput(_("These are one already: they differ in nothing that counts."))
+    row, made = GraphMerge.objects.get_or_create(
+        one=one, other=other, defaults={"knowledge_base": base, "made_by_id": by.user_id}
+    )
+    if not made:
+        raise Conflict(_("Somebody has said so already."))
+    record(by, Action.GRAPH_MERGED, base, detail={"entities": [str(one.pk), str(other.pk)]})
+    return row
+
+
+@transaction.atomic
+def separate(by: Principal, base_id: UUID, *, merge_id: UUID) -> None:
+    """Take a merge back: nothing else was changed by it. Raises NotFound."""
+    base = get_governed(KnowledgeBase, by, pk=base_id)
+    row = GraphMerge.objects.filter(pk=merge_id, knowledge_base=base).first()
+    if row is None:
+        raise NotFound(_("There is no such merge."))
+    record(by, Action.GRAPH_SEPARATED, base, detail={"entities": [str(row.one_id), str(row.other_id)]})
+    row.delete()
+
+
+@transaction.atomic
+def refuse(by: Principal, base_id: UUID, *, relation_id: UUID, is_refused: bool = True) -> None:
+    """Take a relation that they see out of the graph, or put it back. Raises NotFound."""
+    base = get_governed(KnowledgeBase, by, pk=base_id)
+    row = GraphRelation.objects.visible_to(by).filter(pk=relation_id, knowledge_base=base).first()
+    if row is None:
+        raise missing(GraphRelation)
+    GraphRelation.unscoped.filter(pk=row.pk).update(is_refused=is_refused)
+    record(by, Action.GRAPH_REFUSED if is_refused else Action.GRAPH_RESTORED, base, detail={"relation": str(row.pk)})
+
+
+def _named(by: Principal, base: KnowledgeBase, name: str) -> GraphEntity:
+    rows = GraphEntity.objects.visible_to(by).filter(knowledge_base=base, key=folded(name)).order_by("document_id")
+    row = rows.first() if folded(name) else None
+    if row is None:
+        raise NotFound(_("No passage that you may read names “%(name)s”.") % {"name": name})
+    return row

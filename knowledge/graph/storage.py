@@ -1,0 +1,176 @@
+"""What passages say, as rows: entities and relations once in a base, a mention for each passage."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from uuid import UUID, uuid4
+
+from django.db.models import Q
+
+from knowledge.graph import kinds
+from knowledge.graph.names import Names, folded, is_telling
+from knowledge.graph.pattern_extraction import Said, Stated
+from knowledge.models import Chunk, Document, GraphEntity, GraphMention, GraphRelation, KnowledgeBase
+from knowledge.models.graph import KIND_LENGTH, NAME_LENGTH
+
+
+class Passage(NamedTuple):
+    """A passage that may name what is known. Fields as those of Chunk."""
+
+    id: UUID
+    document_id: UUID
+    version_id: UUID
+    text: str
+
+
+class Reading(NamedTuple):
+    """What a passage says, and whether a model said so."""
+
+    chunk: Chunk
+    said: Said
+    by_model: bool = False
+
+
+@dataclass
+class Known:
+    """What passages of a base are looked through for. documents: title or file name as a key → the entities of those documents."""
+
+    names: Names = field(default_factory=Names)
+    documents: dict[str, set[UUID]] = field(default_factory=dict)
+
+    def add_document(self, entity_id: UUID, document: Document) -> None:
+        for key in document_keys(document):
+            self.documents.setdefault(key, set()).add(entity_id)
+            self.names.add([key])
+
+
+def document_keys(document: Document) -> set[str]:
+    """By what other documents name this one: its title where that is more than a common word, and its file name."""
+    title, filename = folded(document.title), folded(document.filename)
+    return {key for key in (title if is_telling(title) else "", filename) if key}
+
+
+def known_in(base: KnowledgeBase, entities: Q) -> Known:
+    """Those of a base that fit."""
+    known = Known()
+    rows = GraphEntity.unscoped.filter(entities, knowledge_base=base)
+    known.names.add(key for key in rows.filter(document=None).values_list("key", flat=True) if is_telling(key))
+    for row in rows.filter(document__isnull=False).select_related("document"):
+        assert row.document is not None
+        known.add_document(row.pk, row.document)
+    return known
+
+
+def keep_document(base: KnowledgeBase, document: Document, readings: Sequence[Reading], known: Known) -> None:
+    """Write what a document's passages say, into the caller's transaction; what was kept of it before is gone already.
+
+    readings: in the order of the passages.
+    """
+    me = _document_entity(base, document)
+    known.add_document(me.pk, document)
+    entities = _entities(base, {each.key for reading in readings for each in reading.said.named})
+    stated = [(reading, each) for reading in readings for each in reading.said.stated]
+    relations = _relations(base, {_triple(each, me.pk, entities) for _reading, each in stated})
+    title = document.title[:NAME_LENGTH]
+    mentions = [_mention(readings[0].chunk, entity=me.pk, kind=kinds.DOCUMENT, said=title)] if readings else []
+    mentions += [
+        _mention(
+            chunk, entity=entities[each.key], kind=each.kind[:KIND_LENGTH], said=each.said[:NAME_LENGTH], by_model=by_model
+        )
+        for chunk, said, by_model in readings for each in sorted(said.named, key=lambda named: (named.kind, named.said))
+    ]  # fmt: skip
+    mentions += [
+        _mention(reading.chunk, relation=relations[_triple(each, me.pk, entities)], by_model=reading.by_model)
+        for reading, each in stated
+    ]
+    GraphMention.unscoped.bulk_create(
+        mentions, batch_size=500, ignore_conflicts=True
+    )  # a name said twice is one mention
+    passages = {
+        chunk.id: Passage(chunk.id, document.pk, chunk.version_id, chunk.text) for chunk, _said, _model in readings
+    }
+    keep_found(base, passages.values(), known)
+    known.names.add(key for key in entities if is_telling(key))
+
+
+def keep_found(base: KnowledgeBase, passages: Iterable[Passage], known: Known) -> None:
+    """Write where known names stand in passages: a mention that makes nobody see anything new, or a reference to a document."""
+    found = [(passage, list(known.names.found_in(passage.text))) for passage in passages]
+    keys = {key for _passage, pairs in found for key, _said in pairs}
+    rows = GraphEntity.unscoped.filter(knowledge_base=base, document=None, key__in=keys)
+    by_key = dict(rows.values_list("key", "pk"))
+    mentions = [
+        _mention(passage, entity=by_key[key], said=said[:NAME_LENGTH], defines=False)
+        for passage, pairs in found for key, said in pairs if key in by_key
+    ]  # fmt: skip
+    mine = dict(
+        GraphEntity.unscoped.filter(document__in={passage.document_id for passage, _pairs in found}).values_list(
+            "document_id", "pk"
+        )
+    )
+    references = {
+        (passage, (mine[passage.document_id], kinds.REFERS_TO, other))
+        for passage, pairs in found if passage.document_id in mine
+        for key, _said in pairs for other in known.documents.get(key, ()) if other != mine[passage.document_id]
+    }  # fmt: skip
+    relations = _relations(base, {triple for _passage, triple in references})
+    mentions += [_mention(passage, relation=relations[triple]) for passage, triple in references]
+    GraphMention.unscoped.bulk_create(mentions, batch_size=500, ignore_conflicts=True)
+
+
+def _document_entity(base: KnowledgeBase, document: Document) -> GraphEntity:
+    key = folded(document.title) or folded(document.filename) or str(document.pk)
+    row, _made = GraphEntity.unscoped.update_or_create(
+        knowledge_base=base, document=document, defaults={"key": key, "is_spread": False}
+    )
+    return row
+
+
+def _entities(base: KnowledgeBase, wanted: set[str]) -> dict[str, UUID]:
+    """The ids of the entities of these keys; those that are new are made."""
+    rows = GraphEntity.unscoped.filter(knowledge_base=base, document=None, key__in=wanted)
+    found: dict[str, UUID] = dict(rows.values_list("key", "pk"))
+    new = [GraphEntity(id=uuid4(), knowledge_base=base, key=key) for key in sorted(wanted - found.keys())]
+    GraphEntity.unscoped.bulk_create(new, batch_size=500)
+    return found | {row.key: row.pk for row in new}
+
+
+Triple = tuple[UUID, str, UUID]  # subject, kind, object
+
+
+def _triple(stated: Stated, document: UUID, entities: Mapping[str, UUID]) -> Triple:
+    subject = document if stated.subject is None else entities[stated.subject.key]
+    return subject, stated.kind[:KIND_LENGTH], entities[stated.object.key]
+
+
+def _relations(base: KnowledgeBase, wanted: set[Triple]) -> dict[Triple, UUID]:
+    """The ids of these relations; those that are new are made."""
+    rows = GraphRelation.unscoped.filter(
+        subject__in={subject for subject, _kind, _object in wanted}, knowledge_base=base
+    )
+    found = {
+        (subject, kind, other): pk
+        for pk, subject, kind, other in rows.values_list("pk", "subject_id", "kind", "object_id")
+    }
+    new = [
+        GraphRelation(id=uuid4(), knowledge_base=base, subject_id=subject, kind=kind, object_id=other)
+        for subject, kind, other in sorted(wanted - found.keys(), key=str)
+    ]
+    GraphRelation.unscoped.bulk_create(new, batch_size=500)
+    return found | {(row.subject_id, row.kind, row.object_id): row.pk for row in new}
+
+
+def _mention(
+    passage: Passage | Chunk,
+    *,
+    entity: UUID | None = None,
+    relation: UUID | None = None,
+    kind: str = "",
+    said: str = "",
+    defines: bool = True,
+    by_model: bool = False,
+) -> GraphMention:
+    return GraphMention(
+        entity_id=entity, relation_id=relation, document_id=passage.document_id, version_id=passage.version_id,
+        chunk_id=passage.id, kind=kind, said=said, defines=defines, is_by_model=by_model,
+    )  # fmt: skip

@@ -1,0 +1,17 @@
+"""Lines that were wrapped to fit a page, and the text that they are."""
+
+import re
+from collections.abc import Iterable
+
+_WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff60]")
+
+
+def join_lines(lines: Iterable[str]) -> str:
+    """Wrapped lines as one: a space between words, nothing between Chinese characters."""
+    joined = ""
+    for line in (line.strip() for line in lines):
+        if joined and line:
+            between_wide = _WIDE.match(joined[-1]) and _WIDE.match(line[0])
+            joined += "" if between_wide else " "
+        joined += line
+    return joined

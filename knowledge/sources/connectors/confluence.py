@@ -1,0 +1,272 @@
+"""A space of a Confluence, by its REST API: Cloud, and Data Center (whose space permissions can be read from 9.1 on)."""
+
+import json
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import reduce
+from typing import Any
+from urllib.parse import quote, urlencode, urljoin, urlsplit
+
+from django.contrib.auth.models import User
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from pydantic import field_validator
+
+from knowledge.sources import base
+from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
+from knowledge.sources.http import Client, origin_of, plausible, require_safe
+from knowledge.sources.rules import folder_path
+from knowledge.sources.wiki_pages import document_of, sections_of_html
+
+PAGES_A_REQUEST = 50
+LONGEST_NAME = 120  # characters of one part of a path
+_RESTRICTED = "restrictions.read.restrictions"
+_EXPANDED = f"version,ancestors,{_RESTRICTED}.user,{_RESTRICTED}.group"
+
+
+class ConfluenceSettings(base.Settings):
+    url: str = asked(
+        _("address"), _("Of the wiki, like https://company.atlassian.net/wiki/ or https://wiki.example.com/.")
+    )
+    space: str = asked(_("space"), _("Its key, like ENG."), pattern=r"^~?[A-Za-z0-9._-]{1,255}$")
+    username: str = asked(
+        _("account"), _("Whose API token it is (Cloud: an e-mail address). Empty: a personal access token."), default=""
+    )
+
+    @field_validator("url")
+    @classmethod
+    def _is_address(cls, url: str) -> str:
+        plausible(url)
+        return url if url.endswith("/") else f"{url}/"
+
+    @property
+    def address(self) -> str:
+        scheme, host, port = origin_of(self.url)
+        return f"{scheme}://{host}:{port}"
+
+
+@dataclass(frozen=True)
+class _Readers:
+    """Who may read something: people and groups as they are called here. Of one who is not known here nothing is said."""
+
+    users: frozenset[str] = frozenset()
+    groups: frozenset[str] = frozenset()
+
+    def people(self) -> frozenset[str]:
+        members = User.objects.filter(groups__name__in=self.groups).values_list("username", flat=True)
+        return self.users | frozenset(members)
+
+    def within(self, other: "_Readers") -> "_Readers":
+        """Who may read both: groups that both name, and the people of today who are in both."""
+        return _Readers(self.people() & other.people(), self.groups & other.groups)
+
+
+@dataclass(frozen=True)
+class _Page:
+    """above: ids of the pages that it lies below. folders: those that it lies in, from the space's top; its own where it is
+    restricted, which holds what is below it, too. readers: who alone may read it; None where it has no restriction of its own.
+    """
+
+    item: Item
+    above: tuple[str, ...]
+    folders: tuple[str, ...]
+    readers: _Readers | None
+
+
+class ConfluenceConnector(base.Connector):
+    """Pages are known by their ids and change with their version number. A page with a restriction of its own lies in a folder of its
+    own, so that who may see it and what is below it is said of a folder. Attachments are not read.
+    """
+
+    label = _("Confluence")
+    about = _("The pages of a space of Confluence, Cloud or Data Center, with who may see them.")
+    noun = _("wiki page")
+    secret_label = _("API token")
+    takes_rights = True
+    wants = ConfluenceSettings
+
+    def __init__(self, settings: ConfluenceSettings, reading: Reading) -> None:
+        require_safe(settings.url, has_secret=bool(reading.secret))
+        self._settings = settings
+        pair = b64encode(f"{settings.username}:{reading.secret}".encode()).decode()
+        signed = f"Basic {pair}" if settings.username else f"Bearer {reading.secret}"
+        headers = {"Authorization": signed} if reading.secret else {}
+        self._client = Client(settings.url, headers={**headers, "Accept": "application/json"}, pace=reading.pace)
+        self._pages: list[_Page] | None = None
+        self._missed: list[Missed] = []
+        self._home = ""
+
+    def rights(self) -> list[Access]:
+        """The space's permission to view, and below each restricted page those who have both."""
+        pages = self._read()
+        found = {"": self._space_readers()}
+        for page in sorted(pages, key=lambda page: len(page.folders)):
+            if page.readers is not None:
+                above = [found[each] for each in _prefixes(page.folders) if each in found]
+                found[_prefixes(page.folders)[-1]] = reduce(_Readers.within, above, page.readers)
+        return [Access(prefix, readers.users, readers.groups) for prefix, readers in found.items()]
+
+    def listing(self) -> Iterator[Item | Missed]:
+        """Where rights do not come along, restricted pages are named, and not brought to whoever may see the folder."""
+        takes_rights = self._pages is not None
+        pages = self._read()
+        yield from self._missed
+        closed = {page.item.id for page in pages if page.readers is not None and not takes_rights}
+        for page in pages:
+            if closed.isdisjoint({page.item.id, *page.above}):
+                yield page.item
+            else:
+                why = gettext("“%(title)s” is restricted there: let rights come along.")
+                yield Missed(page.item.id, why % {"title": page.item.title})
+
+    def fetch(self, item: Item) -> Content:
+        said = self._ask(f"content/{quote(item.id, safe='')}", expand="body.export_view,version")
+        body = str(_dug(said, "body", "export_view", "value") or "")
+        if not body.strip():
+            raise Unreadable(gettext("%(path)s is empty.") % {"path": item.path})
+        return Content(document_of(item.title, body), sections=sections_of_html(body))
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _read(self) -> list[_Page]:
+        """All pages whose whole way to the top is known: restrictions are inherited on it."""
+        if self._pages is None:
+            walked = list(self._walked())
+            ids = {page.item.id for page in walked}
+            self._pages = [page for page in walked if ids.issuperset(page.above)]
+            why = gettext("It lies below something that the wiki does not list: move it below a page.")
+            self._missed += [Missed(page.item.id, why) for page in walked if not ids.issuperset(page.above)]
+        return self._pages
+
+    def _walked(self) -> Iterator[_Page]:
+        space = self._ask(f"space/{quote(self._settings.space, safe='')}", expand="homepage")
+        self._home = str(_dug(space, "homepage", "id") or "")
+        query = {"spaceKey": self._settings.space, "type": "page", "status": "current", "limit": str(PAGES_A_REQUEST)}
+        more = urlencode({**query, "expand": _EXPANDED})
+        while more:
+            answer = self._asked_for(f"content?{more}")
+            for page in answer.get("results", []):
+                try:
+                    yield self._page(page)
+                except (LookupError, TypeError, ValueError):
+                    why = gettext("The wiki does not say what this page is now.")
+                    self._missed.append(Missed(str(_dug(page, "id")), why))
+            following = urlsplit(str(_dug(answer, "_links", "next") or "")).query
+            more = following if following != more else ""
+
+    def _page(self, page: Mapping[str, Any]) -> _Page:
+        name, readers = _name(page["title"]), self._restriction(page)
+        folders = tuple(_name(each["title"]) for each in page["ancestors"] if str(each["id"]) != self._home)
+        if readers is not None and str(page["id"]) != self._home:
+            folders = (*folders, name)
+        link = str(_dug(page, "_links", "webui") or "").lstrip("/")
+        version = page["version"]
+        item = Item(
+            id=str(page["id"]),
+            path="/".join([*folders, f"{name}.html"]),
+            version=str(version["number"]),
+            title=str(page["title"]),
+            url=urljoin(self._settings.url, link),
+            author=str(_dug(version, "by", "displayName") or ""),
+            modified_at=datetime.fromisoformat(version["when"]),
+        )
+        return _Page(item, tuple(str(each["id"]) for each in page["ancestors"]), folders, readers)
+
+    def _restriction(self, page: Mapping[str, Any]) -> _Readers | None:
+        """Who alone may read a page; None where it has no restriction. Raises Unreadable where not all of them are told."""
+        said = {kind: _dug(page, "restrictions", "read", "restrictions", kind) for kind in ("user", "group")}
+        if any(not isinstance(each, dict) for each in said.values()):
+            raise ValueError("no restrictions were told")
+        found = {kind: each["results"] for kind, each in said.items()}
+        if any(
+            each.get("size", 0) != len(found[kind]) or len(found[kind]) >= each.get("limit", 200)
+            for kind, each in said.items()
+        ):
+            why = gettext(
+                "“%(title)s” is restricted to more people than the wiki tells at once: restrict it to a group."
+            )
+            raise Unreadable(why % {"title": page["title"]})
+        return self._readers(found["user"], found["group"]) if found["user"] or found["group"] else None
+
+    def _space_readers(self) -> _Readers:
+        """Who may view the space; what is open to everybody out there is granted to nobody here."""
+        path = f"space/{quote(self._settings.space, safe='')}"
+        said = self._ask(path, expand="permissions").get("permissions")  # Cloud
+        if not isinstance(said, list):
+            found = self._ask(f"{path}/permissions")
+            said = found.get("results") if isinstance(found, dict) else found
+        if not isinstance(said, list):
+            raise Unreadable(gettext("The wiki does not say who may view this space."))
+        viewing = [each for each in said if _is_viewing(each.get("operation") or {})]
+        users = [user for each in viewing for user in _subjects(each, "user")]
+        return self._readers(users, [group for each in viewing for group in _subjects(each, "group")])
+
+    def _readers(self, users: Iterable[Mapping[str, Any]], groups: Iterable[Mapping[str, Any]]) -> _Readers:
+        names = frozenset(name for user in users if (name := self._called_here(user)))
+        return _Readers(names, frozenset(str(group["name"]) for group in groups if group.get("name")))
+
+    def _called_here(self, user: Mapping[str, Any]) -> str:
+        """Data Center names people by their sign-in name, Cloud by their e-mail address; "" for whom neither tells apart here."""
+        if "userKey" in user and not user.get("username"):
+            user = self._ask("user", key=str(user["userKey"]))
+        if user.get("username"):
+            return str(user["username"])
+        address = str(user.get("email") or "")
+        found = (
+            list(User.objects.filter(email__iexact=address).values_list("username", flat=True)[:2]) if address else []
+        )
+        return found[0] if len(found) == 1 else ""
+
+    def _ask(self, path: str, **given: str) -> Any:
+        return self._asked_for(f"{path}?{urlencode(given)}" if given else path)
+
+    def _asked_for(self, path: str) -> Any:
+        """One call of the API. Raises Unreadable."""
+        url = f"{self._settings.url}rest/api/{path}"
+        answer = self._client.get(url)
+        if answer.status == 404:
+            raise Unreadable(
+                gettext("There is no space “%(key)s” that this account may read.") % {"key": self._settings.space}
+            )
+        try:
+            said = json.loads(answer.body)
+        except ValueError:
+            said = None
+        if not isinstance(said, dict | list):
+            raise Unreadable(gettext("%(url)s does not answer as Confluence does.") % {"url": self._settings.url})
+        return said
+
+
+def _prefixes(folders: tuple[str, ...]) -> list[str]:
+    """The paths of the folders that a page lies in, from the top, "" first; with its own."""
+    return [folder_path("/".join(folders[:count])) for count in range(len(folders) + 1)]
+
+
+def _is_viewing(operation: Mapping[str, Any]) -> bool:
+    name = operation.get("operation") or operation.get("operationKey") or operation.get("key")
+    return name == "read" and (operation.get("targetType") or operation.get("target")) == "space"
+
+
+def _subjects(permission: Mapping[str, Any], kind: str) -> list[Mapping[str, Any]]:
+    """People or groups of one permission, as Cloud lists them or as Data Center names one."""
+    subject = permission.get("subject")
+    if isinstance(subject, dict):
+        return [subject] if subject.get("type") == kind else []
+    return list(_dug(permission, "subjects", kind, "results") or [])
+
+
+def _name(title: Any) -> str:
+    return str(title).replace("/", "-").strip()[:LONGEST_NAME] or "_"
+
+
+def _dug(said: Any, *names: str) -> Any:
+    """What lies at the end of these names; None where one of them is not there."""
+    for name in names:
+        said = said.get(name) if isinstance(said, dict) else None
+    return said
+
+
+base.connectors.add("confluence", ConfluenceConnector)

@@ -1,0 +1,192 @@
+"""A bucket of an S3-compatible store, or what lies below a prefix in it.
+
+Requests are signed here (Signature Version 4) and not by a client of its own, so that they go out by the one way that checks addresses.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import parse_qsl, quote, unquote_plus, urlencode, urlsplit
+
+from django.conf import settings as django_settings
+from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from lxml import etree
+from pydantic import field_validator
+
+from knowledge.sources import base
+from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
+from knowledge.sources.connectors.folder import LEAVE_OUT
+from knowledge.sources.files import Choice
+from knowledge.sources.http import Client, origin_of, plausible, require_safe
+from knowledge.sources.rules import FILE, read_rules
+
+PAGE = 1_000  # keys of one answer: the most that S3 gives
+NOTHING = hashlib.sha256(b"").hexdigest()  # of a request without a body
+
+
+class S3Settings(base.Settings):
+    url: str = asked(
+        _("address"), _("Of the store, like https://s3.eu-central-1.amazonaws.com or https://minio.example.com:9000.")
+    )
+    bucket: str = asked(_("bucket"), _("Its name."), pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{1,62}$")
+    prefix: str = asked(_("prefix"), _("Like handbook/rules. Empty: the whole bucket."), default="")
+    region: str = asked(_("region"), _("Where the store wants one."), default="us-east-1", pattern=r"^[a-z0-9-]{1,40}$")
+    access_key: str = asked(
+        _("access key"), _("Its ID. Empty: what everybody may read."), default="", pattern=r"^[!-~]{0,128}$"
+    )
+    leave_out: list[str] = asked(*LEAVE_OUT, default=[])
+
+    @field_validator("url")
+    @classmethod
+    def _is_address(cls, url: str) -> str:
+        plausible(url)
+        return url.rstrip("/")
+
+    @field_validator("prefix")
+    @classmethod
+    def _is_prefix(cls, prefix: str) -> str:
+        return f"{prefix.strip('/')}/" if prefix.strip("/") else ""
+
+    @property
+    def address(self) -> str:
+        scheme, host, port = origin_of(self.url)
+        return f"{scheme}://{host}:{port}"
+
+
+class S3Connector(base.Connector):
+    """Objects are known by their keys, and change with their ETags."""
+
+    label = _("S3 bucket")
+    about = _("A bucket of Amazon S3, MinIO, Ceph or another store that speaks S3.")
+    noun = _("file")
+    secret_label = _("Secret access key")
+    ids_are_paths = True
+    takes_rights = True
+    wants = S3Settings
+
+    def __init__(self, settings: S3Settings, reading: Reading) -> None:
+        require_safe(settings.url, has_secret=bool(reading.secret))
+        self._settings, self._choice, self._secret = settings, Choice(settings.leave_out), reading.secret
+        self._client = Client(settings.url, sign=self._signed, pace=reading.pace)
+
+    def listing(self) -> Iterator[Item | Missed]:
+        query = {"list-type": "2", "encoding-type": "url", "prefix": self._settings.prefix, "max-keys": str(PAGE)}
+        while True:
+            page = self._listed(query)
+            for entry in page.iterfind("{*}Contents"):
+                key = unquote_plus(entry.findtext("{*}Key", ""))
+                path = key.removeprefix(self._settings.prefix)
+                if not key.startswith(self._settings.prefix) or not self._choice.takes(path):
+                    continue
+                if {"", ".", ".."} & set(path.split("/")):
+                    yield Missed(path, gettext("Its key is no path of folders and a file."))
+                else:
+                    yield self._item(path, entry)
+            token = page.findtext("{*}NextContinuationToken")
+            if not token or token == query.get("continuation-token"):
+                return
+            query["continuation-token"] = token
+
+    def fetch(self, item: Item) -> Content:
+        if int(item.memory.get("size", 0)) > django_settings.UPLOAD_MAX_BYTES:
+            said = gettext("%(path)s has more than %(most)s MB.")
+            raise Unreadable(said % {"path": item.path, "most": django_settings.UPLOAD_MAX_BYTES // 1_000_000})
+        data = self._got(item.id)
+        if data is None:
+            raise Unreadable(gettext("%(path)s is not there any more.") % {"path": item.path})
+        return Content(data)
+
+    def rights(self) -> list[Access]:
+        return read_rules(self._got(FILE))
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _item(self, path: str, entry: Any) -> Item:
+        size = entry.findtext("{*}Size", "0")
+        return Item(
+            path,
+            path,
+            entry.findtext("{*}ETag", "")[:200] or entry.findtext("{*}LastModified", ""),
+            modified_at=parse_datetime(entry.findtext("{*}LastModified", "")),
+            memory={"size": int(size) if size.isdecimal() and len(size) < 19 else 0},
+        )
+
+    def _address(self, path: str = "") -> str:
+        key = quote(f"{self._settings.prefix}{path}", safe="/-_.~") if path else ""
+        return f"{self._settings.url}/{self._settings.bucket}/{key}".rstrip("/" if not path else "")
+
+    def _got(self, path: str) -> bytes | None:
+        """What an object holds; None where it is not there."""
+        answer = self._client.get(self._address(path))
+        return answer.body if answer.status == 200 else None
+
+    def _listed(self, query: Mapping[str, str]) -> Any:
+        """Raises Unreadable for what is no list of a bucket."""
+        url = f"{self._address()}?{urlencode(sorted(query.items()), quote_via=quote)}"
+        answer = self._client.get(url)
+        if answer.status == 404:
+            raise Unreadable(gettext("There is no bucket “%(name)s”.") % {"name": self._settings.bucket})
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+        try:
+            page = etree.fromstring(answer.body, parser)
+        except (etree.LxmlError, ValueError):
+            page = None
+        if page is None or etree.QName(page).localname != "ListBucketResult":
+            raise Unreadable(gettext("%(url)s does not answer as S3 does.") % {"url": self._address()})
+        return page
+
+    def _signed(self, method: str, url: str) -> Mapping[str, str]:
+        """Headers that sign a request without a body; none for an open bucket."""
+        if not self._secret:
+            return {}
+        return signature(
+            method,
+            url,
+            key=self._settings.access_key,
+            secret=self._secret,
+            region=self._settings.region,
+            at=datetime.now(UTC),
+        )
+
+
+def signature(
+    method: str, url: str, *, key: str, secret: str, region: str, at: datetime, more: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The headers of AWS Signature Version 4 for a request to S3 without a body. more: other headers that are signed.
+
+    docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
+    """
+    parts, stamp = urlsplit(url), f"{at:%Y%m%dT%H%M%SZ}"
+    host = parts.netloc.removesuffix(":443" if parts.scheme == "https" else ":80")  # as it is sent
+    headers = {"host": host, "x-amz-content-sha256": NOTHING, "x-amz-date": stamp, **(more or {})}
+    query = sorted(parse_qsl(parts.query, keep_blank_values=True))
+    names = ";".join(sorted(headers))
+    canonical = "\n".join(
+        [
+            method,
+            parts.path or "/",
+            urlencode(query, quote_via=quote, safe="-_.~"),
+            *(f"{name}:{headers[name].strip()}" for name in sorted(headers)),
+            "",
+            names,
+            NOTHING,
+        ]
+    )
+    scope = f"{at:%Y%m%d}/{region}/s3/aws4_request"
+    to_sign = "\n".join(["AWS4-HMAC-SHA256", stamp, scope, hashlib.sha256(canonical.encode()).hexdigest()])
+    sealed = f"AWS4{secret}".encode()
+    for part in (*scope.split("/"), to_sign):
+        sealed = hmac.digest(sealed, part.encode(), "sha256")
+    del headers["host"]
+    return {
+        **headers,
+        "Authorization": f"AWS4-HMAC-SHA256 Credential={key}/{scope}, SignedHeaders={names}, Signature={sealed.hex()}",
+    }
+
+
+base.connectors.add("s3", S3Connector)

@@ -1,0 +1,18 @@
+"""What connectors of wikis share: the HTML of a page as a document, with the sections that can be linked to."""
+
+from html import escape
+
+from lxml import html
+
+HEADINGS = "//h1[@id] | //h2[@id] | //h3[@id] | //h4[@id] | //h5[@id]"
+
+
+def sections_of_html(body: str) -> tuple[tuple[str, str], ...]:
+    """The headings of a page that have an id, with it."""
+    found = html.fromstring(f"<div>{body}</div>").xpath(HEADINGS)
+    return tuple((" ".join(each.text_content().split()), each.get("id")) for each in found)
+
+
+def document_of(title: str, body: str) -> bytes:
+    """A whole HTML document of a page's body."""
+    return f'<html><head><meta charset="utf-8"><title>{escape(title)}</title></head><body>{body}</body></html>'.encode()

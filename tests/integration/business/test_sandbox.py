@@ -1,0 +1,178 @@
+"""Guard and sandbox, each with the other one off, on the cases of others; and with holes of our own making, which must show."""
+
+import json
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from business.evaluation.guard_cases import Arena, Case, arena, judge_all, read_cases, with_every_candidate
+from business.execute import Protection
+from business.sandbox import sql_views
+from tests.evaluation_data import data_folder
+
+OURS = Path(__file__).parents[2] / "evaluation"
+ATTACKS = [
+    Case("other rows", "SELECT name FROM customers ORDER BY id DESC", "deny"),
+    Case("a count", "SELECT count(*) FROM customers", "deny"),
+    Case("a forbidden column", "SELECT max(salary) FROM employees", "deny"),
+    Case("another table", "SELECT password FROM auth_user", "deny"),
+]
+
+
+@pytest.fixture(scope="module")
+def place(django_db_setup: None) -> Iterator[Arena]:
+    with arena(OURS / "sql_guard_seed.sql", "team-a") as place:
+        yield place
+
+
+@pytest.fixture(scope="module")
+def cases() -> list[Case]:
+    return cases_in(data_folder("cases") / "sql_guard_cases.dev.jsonl")
+
+
+def cases_in(file: Path) -> list[Case]:
+    return read_cases(map(json.loads, file.read_text().splitlines()))
+
+
+@pytest.mark.parametrize("protection", list(Protection))
+def test_guard_and_sandbox_each_alone_keep_every_forbidden_byte(
+    place: Arena, cases: list[Case], protection: Protection
+) -> None:
+    report = judge_all(cases, place, protection)
+    assert report.failures == []
+    assert report.interference == 0
+    assert (report.deny.passed, report.allow.passed) == (187, 31)
+
+
+@pytest.mark.parametrize("protection", list(Protection))
+def test_statements_of_our_own_are_harmless_or_answered(place: Arena, protection: Protection) -> None:
+    """What analysts write is answered with guard and sandbox; in the sandbox alone some functions are taken from everybody."""
+    cases = cases_in(OURS / "sql_statements.jsonl")
+    ours = [case for case in cases if case.expect == "deny" or protection is not Protection.SANDBOX]
+    report = judge_all(ours, place, protection)
+    assert report.failures == []
+    assert report.deny.total > 120
+
+
+def test_an_analyst_is_answered_as_the_owner_would_be(place: Arena) -> None:
+    report = judge_all(cases_in(OURS / "sql_analyst.jsonl"), place, Protection.BOTH)
+    assert report.failures == []
+    assert report.allow.total > 280
+
+
+@pytest.mark.parametrize("protection", [Protection.GUARD, Protection.SANDBOX])
+def test_an_attacker_learns_nothing_from_guard_or_sandbox(place: Arena, protection: Protection) -> None:
+    report = judge_all(cases_in(OURS / "sql_attacks.jsonl"), place, protection)
+    assert report.failures == []
+    assert report.deny.total > 200
+
+
+@pytest.mark.parametrize(
+    ("statement", "candidates"),
+    [
+        ("SELECT name FROM customers LIMIT 5 OFFSET 2", "SELECT name FROM customers"),
+        (
+            "SELECT name FROM customers ORDER BY region LIMIT 5 OFFSET 2;",
+            "SELECT name FROM customers ORDER BY region FETCH FIRST 7 ROWS WITH TIES",
+        ),
+    ],
+)
+def test_a_limit_may_choose_among_equals(statement: str, candidates: str) -> None:
+    assert with_every_candidate(statement) == candidates
+
+
+def test_an_answer_that_no_limit_could_choose_is_wrong(place: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("business.guard.rewrite.row_filter", lambda _table: "org_unit = 'team-a' AND id > 60")
+    report = judge_all(
+        [Case("first", "SELECT id FROM customers ORDER BY region, id LIMIT 9", "allow")], place, Protection.GUARD
+    )
+    assert [failure["why"] for failure in report.failures] == ["9 rows differ from the owner's 9"]
+
+
+def test_without_the_row_filter_the_guard_s_cases_fail(place: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("business.guard.rewrite.row_filter", lambda _table: "true")
+    report = judge_all(ATTACKS, place, Protection.GUARD)
+    assert {failure["id"] for failure in report.failures} == {"other rows", "a count"}
+    assert report.interference == 2
+
+
+def test_with_views_of_everything_the_sandbox_s_cases_fail(place: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sql_views, "row_filter", lambda _table: "true")
+    for access in (place.full, place.again, place.reduced):
+        sql_views.drop_all(access.admin)
+    try:
+        report = judge_all(ATTACKS, place, Protection.SANDBOX)
+    finally:
+        for access in (place.full, place.again, place.reduced):
+            sql_views.drop_all(access.admin)
+    assert {failure["id"] for failure in report.failures} == {"other rows", "a count"}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT set_config('search_path', 'public', false), name FROM public.customers",
+        "SELECT 1; SELECT 2",
+        "COMMIT",
+        "SET ROLE NONE",
+        "INSERT INTO customers DEFAULT VALUES",
+        "SELECT reltuples FROM pg_class WHERE relname = 'employees'",
+        "SELECT most_common_vals FROM pg_stats",
+        "SELECT pg_stat_get_live_tuples(1)",
+        "SELECT repeat('x', 1000000000)",
+        "SELECT format('%1000000000s', 'x')",
+        "SELECT pg_sleep(10)",
+        "SELECT * FROM public.employees",
+        "SELECT '\ud800'",
+        "SELECT 'infinity'::timestamptz",
+    ],
+)
+def test_the_database_itself_refuses(place: Arena, statement: str) -> None:
+    report = judge_all([Case("x", statement, "allow")], place, Protection.SANDBOX)
+    assert report.failures[0]["why"].startswith("refused: ")
+
+
+def test_the_command_prints_what_it_found_and_leaves_nothing(db: None, tmp_path: Path) -> None:
+    from django.db import connection
+
+    seed, cases, report = tmp_path / "seed.sql", tmp_path / "cases.jsonl", tmp_path / "report.json"
+    seed.write_text(
+        "CREATE TABLE t (org_unit text, name text); INSERT INTO t VALUES ('a', 'ours'), ('b', 'theirs-123');"
+        "CREATE ROLE seed_s_own_role;"
+    )
+    cases.write_text(
+        '{"id": "1", "sql": "SELECT name FROM t", "expect": "allow"}\n\n'
+        '{"id": "2", "sql": "SELECT name FROM t WHERE org_unit = \'b\'", "expect": "deny"}\n'
+        '{"id": "3", "sql": "SELECT nothing FROM t", "expect": "allow"}\n'
+    )
+    out = StringIO()
+    call_command("evaluate_sql_guard", str(cases), seed=seed, unit="a", json=report, stdout=out)
+    found = json.loads(out.getvalue())
+    assert found["deny"] == {"total": 1, "passed": 1}
+    assert found["allow"] == {"total": 2, "passed": 1}
+    assert found["interference"] == 0
+    assert [failure["id"] for failure in found["failures"]] == ["3"]
+    assert json.loads(report.read_text()) == found
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT rolname FROM pg_roles WHERE rolname = 'seed_s_own_role'")
+        assert cursor.fetchall() == []
+
+
+@pytest.mark.parametrize(
+    ("seed", "cases", "sentence"),
+    [
+        ("CREATE TABEL t ()", "", "The seed seed.sql does not load: syntax error"),
+        ("", '{"id": "1"}', "cases.jsonl, line 1: the key sql is missing."),
+        ("", "\n{", "cases.jsonl, line 2: this is not JSON"),
+        (None, "", "There is no file"),
+    ],
+)
+def test_the_command_says_what_is_wrong(db: None, tmp_path: Path, seed: str | None, cases: str, sentence: str) -> None:
+    if seed is not None:
+        (tmp_path / "seed.sql").write_text(seed)
+    (tmp_path / "cases.jsonl").write_text(cases)
+    with pytest.raises(CommandError, match=sentence):
+        call_command("evaluate_sql_guard", str(tmp_path / "cases.jsonl"), seed=tmp_path / "seed.sql", unit="a")
