@@ -213,7 +213,7 @@ def test_the_protected_models_are_these() -> None:
     """A model that holds text or names of documents and has no `reach` would be missing here."""
     assert {model.__name__ for model in guarded_models()} == {
         "KnowledgeBase", "Folder", "Document", "DocumentVersion", "Chunk", "ChunkIndex", "ChunkTokens", "DataSource",
-        "SavedQuery", "Source", "SourceItem", "GraphEntity", "GraphRelation", "GraphMention",
+        "SavedQuery", "Source", "SourceItem", "GraphEntity", "GraphRelation", "GraphMention", "DocumentField",
     }  # fmt: skip
 
 

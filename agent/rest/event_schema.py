@@ -46,11 +46,11 @@ def as_3_0(part: Any) -> Any:
     given = dict(part)
     if "const" in given:
         given["enum"] = [given.pop("const")]
-    if "enum" in given:  # one level down, where drf-spectacular makes no component of its own of it
-        given["allOf"] = [{"type": given.pop("type", "string"), "enum": given.pop("enum")}]
-    options = given.get("anyOf", [])
-    if {"type": "null"} in options:
-        left = [each for each in options if each != {"type": "null"}]
-        del given["anyOf"]
+    if {"type": "null"} in given.get("anyOf", []):
+        left = [each for each in given.pop("anyOf") if each != {"type": "null"}]
         given |= {"nullable": True} | (left[0] if len(left) == 1 and "$ref" not in left[0] else {"anyOf": left})
-    return {name: as_3_0(value) for name, value in given.items()}
+    choices = given.pop("enum", None)
+    plain = {name: as_3_0(value) for name, value in given.items()}
+    if choices:  # one level down, where drf-spectacular makes no component of its own of it
+        plain["allOf"] = [{"type": plain.pop("type", "string"), "enum": choices}]
+    return plain
