@@ -61,6 +61,7 @@ class Action(models.TextChoices):
     CHANGE_PREVIEWED = "access.change_previewed", _("previewed a change of rights")
     ANSWER_REPLAYED = "answer.replayed", _("replayed an answer")
 
+    WEBHOOK_CHANGED = "webhook.changed", _("changed a webhook")
     KNOWLEDGE_BASE_CREATED = "knowledge_base.created", _("created a knowledge base")
     KNOWLEDGE_BASE_CHANGED = "knowledge_base.changed", _("changed a knowledge base")
     GRAPH_MERGED = "graph.merged", _("said that two names are one")

@@ -24,7 +24,7 @@ if not settings.configured:  # a worker started by hand beside a running `up`
 app = Celery("copilot")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-app.autodiscover_tasks(["knowledge.sources"])
+app.autodiscover_tasks(["knowledge.sources", "knowledge.webhooks"])
 app.steps["worker"].add(DjangoStructLogInitStep)
 
 

@@ -19,6 +19,7 @@ from knowledge.models import Document, DocumentVersion, Folder, FolderKind, Know
 from knowledge.services.access import transfer
 from knowledge.services.folders import add_folder, change_knowledge_base, create_knowledge_base, govern_folder
 from knowledge.services.reindex import outdated_versions
+from knowledge.webhooks import admin as webhooks_admin  # noqa: F401  # as above
 
 M = TypeVar("M", bound=Model)
 
@@ -52,6 +53,7 @@ class KnowledgeBaseAdmin(WithRights[KnowledgeBase]):
         "is_hidden_text_indexed",
         "recognition",
         "graph_page",
+        "fields_page",
         "rights",
         "created_at",
     )
@@ -62,6 +64,10 @@ class KnowledgeBaseAdmin(WithRights[KnowledgeBase]):
     @admin.display(description=_("knowledge graph"))
     def graph_page(self, base: KnowledgeBase) -> str:
         return format_html('<a href="{}">{}</a>', reverse("graph-of-base", args=[base.pk]), base.get_graph_display())
+
+    @admin.display(description=_("fields of documents"))
+    def fields_page(self, base: KnowledgeBase) -> str:
+        return format_html('<a href="{}">{}</a>', reverse("fields-of-base", args=[base.pk]), _("fields"))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.is_superuser

@@ -23,6 +23,7 @@ from knowledge.forms import SelectionForm
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.search_comparison import SearchTestForm, compare_settings
 from knowledge.services.documents import move_document
+from knowledge.services.fields import fields_of
 from knowledge.services.trash import trash_document
 
 
@@ -30,13 +31,13 @@ from knowledge.services.trash import trash_document
 @signed_in
 def find(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     """`?q=` and the filters of FindForm, over everything that this person may read, or `?base=` or `?folder=`."""
-    form = FindForm(request.GET)
-    given = form.given
-    found = find_documents(principal, given, request.GET.get("page", 1))
+    given = FindForm(request.GET).given
     folder = Folder.objects.visible_to(principal).filter(pk=given["folder"]).first() if "folder" in given else None
     base = folder.knowledge_base if folder else None
     if base is None and "base" in given:
         base = KnowledgeBase.objects.visible_to(principal).filter(pk=given["base"]).first()
+    form = FindForm(request.GET, of=list(fields_of(principal, base.pk)) if base else [])
+    found = find_documents(principal, form.given, request.GET.get("page", 1), conditions=form.conditions)
     context = {
         "form": form,
         "found": found,

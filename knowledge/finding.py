@@ -1,6 +1,6 @@
 """Finding documents by words and facts, out of what a person may read."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -18,8 +18,10 @@ from authz.permissions import Right
 from authz.principal import Principal
 from knowledge.embedding.base import EmbeddingError
 from knowledge.library import PAGE_SIZE, UNFINISHED, DocumentRow, rows_of
-from knowledge.models import Document, DocumentVersion, Folder, KnowledgeBase, ParseStatus
+from knowledge.metadata_forms import narrowed, narrowing
+from knowledge.models import Document, DocumentField, DocumentVersion, Folder, KnowledgeBase, ParseStatus
 from knowledge.parsers.base import load, parsers
+from knowledge.retrieval.conditions import Condition, holds
 from knowledge.retrieval.search import Scope, search_knowledge
 from knowledge.services.reminders import AHEAD
 
@@ -73,6 +75,17 @@ class FindForm(forms.Form):
         choices=[("", _("what fits best")), *((n, w) for n, (w, _o) in SORTS.items())],
     )
 
+    def __init__(self, *args: Any, of: Sequence[DocumentField] = (), **kwargs: Any) -> None:
+        """of: the fields of the base that is looked at."""
+        super().__init__(*args, **kwargs)
+        self._of = of
+        self.fields.update(narrowing(of))
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """What the fields of the base must say."""
+        return narrowed(self._of, self.given)
+
     @property
     def given(self) -> dict[str, Any]:
         """The fields that say something."""
@@ -103,18 +116,20 @@ class FoundDocuments:
     superseded: frozenset[UUID]
 
 
-def find_documents(principal: Principal, given: Mapping[str, Any], number: int | str = 1) -> FoundDocuments:
-    """A page of the documents that fit. given: of FindForm. Words are looked for in titles, file names and texts; the search is
+def find_documents(
+    principal: Principal, given: Mapping[str, Any], number: int | str = 1, *, conditions: tuple[Condition, ...] = ()
+) -> FoundDocuments:
+    """A page of the documents that fit. given, conditions: of FindForm. Words are looked for in titles, file names and texts; the search is
     recorded, never its words.
 
     Raises InvalidInput (too many words).
     """
-    documents = _narrowed(principal, given)
+    documents = _narrowed(principal, given).filter(holds(conditions))
     order: tuple[Any, ...] = SORTS[given.get("sort") or "title"][1]
     is_by_text = True
     if words := given.get("q", "").strip():
         try:
-            by_text = _by_text(principal, words, given)
+            by_text = _by_text(principal, words, given, conditions)
         except EmbeddingError:
             by_text, is_by_text = [], False
         named = Q(title__icontains=words) | Q(filename__icontains=words)
@@ -152,11 +167,14 @@ def _place(document: Document, names: Mapping[UUID, str]) -> tuple[str, str]:
     return document.knowledge_base.name, names.get(document.folder_id, "")
 
 
-def _by_text(principal: Principal, words: str, given: Mapping[str, Any]) -> list[UUID]:
+def _by_text(
+    principal: Principal, words: str, given: Mapping[str, Any], conditions: tuple[Condition, ...]
+) -> list[UUID]:
     """Documents whose texts hold some of the words, or come closest to what they mean; best first."""
     scope = Scope(
         knowledge_base_ids=(given["base"],) if "base" in given else (),
         folder_ids=(given["folder"],) if "folder" in given else (),
+        metadata=conditions,
     )
     hits = search_knowledge(principal, words, scope=scope, top_k=BY_TEXT).hits
     fitting = [hit for place, hit in enumerate(hits) if place < BY_MEANING or hit.scores.lexical_rank is not None]

@@ -24,6 +24,7 @@ from knowledge.models import (
     StageName,
     StageStatus,
 )
+from knowledge.retrieval.conditions import holds
 from knowledge.retrieval.plan import Scope
 from knowledge.selectors import ShownPassage, shown
 
@@ -81,7 +82,7 @@ def _within(scope: Scope, path: str = "") -> Q:
         chosen &= Q(**{f"{path}folder_id__in": below})
     if scope.language:
         chosen &= Q(**{f"{path}language": scope.language})
-    return chosen
+    return chosen & holds(scope.metadata, f"{path}id")
 
 
 def _answering(principal: Principal, scope: Scope) -> QuerySet[Chunk]:

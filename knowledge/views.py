@@ -22,9 +22,11 @@ from knowledge import document_text, library
 from knowledge.document_views import facts_form, places_for_document, successor_of
 from knowledge.finding import FindForm
 from knowledge.forms import FolderNameForm, FolderPlaceForm, OpeningForm, UploadForm
+from knowledge.metadata_forms import ValuesForm, shown_metadata, values_of
 from knowledge.models import Document, Folder, KnowledgeBase
 from knowledge.services.bases import may_make_bases
 from knowledge.services.documents import open_original, retry_document
+from knowledge.services.fields import fields_of
 from knowledge.services.folders import create_folder, delete_folder, move_folder, rename_folder
 from knowledge.services.paths import upload_at
 
@@ -167,6 +169,7 @@ def document(request: HttpRequest, principal: Principal, document_id: UUID) -> H
         principal, document_id, cited=asked.cited, part=asked.asked_part, number=asked.asked_version
     )
     rights = library.rights_on(principal, opened.document)
+    fields = list(fields_of(principal, opened.document.knowledge_base_id))
     context = {
         "reader": opened,
         "document": opened.document,
@@ -177,10 +180,12 @@ def document(request: HttpRequest, principal: Principal, document_id: UUID) -> H
         "rights": rights,
         "current_number": next((v.number for v in opened.versions if v.pk == opened.document.current_version_id), None),
         "successor": successor_of(principal, opened.document),
+        "metadata": shown_metadata(fields, opened.document),
     }
     if rights["change"]:
         context |= {
             "facts_form": facts_form(principal, opened.document),
+            "metadata_form": ValuesForm(initial=values_of(fields, opened.document.metadata), of=fields),
             "places": places_for_document(principal, opened.document),
         }
     return render(request, "knowledge/document.html", context)

@@ -33,6 +33,9 @@ UNSCOPED = {
     "knowledge/models/chunks.py": MODELS,
     "knowledge/models/sources.py": MODELS,
     "knowledge/models/graph.py": MODELS,
+    "knowledge/models/fields.py": MODELS,
+    "knowledge/services/fields.py": "changes rows on which `manage` or `change` was checked",
+    "knowledge/metadata_views.py": "the fields of a base, for whoever was found to manage it",
     "knowledge/graph/building.py": WORKER,
     "knowledge/graph/queueing.py": WORKER,
     "knowledge/graph/cleanup.py": WORKER,
@@ -241,7 +244,7 @@ def test_the_protected_models_are_these() -> None:
     """A model that holds text or names of documents and has no `reach` would be missing here."""
     assert {model.__name__ for model in guarded_models()} == {
         "KnowledgeBase", "Folder", "Document", "DocumentVersion", "Chunk", "ChunkIndex", "ChunkTokens", "DataSource",
-        "SavedQuery", "Source", "SourceItem", "GraphEntity", "GraphRelation", "GraphMention",
+        "SavedQuery", "Source", "SourceItem", "GraphEntity", "GraphRelation", "GraphMention", "DocumentField",
     }  # fmt: skip
 
 

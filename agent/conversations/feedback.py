@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from django.db import transaction
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from agent.conversations.sessions import get_answer, get_session
@@ -11,6 +12,8 @@ from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
+from knowledge.models import WebhookEvent
+from knowledge.webhooks.announcing import announce
 
 COMMENT_LENGTH = 1_000  # characters
 
@@ -43,6 +46,9 @@ def rate_answer(
         raise InvalidInput(_("Say whether the answer helped: a comment goes with a rating."))
     answer.rating, answer.fault, answer.comment = rating, fault, comment.strip()
     answer.save(update_fields=["rating", "fault", "comment"])
+    if rating == Rating.NOT_HELPFUL:
+        ids = {"session_id": str(answer.session_id), "message_id": str(answer.pk)}
+        announce(WebhookEvent.ANSWER_RATED_DOWN, reverse("replay", args=[answer.pk]), **ids, fault=fault)
     record(
         principal,
         Action.ANSWER_RATED,

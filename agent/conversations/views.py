@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.http import content_disposition_header, url_has_allowed_host_and_scheme
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
@@ -22,6 +22,7 @@ from agent.conversations.sharing import end_share, read_share, share
 from agent.conversations.transcripts.export import export
 from authz.pages import signed_in
 from authz.principal import Principal
+from copilot_site.lib.files import Attachment
 from copilot_site.lib.forms import checked
 
 
@@ -95,9 +96,6 @@ def _back(request: HttpRequest) -> str:
 @require_GET
 @signed_in
 def file_download(_request: HttpRequest, principal: Principal, session_id: UUID, file_id: UUID) -> HttpResponseBase:
-    """As an attachment of no type: no browser shows what a script wrote."""
+    """No browser shows what a script wrote."""
     found = made_file(principal, session_id, file_id)
-    header = content_disposition_header(as_attachment=True, filename=found.name) or "attachment"
-    return HttpResponse(
-        bytes(found.content), content_type="application/octet-stream", headers={"Content-Disposition": header}
-    )
+    return Attachment(bytes(found.content), found.name)

@@ -11,7 +11,7 @@ from agent.conversations.presentation.message import (
     ShownToolCall,
 )
 from agent.events import StopReason
-from agent.models import Rating, Role, Session
+from agent.models import MadeFile, Rating, Role, Session
 from agent.outside import AskedOutside
 from authz.models import RequestState
 from business.results.shown_query import ChartSpec, Meaning, QueryShown, ResultTable
@@ -134,6 +134,15 @@ class AskedOutsideSerializer(serializers.Serializer[AskedOutside]):
     to = serializers.CharField(help_text="The host that it was sent to.")
 
 
+class FileSerializer(serializers.Serializer[MadeFile]):
+    """A file that a script made; it can be downloaded for seven days, by whoever asked."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    size_bytes = serializers.IntegerField()
+    created_at = serializers.DateTimeField()
+
+
 class ToolCallSerializer(serializers.Serializer[ShownToolCall]):
     """A call of a tool behind an answer. What it was asked and what it brought is told while it happens, and not kept."""
 
@@ -166,6 +175,7 @@ class MessageSerializer(serializers.Serializer[ShownMessage]):
     queries = QuerySerializer(many=True)
     pages = PageSerializer(many=True)
     asked_outside = AskedOutsideSerializer(many=True)
+    files = FileSerializer(many=True)
     notice = serializers.CharField(help_text="What was done differently from what one would expect; mostly empty.")
     understood = serializers.CharField(help_text="A follow-up as it was completed; empty where nothing was added.")
     readings = serializers.ListField(

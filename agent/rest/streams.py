@@ -7,13 +7,13 @@ from asgiref.sync import async_to_sync
 from django.http import HttpResponseBase
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
-from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent.models import Message
 from agent.profiles import Options
+from agent.rest.event_schema import StreamedEvent
 from agent.rest.sessions import Question
 from agent.rest.sse import EVENT_STREAM, WhateverIsAccepted, begun, continued
 from agent.rest.synchronous_answer import asked
@@ -128,7 +128,7 @@ class KnowledgeChat(Chat):
     @operation(
         "Ask a question and receive the answer as events",
         body=KnowledgeChatRequest,
-        answer=OpenApiTypes.STR,
+        answer=StreamedEvent,
         problems=(400, 401, 403, 404),
         media_type=EVENT_STREAM,
     )
@@ -142,7 +142,7 @@ class AgentChat(Chat):
     @operation(
         "Ask an agent that chooses tools, and receive its work and answer as events",
         body=AgentChatRequest,
-        answer=OpenApiTypes.STR,
+        answer=StreamedEvent,
         problems=(400, 401, 403, 404),
         media_type=EVENT_STREAM,
     )
@@ -155,7 +155,7 @@ class ContinueStream(StreamView):
 
     @operation(
         "Come back to an answer: its events from where you left it",
-        answer=OpenApiTypes.STR,
+        answer=StreamedEvent,
         query=Place,
         problems=(400, 401, 403, 404),
         media_type=EVENT_STREAM,

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from agent.rest import impersonation, queries, sessions, streams, tools
+from agent.rest import files, impersonation, queries, reading, sessions, streams, tools
 from authz.rest.views import ResourceRouter
 
 router = ResourceRouter()
@@ -24,6 +24,7 @@ urlpatterns = [
         queries.CorrectResult.as_view(),
         name="query-correction",
     ),
+    path("sessions/<uuid:pk>/files/<uuid:file_id>", files.FileOfAnswer.as_view(), name="file-of-answer"),
     path("sessions/<uuid:session_id>/feedback", sessions.Feedback.as_view(), name="feedback"),
     path("sessions/<uuid:session_id>/stop", streams.StopSession.as_view(), name="stop-session"),
     path("sessions/continue-stream/<uuid:session_id>", streams.ContinueStream.as_view(), name="continue-stream"),
@@ -34,6 +35,8 @@ urlpatterns = [
     path("see-as/documents", impersonation.DocumentsAs.as_view(), name="see-as-documents"),
     path("see-as/knowledge-search", impersonation.KnowledgeSearchAs.as_view(), name="see-as-knowledge-search"),
     path("see-as/answer", impersonation.AnswerAs.as_view(), name="see-as-answer"),
+    path("agent-tools/get_document_info", reading.DocumentInfo.as_view(), name="tool-document-info"),
+    path("agent-tools/list_knowledge_chunks", reading.KnowledgeChunks.as_view(), name="tool-knowledge-chunks"),
     path("agent-tools", tools.AgentTools.as_view(), name="agent-tools"),
     path("tenants/kv/agent-config", tools.TenantAgentConfig.as_view(), name="agent-config"),
 ]

@@ -1,6 +1,6 @@
 """Skills: folders of instructions and scripts that somebody reviewed, which a model reads when it needs them.
 
-`packages` reads what is uploaded, `models` keeps it, `keeping` are the services (upload, review, switch on, bind), `offered` says what a
-run is told, `scripts` runs a script confined by `copilot_site.lib.confinement`, `files` keeps what it made for whoever asked
-(ADR 0033).
+`packages` reads what is uploaded, `shipped_skills` those of ours; `services` is what people do with them (upload, review, switch on,
+bind), `looking` what a reviewer sees; `catalog` says what a run is told, `files` keeps what a script made for whoever asked. Scripts run
+confined by `copilot_site.lib.confinement` (ADR 0033).
 """

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from lzma import LZMAError
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
 import yaml
@@ -104,6 +104,13 @@ def package_of(files: Mapping[str, bytes]) -> Package:
     if not instructions.strip():
         raise InvalidInput(_("SKILL.md says nothing below its head."))
     return Package(manifest.name, " ".join(manifest.description.split()), instructions.strip(), dict(files))
+
+
+def package_in(folder: Path) -> Package:
+    """Of a folder on this machine. Raises InvalidInput."""
+    return package_of(
+        {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    )
 
 
 def files_in(archive: bytes, digest: str) -> dict[str, bytes]:

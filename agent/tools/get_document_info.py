@@ -92,6 +92,7 @@ def _card(text: str, facts: Facts) -> dict[str, Any]:
             "version": newest.number,
             "pages": newest.page_count,
             "uploaded_at": newest.created_at.isoformat(timespec="seconds"),
+            **({"fields": document.metadata} if document.metadata else {}),
         },
         "error_message": newest.failure_reason,
     }

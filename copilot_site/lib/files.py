@@ -5,9 +5,19 @@ from typing import cast
 
 from asgiref.sync import sync_to_async
 from django.db import close_old_connections
-from django.http import FileResponse, HttpRequest, StreamingHttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.utils.http import content_disposition_header
 from whitenoise.middleware import WhiteNoiseFileResponse, WhiteNoiseMiddleware
 from whitenoise.responders import StaticFile
+
+
+class Attachment(HttpResponse):
+    """A small file of no type, which a browser stores and never shows."""
+
+    def __init__(self, content: bytes, filename: str) -> None:
+        disposition = content_disposition_header(as_attachment=True, filename=filename) or "attachment"
+        headers = {"Content-Disposition": disposition}
+        super().__init__(content, content_type="application/octet-stream", headers=headers)
 
 
 class SentInParts(StreamingHttpResponse):

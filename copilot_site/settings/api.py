@@ -30,6 +30,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "DocumentLanguageEnum": "knowledge.rest.serializers.LANGUAGES",
         "InterfaceLanguageEnum": "agent.rest.sessions.INTERFACE_LANGUAGES",
+        "FieldKindEnum": "knowledge.models.FieldKind",
         "ParseStatusEnum": "knowledge.models.ParseStatus",
         "RunStateEnum": "knowledge.models.RunState",
         "StateEnum": "authz.models.RequestState",

@@ -40,6 +40,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "reap runs": {"task": "agent.reap_runs", "schedule": 10.0, "options": {"expires": 10}},
     "reap ingestion": {"task": "knowledge.reap_ingestion", "schedule": 15.0, "options": {"expires": 15}},
     "run due sources": {"task": "knowledge.run_due_sources", "schedule": 60.0, "options": {"expires": 60}},
+    "send due webhooks": {"task": "knowledge.send_due_webhooks", "schedule": 60.0, "options": {"expires": 60}},
     "tend indexes": {"task": "knowledge.tend_indexes", "schedule": 600.0, "options": {"expires": 600}},
     "tend graphs": {"task": "knowledge.tend_graphs", "schedule": 600.0, "options": {"expires": 600}},
     "throw files away": {"task": "agent.throw_files_away", "schedule": 3600.0, "options": {"expires": 3600}},

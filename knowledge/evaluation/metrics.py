@@ -29,6 +29,18 @@ def recall_at_k(ranking: Sequence[str], judgements: Judgements, k: int) -> float
     return len(relevant & set(ranking[:k])) / len(relevant) if relevant else 0.0
 
 
+def precision_at_k(ranking: Sequence[str], judgements: Judgements, k: int) -> float:
+    """The share of the first k places that relevant documents hold; a place that is empty counts as one that is wrong."""
+    return len(_relevant(judgements) & set(ranking[:k])) / k
+
+
+def average_precision_at_k(ranking: Sequence[str], judgements: Judgements, k: int = 10) -> float:
+    """Precision at the place of each relevant document among the first k, over the number of relevant ones; its mean is MAP@k."""
+    relevant = _relevant(judgements)
+    places = [rank for rank, document in enumerate(ranking[:k], start=1) if document in relevant]
+    return math.fsum(found / rank for found, rank in enumerate(places, start=1)) / len(relevant) if relevant else 0.0
+
+
 def mrr_at_k(ranking: Sequence[str], judgements: Judgements, k: int = 10) -> float:
     """1 / rank of the first relevant document, 0 when it is not among the first k."""
     relevant = _relevant(judgements)

@@ -12,7 +12,15 @@ from authz.principal import Principal
 from knowledge.evaluation import peer
 from knowledge.evaluation.corpus import LoadedCorpus
 from knowledge.evaluation.datasets import Dataset, Query
-from knowledge.evaluation.metrics import mean, mrr_at_k, ndcg_at_k, ranked_documents, recall_at_k
+from knowledge.evaluation.metrics import (
+    average_precision_at_k,
+    mean,
+    mrr_at_k,
+    ndcg_at_k,
+    precision_at_k,
+    ranked_documents,
+    recall_at_k,
+)
 from knowledge.retrieval.plan import Scope
 from knowledge.retrieval.ranking import Ranked, rank
 
@@ -124,6 +132,9 @@ def _measure(documents: list[str], judgements: dict[str, int]) -> Metrics:
         "recall_at_1": recall_at_k(documents, judgements, 1),
         "recall_at_5": recall_at_k(documents, judgements, 5),
         "recall_at_10": recall_at_k(documents, judgements, 10),
+        "precision_at_5": precision_at_k(documents, judgements, 5),
+        "precision_at_10": precision_at_k(documents, judgements, 10),
+        "map_at_10": average_precision_at_k(documents, judgements, 10),
         "mrr_at_10": mrr_at_k(documents, judgements, 10),
         "ndcg_at_10": ndcg_at_k(documents, judgements, 10),
     }

@@ -18,6 +18,7 @@ from psycopg.errors import QueryCanceled
 from authz.principal import Principal
 from copilot_site.lib.errors import Unavailable
 from knowledge.graph.names import asked_keys
+from knowledge.retrieval.conditions import holding, named
 from knowledge.retrieval.plan import Scope, visible_ids
 
 MOST_HOPS = 3
@@ -193,6 +194,10 @@ def _walked(principal: Principal, scope: Scope, starts: str, values: dict[str, A
     if scope.language:
         may += " AND {m}_of.language = %(language)s"
         values["language"] = scope.language
+    if scope.metadata:
+        fitting, more = named(*holding(scope.metadata), "metadata")
+        may += f" AND {{m}}_of.id = ANY(ARRAY({fitting}))"
+        values |= more
     made = {name: _MADE.format(entity=entity, may_d=may.format(m="d")) for name, entity in _ENDS.items()}
     statement = _STATEMENT.format(
         folders=folders % tuple(f"%({name})s" for name in names),

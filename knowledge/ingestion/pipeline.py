@@ -22,8 +22,9 @@ from knowledge.ingestion import stages
 from knowledge.ingestion.lease import MAX_ATTEMPTS, LeaseLost, claim, fenced, hand_back, hand_over, kept, let_go
 from knowledge.ingestion.publish import publish
 from knowledge.ingestion.stages import Written
-from knowledge.models import Chunk, DocumentVersion, ParseStatus, Stage, StageName, StageStatus
+from knowledge.models import Chunk, DocumentVersion, ParseStatus, Stage, StageName, StageStatus, WebhookEvent
 from knowledge.parsers.base import UnreadableFile
+from knowledge.webhooks.announcing import announce_document
 
 log = structlog.get_logger(__name__)
 
@@ -136,6 +137,7 @@ def fail(version: DocumentVersion, code: str, params: Mapping[str, str | int | f
         )
         if not Stage.objects.filter(version=version, name=StageName.PARSE, status=StageStatus.DONE).exists():
             Chunk.unscoped.filter(version=version).delete()  # of an earlier reading, which this one took the place of
+        announce_document(WebhookEvent.DOCUMENT_FAILED, version.document, version=version.number, reason=code)
         record(None, Action.DOCUMENT_FAILED, version.document, outcome=Outcome.ERROR, reason=code)
 
 

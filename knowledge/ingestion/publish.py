@@ -12,9 +12,10 @@ from audit.actions import Action
 from audit.record import record
 from copilot_site.lib.registry import Registry
 from knowledge.ingestion.stages import Written
-from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, DocumentVersion, KnowledgeBase
+from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, DocumentVersion, KnowledgeBase, WebhookEvent
 from knowledge.selectors import passage_text
 from knowledge.text.terms import document_terms, lexical_weights, sparse
+from knowledge.webhooks.announcing import announce_document
 
 published: Registry[Callable[[UUID], None]] = Registry("reader of what is published")
 """What is told of each document whose new version answers, inside the transaction: for apps above this one."""
@@ -41,6 +42,7 @@ def _flip(version: DocumentVersion) -> None:
         document.current_version = version
         document.save(update_fields=["current_version", "updated_at"])
         DocumentVersion.unscoped.filter(pk=version.pk).update(published_at=timezone.now())
+        announce_document(WebhookEvent.DOCUMENT_READY, document, version=version.number)
         record(None, Action.DOCUMENT_PUBLISHED, document, detail={"version": version.number})
         for told in published:
             told(document.pk)

@@ -1,18 +1,23 @@
 from knowledge.models.bases import Graph, KnowledgeBase, Recognition
 from knowledge.models.chunks import Chunk, ChunkIndex, ChunkTokens, EmbeddingSpace, TermFrequency
 from knowledge.models.documents import Document, DocumentVersion, ParseStatus, Stage, StageName, StageStatus
+from knowledge.models.fields import DocumentField, FieldKind
 from knowledge.models.folders import Folder, FolderKind, FolderLink
 from knowledge.models.graph import GraphEntity, GraphMention, GraphMerge, GraphReading, GraphRelation, GraphSpending
 from knowledge.models.sources import Every, RunState, Source, SourceItem, SourceRun, Trigger
+from knowledge.models.webhooks import DeliveryState, Webhook, WebhookDelivery, WebhookEvent
 
 __all__ = [
     "Chunk",
     "ChunkIndex",
     "ChunkTokens",
+    "DeliveryState",
     "Document",
+    "DocumentField",
     "DocumentVersion",
     "EmbeddingSpace",
     "Every",
+    "FieldKind",
     "Folder",
     "FolderKind",
     "FolderLink",
@@ -35,4 +40,7 @@ __all__ = [
     "StageStatus",
     "TermFrequency",
     "Trigger",
+    "Webhook",
+    "WebhookDelivery",
+    "WebhookEvent",
 ]

@@ -2,6 +2,7 @@ import uuid
 from typing import Any
 
 from django.conf import settings
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext
@@ -62,6 +63,7 @@ class Document(models.Model):
     owner: whoever answers for what it says; None for whoever added it. review_on: the day by which they look at it again.
     superseded_by: the document that holds instead of this one. trashed_from: the access node of before it went to the trash,
     where nobody's rights reach it; None outside of the trash.
+    metadata: values of the base's fields (`DocumentField`), by their names; dates as ISO 8601.
     withdrawn_at: since when no version answers, because it is gone where it came from; a new version, or its return, ends that.
     """
 
@@ -72,6 +74,7 @@ class Document(models.Model):
     filename = models.CharField(_("file name"), max_length=255)
     title = models.CharField(_("title"), max_length=300)
     language = models.CharField(_("language"), max_length=8, blank=True)
+    metadata = models.JSONField(_("fields"), default=dict, blank=True, editable=False)
     current_version = models.ForeignKey("DocumentVersion", models.SET_NULL, null=True, blank=True, related_name="+")
     withdrawn_at = models.DateTimeField(_("withdrawn"), null=True, editable=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
@@ -103,6 +106,7 @@ class Document(models.Model):
         indexes = [
             models.Index("knowledge_base", "folder", name="document_place"),
             models.Index("knowledge_base", name="document_beside", condition=~Q(access=F("folder"))),
+            GinIndex(fields=["metadata"], opclasses=["jsonb_path_ops"], name="document_metadata"),
             models.Index("trashed_from", name="document_in_trash", condition=Q(trashed_at__isnull=False)),
         ]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -11,6 +12,7 @@ from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from authz.principal import Principal
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.openapi import operation
@@ -18,6 +20,7 @@ from copilot_site.lib.strict_serializers import Input
 from knowledge.embedding.base import EmbeddingError
 from knowledge.rest.serializers import LANGUAGES
 from knowledge.retrieval.search import Found, Hit, Scope, Scores, search_knowledge
+from knowledge.services.fields import conditions_of
 
 log = structlog.get_logger(__name__)
 
@@ -54,10 +57,27 @@ class Within(Input):
         return {**given, **defaults}
 
 
+class ConditionInput(Input):
+    """What a field of the documents must say; every part of it holds."""
+
+    field = serializers.CharField(help_text="Name of a field of a knowledge base that you see.")
+    equals = serializers.CharField(required=False, help_text="Numbers and dates (ISO 8601) are read as such.")
+    contains = serializers.CharField(required=False, help_text="A part of the text, whatever its case.")
+    at_least = serializers.CharField(required=False)
+    at_most = serializers.CharField(required=False)
+
+
 class SearchRequest(Within):
     query = serializers.CharField(help_text="A question or words, Chinese or English.")
     language = serializers.ChoiceField(
         choices=LANGUAGES, default="", allow_blank=True, allow_null=True, help_text="Only documents in this language."
+    )
+    metadata = serializers.ListField(
+        child=ConditionInput(),
+        default=list,
+        allow_null=True,
+        max_length=20,
+        help_text="Only documents whose fields say this; all conditions hold.",
     )
     top_k = serializers.IntegerField(default=TOP_K, min_value=1, max_value=MOST_TOP_K, allow_null=True)
 
@@ -109,6 +129,12 @@ def scope_of(given: Mapping[str, Any], *, language: str) -> Scope:
     )
 
 
+def search_scope(principal: Principal, given: Mapping[str, Any]) -> Scope:
+    """The scope that a `SearchRequest` names, as this person may narrow it. Raises InvalidInput."""
+    scope = scope_of(given, language=given["language"])
+    return replace(scope, metadata=conditions_of(principal, given["metadata"], scope.knowledge_base_ids))
+
+
 @contextmanager
 def searching() -> Iterator[None]:
     """Raises Unavailable where the model that searches does not answer."""
@@ -129,6 +155,6 @@ class KnowledgeSearch(PrincipalView):
     def post(self, request: Request) -> Response:
         given = SearchRequest.checked(request.data)
         with searching():
-            scope = scope_of(given, language=given["language"])
+            scope = search_scope(self.principal, given)
             found = search_knowledge(self.principal, given["query"], scope=scope, top_k=given["top_k"])
         return Response(self.get_serializer(found).data)

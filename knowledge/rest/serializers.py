@@ -66,10 +66,14 @@ class DocumentSerializer(serializers.ModelSerializer[Document]):
     newest_version = serializers.IntegerField(read_only=True)
     current_version = serializers.IntegerField(source="current_version.number", default=None, read_only=True)
 
+    metadata = serializers.DictField(
+        read_only=True, help_text="Field of the knowledge base → value; dates as ISO 8601."
+    )
+
     class Meta:
         model = Document
         fields = (
-            "id", "knowledge_base", "folder", "filename", "title", "language", "parse_status", "newest_version",
+            "id", "knowledge_base", "folder", "filename", "title", "language", "metadata", "parse_status", "newest_version",
             "current_version", "created_at", "updated_at",
         )  # fmt: skip
         read_only_fields = fields

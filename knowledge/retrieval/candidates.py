@@ -22,6 +22,7 @@ from pgvector import HalfVector
 
 from authz.principal import Principal
 from copilot_site.lib.database import prepared_cursor
+from knowledge.retrieval.conditions import holding, named
 from knowledge.retrieval.plan import Plan, Scope, visible_ids
 from knowledge.selectors import ShownPassage
 from knowledge.text.terms import sparse
@@ -207,7 +208,7 @@ def _parts(space_id: int, depth: int, finalists: Finalists) -> dict[str, str]:
 def _statement(
     shape: str, principal: Principal, question: Question, scope: Scope, parts: Mapping[str, str]
 ) -> tuple[str, dict[str, Any]]:
-    folders, values = _named(*visible_ids(principal, scope))
+    folders, values = named(*visible_ids(principal, scope), "folder")
     narrow = ""
     if scope.document_ids:
         narrow += " AND i.document_id = ANY(%(documents)s::uuid[])"
@@ -215,6 +216,10 @@ def _statement(
     if scope.language:
         narrow += " AND i.language = %(language)s"
         values["language"] = scope.language
+    if scope.metadata:
+        fitting, given = named(*holding(scope.metadata), "metadata")
+        narrow += f" AND i.document_id = ANY(ARRAY({fitting}))"
+        values |= given
     near = _NEAR if shape is EXACT else _NEAR_BY_INDEX.format(dimensions=len(question.vector))
     where = _WHERE.format(narrow=narrow, space=parts["space"])
     found = shape.format(
@@ -224,9 +229,3 @@ def _statement(
     values["vector"] = HalfVector(question.vector).to_text()
     values["lexical"] = sparse(question.weights).to_text()
     return found + parts["rest"], values
-
-
-def _named(sql: str, values: Sequence[Any]) -> tuple[str, dict[str, Any]]:
-    """A statement with positional values as one with named values, to be part of a larger one."""
-    names = [f"folder_{place}" for place in range(len(values))]
-    return sql % tuple(f"%({name})s" for name in names), dict(zip(names, values, strict=True))

@@ -14,6 +14,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.database import prepared_cursor
 from knowledge.models import Document
+from knowledge.retrieval.conditions import Condition, holds
 
 Ids = tuple[UUID, ...]
 
@@ -22,13 +23,15 @@ Ids = tuple[UUID, ...]
 class Scope:
     """Narrows a search within what the person may see; it never widens. Empty fields do not narrow.
 
-    folder_ids: with everything below them. language: of the documents, as in `Document.language`.
+    folder_ids: with everything below them. language: of the documents, as in `Document.language`. metadata: what each of these says
+    of a document's fields holds.
     """
 
     knowledge_base_ids: Ids = ()
     folder_ids: Ids = ()
     document_ids: Ids = ()
     language: str = ""
+    metadata: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,7 @@ def documents_in(principal: Principal, scope: Scope) -> QuerySet[Document]:
         documents = documents.filter(pk__in=scope.document_ids)
     if scope.language:
         documents = documents.filter(language=scope.language)
-    return documents
+    return documents.filter(holds(scope.metadata))
 
 
 def is_nothing_in(principal: Principal, scope: Scope) -> bool:

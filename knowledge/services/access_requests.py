@@ -8,6 +8,7 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -18,9 +19,10 @@ from authz.models import AccessRequest, RequestState
 from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
-from knowledge.models import Folder
+from knowledge.models import Folder, WebhookEvent
 from knowledge.selectors import discoverable_folders
 from knowledge.services.access import give
+from knowledge.webhooks.announcing import announce
 
 REASON_LENGTH = 500
 
@@ -44,6 +46,8 @@ def request_access(principal: Principal, *, folder_id: UUID, reason: str = "") -
             asked = AccessRequest.objects.create(folder=folder, user_id=principal.user_id, reason=reason.strip())
     except IntegrityError as error:
         raise Conflict(_("You have asked for this folder already; its managers have not answered yet.")) from error
+    path = reverse("access-requests")
+    announce(WebhookEvent.ACCESS_ASKED, path, folder_id=str(folder.pk), request_id=asked.pk, user_id=principal.user_id)
     record(principal, Action.ACCESS_REQUESTED, folder, detail={"request": asked.pk})
     return asked
 

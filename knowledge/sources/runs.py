@@ -4,14 +4,16 @@ from datetime import timedelta
 
 from django.db import transaction
 from django.db.models import F
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.record import record
 from authz.principal import Principal
-from knowledge.models import RunState, Source, SourceRun, Trigger
+from knowledge.models import RunState, Source, SourceRun, Trigger, WebhookEvent
 from knowledge.models.sources import MOST_PROBLEMS
+from knowledge.webhooks.announcing import announce
 
 LEASE = timedelta(minutes=15)  # longer than any one step: an answer takes 2 minutes at most, a fetch of git some more
 COUNTS = ("seen", "added", "changed", "moved", "unchanged", "withdrawn", "failed")
@@ -77,6 +79,8 @@ def finish(run: SourceRun, *, problem: str = "") -> None:
 def _close(run: SourceRun, state: RunState) -> None:
     run.state, run.finished_at, run.lease_expires_at = state, timezone.now(), None
     run.save()
+    path = reverse("source-of-documents", args=[run.source_id])
+    announce(WebhookEvent.SOURCE_ENDED, path, source_id=str(run.source_id), run_id=run.pk, state=str(state))
     record(
         None,
         Action.DOCUMENT_SOURCE_READ,

@@ -7,6 +7,8 @@ from typing import Any, get_args
 from uuid import uuid4
 
 import pytest
+from drf_spectacular.generators import SchemaGenerator
+from jsonschema import Draft4Validator
 from pydantic import TypeAdapter
 
 from agent import events
@@ -119,3 +121,48 @@ def test_nobody_is_told_how_sure_an_answer_is() -> None:
     shown = [*(root / "tests" / "golden").glob("*.*"), *(root / "templates").rglob("*.html")]
     assert {path.name for path in shown} >= {"events.json", "openapi.yaml", "_message.html", "_run.html"}
     assert [path.name for path in shown if "confidence" in path.read_text(encoding="utf-8")] == []
+
+
+@pytest.fixture(scope="module")
+def description() -> dict[str, Any]:
+    """The API's description, as it is served; what may be null, in the words of JSON Schema."""
+    generator: Any = SchemaGenerator()  # type: ignore[no-untyped-call]
+    return dict(_with_null(json.loads(json.dumps(generator.get_schema(request=None, public=True)))))
+
+
+def _with_null(part: Any) -> Any:
+    if isinstance(part, list):
+        return [_with_null(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    given = {name: _with_null(value) for name, value in part.items() if name != "nullable"}
+    return {"anyOf": [given, {"type": "null"}]} if part.get("nullable") is True else given
+
+
+def test_every_event_fits_the_api_s_description_and_what_is_none_does_not(description: dict[str, Any]) -> None:
+    known = description["components"]["schemas"]
+    assert known["StreamedEvent"]["discriminator"]["mapping"].keys() == set(NAMES)
+    for kind in KINDS:
+        event = made(kind)
+        name = event.response_type  # type: ignore[attr-defined]
+        named = known["StreamedEvent"]["discriminator"]["mapping"][name]
+        written = json.loads(event.model_dump_json())
+        Draft4Validator({"$ref": named, "components": description["components"]}).validate(written)
+        fitting = [ref for ref in known["StreamedEvent"]["oneOf"] if _fits(ref, written, description)]
+        assert [each["$ref"] for each in fitting] == [named]
+        assert not _fits({"$ref": named}, written | {"seq": "7"}, description)
+        assert not _fits({"$ref": named}, {k: v for k, v in written.items() if k != "response_type"}, description)
+
+
+def _fits(ref: dict[str, str], written: Any, description: dict[str, Any]) -> bool:
+    return bool(Draft4Validator(ref | {"components": description["components"]}).is_valid(written))
+
+
+def test_every_stream_says_of_what_it_consists(description: dict[str, Any]) -> None:
+    streams = [
+        content["text/event-stream"]["schema"]
+        for methods in description["paths"].values()
+        for operation in methods.values()
+        if "text/event-stream" in (content := operation["responses"].get("200", {}).get("content", {}))
+    ]
+    assert streams == [{"$ref": "#/components/schemas/StreamedEvent"}] * 3

@@ -10,11 +10,10 @@ from django.core.management.base import BaseCommand, CommandError
 from agent.models import AgentProfile, Skill
 from agent.models.skills import Verdict
 from agent.skills import services as keeping
-from agent.skills.packages import Package, package_of, read_package
+from agent.skills.packages import Package, package_in, read_package
+from agent.skills.shipped_skills import shipped_names, shipped_package
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.plain_text import visible
-
-SHIPPED = Path(__file__).resolve().parents[2] / "skills" / "shipped"
 
 
 class Command(BaseCommand):
@@ -88,11 +87,11 @@ def _skill(user: User, name: str) -> Skill:
 
 
 def _package(named: str) -> Package:
-    place = SHIPPED / named if named and (SHIPPED / named).is_dir() else Path(named)
+    if named in shipped_names():
+        return shipped_package(named)
+    place = Path(named)
     if place.is_file():
         return read_package(place.read_bytes())
     if not named or not place.is_dir():
         raise CommandError(f"There is no zip, no folder and no skill of ours at {named!r}.")
-    return package_of(
-        {str(path.relative_to(place)): path.read_bytes() for path in sorted(place.rglob("*")) if path.is_file()}
-    )
+    return package_in(place)

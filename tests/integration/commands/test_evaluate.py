@@ -68,7 +68,8 @@ def test_retrieval_is_reported_stage_by_stage_within_the_language_searched(folde
     found = report("evaluate_retrieval", folder)
     assert (found["dataset"], found["split"], found["queries"]) == ("tiny", "dev", 3)
     assert list(found["stages"]) == ["dense", "lexical", "fused", "reranked"]
-    perfect = {"recall_at_1": 1, "recall_at_5": 1, "recall_at_10": 1, "mrr_at_10": 1, "ndcg_at_10": 1}
+    perfect = {"recall_at_1": 1, "recall_at_5": 1, "recall_at_10": 1, "precision_at_5": 0.2, "precision_at_10": 0.1}
+    perfect |= {"map_at_10": 1, "mrr_at_10": 1, "ndcg_at_10": 1}
     assert found["stages"]["reranked"] == {
         "all": perfect,
         "groups": {"en/fact": {"n": 2, **perfect}, "zh/fact": {"n": 1, **perfect}},

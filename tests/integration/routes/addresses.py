@@ -84,6 +84,8 @@ def _any_value(name: str) -> str:
         "entity_id",
         "approval_id",
         "set_id",
+        "skill_id",
+        "file_id",
     }
     if name == "kind":
         return "folder"

@@ -14,7 +14,9 @@ from django.http import HttpResponseBase
 from django.test import Client
 from django.utils import timezone
 
-from agent.models import QuestionSet, Share, ToolApproval
+from agent.models import QuestionSet, Share, Skill, ToolApproval
+from agent.skills.services import add_version
+from agent.skills.shipped_skills import shipped_package
 from authz.accounts import create_service_account
 from authz.permissions import Right
 from authz.principal import Principal
@@ -25,7 +27,7 @@ from business.semantic_layer.yaml_io import read_layer
 from business.source_grants import grant
 from business.sources import save_layer
 from demo.seed import AUDITORS_MAY
-from knowledge.models import Document, GraphEntity, GraphMention, Source, SourceItem
+from knowledge.models import Document, GraphEntity, GraphMention, Source, SourceItem, Webhook
 from knowledge.retrieval.engine import engine
 from knowledge.services.trash import trash_document
 from tests.factories import allow, make_base, make_document, make_user
@@ -127,6 +129,10 @@ class World(House):
         answer = self.session.messages.latest("created_at")
         return Share.objects.get_or_create(session=self.session, last=answer)[0].pk
 
+    def _skill_id(self) -> UUID:
+        kept = Skill.objects.first()
+        return kept.pk if kept else add_version(self.people["root"], shipped_package("report")).skill_id
+
     def value(self, route: Route, name: str) -> Any:
         """What stands for a parameter. Raises KeyError for one that nobody has thought of."""
         named: dict[str, Callable[[], Any]] = {
@@ -150,6 +156,7 @@ class World(House):
             "saved_id": lambda: self.saved.pk,
             "approval_id": lambda: self.approval.pk,
             "set_id": lambda: QuestionSet.objects.get_or_create(name="Leave")[0].pk,
+            "skill_id": self._skill_id,
             "kind": lambda: "folder",
             "place_id": lambda: self.folder.pk,
             "user_id": lambda: self.reader.pk,
@@ -210,7 +217,7 @@ class World(House):
 
     def send(self, client: Client, route: Route, address: str | None = None) -> HttpResponseBase:
         """One request as this route wants it; read to its end."""
-        make = BODIES.get(f"/{route.path}") if route.method == "post" else None
+        make = BODIES.get(f"/{route.path}") if route.method in {"post", "put", "patch"} else None
         body = make(self) if make else {}
         is_json = route.path.startswith("api/") and not any(
             isinstance(value, SimpleUploadedFile) for value in body.values()
@@ -247,6 +254,11 @@ NEW: dict[str, Callable[[World], dict[str, Any]]] = {
     "socialaccount.socialaccount": lambda world: {"user": world.reader, "provider": "company", "uid": "1"},
     "mfa.authenticator": lambda world: {"user": world.reader, "type": "totp", "data": {}},
     "business.datasource": lambda world: {"name": "sales", "database": "nowhere"},
+    "knowledge.webhook": lambda world: {"name": "desk", "url": "https://desk.example.com/hook"},
+    "knowledge.webhookdelivery": lambda world: {
+        "webhook": Webhook.objects.create(name="bell", url="https://bell.example.com/hook"),
+        "event": "ping", "payload": {}, "next_at": timezone.now(),
+    },
     "audit.checkpoint": lambda world: {"seq": 1, "hash": b"", "at": timezone.now(), "key": "", "signature": b""},
     "audit.hold": lambda world: {"reason": "a case"},
 }  # fmt: skip
@@ -260,7 +272,7 @@ def _file(_world: World) -> dict[str, Any]:
     return {"file": SimpleUploadedFile("new.md", b"# New\n\nText.")}
 
 
-# what a POST sends where nothing would be a mistake
+# what a POST, PUT or PATCH sends where nothing would be a mistake
 BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
     "/library/folders/<folder_id>/upload/": _file,
     "/library/folders/<folder_id>/folders/": lambda world: {"name": "New"},
@@ -285,6 +297,10 @@ BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
     "/api/v1/folders/<pk>/move": lambda world: {"parent": str(world.folder.pk)},
     "/api/v1/folders/<pk>/documents": _file,
     "/api/v1/documents/<pk>/move": lambda world: {"folder": str(world.folder.pk)},
+    "/api/v1/documents/<pk>/metadata": lambda world: {"metadata": {}},
+    "/api/v1/knowledge-bases/<pk>/fields": lambda world: {"fields": []},
+    "/api/v1/agent-tools/get_document_info": lambda world: {"knowledge_ids": [str(world.document.pk)]},
+    "/api/v1/agent-tools/list_knowledge_chunks": lambda world: {"knowledge_id": str(world.document.pk)},
     "/api/v1/knowledge-search": lambda world: {"query": "pods"},
     "/api/v1/sessions/<pk>/messages": lambda world: {"query": "How many pods may be unavailable?"},
     "/api/v1/knowledge-chat/<session_id>": lambda world: {"query": "How many pods may be unavailable?"},

@@ -1,0 +1,171 @@
+"""Pages of the administration for skills: all of them with a way to add one, and one with its versions, files, review and profiles."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods
+
+from agent.models import AgentProfile, Skill, SkillVersion
+from agent.models.skills import Verdict
+from agent.skills import services
+from agent.skills.catalog import EXECUTE, READ
+from agent.skills.looking import seen_version
+from agent.skills.packages import ZIP_BYTES, Package, read_package
+from agent.skills.shipped_skills import shipped_names, shipped_package
+from authz.admin_pages import admin_page, show
+from authz.principal import Principal
+from copilot_site.lib.errors import CopilotError, InvalidInput, NotFound
+from copilot_site.lib.forms import checked
+
+
+class SkillForm(forms.Form):
+    package = forms.FileField(
+        label=gettext_lazy("Zip of the skill's folder"),
+        help_text=gettext_lazy("SKILL.md with a name and a description at its top, scripts in Python beside it; at most 2 MB."),
+        widget=forms.ClearableFileInput(attrs={"accept": ".zip"}),
+    )  # fmt: skip
+
+
+class BindForm(forms.Form):
+    """The profiles whose runs are told of a skill."""
+
+    profiles = forms.ModelMultipleChoiceField(
+        AgentProfile.objects.all(), required=False, widget=forms.CheckboxSelectMultiple, label=gettext_lazy("Agent profiles")
+    )  # fmt: skip
+
+
+@require_http_methods(["GET", "POST"])
+@admin_page
+def skill_list(request: HttpRequest, _principal: Principal) -> HttpResponseBase:
+    """Every skill; a POST adds a version: of the zip `package`, or of the skill of ours that `shipped` names."""
+    rows = services.seen_skills(_by(request))
+    form, problem = SkillForm(), ""
+    if request.method == "POST":
+        form = form if request.POST.get("shipped") else SkillForm(request.POST, request.FILES)
+        try:
+            version = services.add_version(_by(request), _package(request, form))
+        except CopilotError as error:
+            problem = str(error)
+        else:
+            said = _("“%(name)s”, version %(number)s, waits for a review.")
+            messages.success(request, said % {"name": version.skill.name, "number": version.number})
+            return redirect(f"{reverse('skill', args=[version.skill_id])}?version={version.number}")
+    known = {skill.name for skill in rows}
+    context = {
+        "title": _("Skills"),
+        "skills": [(skill, _waiting(skill)) for skill in rows],
+        "form": form,
+        "may_add": services.may_add(_by(request)),
+        "shipped": [name for name in shipped_names() if name not in known],
+        "problem": problem,
+    }
+    return show(request, "admin/skills/list.html", context, status=400 if problem else 200)
+
+
+@require_http_methods(["GET", "POST"])
+@admin_page
+def skill_page(request: HttpRequest, _principal: Principal, skill_id: UUID) -> HttpResponseBase:
+    """A skill, and the files of its newest version or of the one that `version` numbers; a POST does what `do` names."""
+    skill = _skill(request, skill_id)
+    problem = ""
+    if request.method == "POST":
+        try:
+            return _done(request, skill, BindForm(request.POST))
+        except CopilotError as error:
+            problem = str(error)
+    version = _version(skill, request.GET.get("version", ""))
+    bound = {profile.pk for profile in skill.profiles.all()}
+    context = {
+        "title": _("Skill %(name)s") % {"name": skill.name},
+        "skill": skill,
+        "versions": skill.versions.select_related("by", "reviewed_by"),
+        "version": version,
+        "seen": seen_version(skill, version),
+        "profiles": [(each, each.pk in bound, _tells(each)) for each in AgentProfile.objects.order_by("name")],
+        "may_review": services.may_review(_by(request)),
+        "problem": problem,
+    }
+    return show(request, "admin/skills/one.html", context, status=400 if problem else 200)
+
+
+def _done(request: HttpRequest, skill: Skill, bind_form: BindForm) -> HttpResponseBase:
+    """Do what `do` names; back to where one sees it. Raises InvalidInput, NotFound, PermissionDenied."""
+    user, given = _by(request), request.POST
+    back = redirect("skill", skill.pk)
+
+    def review(verdict: Verdict) -> HttpResponseBase:
+        version = _version(skill, given.get("version", ""))
+        services.review(user, version, verdict, sha256_seen=given.get("sha256", ""))
+        return redirect(f"{reverse('skill', args=[skill.pk])}?version={version.number}")
+
+    def use() -> HttpResponseBase:
+        services.switch(user, skill, _version(skill, given.get("version", "")))
+        return back
+
+    def off() -> HttpResponseBase:
+        services.switch(user, skill, None)
+        return back
+
+    def bind() -> HttpResponseBase:
+        services.bind(user, skill, list(checked(bind_form)["profiles"]))
+        messages.success(request, _("The profiles are saved."))
+        return back
+
+    def delete() -> HttpResponseBase:
+        services.delete_skill(user, skill)
+        messages.success(request, _("The skill is deleted, with its versions."))
+        return redirect("skills")
+
+    known: dict[str, Callable[[], HttpResponseBase]] = {
+        "approve": lambda: review(Verdict.APPROVED), "refuse": lambda: review(Verdict.REFUSED),
+        "use": use, "off": off, "bind": bind, "delete": delete,
+    }  # fmt: skip
+    return known.get(given.get("do", ""), lambda: back)()
+
+
+def _by(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)  # behind the sign-in of the admin
+    return request.user
+
+
+def _package(request: HttpRequest, form: SkillForm) -> Package:
+    """Raises InvalidInput, NotFound."""
+    if name := request.POST.get("shipped", ""):
+        return shipped_package(name)
+    file: UploadedFile[Any] = checked(form)["package"]
+    return read_package(file.read(ZIP_BYTES + 1))
+
+
+def _skill(request: HttpRequest, skill_id: UUID) -> Skill:
+    found = services.seen_skills(_by(request)).filter(pk=skill_id).first()
+    if found is None:
+        raise NotFound(_("There is no such skill."))
+    return found
+
+
+def _version(skill: Skill, number: str) -> SkillVersion:
+    """The newest one without a number. Raises InvalidInput for one that is not there."""
+    rows = list(skill.versions.all())
+    found = next((each for each in rows if not number or str(each.number) == number), None)
+    if found is None:
+        raise InvalidInput(_("The skill has no such version."))
+    return found
+
+
+def _waiting(skill: Skill) -> int:
+    return sum(version.verdict == Verdict.WAITING for version in skill.versions.all())
+
+
+def _tells(profile: AgentProfile) -> bool:
+    """Whether it has the tools without which no skill is told of."""
+    return {READ, EXECUTE} <= set(profile.allowed_tools or ())

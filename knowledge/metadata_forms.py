@@ -1,0 +1,105 @@
+"""Forms over the fields of a base: the fields themselves, the values of a document, and what a list is narrowed to."""
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+from typing import Any
+
+from django import forms
+from django.utils.formats import date_format
+from django.utils.translation import gettext_lazy as _
+
+from knowledge.models import Document, DocumentField, FieldKind
+from knowledge.retrieval.conditions import Condition
+from knowledge.services.fields import NAME_LENGTH, VALUE_LENGTH, FieldSpec
+
+DATE = forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+_BOUNDS = {"at_least": _("%(field)s from"), "at_most": _("%(field)s to")}
+
+
+class FieldForm(forms.Form):
+    """One field of a base. choices: one a line."""
+
+    name = forms.CharField(label=_("Name"), max_length=NAME_LENGTH, required=False)
+    kind = forms.ChoiceField(label=_("Kind"), choices=FieldKind.choices)
+    choices = forms.CharField(
+        label=_("To choose from, one a line"),
+        required=False,
+        max_length=5_000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+
+    @property
+    def spec(self) -> FieldSpec:
+        given = self.cleaned_data
+        return FieldSpec(given["name"], FieldKind(given["kind"]), tuple(given["choices"].splitlines()))
+
+
+class ValuesForm(forms.Form):
+    """What a document says in the fields of its base; they are named by their places, whatever they are called."""
+
+    def __init__(self, *args: Any, of: Sequence[DocumentField], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._of = of
+        for place, field in enumerate(of):
+            self.fields[f"field_{place}"] = _input(field, field.name)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        return {field.name: self.cleaned_data[f"field_{place}"] for place, field in enumerate(self._of)}
+
+
+def values_of(fields: Sequence[DocumentField], metadata: dict[str, Any]) -> dict[str, Any]:
+    """The initial values of a ValuesForm."""
+    return {f"field_{place}": metadata.get(field.name) for place, field in enumerate(fields)}
+
+
+def shown_metadata(fields: Sequence[DocumentField], document: Document) -> list[tuple[str, Any]]:
+    """Each field with what a document says in it, as people write it; "" for nothing."""
+    return [(field.name, _shown(field, document.metadata.get(field.name, ""))) for field in fields]
+
+
+def narrowing(fields: Sequence[DocumentField]) -> Iterator[tuple[str, forms.Field]]:
+    """Names and fields of a form that narrows a list by them: a part of a text, a choice, or two bounds."""
+    for place, field in enumerate(fields):
+        if field.kind in (FieldKind.NUMBER, FieldKind.DATE):
+            for bound, label in _BOUNDS.items():
+                yield f"field_{place}_{bound}", _input(field, label % {"field": field.name})
+        else:
+            yield f"field_{place}", _input(field, field.name)
+
+
+def narrowed(fields: Sequence[DocumentField], given: dict[str, Any]) -> tuple[Condition, ...]:
+    """What was said in such a form."""
+    found = []
+    for place, field in enumerate(fields):
+        bounds = {bound: _stored(given.get(f"field_{place}_{bound}")) for bound in _BOUNDS}
+        said = given.get(f"field_{place}") or None
+        if field.kind == FieldKind.CHOICE:
+            found.append(Condition(field.name, equals=said))
+        elif field.kind == FieldKind.TEXT:
+            found.append(Condition(field.name, contains=said or ""))
+        else:
+            found.append(Condition(field.name, **bounds))
+    return tuple(each for each in found if each != Condition(each.field))
+
+
+def _shown(field: DocumentField, value: Any) -> Any:
+    return (
+        date_format(date.fromisoformat(value), "SHORT_DATE_FORMAT") if field.kind == FieldKind.DATE and value else value
+    )
+
+
+def _stored(value: Any) -> Any:
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+def _input(field: DocumentField, label: str) -> forms.Field:
+    if field.kind == FieldKind.CHOICE:
+        return forms.ChoiceField(
+            label=label, required=False, choices=[("", "–"), *((each, each) for each in field.choices)]
+        )
+    if field.kind == FieldKind.DATE:
+        return forms.DateField(label=label, required=False, widget=DATE)
+    if field.kind == FieldKind.NUMBER:
+        return forms.FloatField(label=label, required=False, widget=forms.NumberInput(attrs={"step": "any"}))
+    return forms.CharField(label=label, required=False, max_length=VALUE_LENGTH)

@@ -1,0 +1,62 @@
+"""What a document's fields must say, as a part of the statements that read documents and passages."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q
+from django.db.models.expressions import RawSQL
+
+Value = str | int | float
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Of one field. Values as `Document.metadata` holds them; None and "" say nothing. contains: a part of a text, whatever its case.
+
+    at_least, at_most: the bounds belong to it.
+    """
+
+    field: str
+    equals: Value | None = None
+    contains: str = ""
+    at_least: Value | None = None
+    at_most: Value | None = None
+
+
+def holding(conditions: Sequence[Condition]) -> tuple[str, list[Any]]:
+    """A statement that selects the documents for which all of them hold, with its values, to be part of a larger one that decides who
+    may see which.
+    """
+    parts = [part for each in conditions for part in _parts(each)]
+    where = " AND ".join(sql for sql, _values in parts) or "TRUE"
+    return f"SELECT m.id FROM knowledge_document m WHERE {where}", [value for _sql, values in parts for value in values]  # noqa: S608 - constants; values are bound
+
+
+def holds(conditions: Sequence[Condition], path: str = "pk") -> Q:
+    """The same as a filter on documents, or on what leads to one along `path`; without conditions it filters nothing."""
+    if not conditions:
+        return Q()
+    sql, values = holding(conditions)
+    return Q(**{f"{path}__in": RawSQL(sql, values)})  # noqa: S611 - made of constants; values are bound
+
+
+def named(sql: str, values: Sequence[Any], prefix: str) -> tuple[str, dict[str, Any]]:
+    """A statement with positional values as one with named values, to be part of a larger one."""
+    names = [f"{prefix}_{place}" for place in range(len(values))]
+    return sql % tuple(f"%({name})s" for name in names), dict(zip(names, values, strict=True))
+
+
+def _parts(each: Condition) -> Iterator[tuple[str, list[Any]]]:
+    if each.equals is not None:
+        yield "m.metadata @> %s::jsonb", [json.dumps({each.field: each.equals})]
+    if each.contains:
+        yield "strpos(lower(m.metadata ->> %s::text), lower(%s::text)) > 0", [each.field, each.contains]
+    for sign, bound in ((">=", each.at_least), ("<=", each.at_most)):
+        if bound is not None:  # jsonb orders values of different kinds, too
+            value = json.dumps(bound)
+            yield (
+                f"jsonb_typeof(m.metadata -> %s::text) = jsonb_typeof(%s::jsonb) AND m.metadata -> %s::text {sign} %s::jsonb",
+                [each.field, value, each.field, value],
+            )

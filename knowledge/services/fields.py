@@ -1,0 +1,188 @@
+"""The fields that a base has for its documents, and their values: who may set them, and what fits."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F, Func, JSONField, QuerySet, TextField
+from django.db.models import Value as Literal
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
+from django.utils.translation import gettext as _
+
+from audit.actions import Action
+from audit.record import record
+from authz.checks import get_visible, require
+from authz.governing import get_governed
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
+from knowledge.models import Document, DocumentField, FieldKind, KnowledgeBase
+from knowledge.retrieval.conditions import Condition, Value
+
+MOST_FIELDS, MOST_CHOICES = 30, 100
+NAME_LENGTH, VALUE_LENGTH = 60, 300
+_LARGEST = 1e15
+
+
+@dataclass(frozen=True)
+class FieldSpec:
+    """A field as it shall be. choices: of one that is a choice, in the order in which they are offered."""
+
+    name: str
+    kind: FieldKind = FieldKind.TEXT
+    choices: tuple[str, ...] = ()
+
+
+def fields_of(principal: Principal, base_id: UUID) -> QuerySet[DocumentField]:
+    """The fields of a base, in order; none where this person does not see the base."""
+    return DocumentField.objects.visible_to(principal).filter(knowledge_base_id=base_id)
+
+
+@transaction.atomic
+def set_fields(by: Principal, base_id: UUID, specs: Sequence[FieldSpec]) -> list[DocumentField]:
+    """Let a base have these fields and no others, known by their names. Values that fit no more are forgotten.
+
+    Raises NotFound (not managed by `by`), InvalidInput.
+    """
+    base = get_governed(KnowledgeBase, by, pk=base_id)
+    wanted = _checked(specs)
+    kept = {field.name: field for field in DocumentField.unscoped.select_for_update().filter(knowledge_base=base)}
+    for name, field in kept.items():
+        if name not in wanted or wanted[name].kind != field.kind:
+            _forget(_saying(base, name), name)
+            field.delete()
+    made = []
+    for position, spec in enumerate(wanted.values()):
+        said = {"kind": spec.kind, "choices": list(spec.choices), "position": position}
+        field, _is_new = DocumentField.unscoped.update_or_create(knowledge_base=base, name=spec.name, defaults=said)
+        if spec.kind == FieldKind.CHOICE:
+            text = KeyTextTransform(spec.name, "metadata")
+            _forget(_saying(base, spec.name).annotate(said=text).exclude(said__in=spec.choices), spec.name)
+        made.append(field)
+    record(by, Action.KNOWLEDGE_BASE_CHANGED, base, detail={"fields": list(wanted)})
+    return made
+
+
+@transaction.atomic
+def change_metadata(principal: Principal, *, document_id: UUID, values: Mapping[str, Any]) -> Document:
+    """Set the named fields of a document, and no others; None and "" take a value away. Texts are read as the field's kind.
+
+    Raises NotFound, PermissionDenied (no `change`), InvalidInput (no such field, or a value that does not fit).
+    """
+    seen = get_visible(Document, principal, pk=document_id)
+    require(principal, Right.CHANGE, seen)
+    document = Document.unscoped.select_for_update(of=("self",)).get(pk=seen.pk)
+    fields = {field.name: field for field in fields_of(principal, document.knowledge_base_id)}
+    for name, given in values.items():
+        if name not in fields:
+            raise InvalidInput(_("This knowledge base has no field “%(name)s”.") % {"name": str(name)[:NAME_LENGTH]})
+        value = value_of(fields[name], given)
+        document.metadata.pop(name, None)
+        if value is not None:
+            document.metadata[name] = value
+    if document.metadata != seen.metadata:
+        document.save(update_fields=["metadata", "updated_at"])
+        record(principal, Action.DOCUMENT_CHANGED, document, detail={"fields": sorted(values)})
+    return document
+
+
+def conditions_of(
+    principal: Principal, given: Iterable[Mapping[str, Any]], base_ids: Sequence[UUID] = ()
+) -> tuple[Condition, ...]:
+    """Conditions as people write them, values read as the kind of their field. base_ids: where to look for it; empty for everywhere.
+
+    Raises InvalidInput (no field of this name that they see, a value that does not fit, a name that is of two kinds).
+    """
+    return tuple(_condition(principal, each, base_ids) for each in given)
+
+
+def value_of(field: DocumentField, given: Any) -> Value | None:
+    """As it is stored, None for nothing. Raises InvalidInput, with the field's name."""
+    if given is None or (isinstance(given, str) and not given.strip()):
+        return None
+    try:
+        return _READ[FieldKind(field.kind)](field, given)
+    except (TypeError, ValueError, OverflowError) as error:
+        kind = str(FieldKind(field.kind).label)
+        known = f": {', '.join(field.choices)}" if field.kind == FieldKind.CHOICE else ""
+        raise InvalidInput(
+            _("“%(field)s” takes this: %(kind)s%(known)s.") % {"field": field.name, "kind": kind, "known": known}
+        ) from error
+
+
+def _text(_field: DocumentField, given: Any) -> str:
+    text = " ".join(str(given).split())
+    if isinstance(given, dict | list | bool) or len(text) > VALUE_LENGTH or "\0" in text:
+        raise ValueError(given)
+    return text
+
+
+def _number(_field: DocumentField, given: Any) -> int | float:
+    number = float(given)
+    if isinstance(given, bool) or not math.isfinite(number) or abs(number) > _LARGEST:
+        raise ValueError(given)
+    return int(number) if number.is_integer() else number
+
+
+def _date(_field: DocumentField, given: Any) -> str:
+    return given.isoformat() if isinstance(given, date) else date.fromisoformat(str(given).strip()).isoformat()
+
+
+def _choice(field: DocumentField, given: Any) -> str:
+    if given not in field.choices:
+        raise ValueError(given)
+    return str(given)
+
+
+_READ = {FieldKind.TEXT: _text, FieldKind.NUMBER: _number, FieldKind.DATE: _date, FieldKind.CHOICE: _choice}
+
+
+def _condition(principal: Principal, given: Mapping[str, Any], base_ids: Sequence[UUID]) -> Condition:
+    name = str(given["field"])
+    fields = DocumentField.objects.visible_to(principal).filter(name=name)
+    if base_ids:
+        fields = fields.filter(knowledge_base_id__in=base_ids)
+    found = list(fields.order_by("pk"))
+    if not found:
+        raise InvalidInput(_("There is no field “%(name)s” that you may see.") % {"name": name[:NAME_LENGTH]})
+    if len({field.kind for field in found}) > 1:
+        raise InvalidInput(_("“%(name)s” is of several kinds here: name the knowledge base, too.") % {"name": name})
+    field = found[0]
+    field.choices = [choice for each in found for choice in each.choices]
+    bounds = {key: value_of(field, given.get(key)) for key in ("equals", "at_least", "at_most")}
+    return Condition(name, contains=str(given.get("contains") or ""), **bounds)
+
+
+def _checked(specs: Sequence[FieldSpec]) -> dict[str, FieldSpec]:
+    """By name. Raises InvalidInput."""
+    if len(specs) > MOST_FIELDS:
+        raise InvalidInput(_("A knowledge base has at most %(most)s fields.") % {"most": MOST_FIELDS})
+    found: dict[str, FieldSpec] = {}
+    for spec in specs:
+        name = " ".join(spec.name.split())
+        if not name or len(name) > NAME_LENGTH or "\0" in name:
+            raise InvalidInput(_("A field has a name of at most %(most)s characters.") % {"most": NAME_LENGTH})
+        if name in found:
+            raise InvalidInput(_("The field “%(name)s” is there twice.") % {"name": name})
+        choices = tuple(dict.fromkeys(filter(None, (" ".join(each.split()) for each in spec.choices))))
+        if spec.kind == FieldKind.CHOICE and not choices:
+            raise InvalidInput(_("“%(name)s” is one of a list: name what can be chosen.") % {"name": name})
+        if len(choices) > MOST_CHOICES or any(len(each) > VALUE_LENGTH or "\0" in each for each in choices):
+            raise InvalidInput(_("“%(name)s” has too much to choose from.") % {"name": name})
+        found[name] = FieldSpec(name, spec.kind, choices if spec.kind == FieldKind.CHOICE else ())
+    return found
+
+
+def _saying(base: KnowledgeBase, name: str) -> QuerySet[Document]:
+    return Document.unscoped.filter(knowledge_base=base, metadata__has_key=name)
+
+
+def _forget(documents: QuerySet[Document], name: str) -> None:
+    key = Cast(Literal(name), TextField())
+    left = Func(F("metadata"), key, template="(%(expressions)s)", arg_joiner=" - ", output_field=JSONField())
+    documents.update(metadata=left)

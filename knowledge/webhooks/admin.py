@@ -1,0 +1,104 @@
+"""Webhooks in the admin: set up, tried, and the log of what was sent, from which a delivery can be sent again."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.text import capfirst
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from audit.actions import Action
+from audit.record import record
+from authz.principal import Principal
+from copilot_site.lib.outgoing import AddressRefused, parsed_url, require_plausible, services_at
+from copilot_site.lib.read_only_admin import ReadOnlyAdmin
+from knowledge.models import DeliveryState, Webhook, WebhookDelivery, WebhookEvent
+from knowledge.webhooks.announcing import put_down
+from knowledge.webhooks.sending import send
+from knowledge.webhooks.setting_up import delete_webhook, save_webhook
+from knowledge.webhooks.tasks import queue_delivery
+
+
+class WebhookForm(forms.ModelForm[Webhook]):
+    events = forms.MultipleChoiceField(
+        label=capfirst(_("events")),
+        choices=[choice for choice in WebhookEvent.choices if choice[0] != WebhookEvent.PING],
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("The address is told ids and links, never what documents or answers say."),
+    )
+    new_secret = forms.BooleanField(
+        label=_("Make another secret"), required=False, help_text=_("The one before signs nothing any more.")
+    )
+
+    class Meta:
+        model = Webhook
+        fields = ("name", "url", "events", "is_active", "new_secret")
+
+    def clean_url(self) -> str:
+        url: str = self.cleaned_data["url"]
+        try:
+            require_plausible(parsed_url(url)[0], services_at(url))
+        except AddressRefused as error:
+            raise forms.ValidationError(str(error)) from error
+        return url
+
+
+@admin.register(Webhook)
+class WebhookAdmin(admin.ModelAdmin[Webhook]):
+    form = WebhookForm
+    list_display = ("name", "url", "is_active", "created_at")
+    actions = ("try_it",)
+
+    def save_model(self, request: HttpRequest, obj: Webhook, form: forms.ModelForm[Any], change: bool) -> None:
+        by, site = Principal.of(request.user), request.build_absolute_uri("/").rstrip("/")
+        renew = form.cleaned_data["new_secret"]
+        if secret := save_webhook(by, obj, site=site, renew=renew, fields=form.changed_data):
+            messages.warning(request, _("The secret of the webhook, shown this once: %(secret)s") % {"secret": secret})
+
+    def delete_model(self, request: HttpRequest, obj: Webhook) -> None:
+        delete_webhook(Principal.of(request.user), obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
+        for row in queryset:
+            self.delete_model(request, row)
+
+    @admin.action(description=_("Try the chosen webhooks"), permissions=["change"])
+    def try_it(self, request: HttpRequest, queryset: Any) -> None:
+        """A message of the event `ping`, sent at once."""
+        for row in queryset:
+            delivery = put_down(row, WebhookEvent.PING, reverse("admin:index"), {})
+            record(Principal.of(request.user), Action.WEBHOOK_CHANGED, row, detail={"tried": str(delivery.pk)})
+            sent = send(delivery.pk)
+            if sent is not None and not sent.problem:
+                messages.success(
+                    request, _("“%(name)s” took the trial (%(n)s).") % {"name": row.name, "n": sent.status}
+                )
+            else:
+                why = sent.problem if sent else _("it is being sent")
+                messages.error(request, _("“%(name)s”: %(why)s") % {"name": row.name, "why": why})
+
+
+@admin.register(WebhookDelivery)
+class WebhookDeliveryAdmin(ReadOnlyAdmin):
+    list_display = ("created_at", "webhook", "event", "state", "status", "attempts", "problem", "next_at", "sent_at")
+    list_filter = ("state", "event", "webhook")
+    list_select_related = ("webhook",)
+    actions = ("send_again",)
+
+    @admin.action(description=_("Send the chosen deliveries again"), permissions=["resend"])
+    def send_again(self, request: HttpRequest, queryset: Any) -> None:
+        rows = list(queryset.select_related("webhook"))
+        for row in rows:
+            row.state, row.attempts, row.next_at = DeliveryState.WAITING, 0, timezone.now()
+            row.save(update_fields=["state", "attempts", "next_at"])
+            record(Principal.of(request.user), Action.WEBHOOK_CHANGED, row.webhook, detail={"sent_again": str(row.pk)})
+            queue_delivery(row)
+        said = ngettext("%(n)d delivery is sent again.", "%(n)d deliveries are sent again.", len(rows))
+        messages.success(request, said % {"n": len(rows)})
+
+    def has_resend_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("knowledge.change_webhook")

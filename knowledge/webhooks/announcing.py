@@ -1,0 +1,31 @@
+"""What happened, put down for every webhook that wants to know, in the transaction in which it happens."""
+
+from django.urls import reverse
+from django.utils import timezone
+
+from knowledge.models import Document, Webhook, WebhookDelivery, WebhookEvent
+
+
+def announce(event: WebhookEvent, path: str, **ids: str | int) -> None:
+    """Tell the active webhooks of this event when the transaction commits. path: where people look at it. ids: never content."""
+    for webhook in Webhook.objects.filter(is_active=True, events__contains=[str(event)]):
+        put_down(webhook, event, path, ids)
+
+
+def announce_document(event: WebhookEvent, document: Document, **more: str | int) -> None:
+    ids = {"knowledge_base_id": str(document.knowledge_base_id), "document_id": str(document.pk)}
+    announce(event, reverse("document", args=[document.pk]), **ids, **more)
+
+
+def put_down(webhook: Webhook, event: WebhookEvent, path: str, ids: dict[str, str | int]) -> WebhookDelivery:
+    """One delivery, which a worker sends when the transaction commits."""
+    from knowledge.webhooks.tasks import (
+        queue_delivery,  # the worker's side needs the HTTP client, which most processes never do
+    )
+
+    now = timezone.now()
+    data = {**ids, "url": f"{webhook.site}{path}"}
+    payload = {"type": str(event), "timestamp": now.isoformat(timespec="seconds"), "data": data}
+    delivery = WebhookDelivery.objects.create(webhook=webhook, event=event, payload=payload, next_at=now)
+    queue_delivery(delivery)
+    return delivery

@@ -1,0 +1,102 @@
+"""One delivery: signed as https://www.standardwebhooks.com says, tried again later and later, through the one module for addresses."""
+
+import base64
+import hashlib
+import hmac
+import json
+import time
+from datetime import timedelta
+from uuid import UUID
+
+import requests
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from urllib3.exceptions import HTTPError
+
+from copilot_site.lib.outgoing import services_at
+from copilot_site.lib.outgoing_http import Session, refusal_in
+from knowledge.models import DeliveryState, WebhookDelivery
+from knowledge.webhooks.setting_up import SecretLost, opened_secret
+
+AGENT = "EnterpriseKnowledgeCopilot"
+CONNECT_S, SILENCE_S = 5, 10
+LATER = tuple(
+    timedelta(seconds=each) for each in (60, 300, 1_800, 7_200, 43_200)
+)  # after the first attempt, the second, …
+KEPT = timedelta(days=30)
+
+
+def send(delivery_id: UUID) -> WebhookDelivery | None:
+    """Make one attempt; None where there is nothing to send now: sent, given up, or in another worker's hands."""
+    delivery = _claimed(delivery_id)
+    if delivery is None:
+        return None
+    status, problem = _posted(delivery)
+    delivery.status, delivery.problem = status, problem[:300]
+    if not problem:
+        delivery.state, delivery.sent_at = DeliveryState.SENT, timezone.now()
+    elif delivery.attempts > len(LATER) or not delivery.webhook.is_active:
+        delivery.state = DeliveryState.FAILED
+    delivery.save(update_fields=["status", "problem", "state", "sent_at"])
+    return delivery
+
+
+def signature(secret: str, delivery_id: str, timestamp: int, body: bytes) -> str:
+    """secret: `whsec_` and Base64."""
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    signed = hmac.new(key, f"{delivery_id}.{timestamp}.".encode() + body, hashlib.sha256).digest()
+    return f"v1,{base64.b64encode(signed).decode()}"
+
+
+def due() -> list[WebhookDelivery]:
+    """What was not sent and should have been by now, the oldest first."""
+    waiting = WebhookDelivery.objects.filter(state=DeliveryState.WAITING, next_at__lte=timezone.now())
+    return list(waiting.order_by("next_at")[:500])
+
+
+def forget_old() -> int:
+    """Delete what the log keeps no longer; how many."""
+    return WebhookDelivery.objects.filter(created_at__lte=timezone.now() - KEPT).delete()[0]
+
+
+@transaction.atomic
+def _claimed(delivery_id: UUID) -> WebhookDelivery | None:
+    """Counted before it is sent, and not due again before it must have ended: a worker that dies loses one attempt."""
+    rows = WebhookDelivery.objects.select_for_update(of=("self",), skip_locked=True).select_related("webhook")
+    row = rows.filter(pk=delivery_id, state=DeliveryState.WAITING, next_at__lte=timezone.now()).first()
+    if row is not None:
+        row.next_at = timezone.now() + LATER[min(row.attempts, len(LATER) - 1)]
+        row.attempts += 1
+        row.save(update_fields=["next_at", "attempts"])
+    return row
+
+
+def _posted(delivery: WebhookDelivery) -> tuple[int | None, str]:
+    """Status, and what went wrong; a redirect is not followed, and what the answer says is not read."""
+    if not delivery.webhook.is_active:
+        return None, _("The webhook was switched off.")
+    url, body, now = delivery.webhook.url, json.dumps(delivery.payload).encode(), int(time.time())
+    try:
+        signed = signature(opened_secret(delivery.webhook), str(delivery.pk), now, body)
+        headers = {
+            "Content-Type": "application/json", "User-Agent": AGENT,
+            "webhook-id": str(delivery.pk), "webhook-timestamp": str(now), "webhook-signature": signed,
+        }  # fmt: skip
+        timeout = (CONNECT_S, SILENCE_S)
+        with (
+            Session(services_at(url)) as session,
+            session.post(
+                url, data=body, headers=headers, stream=True, allow_redirects=False, timeout=timeout
+            ) as answer,
+        ):
+            if 200 <= answer.status_code < 300:
+                return answer.status_code, ""
+            return answer.status_code, _("The address answered with status %(n)s.") % {"n": answer.status_code}
+    except SecretLost as error:
+        return None, str(error)
+    except (requests.RequestException, HTTPError, OSError, ValueError) as error:
+        refusal = refusal_in(error)
+        return None, str(refusal) if refusal else _("The address does not answer (%(why)s).") % {
+            "why": type(error).__name__
+        }

@@ -1,0 +1,65 @@
+"""Webhooks as an administrator sets them up: where to, for what, and the secret that signs what is sent."""
+
+import base64
+import secrets
+from collections.abc import Sequence
+
+from django.conf import settings
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from audit.actions import Action
+from audit.record import record
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
+from copilot_site.lib.outgoing import parsed_url, require_plausible, services_at
+from copilot_site.lib.sealing import SealBroken, seal, unseal
+from knowledge.models import Webhook, WebhookEvent
+
+BYTES = 32  # of a secret
+
+
+class SecretLost(Exception):
+    """A secret was sealed under another secret of the site; the text says what to do."""
+
+
+@transaction.atomic
+def save_webhook(
+    by: Principal | None, row: Webhook, *, site: str, renew: bool = False, fields: Sequence[str] = ()
+) -> str:
+    """Store a webhook. renew: with another secret. site: of this product, without a slash at its end.
+
+    Returns its secret where it is new, to be shown once, else "". Raises InvalidInput: an address that is none or not allowed, an event
+    that is none.
+    """
+    require_plausible(parsed_url(row.url)[0], services_at(row.url))
+    if not row.events or set(row.events) - {*WebhookEvent.values} | {WebhookEvent.PING} & set(row.events):
+        raise InvalidInput(_("Choose what the address shall be told of."))
+    row.site = site
+    secret = ""
+    if renew or not row.encrypted_secret:
+        secret = f"whsec_{base64.b64encode(secrets.token_bytes(BYTES)).decode()}"
+        row.encrypted_secret = seal(secret, purpose=_purpose(row), secrets=[settings.SECRET_KEY])
+    row.save()
+    detail = {"fields": list(fields), "address": row.url, "events": row.events, "new_secret": bool(secret)}
+    record(by, Action.WEBHOOK_CHANGED, row, detail=detail)
+    return secret
+
+
+@transaction.atomic
+def delete_webhook(by: Principal, row: Webhook) -> None:
+    """With its log."""
+    record(by, Action.WEBHOOK_CHANGED, row, detail={"deleted": True})
+    row.delete()
+
+
+def opened_secret(row: Webhook) -> str:
+    """Raises SecretLost."""
+    try:
+        return unseal(row.encrypted_secret, purpose=_purpose(row), secrets=[settings.SECRET_KEY])
+    except SealBroken:
+        raise SecretLost(_("The secret was stored under another secret of this site: make another one.")) from None
+
+
+def _purpose(row: Webhook) -> str:
+    return f"copilot webhook secrets {row.pk}"
