@@ -11,7 +11,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('knowledge', '0012_knowledge_graph'),
+        ('knowledge', '0013_approve_versions'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -14,7 +14,8 @@ from authz.principal import Principal
 from business.models import DataSource
 from tests.factories import allow, make_base, make_document
 from tests.integration.agent.conversations import Judged, asked, stored, words
-from tests.integration.agent.modelled import calls, judges, modelled, of, routes, says, says_json
+from tests.integration.agent.modelled import judges, modelled, of, routes
+from tests.modelserver import calls, says, says_json
 
 CUSTOMERS = "How many customers are there?"
 COUNT = {"metrics": {"name": "customer", "agg": "count"}}
