@@ -190,7 +190,7 @@ def _negated(slots: Slots) -> set[int]:
             slots.related.append(Related(model=slots.ref(after).name, is_not=True))
             slots.use(after)
         elif slots.kind(after) == "dimension" and slots.has(place, "not"):
-            slots.missing.append((slots.ref(after).name, True))
+            _is_not(slots, slots.ref(after).name)
             slots.use(after)
         else:
             raise Unread("what is not to be")
@@ -202,6 +202,14 @@ def _negated(slots: Slots) -> set[int]:
         found.add(before)
         slots.use(place)
     return found
+
+
+def _is_not(slots: Slots, column: str) -> None:
+    """“Not billed”: of a column that is true or false it is false, of any other there is nothing in it."""
+    if slots.catalog.dimension(column)[1].type == "boolean":
+        slots.filters.append(Filter(field=column, op="in", values=("false",)))
+    else:
+        slots.missing.append((column, True))
 
 
 def _run(slots: Slots, first: int) -> set[int]:
