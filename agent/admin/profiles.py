@@ -4,6 +4,8 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
+from django.db.models import Q
+from django.http import HttpRequest
 from django.utils.text import capfirst
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
@@ -14,6 +16,9 @@ from agent.mcp_client.tool import outside_tools
 from agent.models import AgentProfile
 from agent.profile_choice import MOST_OPENINGS, lines_of
 from agent.tools.base import current_name, in_order
+from authz.governing import governed
+from authz.principal import Principal
+from knowledge.models import KnowledgeBase
 
 OPENINGS = ("questions_en", "questions_zh")
 
@@ -100,3 +105,13 @@ class AgentProfileAdmin(SettingsAdmin):
             {"fields": ("most_steps", "most_tool_calls", "most_tokens", "most_seconds", "most_cost")},
         ),
     )
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Of bases, those that this person governs, and those that the assistant has already: their names are not for everybody."""
+        if db_field.name == "knowledge_bases":
+            of_theirs = governed(KnowledgeBase, Principal.of(request.user)).values("pk")
+            match = request.resolver_match
+            chosen = AgentProfile.objects.filter(pk=(match.kwargs.get("object_id") if match else None) or 0)
+            bases = KnowledgeBase.unscoped.filter(Q(pk__in=of_theirs) | Q(pk__in=chosen.values("knowledge_bases")))
+            kwargs["queryset"] = bases.order_by("name")
+        return super().formfield_for_manytomany(db_field, request, **kwargs)

@@ -4,7 +4,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.urls import reverse
 
 from agent.conversations.sessions import create_session
@@ -18,7 +18,7 @@ from authz.principal import Principal
 from authz.scopes import TokenScope
 from authz.tokens import issue_token
 from copilot_site.lib.errors import NotFound
-from tests.factories import make_user
+from tests.factories import make_base, make_user
 from tests.integration.agent.conversations import LEAVE, asked, make_library, make_reader
 from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, routes, sent
 from tests.integration.agent.test_consumer import Socket, talked
@@ -209,3 +209,25 @@ def test_only_administrators_try_profiles(world: World) -> None:
         answer = client_of(person).post(reverse("profile-try"), {**FORM, "trial_question": LEAVE})
         assert answer.status_code == status
     assert not Entry.objects.filter(action=Action.ACCESS_PREVIEWED).exists()
+
+
+def test_bases_that_somebody_does_not_govern_are_not_offered_to_their_assistants(world: World) -> None:
+    """boss may change assistants and manages one base; a base that an assistant has stays with it."""
+    hidden, kept = make_base("Board"), make_base("Sales")
+    world.boss.user_permissions.add(
+        *Permission.objects.filter(codename__in=("change_agentprofile", "view_agentprofile", "add_agentprofile"))
+    )
+    profile = AgentProfile.objects.get(name=ALL)
+    profile.knowledge_bases.add(kept)
+    page = reverse("admin:agent_agentprofile_change", args=[profile.pk])
+
+    def offered(user: User, address: str) -> set[str]:
+        field = client_of(user).get(address).context["adminform"].form.fields["knowledge_bases"]
+        return {base.name for base in field.queryset}
+
+    assert offered(world.boss, page) == {"Handbook", "Sales"}
+    assert offered(world.boss, reverse("admin:agent_agentprofile_add")) == {"Handbook"}
+    assert offered(world.root, page) == {"Handbook", "Sales", "Board"}
+    form = {**FORM, "name": ALL, "knowledge_bases": [str(hidden.pk)]}
+    assert client_of(world.boss).post(page, form).status_code == 200
+    assert set(profile.knowledge_bases.all()) == {kept}
