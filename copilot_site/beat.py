@@ -4,6 +4,7 @@ import logging.config
 from typing import Any
 
 from celery import Celery
+from celery.beat import PersistentScheduler
 from celery.signals import beat_init, setup_logging
 
 from copilot_site.embedded.services import announce
@@ -27,3 +28,16 @@ def _log_as_everybody(**_: Any) -> None:
     from copilot_site.settings import LOGGING
 
     logging.config.dictConfig(LOGGING)
+
+
+class Schedule(PersistentScheduler):
+    """When each task was last sent. Celery's own begins anew with a file that it cannot open; one whose entries were cut short (a full
+    disk, a power cut) ended it at every start.
+    """
+
+    def setup_schedule(self) -> None:
+        try:
+            super().setup_schedule()
+        except EOFError as error:
+            self._store = self._destroy_open_corrupted_schedule(error)  # type: ignore[attr-defined]  # Celery's own, not in its stubs
+            super().setup_schedule()

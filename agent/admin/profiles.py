@@ -110,8 +110,8 @@ class AgentProfileAdmin(SettingsAdmin):
         """Of bases, those that this person governs, and those that the assistant has already: their names are not for everybody."""
         if db_field.name == "knowledge_bases":
             of_theirs = governed(KnowledgeBase, Principal.of(request.user)).values("pk")
-            match = request.resolver_match
-            chosen = AgentProfile.objects.filter(pk=(match.kwargs.get("object_id") if match else None) or 0)
+            opened = request.resolver_match.kwargs.get("object_id") if request.resolver_match else None
+            chosen = AgentProfile.objects.filter(pk=opened) if opened else AgentProfile.objects.none()
             bases = KnowledgeBase.unscoped.filter(Q(pk__in=of_theirs) | Q(pk__in=chosen.values("knowledge_bases")))
             kwargs["queryset"] = bases.order_by("name")
         return super().formfield_for_manytomany(db_field, request, **kwargs)

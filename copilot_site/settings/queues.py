@@ -25,6 +25,7 @@ CELERY_BROKER_CHANNEL_ERROR_RETRY = True  # a Valkey whose disk is full refuses 
 # s; only the last resort: leases and the reaper in the database bring work back within seconds
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600} if not config.broker_url else {}
 CELERY_TASK_DEFAULT_QUEUE = "interactive"
+CELERY_BEAT_SCHEDULER = "copilot_site.beat:Schedule"
 CELERY_BEAT_SCHEDULE_FILENAME = str(HOME.root / "beat-schedule")
 # s; what is younger than the last checkpoint can be rewritten unseen by whoever rules the database
 AUDIT_SIGNED_EVERY_S = 300
