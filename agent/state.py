@@ -161,9 +161,7 @@ class MeantQuery(BaseModel):
 
 
 class ExploreForm(BaseModel):
-    """The form in which a question that was not read can be asked. query: what was understood of it, None for nothing. why: it was
-    not answered, in sentences for the person.
-    """
+    """The form for a question that was not read. query: what was understood of it. why: it was not answered, in sentences."""
 
     source: str
     query: LogicalQuery | None = None
