@@ -11,9 +11,9 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from authz.decision_reasons import Considered, Decision, Fate, Place
 from authz.people import GroupKind, Membership, Person
 from authz.permissions import Right
-from authz.rules import Considered, Decision, Fate, Place
 
 
 class Reason(TextChoices):

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
+from authz.decision_reasons import Held, Rulebook
 from authz.people import Person
 from authz.permissions import Right
-from authz.rules import Held, Rulebook
 
 
 @dataclass(frozen=True)

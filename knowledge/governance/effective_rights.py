@@ -1,4 +1,4 @@
-"""Which places somebody governs, and the rows behind `authz.rules` and `authz.impact`: places, documents and people of some
+"""Which places somebody governs, and the rows behind `authz.decision_reasons` and `authz.impact`: places, documents and people of some
 knowledge bases at this moment.
 
 Whoever calls has checked that the person asking governs the places; what comes back names everything in the bases.
@@ -12,11 +12,11 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
+from authz.decision_reasons import Place, Rulebook
 from authz.governing import governed, reviewed
 from authz.impact import RightsTables
 from authz.people import Person, people
 from authz.principal import Principal
-from authz.rules import Place, Rulebook
 from knowledge.models import Document, Folder, FolderKind, KnowledgeBase
 
 BASE = "base"

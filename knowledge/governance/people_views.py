@@ -18,12 +18,12 @@ from django.views.decorators.http import require_GET, require_POST
 from audit.actions import Action
 from audit.record import record
 from authz.admin_pages import admin_page, show
+from authz.decision_reasons import Place, Rulebook
 from authz.explain import Explanation, explain
 from authz.models import OrgUnit, Role
 from authz.people import Person
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rules import Place, Rulebook
 from copilot_site.lib.errors import CopilotError, NotFound
 from copilot_site.lib.forms import checked
 from knowledge.governance.changes import Membership, change_membership

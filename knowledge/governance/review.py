@@ -12,12 +12,12 @@ from django.utils.translation import gettext as _
 
 from audit.actions import Action
 from audit.record import record
+from authz.decision_reasons import Fate, Place, Rulebook
 from authz.explain import explain, path_of
 from authz.governing import is_reviewer
 from authz.people import Person, as_members, people
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rules import Fate, Place, Rulebook
 from copilot_site.lib.errors import NotFound
 from knowledge.governance.effective_rights import BASE, bases_of, reviewed_places, rulebook_of
 from knowledge.governance.parameters import Place as GovernedPlace

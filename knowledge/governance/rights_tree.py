@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from authz.decision_reasons import Fate, Place, Row, Rulebook
 from authz.permissions import Right
-from authz.rules import Fate, Place, Row, Rulebook
 from knowledge.governance.effective_rights import BASE
 
 MOST_LINES = 400  # of a page; what lies deeper is a link away

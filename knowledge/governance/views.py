@@ -12,13 +12,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from authz.admin_pages import admin_page, show
+from authz.decision_reasons import Rulebook
 from authz.explain import Explanation, explain
 from authz.governing import governed
 from authz.impact import Effects
 from authz.people import Person
 from authz.permissions import Right
 from authz.principal import Principal
-from authz.rules import Rulebook
 from authz.tokens import living_tokens_for
 from copilot_site.lib.errors import Conflict, InvalidInput
 from knowledge.governance.changes import Change, ChangeForm, carry_out

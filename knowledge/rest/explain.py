@@ -6,10 +6,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from authz.decision_reasons import Considered, Fate
 from authz.explain import Explanation, Reason, Step, StepKind
 from authz.permissions import Right
 from authz.rest.views import PrincipalView
-from authz.rules import Considered, Fate
 from authz.scopes import TokenScope
 from copilot_site.lib.openapi import operation
 from copilot_site.lib.strict_serializers import Input
