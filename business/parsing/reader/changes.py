@@ -155,7 +155,21 @@ class _Change:
         slots.require_used()
         if all(query == self.earlier for query in queries):
             raise Unread("nothing new")
-        return queries
+        return [each for query in queries for each in self._instead_or_besides(query)]
+
+    def _instead_or_besides(self, query: LogicalQuery) -> list[LogicalQuery]:
+        """“And in China?” after a question on Europe: another column of the same table, in the place of what was said or besides it."""
+        new = {each.field for each in self.slots.filters} - {each.field for each in self.earlier.filters}
+        tables = {field.partition(".")[0] for field in new}
+        in_place_of = {
+            each.field
+            for each in self.earlier.filters
+            if each.op in _LISTED and each.field.partition(".")[0] in tables and each in query.filters
+        }
+        if not in_place_of or not self.lead.contrasts:
+            return [query]
+        kept = tuple(each for each in query.filters if each.field not in in_place_of)
+        return [query.model_copy(update={"filters": kept}), query]
 
     def _narrowed(self, query: LogicalQuery) -> LogicalQuery:
         """Values in the place of those of the same column; conditions beside the others."""

@@ -9,11 +9,13 @@ from business.parsing.reader.words import LANGUAGES, words_of
 
 @dataclass(frozen=True)
 class Lead:
-    """How a question begins. goes_on: with “and”, “what about”, “那”; refers: to “them”, “those”. rest: what it says besides."""
+    """How a question begins. goes_on: with “and”, “what about”, “那”; refers: to “them”, “those”. contrasts: it asks the same of
+    something else, as “and China?” and “中国呢” do and “only China” does not. rest: what it says besides.
+    """
 
     goes_on: bool
     refers: bool
-    only: bool
+    contrasts: bool
     rest: str
 
 
@@ -48,8 +50,9 @@ def lead_of(question: str) -> Lead:
                 text = f"{text[: units[begin].begin]} {text[units[begin + size - 1].end :]}"
                 units = units_of(text)
                 break
-    rest = text.strip().removesuffix("呢").removesuffix("的话").strip()
-    return Lead(goes_on, refers, only, rest)
+    plain = text.strip()
+    rest = plain.removesuffix("呢").removesuffix("的话").strip()
+    return Lead(goes_on, refers, (goes_on or rest != plain) and not only and not refers, rest)
 
 
 @cache

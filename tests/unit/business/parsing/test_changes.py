@@ -64,6 +64,24 @@ def talk(language: str, *turns: str) -> list[str]:
         (
             "zh",
             {
+                "欧洲有多少客户？": "客户数量，地区 = 欧洲",
+                "中国呢？": "客户数量，国家 = 中国 | 客户数量，地区 = 欧洲，国家 = 中国",
+            },
+        ),
+        (
+            "en",
+            {
+                "How many customers are there in Europe?": "number of customer records, region = Europe",
+                "and in China?": (
+                    "number of customer records, country = China"
+                    " | number of customer records, region = Europe, country = China"
+                ),
+                "only Germany": "number of customer records, region = Europe, country = Germany",
+            },
+        ),
+        (
+            "zh",
+            {
                 "上个月的销售额是多少？": "销售额，时间：2026-10-01 至 2026-10-31",
                 "去年呢？": "销售额，时间：2025-10-01 至 2025-10-31 | 销售额，时间：2025-01-01 至 2025-12-31",
                 "按地区": "销售额，按地区，时间：2026-10-01 至 2026-10-31",
