@@ -13,7 +13,7 @@ from docx import Document as WordFile
 from openpyxl import load_workbook
 
 from agent.events import ToolResult
-from agent.models import AgentProfile, MadeFile
+from agent.models import AgentProfile, MadeFile, SkillVersion
 from authz.grants import take_back
 from authz.permissions import Right
 from knowledge.models import Document
@@ -52,8 +52,9 @@ def run(
 ) -> tuple[str, dict[str, Any]]:
     """What the model was told of the script's end, and the files that the API lists for whoever asked."""
     AgentProfile.objects.create(name="Reports", allowed_tools=list(ALL), is_default=True)
-    for what in ("add", "approve"):
-        call_command("skill", what, skill, username=admin.username)
+    call_command("skill", "add", skill, username=admin.username)
+    added = SkillVersion.objects.get(skill__name=skill)
+    call_command("skill", "approve", skill, sha256=added.sha256, username=admin.username)
     call_command("skill", "bind", skill, "Reports", username=admin.username)
     steps: list[Step | None] = [
         routes(),
