@@ -30,7 +30,7 @@ from authz.tokens import issue_token
 from knowledge.retrieval.engine import engine
 from knowledge.retrieval.search import Scope
 from tests.integration.agent.conversations import LEAVE
-from tests.integration.agent.modelled import DONE, modelled, routes, sent
+from tests.integration.agent.modelled import DONE, THIRTY, modelled, routes, sent
 from tests.integration.client.desk import PATIENT_S, SEARCH, SHOWN, Desk
 from tests.modelserver import says
 
@@ -212,7 +212,7 @@ def test_a_run_that_fails_is_an_error_and_no_answer(desk: Desk, monkeypatch: pyt
 
 
 def test_a_question_that_is_asked_again_or_edited_stands_on_what_was_before_it_alone(desk: Desk) -> None:
-    answers = [step for _turn in range(4) for step in (routes(), SEARCH, DONE, says("They have 30 days [1]."))]
+    answers = [step for _turn in range(4) for step in (routes(), SEARCH, DONE, says(THIRTY))]
     with openai(desk) as client, modelled(*answers) as server:
         asked(client, LEAVE)
         asked(client, LEAVE, "30 days.", "And in a calendar year?")
