@@ -18,8 +18,8 @@ LINKED = (
     ("/admin/answers/", r"/admin/answers/[^/]+/$"),
     ("/admin/audit/entry/", r"/admin/audit/entry/run/[^/]+/$"),
 )
-# Of its widgets: a name on an element that may bear none, and a combobox without one.
-DJANGO_S_OWN = ("help-tooltip", "select2")
+# Of its widgets: a name on an element that may bear none, a combobox without one, and the boxes that delete rows of an inline.
+DJANGO_S_OWN = ("help-tooltip", "select2", "thead > tr > .original", "-DELETE")
 
 
 @pytest.fixture(scope="module")

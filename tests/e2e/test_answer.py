@@ -38,7 +38,10 @@ def test_import_can_be_repeated_without_change(kubernetes: System, tmp_path: Pat
 @pytest.mark.parametrize("question", [QUESTION_ZH, QUESTION_EN])
 def test_engineer_gets_the_default_strategy_with_its_source(kubernetes: System, page: Page, question: str) -> None:
     _sign_in(page, kubernetes, "chen")
-    page.get_by_role("combobox").select_option("Kubernetes")
+    page.locator("#question").press_sequentially("@Kubernetes")
+    page.locator("#places [role=option]").first.wait_for()
+    page.keyboard.press("Enter")
+    expect(page.locator("#scope li")).to_have_count(1)
     answer = _ask(page, question)
     expect(answer.locator(".answer-text")).to_contain_text("25%")
     answer.locator("button.cite").first.click()
