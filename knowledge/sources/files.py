@@ -51,6 +51,13 @@ class Choice:
         )
 
 
+def require_not_too_large(path: str, size: int) -> None:
+    """Before a file is fetched. size: bytes, as it is listed. Raises Unreadable."""
+    if size > settings.UPLOAD_MAX_BYTES:
+        said = _("%(path)s has more than %(most)s MB.")
+        raise Unreadable(said % {"path": path, "most": settings.UPLOAD_MAX_BYTES // 1_000_000})
+
+
 def local_folder(text: str) -> Path:
     """A folder of this machine that the operator opened to sources. Raises Unreadable for any other, and for one that is not there."""
     folder = Path(text).resolve()

@@ -5,13 +5,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from django.conf import settings as django_settings
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.sources import base
 from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
-from knowledge.sources.files import Choice, local_folder
+from knowledge.sources.files import Choice, local_folder, require_not_too_large
 from knowledge.sources.rules import FILE, read_rules
 
 LEAVE_OUT = _("leave out"), _("One pattern a line, like drafts or *.tmp.md.")
@@ -57,11 +56,7 @@ class FolderConnector(base.Connector):
         if not self._is_inside(file):
             raise Unreadable(gettext("%(path)s leads out of the folder.") % {"path": item.path})
         try:
-            if file.stat().st_size > django_settings.UPLOAD_MAX_BYTES:
-                raise Unreadable(
-                    gettext("%(path)s has more than %(most)s MB.")
-                    % {"path": item.path, "most": django_settings.UPLOAD_MAX_BYTES // 1_000_000}
-                )
+            require_not_too_large(item.path, file.stat().st_size)
             return Content(file.read_bytes())
         except OSError as error:
             raise Unreadable(

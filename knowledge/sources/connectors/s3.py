@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote_plus, urlencode, urlsplit
 
-from django.conf import settings as django_settings
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -20,7 +19,7 @@ from pydantic import field_validator
 from knowledge.sources import base
 from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
 from knowledge.sources.connectors.folder import LEAVE_OUT
-from knowledge.sources.files import Choice
+from knowledge.sources.files import Choice, require_not_too_large
 from knowledge.sources.http import Client, plausible, require_safe, site_of
 from knowledge.sources.rules import FILE, read_rules
 
@@ -91,9 +90,7 @@ class S3Connector(base.Connector):
             query["continuation-token"] = token
 
     def fetch(self, item: Item) -> Content:
-        if int(item.memory.get("size", 0)) > django_settings.UPLOAD_MAX_BYTES:
-            said = gettext("%(path)s has more than %(most)s MB.")
-            raise Unreadable(said % {"path": item.path, "most": django_settings.UPLOAD_MAX_BYTES // 1_000_000})
+        require_not_too_large(item.path, int(item.memory.get("size", 0)))
         data = self._got(item.id)
         if data is None:
             raise Unreadable(gettext("%(path)s is not there any more.") % {"path": item.path})

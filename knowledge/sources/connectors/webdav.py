@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
-from django.conf import settings as django_settings
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from lxml import etree
@@ -17,7 +16,7 @@ from pydantic import field_validator
 from knowledge.sources import base
 from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
 from knowledge.sources.connectors.folder import LEAVE_OUT
-from knowledge.sources.files import Choice
+from knowledge.sources.files import Choice, require_not_too_large
 from knowledge.sources.http import Answer, Client, basic, date_of, origin_of, require_safe, shown, site_of, with_slash
 from knowledge.sources.rules import FILE, read_rules
 
@@ -95,10 +94,7 @@ class WebDavConnector(base.Connector):
                     yield self._item(entry)
 
     def fetch(self, item: Item) -> Content:
-        size = int(item.memory.get("size", 0))
-        if size > django_settings.UPLOAD_MAX_BYTES:
-            said = gettext("%(path)s has more than %(most)s MB.")
-            raise Unreadable(said % {"path": item.path, "most": django_settings.UPLOAD_MAX_BYTES // 1_000_000})
+        require_not_too_large(item.path, int(item.memory.get("size", 0)))
         answer = self._got(item.id)
         if answer.status != 200:
             raise Unreadable(gettext("%(path)s is not there any more.") % {"path": item.path})
