@@ -11,7 +11,8 @@ from copilot_site.embedded.services import announce
 
 announce()  # before the settings are read: a beat started by hand beside a running `up`
 
-app = Celery("copilot", fixups=[])  # Celery's own would load every app of Django
+# Celery's own fixup would load every app of Django. Who only imports this keeps the app that it has.
+app = Celery("copilot", fixups=[], set_as_current=False)
 app.config_from_object("copilot_site.settings", namespace="CELERY")
 
 

@@ -4,6 +4,9 @@ import dbm
 import shelve
 from pathlib import Path
 
+from celery import current_app
+
+from copilot_site import celery
 from copilot_site.beat import Schedule, app
 
 
@@ -17,3 +20,7 @@ def test_a_file_whose_entries_were_cut_short_is_begun_anew(tmp_path: Path) -> No
     schedule.setup_schedule()
     assert "heartbeat" in schedule.schedule
     schedule.close()
+
+
+def test_its_app_does_not_take_the_place_of_the_app_that_has_the_tasks() -> None:
+    assert current_app._get_current_object() is celery.app
