@@ -64,6 +64,8 @@ class SignIn(LoginView):
         answer = super().form_invalid(form)
         if form.has_error(NON_FIELD_ERRORS, "throttled"):
             answer.status_code = 429
+        if form.has_error(NON_FIELD_ERRORS, "unavailable"):
+            answer.status_code = 503
         return answer
 
 
