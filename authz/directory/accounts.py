@@ -21,6 +21,7 @@ from authz.principal import Principal
 from authz.tokens import withdraw_token
 from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
 
+ID_LENGTH = 250  # of the column
 LENGTHS = {"username": 150, "first_name": 150, "last_name": 150, "email": 254}  # of Django's columns
 
 
@@ -45,6 +46,14 @@ def kept_by(directory: Directory) -> QuerySet[DirectoryAccount]:
     return rows.filter(user__is_superuser=False, user__service_account=None)
 
 
+def may_provision(principal: Principal) -> bool:
+    """May a token of this person keep accounts and groups? Superusers, and holders of `authz.provision`; not through a folder's token."""
+    if principal.is_nobody or principal.folder_id is not None:
+        return False
+    user = User.objects.filter(pk=principal.user_id, is_active=True).first()
+    return user is not None and user.has_perm("authz.provision")
+
+
 @transaction.atomic
 def create(by: Principal | None, directory: Directory, known: Known, *, is_active: bool = True) -> DirectoryAccount:
     """Make an account without any right and without a password of ours.
@@ -53,6 +62,7 @@ def create(by: Principal | None, directory: Directory, known: Known, *, is_activ
     """
     with connection.cursor() as cursor:  # two first sign-ins of one person: one after the other
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('directory accounts', 0))")
+    _require_fits(known)
     _require_free(known.username)
     user = User(**known.fields(), is_active=is_active)
     user.set_unusable_password()
@@ -68,6 +78,7 @@ def create(by: Principal | None, directory: Directory, known: Known, *, is_activ
 def update(by: Principal | None, account: DirectoryAccount, known: Known) -> bool:
     """Make name and address what the directory says; were they different? Raises InvalidInput, Conflict as `create`."""
     user = _locked(account)
+    _require_fits(known)
     if user.username != known.username:
         _require_free(known.username, besides=user)
     changed = [name for name, value in known.fields().items() if getattr(user, name) != value]
@@ -118,12 +129,26 @@ def resume(by: Principal | None, account: DirectoryAccount) -> bool:
     return True
 
 
+@transaction.atomic
+def remove(by: Principal | None, account: DirectoryAccount) -> None:
+    """Delete the account with its grants, memberships, tokens and conversations, as an administrator would."""
+    user = _locked(account)
+    record(by, Action.USER_DELETED, user, detail={"directory": account.directory})
+    user.delete()
+
+
 def _locked(account: DirectoryAccount) -> User:
     """The account as it is now. Raises NotFound where somebody made it an administrator of the system meanwhile."""
     user = User.objects.select_for_update().filter(pk=account.user_id, is_superuser=False).first()
     if user is None:
         raise NotFound(_("There is no such account, or the directory does not keep it."))
     return user
+
+
+def _require_fits(known: Known) -> None:
+    """Raises InvalidInput for an id that no column takes: cut short, it would be another one's."""
+    if len(known.external_id) > ID_LENGTH:
+        raise InvalidInput(_("An id has at most %(most)s characters.") % {"most": ID_LENGTH})
 
 
 def _require_free(username: str, *, besides: User | None = None) -> None:
@@ -134,5 +159,5 @@ def _require_free(username: str, *, besides: User | None = None) -> None:
         raise InvalidInput(problem.messages[0]) from problem
     if not 0 < len(username) <= LENGTHS["username"]:
         raise InvalidInput(_("A name has 1 to %(most)s characters.") % {"most": LENGTHS["username"]})
-    if User.objects.filter(username__iexact=username).exclude(pk=besides.pk if besides else None).exists():
+    if User.objects.filter(username__iexact=username).exclude(pk=besides.pk if besides else 0).exists():
         raise Conflict(_("There is an account “%(name)s” already. Choose another name.") % {"name": username})

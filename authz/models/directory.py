@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Directory(models.TextChoices):
-    LDAP = "ldap", _("LDAP")
-    SCIM = "scim", _("SCIM")
+    LDAP = "ldap", "LDAP"
+    SCIM = "scim", "SCIM"
 
 
 class DirectoryAccount(models.Model):

@@ -22,16 +22,18 @@ class Command(BaseCommand):
         )
 
     def handle(self, *, action: str, **options: Any) -> None:
-        if not settings.LDAP:
+        if settings.LDAP is None:
             raise CommandError("No directory is set up: set COPILOT_LDAP_URL (docs/how-to/connect-a-directory.md).")
-        with one_sentence():
-            getattr(self, f"_{action}")(**options)
+        from authz.directory.ldap_client import LdapSettings
 
-    def _show(self, *, username: str, **_options: Any) -> None:
-        from authz.directory.ldap_client import LdapSettings, opened
+        with one_sentence():
+            getattr(self, f"_{action}")(LdapSettings(**settings.LDAP), **options)
+
+    def _show(self, given: Any, *, username: str, **_options: Any) -> None:
+        from authz.directory.ldap_client import opened
         from authz.directory.ldap_people import values_of
 
-        with opened(LdapSettings(**settings.LDAP)) as directory:
+        with opened(given) as directory:
             entry = directory.named(username)
             if entry is None:
                 raise CommandError(f"The directory finds nobody called {username!r} among those who may sign in.")
@@ -40,11 +42,10 @@ class Command(BaseCommand):
             for value in sorted(values_of(directory, entry)):
                 self.stdout.write(f"value for claim mappings: {value}")
 
-    def _sync(self, *, even_if_most_are_gone: bool, **_options: Any) -> None:
-        from authz.directory.ldap_client import LdapSettings
+    def _sync(self, given: Any, *, even_if_most_are_gone: bool, **_options: Any) -> None:
         from authz.directory.ldap_people import sync
 
-        done = sync(LdapSettings(**settings.LDAP), even_if_most_are_gone=even_if_most_are_gone)
+        done = sync(given, even_if_most_are_gone=even_if_most_are_gone)
         if done is None:
             raise CommandError("Another look at the directory is under way; try again when it is over.")
         self.stdout.write(

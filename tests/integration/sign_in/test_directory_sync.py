@@ -68,11 +68,11 @@ def test_rights_follow_the_groups_of_the_directory_and_end_with_them(directory: 
     base = DirectoryAccount.objects.get(user=mei)
     assert base.directory == Directory.LDAP
     dn = "uid={},ou=people,dc=evenkeel,dc=example"
-    group = directory.add_group("hr", dn.format("mei"))
+    inside = directory.add_group("hr", dn.format("mei"))
     directory.add_group("ops", dn.format("mei"), dn.format("tao"))
     run("sync")
     assert (visible(mei), visible(tao)) == ({"Salaries", "Runbooks"}, {"Runbooks"})
-    directory.change(group, {"member": dn.format("tao")})
+    directory.change(inside, {"member": dn.format("tao")})
     run("sync")
     assert (visible(mei), visible(tao)) == ({"Runbooks"}, {"Salaries", "Runbooks"})
     directory.delete(dn.format("tao"))
