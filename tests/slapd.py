@@ -30,6 +30,7 @@ TLSCACertificateFile {certificate}
 TLSCertificateFile {certificate}
 TLSCertificateKeyFile {certificate}
 security simple_bind=128
+allow bind_anon_dn
 database mdb
 suffix {suffix}
 rootdn {admin}
@@ -110,7 +111,10 @@ class Slapd:
 
 @contextmanager
 def running_slapd(folder: Path) -> Iterator[Slapd]:
-    """A fresh directory below `folder`, with a place for people, one for groups and the account that reads."""
+    """A fresh directory below `folder`, with a place for people, one for groups and the account that reads.
+
+    As Active Directory does, it takes an empty password for anonymous, and says yes.
+    """
     certificate = make_certificate(folder, "127.0.0.1")
     (folder / "data").mkdir()
     conf = folder / "slapd.conf"

@@ -8,10 +8,12 @@ from django.test import Client
 
 from audit.actions import Action
 from audit.models import Entry
+from authz.directory.accounts import Known, end, remove, update
 from authz.models import DirectoryAccount
 from authz.principal import Principal
 from authz.scopes import TokenScope
 from authz.tokens import issue_token
+from copilot_site.lib.errors import NotFound
 from tests.factories import make_user
 from tests.integration.scim.program import USER, Program
 from tests.integration.sign_in.browser import is_in
@@ -143,6 +145,35 @@ def test_a_change_on_an_old_state_is_refused_and_one_that_was_read_need_not_be_r
     assert scim.patch(f"Users/{pk}", change, **{"If-Match": old}).status_code in {200, 204}
     refused = scim.patch(f"Users/{pk}", change | {"value": "Li"}, **{"If-Match": old})
     assert (refused.status_code, user_of(pk).last_name) == (412, "Lin")
+
+
+def test_what_changed_between_reading_and_writing_is_not_written_over(provider_account: Any, scim: Program) -> None:
+    from scim2_models import PreconditionFailedException
+
+    from authz.scim.service import service
+    from authz.scim.storage import RowStorage
+
+    pk = scim.make_user("mei")
+    storage, kind = RowStorage(Principal.of(provider_account.user)), service().provider.resource_types[0]
+    read = storage.get(kind, pk)
+    assert read.meta is not None
+    scim.patch(f"Users/{pk}", {"op": "replace", "path": "name.familyName", "value": "Lin"})
+    for write in (
+        lambda old: storage.update(kind, read, expected_version=old),
+        lambda old: storage.delete(kind, pk, expected_version=old),
+    ):
+        with pytest.raises(PreconditionFailedException):
+            write(read.meta.version)
+    assert user_of(pk).last_name == "Lin"
+
+
+def test_who_became_an_administrator_meanwhile_is_not_touched(scim: Program) -> None:
+    account = DirectoryAccount.objects.get(pk=scim.make_user("mei"))
+    User.objects.filter(pk=account.user_id).update(is_superuser=True)
+    for change in (end, remove, lambda by, row: update(by, row, Known("", "other"))):
+        with pytest.raises(NotFound):
+            change(None, account)
+    assert (user_of(str(account.pk)).is_active, user_of(str(account.pk)).username) == (True, "mei")
 
 
 def test_who_is_ours_or_governs_the_system_is_neither_shown_nor_touched(scim: Program) -> None:

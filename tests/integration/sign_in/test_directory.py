@@ -64,12 +64,18 @@ def test_somebody_new_comes_in_with_the_directory_s_password_and_has_an_account_
 
 @pytest.mark.parametrize("password", ["wrong", " ", ""])
 def test_a_wrong_password_and_none_open_nothing_and_make_no_account(directory: Slapd, password: str) -> None:
+    from authz.directory.ldap_client import LdapSettings, opened, proves
+
     directory.add_person(f"wen{len(password)}", password=PASSWORD)
     client, answer = sign_in(f"wen{len(password)}", password)
     assert (answer.status_code, is_in(client)) == (200, False)
     assert "The name or the password is not right." in plain(answer.content)
     assert not User.objects.exists()
     assert authenticate(None, username=f"wen{len(password)}", password=password) is None
+    given = LdapSettings(**directory.settings())
+    with opened(given) as known:
+        entry = known.named(f"wen{len(password)}")
+    assert (proves(given, entry, password), proves(given, entry, PASSWORD)) == (False, True)
 
 
 @pytest.mark.parametrize(
