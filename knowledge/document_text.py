@@ -210,7 +210,9 @@ def _passages(principal: Principal, version: DocumentVersion, blocks: Sequence[P
     if not blocks:
         return ()
     inside = {"start__gte": blocks[0].start, "start__lt": blocks[-1].end}
-    return list(Chunk.objects.visible_to(principal).filter(version=version, **inside).order_by("position"))
+    return list(
+        Chunk.objects.visible_to(principal).filter(version=version, is_retired=False, **inside).order_by("position")
+    )
 
 
 def _span(parsed: ParsedDocument, chunk: Chunk, within: Span | None) -> Span:

@@ -110,7 +110,8 @@ def passage(principal: Principal, chunk_id: UUID) -> ShownPassage:
 
 def passages_of(principal: Principal, document: Document) -> list[ShownPassage]:
     """All passages of the version that answers, in order."""
-    rows = Chunk.objects.permitted(principal, Right.VIEW, version_id=document.current_version_id, document=document)
+    lookup = {"version_id": document.current_version_id, "document": document, "is_retired": False}
+    rows = Chunk.objects.permitted(principal, Right.VIEW, **lookup)
     return [shown(row) for row in rows.select_related("document").order_by("position")]
 
 

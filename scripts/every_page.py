@@ -74,6 +74,7 @@ ADMINISTRATORS = (
     Place("connection", "/admin/business/datasource/", (SOURCE, r"/connection/$")),
     Place("base", "/admin/knowledge/knowledgebase/", (r"/admin/knowledge/knowledgebase/[^/]+/change/",)),
     Place("graph-of-base", "/admin/knowledge/knowledgebase/", (r"^/admin/graph/[^/]+/$",)),
+    Place("passages-of-base", "/admin/knowledge/knowledgebase/", (r"^/admin/passages/[^/]+/$",)),
     Place("assistant", "/admin/agent/agentprofile/", (r"/admin/agent/agentprofile/[^/]+/change/",)),
 )  # fmt: skip
 

@@ -39,7 +39,7 @@ class LexicalPeer:
         import bm25s
 
         rows = Chunk.objects.visible_to(reader).filter(
-            knowledge_base=corpus.base, version_id=F("document__current_version_id")
+            knowledge_base=corpus.base, version_id=F("document__current_version_id"), is_retired=False
         )
         passages = [shown(row) for row in rows.select_related("document")]
         self.documents = np.array([corpus.external_ids[passage.document_id] for passage in passages])
