@@ -79,7 +79,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class Source:
-    """The passage behind a citation."""
+    """The passage behind a citation. successor: the document that holds instead of its own, where the person may see it."""
 
     document: Document
     chunk: Chunk
@@ -89,6 +89,7 @@ class Source:
     image: PageImage | None
     origin: Origin | None = None
     waits_for_approval: bool = False
+    successor: Document | None = None
 
 
 def open_document(
@@ -172,8 +173,16 @@ def open_source(principal: Principal, base_id: UUID, chunk_id: UUID, span: Span 
         body=as_html(blocks, cited if span else None, heading_from=3),
         image=image,
         origin=origin_of(principal, document, chunk.heading_path),
+        successor=successor_of(principal, document),
         waits_for_approval=version.approved_at is None and document.knowledge_base.is_approval_wanted,
     )
+
+
+def successor_of(principal: Principal, document: Document) -> Document | None:
+    """The document that holds instead of this one, where this person may see it."""
+    if document.superseded_by_id is None:
+        return None
+    return Document.objects.visible_to(principal).filter(pk=document.superseded_by_id).first()
 
 
 def open_page(principal: Principal, document_id: UUID, version_number: int, page: int) -> bytes:

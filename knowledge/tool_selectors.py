@@ -26,7 +26,7 @@ from knowledge.models import (
 )
 from knowledge.retrieval.conditions import holds
 from knowledge.retrieval.plan import Scope
-from knowledge.selectors import ShownPassage, shown
+from knowledge.selectors import SHOWN_WITH, ShownPassage, shown
 
 PATTERN_LENGTH = 200  # characters of a regular expression
 SPREADSHEETS = (".xlsx", ".csv", ".tsv")
@@ -90,7 +90,7 @@ def _answering(principal: Principal, scope: Scope) -> QuerySet[Chunk]:
     return (
         Chunk.objects.visible_to(principal)
         .filter(_within(scope, "document__"), version_id=F("document__current_version_id"), is_retired=False)
-        .select_related("document")
+        .select_related(*SHOWN_WITH)
     )
 
 
