@@ -13,6 +13,7 @@ from authz.principal import Principal
 from knowledge.ingestion.stages import load_parsed
 from knowledge.library import versions_of
 from knowledge.models import Chunk, Document, DocumentVersion, ParseStatus
+from knowledge.office_preview import Preview, preview_of
 from knowledge.page_images import PAGED_TYPES, marked_page, page_png
 from knowledge.parsers.base import Box, ParsedDocument
 from knowledge.parsers.marks import PageMarks
@@ -49,7 +50,7 @@ class Reader:
 
     part, part_count: from 1; of a PDF they are its pages. passages: those that begin in this part.
     unseen, unseen_count: what people do not see of this part in the original, kept apart. is_recognised: whether some of it was read
-    from a picture.
+    from a picture. preview: of an office file, in place of `body`.
     """
 
     document: Document
@@ -62,6 +63,7 @@ class Reader:
     unseen_count: int = 0
     is_recognised: bool = False
     image: PageImage | None = None
+    preview: Preview | None = None
     passages: Sequence[Chunk] = ()
     cited: Chunk | None = None
     is_citation_gone: bool = False
@@ -129,6 +131,7 @@ def open_document(
         part=index + 1,
         part_count=len(found),
         body=as_html(blocks, span, anchor="" if has_image else "cited"),
+        preview=preview_of(version.mime_type, blocks, span),
         unseen=as_html([Placed(block, 0) for block in unseen], heading_from=3),
         unseen_count=len(unseen),
         is_recognised=any(block.block.is_recognised for block in blocks),
