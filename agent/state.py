@@ -262,11 +262,6 @@ class Finding:
         return self.item.type == "sql_result"
 
     @property
-    def is_unapproved(self) -> bool:
-        """Whether it is a passage that waits for approval."""
-        return self.passage is not None and self.passage.is_unapproved
-
-    @property
     def queried(self) -> Queried | None:
         """What of a data source it stands on; None for what stands in a document or nowhere."""
         source = self.item.source

@@ -39,6 +39,7 @@ def bases(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         "may_make": may_make_bases(principal),
         "find_form": FindForm(),
         "reviews_due": library.reviews_due(principal),
+        "is_keeper": library.is_keeper(principal),
     }
     return render(request, "knowledge/bases.html", context)
 

@@ -17,7 +17,7 @@ from agent.attribution.check import Evidence, check_cited
 from agent.attribution.disagreement import tell_disagreements, with_disagreements
 from agent.attribution.judge import judged
 from agent.attribution.sentences import CitedStatement, Sentences
-from agent.attribution.standing import tell_unapproved
+from agent.attribution.standing import is_unapproved, tell_unapproved
 from agent.attribution.verdict import Verdict
 from agent.cited_answer import CitedAnswer, CitedPage, CitedQuery, CitedSentence, CitedSpan
 from agent.events import Answer, KnowledgeReference, QueryReference, References
@@ -303,7 +303,7 @@ class Writer:
         left = int(self.run.model.context_tokens * EVIDENCE_SHARE)
         chosen: dict[int, Finding] = {}
         for finding in sorted(
-            self.run.findings.values(), key=lambda each: (each.outside is not None, each.is_unapproved)
+            self.run.findings.values(), key=lambda each: (each.outside is not None, is_unapproved(each))
         ):
             left -= count_tokens(finding.item.text) + 40
             if left < 0 or len(chosen) == MOST_EVIDENCE:
@@ -320,10 +320,10 @@ class Writer:
             system = f"{system}\n{run.use(prompt(f'tone_{run.profile.tone}', language))}"
         if any(finding.outside for finding in self.evidence.values()):
             system = f"{system}\n{run.use(prompt('answer_outside', language))}"
-        if any(finding.is_unapproved for finding in self.evidence.values()):
+        if any(is_unapproved(finding) for finding in self.evidence.values()):
             system = f"{system}\n{run.use(prompt('answer_unapproved', language))}"
         blocks = [
-            fenced(finding.item, number=number, is_unapproved=finding.is_unapproved)
+            fenced(finding.item, number=number, is_unapproved=is_unapproved(finding))
             for number, finding in self.evidence.items()
         ]
         if run.workings:

@@ -10,7 +10,7 @@ from django.utils.translation import override
 
 from agent import texts
 from agent.cited_answer import CitedAnswer, CitedSentence, CitedSpan
-from agent.state import Run
+from agent.state import Finding, Run
 from knowledge.selectors import ShownPassage
 
 Passages = Mapping[UUID, ShownPassage]
@@ -46,6 +46,11 @@ def tell_unapproved(run: Run, answer: CitedAnswer, passages: Passages) -> None:
         with override(run.language):
             text = texts.SOURCE_UNAPPROVED if len(waiting) == 1 else texts.SOURCES_UNAPPROVED
             run.tell(str(text) % {"numbers": ", ".join(waiting)})
+
+
+def is_unapproved(finding: Finding) -> bool:
+    """Whether it is a passage that waits for approval."""
+    return finding.passage is not None and finding.passage.is_unapproved
 
 
 def _waits(span: CitedSpan, passages: Passages) -> bool:

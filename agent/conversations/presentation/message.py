@@ -205,6 +205,7 @@ class ShownMessage:
     rating: str = ""
     fault: str = ""
     comment: str = ""
+    is_shown_to_keepers: bool = False
     parent_id: UUID | None = None
     branches: Branches | None = None
     around: Around | None = None
