@@ -90,7 +90,8 @@ class ConfluenceConnector(base.Connector):
         headers = basic(settings.username, reading.secret)
         if reading.secret and not settings.username:
             headers = {"Authorization": f"Bearer {reading.secret}"}
-        self._client = Client(settings.url, headers={**headers, "Accept": "application/json"}, pace=reading.pace)
+        headers = {**headers, "Accept": "application/json"}
+        self._client = Client(settings.url, headers=headers, pace=reading.pace, follows_elsewhere=False)
         self._pages: list[_Page] | None = None
         self._missed: list[Missed] = []
         self._home = ""
