@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models.functions import Lower
+from django.utils.translation import gettext as _
 
 PART = 1_000  # addresses of one statement
 
@@ -23,6 +25,20 @@ class Readers:
     def within(self, other: "Readers") -> "Readers":
         """Who may read both: groups that both name, and the people of today who are in both."""
         return Readers(self.people() & other.people(), self.groups & other.groups)
+
+
+def checked_pairs(lines: list[str]) -> list[str]:
+    """Lines of `a name there = a name here`, for a field of settings. Raises ValueError for others."""
+    if any("=" not in each for each in lines):
+        raise ValueError(_("write each as a name there, = and a name here"))
+    return lines
+
+
+def group_here(lines: list[str], *names: Any) -> str | None:
+    """What a group is called here by such lines, known there by one of these names: "" for nobody; None where nothing is said of it."""
+    pairs = [each.partition("=") for each in lines]
+    known = {there.strip().casefold(): here.strip() for there, _sign, here in pairs}
+    return next((known[str(each).casefold()] for each in names if str(each or "").casefold() in known), None)
 
 
 def usernames_with(addresses: Iterable[str]) -> frozenset[str]:

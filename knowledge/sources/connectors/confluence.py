@@ -16,11 +16,10 @@ from knowledge.sources.answers import dug, read_json
 from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
 from knowledge.sources.http import Client, basic, require_safe, site_of, with_slash
 from knowledge.sources.readers import Readers, username_with
-from knowledge.sources.rules import folder_path
-from knowledge.sources.wiki_pages import document_of, sections_of_html
+from knowledge.sources.rules import prefixes_of
+from knowledge.sources.wiki_pages import document_of, name_of, sections_of_html
 
 PAGES_A_REQUEST = 50
-LONGEST_NAME = 120  # characters of one part of a path
 _RESTRICTED = "restrictions.read.restrictions"
 _EXPANDED = f"version,ancestors,{_RESTRICTED}.user,{_RESTRICTED}.group"
 
@@ -86,8 +85,8 @@ class ConfluenceConnector(base.Connector):
         found = {"": self._space_readers()}
         for page in sorted(pages, key=lambda page: len(page.folders)):
             if page.readers is not None:
-                above = [found[each] for each in _prefixes(page.folders) if each in found]
-                found[_prefixes(page.folders)[-1]] = reduce(Readers.within, above, page.readers)
+                above = [found[each] for each in prefixes_of(page.folders) if each in found]
+                found[prefixes_of(page.folders)[-1]] = reduce(Readers.within, above, page.readers)
         return [Access(prefix, readers.users, readers.groups) for prefix, readers in found.items()]
 
     def listing(self) -> Iterator[Item | Missed]:
@@ -140,8 +139,8 @@ class ConfluenceConnector(base.Connector):
             more = following if following != more else ""
 
     def _page(self, page: Mapping[str, Any]) -> _Page:
-        name, readers = _name(page["title"]), self._restriction(page)
-        folders = tuple(_name(each["title"]) for each in page["ancestors"] if str(each["id"]) != self._home)
+        name, readers = name_of(page["title"]), self._restriction(page)
+        folders = tuple(name_of(each["title"]) for each in page["ancestors"] if str(each["id"]) != self._home)
         if readers is not None and str(page["id"]) != self._home:
             folders = (*folders, name)
         link = str(dug(page, "_links", "webui") or "").lstrip("/")
@@ -215,11 +214,6 @@ class ConfluenceConnector(base.Connector):
         return said
 
 
-def _prefixes(folders: tuple[str, ...]) -> list[str]:
-    """The paths of the folders that a page lies in, from the top, "" first; with its own."""
-    return [folder_path("/".join(folders[:count])) for count in range(len(folders) + 1)]
-
-
 def _is_viewing(operation: Mapping[str, Any]) -> bool:
     name = operation.get("operation") or operation.get("operationKey") or operation.get("key")
     return name == "read" and (operation.get("targetType") or operation.get("target")) == "space"
@@ -231,10 +225,6 @@ def _subjects(permission: Mapping[str, Any], kind: str) -> list[Mapping[str, Any
     if isinstance(subject, dict):
         return [subject] if subject.get("type") == kind else []
     return list(dug(permission, "subjects", kind, "results") or [])
-
-
-def _name(title: Any) -> str:
-    return str(title).replace("/", "-").strip()[:LONGEST_NAME] or "_"
 
 
 base.connectors.add("confluence", ConfluenceConnector)

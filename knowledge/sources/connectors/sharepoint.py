@@ -19,7 +19,7 @@ from knowledge.sources.connectors.folder import LEAVE_OUT
 from knowledge.sources.files import Choice, require_not_too_large
 from knowledge.sources.http import plausible, require_safe, site_of
 from knowledge.sources.microsoft_graph import Drive, DriveItem, Graph, NotThere, read_drive
-from knowledge.sources.readers import Readers, username_with, usernames_with
+from knowledge.sources.readers import Readers, checked_pairs, group_here, username_with, usernames_with
 from knowledge.sources.rules import folder_path
 
 DEEPEST = 200  # folders below one another: a path has 400 characters
@@ -74,9 +74,7 @@ class SharePointSettings(base.Settings):
     @field_validator("groups")
     @classmethod
     def _are_pairs(cls, groups: list[str]) -> list[str]:
-        if any("=" not in each for each in groups):
-            raise ValueError(gettext("write each as a name there, = and a name here"))
-        return groups
+        return checked_pairs(groups)
 
     @model_validator(mode="after")
     def _is_one_place(self) -> "SharePointSettings":
@@ -87,12 +85,6 @@ class SharePointSettings(base.Settings):
     @property
     def address(self) -> str:
         return f"{site_of(self.login)} {self.tenant} {self.client_id} {site_of(self.url)}"
-
-    def group_here(self, *names: Any) -> str | None:
-        """What a group is called here; None where nothing is said of it."""
-        pairs = [each.partition("=") for each in self.groups]
-        known = {there.strip().casefold(): here.strip() for there, _sign, here in pairs}
-        return next((known[str(each).casefold()] for each in names if str(each or "").casefold() in known), None)
 
 
 class SharePointConnector(base.Connector):
@@ -235,9 +227,8 @@ class SharePointConnector(base.Connector):
             for each in _identities(said):
                 group = each.get("siteGroup") or each.get("group")
                 if isinstance(group, dict):
-                    here = self._settings.group_here(
-                        group.get("email"), *([group.get("displayName")] if each.get("siteGroup") else [])
-                    )
+                    names = [group.get("email"), *([group.get("displayName")] if each.get("siteGroup") else [])]
+                    here = group_here(self._settings.groups, *names)
                     groups |= {here} if here else set()
                     users |= self._people_of(each) if here is None else set()
                 else:
