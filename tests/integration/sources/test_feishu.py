@@ -1,14 +1,17 @@
 """A wiki space of Feishu as a source, against a server that follows the published documentation of its open API."""
 
+import io
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
 
 from copilot_site.lib.errors import InvalidInput
-from knowledge.models import Folder, RunState, Source
+from knowledge.models import Folder, KnowledgeBase, RunState, Source
 from knowledge.sources.base import Unreadable
 from knowledge.sources.reading import checked_settings, preview
 from knowledge.sources.services import save_source
@@ -209,6 +212,41 @@ def test_calls_that_come_too_often_wait_as_long_as_they_are_told(
     run = read(source)
     assert (run.state, counts(run)) == (RunState.FAILED, {})
     assert "called too often" in run.problem
+
+
+def test_at_the_page_it_is_tried_with_rights_and_made_with_its_secret_sealed(
+    wiki: Wiki, where: dict[str, Any], base: KnowledgeBase, people: list[User]
+) -> None:
+    client = Client()
+    client.force_login(make_user("root", is_superuser=True))
+    wiki.members.append({"member_type": "openchat", "member_id": "oc_all", "type": "chat"})
+    form = {f"set_{name}": value for name, value in where.items()} | {
+        "name": "Wiki", "base": str(base.pk), "path": "Wiki", "secret": SECRET, "set_groups": "oc_all = Sales\nod-1 =",
+        "every_minutes": "60", "most_per_minute": "0", "grace_hours": "24", "takes_rights": "on", "is_active": "on",
+    }  # fmt: skip
+    shown = client.post("/admin/sources/new/feishu/", {**form, "set_groups": "", "try": ""}).content.decode()
+    assert "6 pages would come" in shown
+    assert "Who belongs to “oc_all” (openchat) is not told" in shown
+    assert not Source.unscoped.exists()
+    assert client.post("/admin/sources/new/feishu/", {**form, "save": ""}).status_code == 302
+    source = Source.unscoped.get()
+    assert source.settings["groups"] == ["oc_all = Sales", "od-1 ="]
+    assert SECRET not in f"{source.encrypted_secret} {source.settings}"
+    assert counts(read(source)) == {"added": 6}
+    assert who_sees(source, "指南.md", people) == {"chen", "lin", "mia"}
+
+
+def test_from_the_command_line_and_by_api(wiki: Wiki, where: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    given = [f"--set={name}={value}" for name, value in where.items()]
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{SECRET}\n"))
+    said = io.StringIO()
+    call_command("source", "try", "feishu", *given, "--secret", stdout=said)
+    assert "6 pages would come" in said.getvalue()
+    client = Client()
+    client.force_login(make_user("root", is_superuser=True))
+    body = {"kind": "feishu", "settings": where, "secret": SECRET}
+    answer = client.post("/api/v1/sources/try", body, content_type="application/json")
+    assert (answer.status_code, answer.json()["count"]) == (200, 6)
 
 
 def test_a_wrong_secret_a_wrong_space_and_another_server_say_so(
