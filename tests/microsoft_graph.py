@@ -64,7 +64,7 @@ class Entry:
 class Tenant:
     """log: ids in the order in which they changed. oldest: tokens before it are forgotten. is_hierarchical: whether the application
     may see sharing as a hierarchy. links, content: the roots of its links and downloads. throttled: answers 429 that are still
-    given. people: members of groups.
+    given. people: members of groups. vanished: what is gone since the changes were told.
     """
 
     url: str
@@ -74,6 +74,7 @@ class Tenant:
     is_hierarchical: bool = True
     throttled: int = 0
     people: dict[str, list[str]] = field(default_factory=dict)
+    vanished: str = ""
     links: str = ""
     content: str = ""
     asked: list[str] = field(default_factory=list)
@@ -131,7 +132,7 @@ class Tenant:
             )
         else:
             found = self.entries.get(ROOT if path == "root" else path.split("/")[1])
-        if found is None:
+        if found is None or found.id == self.vanished:
             return 404, {"error": {"code": "itemNotFound"}}
         if path.endswith("/permissions"):
             return 200, {"value": self._effective(found)}

@@ -133,7 +133,7 @@ class SharePointConnector(base.Connector):
                 name = item.name if item.is_folder else _apart(item, beside)
                 prefix = folder_path(f"{prefixes[-1]}/{name}")
                 if item.id not in seen and (item.is_shared or not drive.is_hierarchical):
-                    readers = self._readers(item.id)
+                    readers = self._readers_now(item)
                     if readers != next(found[each] for each in reversed(prefixes) if each in found):
                         found[prefix] = readers
                         if not item.is_folder:
@@ -220,6 +220,13 @@ class SharePointConnector(base.Connector):
             memory={"size": file.size},
         )
 
+    def _readers_now(self, item: DriveItem) -> Readers:
+        """Nobody for what is gone since it was listed."""
+        try:
+            return self._readers(item.id)
+        except NotThere:
+            return Readers()
+
     def _readers(self, item_id: str) -> Readers:
         """Whom its permissions let read, those from above included. A link for everybody who has it lets nobody in here."""
         users, groups = set[str](), set[str]()
@@ -258,17 +265,21 @@ class SharePointConnector(base.Connector):
         """By the e-mail address, which is looked up where it is not told; "" for whom it does not tell apart here."""
         address = str(dug(identity, "user", "email") or dug(identity, "siteUser", "email") or "")
         user_id = str(dug(identity, "user", "id") or "")
-        if address or not user_id:
-            return username_with(address)
-        if user_id not in self._names:
-            try:
-                said = self._graph.ask(f"users/{quote(user_id, safe='')}?$select=mail")
-            except Passing:
-                raise
-            except Unreadable:  # somebody who left, or nobody that this application may look up
-                said = {}
-            self._names[user_id] = username_with(str(said.get("mail") or ""))
-        return self._names[user_id]
+        key = address or user_id
+        if key not in self._names:
+            self._names[key] = username_with(address or self._address_of(user_id))
+        return self._names[key]
+
+    def _address_of(self, user_id: str) -> str:
+        """ "" for somebody who left, and where this application may look up nobody."""
+        if not user_id:
+            return ""
+        try:
+            return str(self._graph.ask(f"users/{quote(user_id, safe='')}?$select=mail").get("mail") or "")
+        except Passing:
+            raise
+        except Unreadable:
+            return ""
 
 
 def _identities(permission: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -236,6 +236,36 @@ def test_a_group_whose_members_are_not_told_is_named_and_can_be_said(
     assert who_sees(ruled, "start.md", people) == {"mia"}
 
 
+def test_a_group_of_the_directory_is_said_by_its_address_and_not_by_a_name_that_others_may_have(
+    ruled: Source, tenant: Tenant, people: list[User]
+) -> None:
+    tenant.people["Members"] = ["chen"]
+    tenant.change(ROOT, permissions=[granted(group("Members"))])
+    for name, expected in (("Members", {"chen"}), ("members@example.com", {"mia"})):
+        ruled.settings = {**ruled.settings, "groups": [f"{name} = Sales"]}
+        save_source(None, ruled)
+        read(ruled)
+        assert who_sees(ruled, "start.md", people) == expected
+
+
+def test_what_was_kept_before_sharing_was_told_as_a_hierarchy_is_not_taken_for_inherited(
+    ruled: Source, tenant: Tenant, people: list[User]
+) -> None:
+    tenant.is_hierarchical = False
+    tenant.change("01DEPLOY", permissions=[granted(user("chen"))])
+    read(ruled)
+    tenant.is_hierarchical = True
+    assert counts(read(ruled)) == {"unchanged": 3}
+    assert who_sees(ruled, "Rules/deploy (md)/deploy.md", people) == {"chen"}
+
+
+def test_what_vanishes_while_it_is_read_costs_itself_alone(ruled: Source, tenant: Tenant, people: list[User]) -> None:
+    tenant.is_hierarchical = False
+    tenant.vanished = "01START"
+    assert counts(read(ruled)) == {"added": 2, "failed": 1}
+    assert who_sees(ruled, "Rules/deploy.md", people) == {"chen", "lin"}
+
+
 def test_a_folder_that_is_called_like_that_of_a_file_is_not_mistaken_for_it(
     ruled: Source, tenant: Tenant, people: list[User]
 ) -> None:
