@@ -75,7 +75,7 @@ class _Head(HeadParts):
         self._require_sense(filters)
         related, having = self._thresholds()
         filters = (*filters, *self._missing())
-        related += self._related()
+        filters, related = self._belonging(filters, [*related, *slots.related])
         if related and slots.rank_role in ("latest", "earliest"):
             raise Unread("the latest of what")
         self._leftover()
@@ -108,17 +108,25 @@ class _Head(HeadParts):
                 raise Unread("the first by what")
             slots.use(measures[0])
             by = Metric(name=slots.ref(measures[0]).name)
+        groups = tuple(slots.dimensions)
         subject = self._subject()
         if isinstance(by, Metric):
             slots.ranked_by = by
             self.metrics = [by]
-            if subject is None and not slots.dimensions:
-                raise Unread("the first of what")
             if subject is not None:
                 slots.dimensions.append(Dimension(name=subject))
+            self._require_one_order(groups)
             slots.use(*slots.said("count"))
             return True
         return self._first_rows(by, subject)
+
+    def _require_one_order(self, groups: tuple[Dimension, ...]) -> None:
+        """The first of all, or, where it is broken down besides, the first of each group. Raises Unread where neither is said."""
+        slots = self.slots
+        is_of_each = len(slots.dimensions) > len(groups) > 0
+        if not slots.dimensions or (len(groups) > 1 and not is_of_each) or (is_of_each and slots.said("only")):
+            raise Unread("the first of what")
+        self.within = groups if is_of_each else ()
 
     def _first_rows(self, by: str | None, subject: str | None) -> bool:
         slots = self.slots
@@ -133,7 +141,7 @@ class _Head(HeadParts):
         is_nameless = self.catalog.model(model).name_dimension is None
         asks = bool(slots.said("much")) or is_nameless or self._is_of_subject(by, model)
         asks_number = asks and not slots.said("list") and self.catalog.dimension(by)[1].type == "number"
-        is_alone = not subject and slots.rank_role not in ("latest", "earliest") and not slots.said("list")
+        is_alone = not subject and slots.rank_role in ("max", "min", "top", "bottom") and not slots.said("list")
         if is_alone or asks_number:
             agg = "max" if slots.descending else "min"  # “the highest list price”
             self.metrics, slots.rank_role = [Metric(name=by, agg=agg)], ""  # type: ignore[arg-type]
@@ -187,10 +195,25 @@ class _Head(HeadParts):
             raise Unread("a list and a number")
         if counts and not self.metrics:
             self.metrics.append(self._count())
+        elif counts:
+            self._count_besides()
         if self.metrics:
             slots.use(*counts, *slots.said("sum"), *slots.said("distinct"))
             self._average_of_groups()
         return bool(self.metrics)
+
+    def _count_besides(self) -> None:
+        """“Revenue and number of orders”: two numbers of the same conditions. Raises Unread where they may not be of the same."""
+        slots = self.slots
+        things = [place for place in slots.free("model", "dimension") if self._is_counted(place)]
+        if not things:
+            return  # number of units sold
+        metric = self._count()
+        model = self.catalog.models.get(metric.name)
+        is_dated = bool(slots.times) and (model is None or model.name_dimension is not None)  # came then, or were there
+        if is_dated or not slots.said("and"):
+            raise Unread("two numbers")
+        self.metrics.append(metric)
 
     def _average_of_groups(self) -> None:
         """“On average per customer”; never “average revenue by region”, which asks for each region. Raises Unread, also for periods,
@@ -205,8 +228,8 @@ class _Head(HeadParts):
             return
         if any(slots.has(place, "by") for place in range(len(slots.items))):
             raise Unread("an average of what")
-        if any(each.grain is not None for each in slots.dimensions):
-            raise Unread("an average over periods")
+        if any(each.grain is not None for each in slots.dimensions) or len(self.metrics) > 1:
+            raise Unread("an average over periods, or of two numbers")
         self.outcome = "group_average"
         slots.use(*left)
 
@@ -329,19 +352,6 @@ class _Head(HeadParts):
         self.slots.dimensions = [Dimension(name=self.rows.columns[0])]
         self.metrics, self.rows = [metric], None
 
-    def _related(self) -> list[Related]:
-        """Rows of other tables that things have or have not; a time that is said of nothing else is theirs."""
-        slots = self.slots
-        if len(slots.related) == 1 and len(slots.times) == 1:
-            related, time = slots.related[0], slots.times[0]
-            field = time.field or self.catalog.model(related.model).defaults.agg_time_dimension
-            if field and time.field.partition(".")[0] in ("", related.model):
-                slots.times = []
-                return [related.model_copy(update={"time": time})]
-            if not time.field:
-                raise Unread("a time of what")
-        return slots.related
-
     def _leftover(self) -> None:
         """Tables that only say whose the rest is, and times that say nothing more."""
         slots = self.slots
@@ -358,7 +368,7 @@ class _Head(HeadParts):
         slots = self.slots
         if slots.rank_role:
             by = slots.ranked_by if isinstance(slots.ranked_by, str) else ""
-            return Ranking(by=by, descending=bool(slots.descending), limit=slots.limit)
+            return Ranking(by=by, descending=bool(slots.descending), limit=slots.limit, within=self.within)
         if slots.order is not None and slots.order[0] not in {metric.name for metric in self.metrics}:
             return Ranking(by=slots.order[0], descending=slots.order[1])
         return Ranking(descending=slots.order[1]) if slots.order is not None else None
