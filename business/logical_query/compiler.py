@@ -89,20 +89,24 @@ class _Statement:
             return self._simple(blocks[0], [quoted(column.name) for column in columns])
         return self._above(blocks, columns)
 
-    def _leaves(self) -> list[Metric]:
-        """The metrics without their divisions, each once; with a comparison, each again in the other time."""
-        found: dict[Metric, None] = {}
-        for metric in self._all_metrics():
-            found[metric.model_copy(update={"over": None, "percent": False})] = None
-            if metric.over is not None:
-                found[metric.over] = None
-        return list(found)
+    def _leaves(self) -> dict[Metric, TimeRange | None]:
+        """The metrics without their divisions, each once; with a comparison, each again in the other time, with the time it is
+        compared with.
+        """
+        found: dict[Metric, TimeRange | None] = {}
+        for metric, beside in self._all_metrics():
+            for leaf in (metric.model_copy(update={"over": None, "percent": False}), metric.over):
+                if leaf is not None:
+                    found.setdefault(leaf, beside)
+        return found
 
-    def _all_metrics(self) -> list[Metric]:
-        metrics = list(self.query.metrics)
-        if self.query.comparison is None:
-            return metrics
-        return [*metrics, *(self._before(metric, self.query.comparison) for metric in metrics)]
+    def _all_metrics(self) -> list[tuple[Metric, TimeRange | None]]:
+        now: list[tuple[Metric, TimeRange | None]] = [(metric, None) for metric in self.query.metrics]
+        comparison = self.query.comparison
+        if comparison is None:
+            return now
+        before = [(self._before(m, comparison), m.time or next(iter(self.query.times), None)) for m, _none in now]
+        return [*now, *before]
 
     def _before(self, metric: Metric, comparison: Comparison) -> Metric:
         over = self._before(metric.over, comparison) if metric.over else None
