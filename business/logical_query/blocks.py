@@ -11,7 +11,7 @@ from business.logical_query.catalog import Catalog
 from business.logical_query.comparisons import fixed_sql, require_kept
 from business.logical_query.conditions import Conditions
 from business.logical_query.errors import Inexpressible
-from business.logical_query.metrics import metric_sql, model_of_metric
+from business.logical_query.metrics import metric_sql, model_of_metric, require_counted
 from business.logical_query.names import column_of_dimension
 from business.logical_query.query import Dimension, Grain, LogicalQuery, Metric, TimeRange
 from business.logical_query.source import Source, carrier_of
@@ -87,6 +87,8 @@ def _block(
     *,
     beside: TimeRange | None,
 ) -> Block:
+    for metric in metrics:
+        require_counted(metric, query.filters, catalog)
     base, counts_key = _base(query, metrics, catalog)
     source = Source(base, catalog)
     times = (metrics[0].time,) if metrics[0].time else query.times
@@ -97,7 +99,7 @@ def _block(
     groups = [group_sql(each, source, conditions) for each in query.dimensions]
     if beside is not None:
         groups = [
-            (_moved(shown, each, times[0], beside, source, conditions), key)
+            (_moved(shown, each, (times[0], beside), source, conditions), key)
             for each, (shown, key) in zip(query.dimensions, groups, strict=True)
         ]
     parts = [*conditions.where(source), *_measure_filters(metrics, catalog, source)]
@@ -170,21 +172,21 @@ def group_sql(dimension: Dimension, source: Source, conditions: Conditions) -> t
 
 
 def _moved(
-    shown: str, dimension: Dimension, time: TimeRange, beside: TimeRange, source: Source, conditions: Conditions
+    shown: str, dimension: Dimension, spans: tuple[TimeRange, TimeRange], source: Source, conditions: Conditions
 ) -> str:
     """The periods of a time under the names of those that they are compared with: the first beside the first.
 
-    Raises Inexpressible where they are not as many.
+    spans: the time, and the one it stands beside. Raises Inexpressible where they have not as many periods.
     """
-    if dimension.grain not in STEPS:
+    grain, time = dimension.grain, spans[0]
+    if grain is None or grain not in STEPS:
         return shown  # weekdays and hours are the same in every time
     own = conditions.time_of(source)
     fiscal = conditions.catalog.layer.fiscal_year_start
-    old = periods(days_of(time, conditions.today, fiscal), dimension.grain)
-    new = periods(days_of(beside, conditions.today, fiscal), dimension.grain)
+    old, new = (periods(days_of(span, conditions.today, fiscal), grain) for span in spans)
     if len(old) != len(new) or (dimension.name or own) != (time.field or own):
         raise Inexpressible(_("These times cannot be set side by side: they have not the same periods."))
-    pairs = (f"WHEN {_label(a, dimension.grain)} THEN {_label(b, dimension.grain)}" for a, b in zip(old, new, strict=True))
+    pairs = (f"WHEN {_label(a, grain)} THEN {_label(b, grain)}" for a, b in zip(old, new, strict=True))
     return f"CASE {shown} {' '.join(pairs)} END"
 
 

@@ -82,7 +82,7 @@ class _Statement:
     def text(self) -> str:
         leaves = self._leaves()
         blocks, places = blocks_of(self.query, leaves, self.catalog, self.today)
-        columns = self._columns(leaves, places)
+        columns = self._columns(places)
         ranking = self.query.ranking
         is_plain = len(blocks) == 1 and not (self.query.share or self.query.comparison or (ranking and ranking.within))
         if is_plain and all(column.sql.isidentifier() for column in columns):
@@ -122,7 +122,7 @@ class _Statement:
         start, end = shifted(span, comparison.to, time.period)
         return TimeRange(field=time.field, start=start, end=end)
 
-    def _columns(self, leaves: list[Metric], places: dict[Metric, str]) -> list[_Column]:
+    def _columns(self, places: dict[Metric, str]) -> list[_Column]:
         """The shown columns of metrics: in a comparison now, before, their difference and it in percent."""
         names = columns_of(self.query)
         now = [self._made(metric, places) for metric in self.query.metrics]

@@ -63,6 +63,9 @@ class HeadParts:
         slots, base = self.slots, self._base()
         self._require_subject(base)
         self._require_own_time(base)
+        called = self.catalog.models[base].name_dimension if base in self.catalog.models else None
+        if called is not None and called.type != "number" and slots.said("occasion"):
+            raise Unread("how many times what happened")  # customers are; visits happen
         for each in filters:
             if not each.field:
                 continue
@@ -137,6 +140,15 @@ class HeadParts:
             and columns[0] < models[0]
             and slots.items[columns[0]].text.isascii()
         )
+
+    def aggregated(self, place: int) -> Metric | None:
+        """The sum or average of the column beside the word for it; None where none stands there."""
+        slots = self.slots
+        for near in (slots.after(place), slots.before(place)):
+            if slots.kind(near) == "dimension" and slots.is_number(near) and near not in slots.used:
+                slots.use(place, near)
+                return Metric(name=slots.ref(near).name, agg="avg" if slots.has(place, "avg") else "sum")
+        return None
 
     def price(self) -> str:
         """The price of the one thing that is named."""

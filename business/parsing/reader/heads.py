@@ -17,7 +17,7 @@ from business.parsing.reader.parts import (
 )
 from business.parsing.reader.rankings import read_ranking
 from business.parsing.reader.slots import Slots, Unread
-from business.parsing.reader.words import currencies
+from business.parsing.reader.words import codes
 
 
 def read(slots: Slots) -> LogicalQuery:
@@ -34,16 +34,22 @@ def read(slots: Slots) -> LogicalQuery:
     read_ranking(slots)
     query = _Head(slots).query()
     slots.require_used()
-    require_currency(slots, query)
+    require_units(slots, query)
     return query
 
 
-def require_currency(slots: Slots, query: LogicalQuery) -> None:
-    """Amounts are not changed into another currency. Raises Inexpressible where one is asked for that is not the one kept."""
-    asked = {role.partition(":")[2] for place in range(len(slots.items)) for role in slots.roles(place)} & currencies()
-    kept = {slots.catalog.unit(name) for name in _amounts(query)} & currencies()
+def require_units(slots: Slots, query: LogicalQuery) -> None:
+    """Amounts are not changed into another unit or currency. Raises Inexpressible where one is asked for that is not the one kept.
+
+    A layer that names no currency keeps the one that people mean; of hours or minutes nobody knows which a column keeps.
+    """
+    said = {role.partition(":")[2] for place in range(len(slots.items)) for role in slots.roles(place)}
+    units = {slots.catalog.unit(name) for name in _amounts(query)}
+    asked, kept = said & codes("currency"), units & codes("currency")
     if asked and kept and asked != kept:
         raise Inexpressible(_("No currency but %(kept)s is kept here.") % {"kept": ", ".join(sorted(kept))})
+    if other := sorted(said & codes("unit") - units):
+        raise Inexpressible(_("The data do not say that this is kept in %(unit)s.") % {"unit": ", ".join(other)})
 
 
 def _amounts(query: LogicalQuery) -> Iterator[str]:
@@ -177,14 +183,12 @@ class _Head(HeadParts):
             self.metrics.append(Metric(name=slots.ref(place).name))
             slots.use(place)
         for place in slots.said("avg", "sum"):
-            column = self._column_near(place)
-            if column is None:
+            metric = self.aggregated(place)
+            if metric is None:
                 continue
-            agg = "avg" if slots.has(place, "avg") else "sum"
-            self.metrics.append(Metric.model_validate({"name": slots.ref(column).name, "agg": agg}))
-            slots.use(place, column)
-            if agg == "avg":  # average freight per order: of each row, as it is anyway
-                slots.dimensions = [each for each in slots.dimensions if each.name != slots.ref(column).model]
+            self.metrics.append(metric)
+            if metric.agg == "avg":  # average freight per order: of each row, as it is anyway
+                slots.dimensions = [each for each in slots.dimensions if each.name != metric.name.partition(".")[0]]
         counts = [
             *(place for place in slots.said("count") if not self._asks_what(place)),
             *(place for place in range(len(slots.items)) if slots.has(place, "each_before")),
@@ -241,13 +245,6 @@ class _Head(HeadParts):
         slots, before = self.slots, self.slots.before(place)
         is_column = slots.kind(before) == "dimension" and not slots.is_time(before)
         return slots.has(place, "what") and is_column and slots.kind(slots.after(place)) != "model"
-
-    def _column_near(self, place: int) -> int | None:
-        slots = self.slots
-        for near in (slots.after(place), slots.before(place)):
-            if slots.kind(near) == "dimension" and slots.is_number(near) and near not in slots.used:
-                return near
-        return None
 
     def _count(self) -> Metric:
         slots = self.slots

@@ -23,6 +23,7 @@ class Words:
     scales: dict[str, int]
     begins: frozenset[tuple[str, ...]]
     refers: frozenset[tuple[str, ...]]
+    asks: frozenset[tuple[str, ...]]
 
 
 def entries(language: str) -> list[dict[str, Any]]:
@@ -55,14 +56,15 @@ def words_of(language: str) -> Words:
         {str(word): number for word, number in data["scales"].items()},
         frozenset(key_of(phrase) for phrase in changes["begins"]),
         frozenset(key_of(phrase) for phrase in changes["refers"]),
+        frozenset(key_of(phrase) for phrase in changes["asks"]),
     )
 
 
 @cache
-def currencies() -> frozenset[str]:
-    """The codes of the currencies that have a word."""
+def codes(kind: str) -> frozenset[str]:
+    """The codes of the currencies, or of the units, that have a word. kind: currency or unit."""
     said = (entry["role"].partition(":") for language in LANGUAGES for entry in entries(language))
-    return frozenset(code for role, _colon, code in said if role == "currency" and code)
+    return frozenset(code for role, _colon, code in said if role == kind and code)
 
 
 @cache

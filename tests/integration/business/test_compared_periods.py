@@ -58,6 +58,4 @@ def test_periods_that_do_not_match_are_not_compared(dimension: dict[str, str]) -
 
 def test_periods_without_end_are_not_compared() -> None:
     with pytest.raises(Inexpressible, match="a beginning and an end"):
-        compile_query(
-            compared(OCTOBER, {"end": "2026-10-01"}, grain="month"), Catalog.of(read_layer(LAYER)), TODAY
-        )
+        compile_query(compared(OCTOBER, {"end": "2026-10-01"}, grain="month"), Catalog.of(read_layer(LAYER)), TODAY)
