@@ -118,7 +118,8 @@ class Change:
         compared = slots.said("compared", "compared_after", "change")
         if len(times) > 1 or not (said or compared):
             return
-        if len(self.earlier.times) != 1 or (said and times):
+        is_change = said or any(slots.has(place, "change") for place in compared)
+        if len(self.earlier.times) != 1 or bool(is_change) == bool(times):  # “差多少” says no other time
             raise Unread("which times are compared")
         (old,) = self.earlier.times
         if times:

@@ -204,6 +204,7 @@ def test_rows_that_were_counted_within_a_time_of_their_own_are_not_listed() -> N
 @pytest.mark.parametrize(
     ("earlier", "then"),
     [
+        ("2025年德国的销售额", "差多少？"),
         ("2025年各地区的销售额", "产品呢？"),  # by product, or how many products?
         ("revenue in 2025", "compared with last month"),
         ("How many customers are there in Germany?", "compared with last year"),
