@@ -20,7 +20,7 @@ class ReadersForm(forms.Form):
         self.models = list(models)
         for model in self.models:
             self.fields[PREFIX + model.name] = forms.ChoiceField(
-                label=f"{model.table_schema}.{model.table}",
+                label=_("Who reads the rows of %(table)s") % {"table": f"{model.table_schema}.{model.table}"},
                 choices=_choices(model),
                 initial=_proposed(model.org_unit),
                 required=False,
