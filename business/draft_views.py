@@ -11,13 +11,13 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
 from authz.admin_pages import admin_page, show
-from authz.governing import governed
 from authz.principal import Principal
+from business.connection_rights import managed_source
 from business.draft_readers import ReadersForm
 from business.layer_drafts import discard, draft_of, proposed, take_over
 from business.models import DataSource, LayerDraft
 from business.source_checks import unchecked
-from copilot_site.lib.errors import CopilotError, NotFound
+from copilot_site.lib.errors import CopilotError
 
 PAGE_SIZE = 20
 
@@ -29,9 +29,7 @@ def layer_draft(request: HttpRequest, by: Principal, source_id: UUID) -> HttpRes
 
     A POST takes over one (`take`) or `all`, or puts the draft away (`discard`).
     """
-    source = governed(DataSource, by).filter(pk=source_id).first()
-    if source is None:
-        raise NotFound(_("There is no data source that you manage."))
+    source = managed_source(by, source_id)
     row = draft_of(source)
     if row is None:
         return redirect("source-layer", source.pk)

@@ -19,7 +19,7 @@ from audit.record import record
 from authz.admin_pages import admin_page, show
 from authz.governing import governed, require_oversight
 from authz.principal import Principal
-from business.connection_rights import seen_sources
+from business.connection_rights import managed_source, seen_sources
 from business.examples import confirmed_pairs, evaluation_cases, withdraw_pair
 from business.layer_drafts import draft_of, start
 from business.models import DataSource
@@ -150,7 +150,7 @@ def connection(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResp
 @admin_page
 def layer(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
     """The semantic layer in place: edited, read from a file, or, with `draft` in a POST, drafted anew by a worker."""
-    source = _governed(by, source_id)
+    source = managed_source(by, source_id)
     form = LayerForm.of(source)
     if "draft" in request.POST:
         start(by, source)
@@ -175,7 +175,7 @@ def layer(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseB
 @require_GET
 @admin_page
 def layer_file(_request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
-    source = _governed(by, source_id)
+    source = managed_source(by, source_id)
     return _file(write_layer(saved_layer(source)), f"{source.name}.yaml", "application/yaml")
 
 
@@ -183,7 +183,7 @@ def layer_file(_request: HttpRequest, by: Principal, source_id: UUID) -> HttpRes
 @admin_page
 def examples(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
     """The confirmed answers of a source; `pair` in a POST takes one back."""
-    source = _governed(by, source_id)
+    source = managed_source(by, source_id)
     if request.method == "POST":
         form = WithdrawForm(request.POST)
         if not form.is_valid():
@@ -200,16 +200,9 @@ def examples(request: HttpRequest, by: Principal, source_id: UUID) -> HttpRespon
 @admin_page
 def examples_file(_request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
     """The confirmed answers as cases for `evaluate_sql`."""
-    source = _governed(by, source_id)
+    source = managed_source(by, source_id)
     lines = [json.dumps(case, ensure_ascii=False) + "\n" for case in evaluation_cases(source)]
     return _file("".join(lines), f"questions.{source.name}.jsonl", "application/jsonl")
-
-
-def _governed(by: Principal, source_id: UUID) -> DataSource:
-    source = governed(DataSource, by).filter(pk=source_id).first()
-    if source is None:
-        raise NotFound(_("There is no data source that you manage."))
-    return source
 
 
 def _layer_page(request: HttpRequest, source: DataSource, form: LayerForm, *, status: int) -> HttpResponse:
