@@ -19,12 +19,16 @@ from business.parsing.reader.leads import Lead, lead_of
 from business.parsing.reader.lexicon import Lexicon
 from business.parsing.reader.parser import MOST_CHOICES, choices_of, distance, parse, same_measures, states_of
 from business.parsing.reader.slots import Slots, Unread
+from business.parsing.reader.steps import step_of
 
 MOST_READINGS = 24
 
 
 def changed(question: str, earlier: LogicalQuery, lexicon: Lexicon, context: Context) -> Parsed | None:
     """The query that stands now; None where the question is one of its own. Unparseable: it goes on, and nobody knows how."""
+    step = step_of(question, earlier, context.today)
+    if step is not None:
+        return step
     lead = lead_of(question)
     alone = parse(question, lexicon, context)
     is_read = isinstance(alone, LogicalQuery | Clarification)

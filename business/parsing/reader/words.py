@@ -15,7 +15,10 @@ LANGUAGES = ("en", "zh")
 
 @dataclass(frozen=True)
 class Words:
-    """roles: by the units of a phrase, the roles it may have, in the file's order; of `currency:EUR` also what stands before the colon."""
+    """roles: by the units of a phrase, the roles it may have, in the file's order; of `currency:EUR` also what stands before the colon.
+
+    earlier, later: forms of a step from the time that stands, with {unit}.
+    """
 
     roles: dict[tuple[str, ...], tuple[str, ...]]
     times: dict[str, Any]
@@ -24,6 +27,8 @@ class Words:
     begins: frozenset[tuple[str, ...]]
     refers: frozenset[tuple[str, ...]]
     asks: frozenset[tuple[str, ...]]
+    earlier: tuple[str, ...]
+    later: tuple[str, ...]
 
 
 def entries(language: str) -> list[dict[str, Any]]:
@@ -57,6 +62,8 @@ def words_of(language: str) -> Words:
         frozenset(key_of(phrase) for phrase in changes["begins"]),
         frozenset(key_of(phrase) for phrase in changes["refers"]),
         frozenset(key_of(phrase) for phrase in changes["asks"]),
+        tuple(changes["earlier"]),
+        tuple(changes["later"]),
     )
 
 
