@@ -199,7 +199,7 @@ class _Head(HeadParts):
             raise Unread("a list and a number")
         if counts and not self.metrics:
             self.metrics.append(self._count())
-        elif counts:
+        elif any(slots.kind(slots.after(place)) != "measure" for place in counts):  # not of 多少销售额
             self._count_besides()
         if self.metrics:
             slots.use(*counts, *slots.said("sum"), *slots.said("distinct"))
