@@ -4,6 +4,8 @@ The right is `business.change_connection`, a superuser's by default. Whoever man
 may ask it, and changes nothing of this.
 """
 
+from uuid import UUID
+
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.db import transaction
 from django.db.models import QuerySet
@@ -14,7 +16,7 @@ from audit.record import record
 from authz.governing import governed
 from authz.principal import Principal
 from business.models import DataSource
-from copilot_site.lib.errors import PermissionDenied
+from copilot_site.lib.errors import NotFound, PermissionDenied
 from copilot_site.lib.outgoing import require_plausible, services
 
 LIMITS = ("max_seconds", "max_rows", "max_gathered_mb", "kept_minutes")
@@ -25,6 +27,14 @@ FIELDS = (*_WHERE, "is_dedicated", "is_active", *LIMITS)
 def may_connect(user: AbstractBaseUser | AnonymousUser) -> bool:
     """Who may say where data sources are: superusers and holders of `business.change_connection`."""
     return isinstance(user, User) and user.has_perm("business.change_connection")
+
+
+def managed_source(principal: Principal, source_id: UUID) -> DataSource:
+    """A source that this person manages. Raises NotFound, the same for missing and not theirs."""
+    source = governed(DataSource, principal).filter(pk=source_id).first()
+    if source is None:
+        raise NotFound(_("There is no data source that you manage."))
+    return source
 
 
 def seen_sources(principal: Principal, user: AbstractBaseUser | AnonymousUser) -> QuerySet[DataSource]:

@@ -1,4 +1,4 @@
-"""Who reads the rows of the tables that a draft describes: asked beside the draft, and written into its text when it is saved."""
+"""Who reads the rows of the tables that a draft describes: asked beside each table, and written into it when it is taken over."""
 
 from collections.abc import Iterable
 
@@ -6,48 +6,30 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from business.semantic_layer.model import OrgUnit, SemanticLayer, SemanticModel
-from business.semantic_layer.yaml_io import read_layer, write_layer
+from business.semantic_layer.model import OrgUnit, SemanticModel
 from business.table_forms import BY_COLUMN, CLOSED, WHO
-from copilot_site.lib.errors import InvalidInput
 
-LAYER_FORM = "layer-form"  # id of the form with the text; the questions stand outside of it
 PREFIX = "who-"
 
 
 class ReadersForm(forms.Form):
-    """A choice for each table that was not described before: whom the draft proposes, nobody where it found no column of org units."""
+    """A choice for each of these tables: whom the draft proposes, nobody where it found no column of org units."""
 
     def __init__(self, data: QueryDict | None, models: Iterable[SemanticModel]) -> None:
         super().__init__(data)
-        for model in models:
+        self.models = list(models)
+        for model in self.models:
             self.fields[PREFIX + model.name] = forms.ChoiceField(
-                label=f"{model.table_schema}.{model.table}",
+                label=_("Who reads the rows of %(table)s") % {"table": f"{model.table_schema}.{model.table}"},
                 choices=_choices(model),
                 initial=_proposed(model.org_unit),
                 required=False,
-                widget=forms.Select(attrs={"form": LAYER_FORM}),
             )
 
-    @classmethod
-    def of_draft(cls, described: SemanticLayer, saved: SemanticLayer) -> "ReadersForm":
-        known = {model.name for model in saved.semantic_models}
-        return cls(None, [model for model in described.semantic_models if model.name not in known])
-
-
-def with_readers(text: str, data: QueryDict) -> str:
-    """The YAML text of a layer with what was chosen beside it; as it is where nothing was asked, or where it cannot be read."""
-    try:
-        layer = read_layer(text) if any(name.startswith(PREFIX) for name in data) else None
-    except InvalidInput:  # whoever saves it says what is wrong
-        layer = None
-    if layer is None:
-        return text
-    form = ReadersForm(data, [model for model in layer.semantic_models if PREFIX + model.name in data])
-    form.is_valid()
-    models = (_opened(model, form.cleaned_data.get(PREFIX + model.name, "")) for model in layer.semantic_models)
-    answered = layer.model_copy(update={"semantic_models": tuple(models)})
-    return text if answered == layer else write_layer(answered)
+    def opened(self) -> list[SemanticModel]:
+        """The tables with the readers that were chosen; as the draft has them where nothing, or nothing that there is, was chosen."""
+        self.is_valid()
+        return [_opened(model, self.cleaned_data.get(PREFIX + model.name, "")) for model in self.models]
 
 
 def _choices(model: SemanticModel) -> list[tuple[str, str]]:

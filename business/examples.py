@@ -23,6 +23,8 @@ from business.guard.rules import strings
 from business.guard.text import clean
 from business.models import ConfirmedPair, DataSource
 from business.parsing.base import Example
+from business.parsing.model.definitions import parsed
+from business.parsing.model.free_form import not_read
 from business.run_query import QueryResult, run_query
 from business.source_grants import require_manage
 from business.sources import OpenSource, open_source
@@ -56,9 +58,13 @@ def confirmed_examples(principal: Principal, source: DataSource) -> list[Example
 async def confirm(principal: Principal, opened: OpenSource, *, question: str, sql: str) -> QueryResult:
     """Run a statement under this person's rights and store it as the right one for the question.
 
-    Raises PermissionDenied unless they manage the source, InvalidInput without a question, and as `run_query` does; then nothing is stored.
+    Raises PermissionDenied unless they manage the source, InvalidInput without a question or for a result that is not read from the
+    data, and as `run_query` does; then nothing is stored.
     """
     asked = _question(question)
+    tree = parsed(sql)
+    if tree is not None and (fault := not_read(tree)) is not None:
+        raise InvalidInput(fault.why)
     await sync_to_async(require_manage)(principal, opened.source)
     result = await run_query(principal, opened, sql)
     await sync_to_async(_store)(principal, opened.source, asked, sql.strip())

@@ -46,6 +46,8 @@ SENSITIVE = re.compile(
 )
 Progress = Callable[[int, int, str], None]
 """How many tables are done, of how many, and which is read now."""
+Unread = Callable[[str, str], None]
+"""A table that could not be read, and why."""
 VALUES_AT_MOST = 100  # a text column with more distinct values is free text
 NAMES_AT_MOST = 300  # of what rows are called
 VALUE_CHARS = 60
@@ -66,16 +68,18 @@ def draft_layer(
     time_zone: str = "UTC",
     schemas: Sequence[str] | None = None,
     progress: Progress = silent,
+    unread: Unread | None = None,
 ) -> SemanticLayer:
     """Read the database, or these schemas of it, and describe it; what the account may not read, and what leads elsewhere, is left out.
 
+    unread: told of each table that fails, while the rest is kept; without it the first failure is raised.
     Raises SourceUnavailable, SourceRefused.
     """
     with connected(address) as connection:
         connection.execute("SET TRANSACTION READ ONLY")
         tables = [table for table in tables_of(connection, schemas) if _is_readable(connection, table)]
         declared = declared_references(connection)
-        return layer_of(connection, name, tables, declared, time_zone=time_zone, progress=progress)
+        return layer_of(connection, name, tables, declared, time_zone=time_zone, progress=progress, unread=unread)
 
 
 def layer_of(
@@ -87,6 +91,7 @@ def layer_of(
     time_zone: str,
     sensitive: re.Pattern[str] | None = SENSITIVE,
     progress: Progress = silent,
+    unread: Unread | None = None,
 ) -> SemanticLayer:
     """What names and rows of these tables show. sensitive: columns that are drafted as forbidden; None where all may be read."""
     names = Identifiers([t.name for t in tables], [column.name for t in tables for column in t.columns])
@@ -97,7 +102,16 @@ def layer_of(
         progress(number, len(tables), table.name)
         pointing = [(r.column, r.to[1]) for r in references if r.table == (table.schema, table.name)]
         forbidden = tuple(column.name for column in table.columns if sensitive and sensitive.search(column.name))
-        models.append(_model(connection, table, pointing, names, forbidden))
+        try:
+            with connection.transaction():
+                models.append(_model(connection, table, pointing, names, forbidden))
+        except psycopg.Error as error:
+            if unread is None:
+                raise
+            for lost in tables[number - 1 :] if connection.broken else (table,):
+                unread(f"{lost.schema}.{lost.name}", str(error).strip().split("\n")[0])
+            if connection.broken:
+                break
     taken = _Taken(models, names)
     models = with_chinese([model.model_copy(update={"synonyms": _shorter(model, taken, names)}) for model in models])
     return SemanticLayer(name=name, time_zone=time_zone, semantic_models=tuple(models))

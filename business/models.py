@@ -10,6 +10,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
@@ -277,6 +278,33 @@ class SavedQuery(models.Model):
         """Of sources that the person may ask: their own, and to look at, those that are shared. What they name is not looked at."""
         theirs = Q(owner_id=principal.user_id) | (Q(is_shared=True) if right is Right.VIEW else Q(pk__in=[]))
         return theirs & Q(source__in=DataSource.objects.visible_to(principal))
+
+
+class LayerDraft(models.Model):
+    """One drafting of a source's layer by a worker, the latest, until somebody has looked through it.
+
+    attempt: who writes; a later one takes the row over. alive_at: when it was last heard of; None while it waits for a worker.
+    done of count tables are read, and `table` is now. problem: why it ended early. unread: tables that could not be read, and why.
+    """
+
+    source = models.OneToOneField(DataSource, models.CASCADE, primary_key=True, related_name="+")
+    attempt = models.UUIDField(default=uuid.uuid4)
+    started_at = models.DateTimeField(default=timezone.now)
+    alive_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    done = models.PositiveIntegerField(default=0)
+    count = models.PositiveIntegerField(default=0)
+    table = models.CharField(max_length=63, blank=True)
+    problem = models.CharField(max_length=500, blank=True)
+    unread = models.JSONField(default=list)
+    layer = models.JSONField(default=dict)
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+    @property
+    def is_open(self) -> bool:
+        return self.ended_at is None
 
 
 class SchemaVector(models.Model):

@@ -19,14 +19,13 @@ from audit.record import record
 from authz.admin_pages import admin_page, show
 from authz.governing import governed, require_oversight
 from authz.principal import Principal
-from business.connection_rights import seen_sources
-from business.draft_readers import ReadersForm, with_readers
+from business.connection_rights import managed_source, seen_sources
 from business.examples import confirmed_pairs, evaluation_cases, withdraw_pair
+from business.layer_drafts import draft_of, start
 from business.models import DataSource
-from business.semantic_layer.model import SemanticLayer
 from business.semantic_layer.yaml_io import write_layer
 from business.source_checks import faults_with, indexes_for, unchecked
-from business.sources import draft, import_layer, open_source, saved_layer
+from business.sources import import_layer, open_source, saved_layer
 from business.statement_check import Verdict, verdict
 from business.table_edits import tables_called
 from copilot_site.lib.errors import Conflict, CopilotError, NotFound
@@ -67,12 +66,12 @@ class LayerForm(forms.Form):
     version = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
 
     @classmethod
-    def of(cls, source: DataSource, described: SemanticLayer | None = None) -> "LayerForm":
-        """With a layer to save, or with the saved one where it is small."""
+    def of(cls, source: DataSource) -> "LayerForm":
+        """With the saved layer where it is small."""
         saved = saved_layer(source)
         form = cls(initial={"version": source.changed_at.isoformat()})
-        if described or len(saved.semantic_models) <= TABLES_AS_TEXT:
-            form.initial["text"] = write_layer(described or saved)
+        if len(saved.semantic_models) <= TABLES_AS_TEXT:
+            form.initial["text"] = write_layer(saved)
         else:
             del form.fields["text"]
         return form
@@ -150,22 +149,16 @@ def connection(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResp
 @require_http_methods(["GET", "POST"])
 @admin_page
 def layer(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
-    """The semantic layer in place: edited, read from a file, or drafted anew; `draft` in a POST saves nothing."""
-    source = _governed(by, source_id)
-    form, described = LayerForm.of(source), None
+    """The semantic layer in place: edited, read from a file, or, with `draft` in a POST, drafted anew by a worker."""
+    source = managed_source(by, source_id)
+    form = LayerForm.of(source)
     if "draft" in request.POST:
-        try:
-            described = draft(by, source)
-            form = LayerForm.of(source, described)
-            messages.info(
-                request, _("This is a draft from the database, not saved yet. What was written about tables is kept.")
-            )
-        except CopilotError as error:
-            messages.error(request, str(error))
-    elif request.method == "POST":
+        start(by, source)
+        return redirect("source-draft", source.pk)
+    if request.method == "POST":
         form = LayerForm(request.POST, request.FILES)
         if form.is_valid():
-            given = form.cleaned_data | {"text": with_readers(form.cleaned_data["text"], request.POST)}
+            given = form.cleaned_data
             try:
                 saved, is_known = import_layer(by, source, given["text"], version=given["version"])
             except CopilotError as error:
@@ -176,13 +169,13 @@ def layer(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseB
             if not is_known:
                 messages.warning(request, unchecked())
             return redirect("source-layer", source.pk)
-    return _layer_page(request, source, form, status=400 if form.errors else 200, described=described)
+    return _layer_page(request, source, form, status=400 if form.errors else 200)
 
 
 @require_GET
 @admin_page
 def layer_file(_request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
-    source = _governed(by, source_id)
+    source = managed_source(by, source_id)
     return _file(write_layer(saved_layer(source)), f"{source.name}.yaml", "application/yaml")
 
 
@@ -190,7 +183,7 @@ def layer_file(_request: HttpRequest, by: Principal, source_id: UUID) -> HttpRes
 @admin_page
 def examples(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
     """The confirmed answers of a source; `pair` in a POST takes one back."""
-    source = _governed(by, source_id)
+    source = managed_source(by, source_id)
     if request.method == "POST":
         form = WithdrawForm(request.POST)
         if not form.is_valid():
@@ -207,26 +200,14 @@ def examples(request: HttpRequest, by: Principal, source_id: UUID) -> HttpRespon
 @admin_page
 def examples_file(_request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
     """The confirmed answers as cases for `evaluate_sql`."""
-    source = _governed(by, source_id)
+    source = managed_source(by, source_id)
     lines = [json.dumps(case, ensure_ascii=False) + "\n" for case in evaluation_cases(source)]
     return _file("".join(lines), f"questions.{source.name}.jsonl", "application/jsonl")
 
 
-def _governed(by: Principal, source_id: UUID) -> DataSource:
-    source = governed(DataSource, by).filter(pk=source_id).first()
-    if source is None:
-        raise NotFound(_("There is no data source that you manage."))
-    return source
-
-
-def _layer_page(
-    request: HttpRequest, source: DataSource, form: LayerForm, *, status: int, described: SemanticLayer | None = None
-) -> HttpResponse:
-    """described: what is shown as tables; the saved layer, a page of it, where it is not given."""
-    asked = request.GET.get("q", "")
-    shown = described or saved_layer(source)
-    page = Paginator(tables_called(shown, asked), len(shown.semantic_models) or 1 if described else PAGE_SIZE)
-    tables = page.get_page(request.GET.get("page"))
+def _layer_page(request: HttpRequest, source: DataSource, form: LayerForm, *, status: int) -> HttpResponse:
+    asked, saved = request.GET.get("q", ""), saved_layer(source)
+    tables = Paginator(tables_called(saved, asked), PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "title": _("Semantic layer of %(name)s") % {"name": source.name},
         "source": source,
@@ -235,10 +216,10 @@ def _layer_page(
         "page": tables,
         "page_query": f"&{urlencode({'q': asked})}" if asked else "",
         "asked": asked,
-        "is_saved": described is None,
-        "is_open": status != 200 or described is not None,  # what was entered, or is to be saved, is in sight
-        "sample_questions": shown.sample_questions,
-        "readers": ReadersForm.of_draft(described, saved_layer(source)) if described else None,
+        "is_saved": True,
+        "is_open": status != 200,  # what was entered is in sight
+        "sample_questions": saved.sample_questions,
+        "draft": draft_of(source),
     }
     return show(request, "admin/business/layer.html", context, status=status)
 

@@ -23,7 +23,7 @@ from authz.principal import Principal
 from business.dialects import DialectAccess, run_translated
 from business.execute import Access, Answer, run_sql
 from business.guard.policy import Policy
-from business.introspect import Progress, draft_layer, silent
+from business.introspect import Progress, Unread, draft_layer, silent
 from business.linking.index import LayerIndex
 from business.linking.linker import Linker
 from business.linking.vectors import fill_on_commit, near_in, nearest_sources
@@ -338,10 +338,12 @@ def saved_layer(source: DataSource) -> SemanticLayer:
     return _layer_of(_Saved.of(source))
 
 
-def draft(by: Principal | None, source: DataSource, *, progress: Progress = silent) -> SemanticLayer:
+def draft(
+    by: Principal | None, source: DataSource, *, progress: Progress = silent, unread: Unread | None = None
+) -> SemanticLayer:
     """Read the database and describe it anew; what people wrote about tables that are still there is kept. Not saved.
 
-    progress: told of each table of PostgreSQL as its rows are read.
+    progress: told of each table of PostgreSQL as its rows are read; unread: of each that fails, while the rest is kept.
     """
     require_manage(by, source)
     known = {(m.table_schema, m.table): m for m in source.semantic_layer.semantic_models}
@@ -353,7 +355,12 @@ def draft(by: Principal | None, source: DataSource, *, progress: Progress = sile
             fresh = draft_views(source.address, source.name, time_zone=time_zone)
         else:
             fresh = draft_layer(
-                source.address, source.name, time_zone=time_zone, schemas=source.schemas, progress=progress
+                source.address,
+                source.name,
+                time_zone=time_zone,
+                schemas=source.schemas,
+                progress=progress,
+                unread=unread,
             )
     models: list[SemanticModel] = [known.get((m.table_schema, m.table), m) for m in fresh.semantic_models]
     return source.semantic_layer.model_copy(update={"semantic_models": tuple(models)})

@@ -12,14 +12,13 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
 from authz.admin_pages import admin_page, show
-from authz.governing import governed
 from authz.principal import Principal
+from business.connection_rights import managed_source
 from business.layer_effect import MOST_QUESTIONS, effects, sample_questions
-from business.models import DataSource
 from business.semantic_layer.yaml_io import write_table
 from business.table_edits import remove_table, save_model, save_table, table_of
 from business.table_forms import TableEditor
-from copilot_site.lib.errors import Conflict, CopilotError, NotFound
+from copilot_site.lib.errors import Conflict, CopilotError
 
 QUESTION_LENGTH = 600  # characters
 
@@ -38,7 +37,7 @@ class TableForm(forms.Form):
 @admin_page
 def table(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
     """`name`: the table. A POST has its fields, or its YAML in `text`; `remove` takes it out of the layer."""
-    source, name = _governed(by, source_id), request.GET.get("name", "")
+    source, name = managed_source(by, source_id), request.GET.get("name", "")
     model, version = table_of(source, name)
     form = TableForm(initial={"text": write_table(model), "version": version})
     editor, problem, status = TableEditor(model), "", 200
@@ -88,7 +87,7 @@ def _done(form: TableForm, act: Callable[[], None]) -> tuple[str, int]:
 @admin_page
 def table_effect(request: HttpRequest, by: Principal, source_id: UUID) -> HttpResponseBase:
     """What the fields, as they are entered, do to the `question`s that come with them: a piece of HTML. Nothing is saved or run."""
-    source, name = _governed(by, source_id), request.GET.get("name", "")
+    source, name = managed_source(by, source_id), request.GET.get("name", "")
     model, _version = table_of(source, name)
     questions = [text.strip()[:QUESTION_LENGTH] for text in request.POST.getlist("question") if text.strip()]
     try:
@@ -97,10 +96,3 @@ def table_effect(request: HttpRequest, by: Principal, source_id: UUID) -> HttpRe
     except CopilotError as error:
         return render(request, "admin/_tried.html", {"ok": False, "sentence": str(error)})
     return render(request, "admin/business/_effect.html", {"effects": found})
-
-
-def _governed(by: Principal, source_id: UUID) -> DataSource:
-    source = governed(DataSource, by).filter(pk=source_id).first()
-    if source is None:
-        raise NotFound(_("There is no data source that you manage."))
-    return source

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from celery import shared_task
 
+from business import layer_drafts
 from business.cleanup import sweep_sandboxes
 from business.linking import vectors
 from business.spreadsheets.sources import describe, undescribed
@@ -37,3 +38,14 @@ def tend_schema_vectors() -> None:
     """Fill what a lost message, a dead worker or a new embedding model left: the guarantee behind the queue's speed."""
     for source_id in vectors.unfilled():
         vectors.fill(source_id)
+
+
+@shared_task(name="business.draft_layer")
+def draft_layer(attempt: str) -> None:
+    layer_drafts.run(UUID(attempt))
+
+
+@shared_task(name="business.tend_layer_drafts")
+def tend_layer_drafts() -> None:
+    """Take up what a lost message or a dead worker left."""
+    layer_drafts.tend()

@@ -1,6 +1,6 @@
 from django.urls import include, path
 
-from business import source_views, table_views, try_views
+from business import draft_views, source_views, table_views, try_views
 
 urlpatterns = [
     path("", include("business.explore.urls")),
@@ -8,6 +8,7 @@ urlpatterns = [
     path("admin/data-sources/check/", source_views.check_sql, name="check-sql"),
     path("admin/data-sources/<uuid:source_id>/connection/", source_views.connection, name="source-connection"),
     path("admin/data-sources/<uuid:source_id>/layer/", source_views.layer, name="source-layer"),
+    path("admin/data-sources/<uuid:source_id>/layer/draft/", draft_views.layer_draft, name="source-draft"),
     path("admin/data-sources/<uuid:source_id>/layer/table/", table_views.table, name="source-table"),
     path(
         "admin/data-sources/<uuid:source_id>/layer/table/effect/", table_views.table_effect, name="source-table-effect"

@@ -90,6 +90,7 @@ UNSCOPED = {
     "business/models.py": MODELS,
     "business/connection_rights.py": "all of them for whoever may say where they are; their content stays where it is",
     "business/sources.py": "locks the row of a source whose manager saves its layer",
+    "business/layer_drafts.py": "a worker drafts the layer of a source, and locks its row when tables are taken over",
     "business/table_edits.py": "locks the row of a source whose manager edits a table",
     "business/source_checks.py": "the operator's doctor",
     "business/linking/vectors.py": "a worker embeds the layers of all sources; a search is of the tables that its asker may ask",

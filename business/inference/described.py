@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from business.linking.linker import Linked
 from business.linking.schema_prompt import schema_prompt
 from business.parsing.model.parser import Complete, escaped
+from business.parsing.model.reply import texts
 from business.semantic_layer.model import Named, SemanticLayer, SemanticModel, Words
 
 LABEL_CHARACTERS = 60
@@ -26,10 +27,6 @@ def _text(value: object) -> object:
     return value if isinstance(value, str) else ""
 
 
-def _texts(value: object) -> object:
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
-
-
 Text = Annotated[str, BeforeValidator(_text)]
 
 
@@ -39,7 +36,7 @@ class Called(BaseModel):
     name: Text = ""
     label_en: Text = ""
     label_zh: Text = ""
-    synonyms: Annotated[list[str], BeforeValidator(_texts)] = Field(default_factory=list)
+    synonyms: Annotated[list[str], BeforeValidator(texts)] = Field(default_factory=list)
     description_en: Text = ""
     description_zh: Text = ""
 

@@ -6,6 +6,7 @@ values, and what it is called and means in both languages.
 
 from collections.abc import Mapping, Sequence
 
+from business.guard.rewrite import literal
 from business.linking.linker import Linked, keys_of, tells_names
 from business.semantic_layer.model import Dimension, Measure, Named, SemanticModel
 
@@ -62,7 +63,7 @@ def _values(dimension: Dimension, named: Sequence[str], model: SemanticModel) ->
         return ""
     known = {value.value: value for value in dimension.values}
     chosen = [known[value] for value in named[:NAMED_VALUES]] or dimension.values[:SAMPLE_VALUES]
-    told = [_literal(v.value) + (f" ({', '.join(v.synonyms[:VALUE_SYNONYMS])})" if v.synonyms else "") for v in chosen]
+    told = [literal(v.value) + (f" ({', '.join(v.synonyms[:VALUE_SYNONYMS])})" if v.synonyms else "") for v in chosen]
     more = ", …" if len(chosen) < len(dimension.values) else ""
     return f"; values {', '.join(told)}{more}" if told else ""
 
@@ -75,11 +76,7 @@ def _formula(measure: Measure) -> str:
 
 
 def _filter(columns: Mapping[str, Sequence[str]]) -> str:
-    return " and ".join(f"{column} in ({', '.join(map(_literal, values))})" for column, values in columns.items())
-
-
-def _literal(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
+    return " and ".join(f"{column} in ({', '.join(map(literal, values))})" for column, values in columns.items())
 
 
 def _words(named: Named) -> str:

@@ -1,6 +1,6 @@
 """One SELECT of metrics that are made of the same rows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -11,10 +11,11 @@ from business.logical_query.catalog import Catalog
 from business.logical_query.comparisons import fixed_sql, require_kept
 from business.logical_query.conditions import Conditions
 from business.logical_query.errors import Inexpressible
-from business.logical_query.metrics import metric_sql, model_of_metric
+from business.logical_query.metrics import metric_sql, model_of_metric, require_counted
 from business.logical_query.names import column_of_dimension
-from business.logical_query.query import Dimension, LogicalQuery, Metric
+from business.logical_query.query import Dimension, Grain, LogicalQuery, Metric, TimeRange
 from business.logical_query.source import Source, carrier_of
+from business.logical_query.times import STEPS, days_of, periods
 
 _FORMATS = {"day": "YYYY-MM-DD", "week": "YYYY-MM-DD", "month": "YYYY-MM", "quarter": 'YYYY-"Q"Q'}
 
@@ -51,20 +52,23 @@ class Block:
 
 
 def blocks_of(
-    query: LogicalQuery, leaves: Sequence[Metric], catalog: Catalog, today: date
+    query: LogicalQuery, leaves: Mapping[Metric, TimeRange | None], catalog: Catalog, today: date
 ) -> tuple[list[Block], dict[Metric, str]]:
-    """The blocks of these metrics, and the column that each metric has among them. Raises Inexpressible."""
+    """The blocks of these metrics, and the column that each metric has among them. Raises Inexpressible.
+
+    leaves: the metrics; each with the time that it is set beside, where it is what another one is compared with.
+    """
     groups: dict[object, list[Metric]] = {}
     for metric in leaves:
         groups.setdefault(
-            (model_of_metric(metric, catalog), metric.filters, metric.time, _time(metric, catalog)), []
+            (model_of_metric(metric, catalog), metric.filters, metric.time, leaves[metric], _time(metric, catalog)), []
         ).append(metric)
     blocks: list[Block] = []
     places: dict[Metric, str] = {}
     for metrics in groups.values():
         names = tuple(f"f{len(places) + n}" for n in range(len(metrics)))
         places |= dict(zip(metrics, names, strict=True))
-        blocks.append(_block(query, metrics, names, catalog, today))
+        blocks.append(_block(query, metrics, names, catalog, today, beside=leaves[metrics[0]]))
     return blocks, places
 
 
@@ -74,7 +78,17 @@ def _time(metric: Metric, catalog: Catalog) -> str:
     return found[1].time if found else ""
 
 
-def _block(query: LogicalQuery, metrics: list[Metric], names: tuple[str, ...], catalog: Catalog, today: date) -> Block:
+def _block(
+    query: LogicalQuery,
+    metrics: list[Metric],
+    names: tuple[str, ...],
+    catalog: Catalog,
+    today: date,
+    *,
+    beside: TimeRange | None,
+) -> Block:
+    for metric in metrics:
+        require_counted(metric, query.filters, catalog)
     base, counts_key = _base(query, metrics, catalog)
     source = Source(base, catalog)
     times = (metrics[0].time,) if metrics[0].time else query.times
@@ -83,6 +97,11 @@ def _block(query: LogicalQuery, metrics: list[Metric], names: tuple[str, ...], c
     )  # fmt: skip
     aggregates = tuple(metric_sql(metric, source, counts_key) for metric in metrics)
     groups = [group_sql(each, source, conditions) for each in query.dimensions]
+    if beside is not None:
+        groups = [
+            (_moved(shown, each, (times[0], beside), source, conditions), key)
+            for each, (shown, key) in zip(query.dimensions, groups, strict=True)
+        ]
     parts = [*conditions.where(source), *_measure_filters(metrics, catalog, source)]
     if len(parts) > len(set(parts)):
         parts = list(dict.fromkeys(parts))
@@ -150,6 +169,37 @@ def group_sql(dimension: Dimension, source: Source, conditions: Conditions) -> t
         return key, ""
     shown = source.column(f"{model.name}.{model.name_dimension.name}")
     return shown, key if key != shown else ""
+
+
+def _moved(
+    shown: str, dimension: Dimension, spans: tuple[TimeRange, TimeRange], source: Source, conditions: Conditions
+) -> str:
+    """The periods of a time under the names of those that they are compared with: the first beside the first.
+
+    spans: the time, and the one it stands beside. Raises Inexpressible where they have not as many periods.
+    """
+    grain, time = dimension.grain, spans[0]
+    if grain is None or grain not in STEPS:
+        return shown  # weekdays and hours are the same in every time
+    own = conditions.time_of(source)
+    fiscal = conditions.catalog.layer.fiscal_year_start
+    old, new = (periods(days_of(span, conditions.today, fiscal), grain) for span in spans)
+    if len(old) != len(new) or (dimension.name or own) != (time.field or own):
+        raise Inexpressible(_("These times cannot be set side by side: they have not the same periods."))
+    pairs = (f"WHEN {_label(a, grain)} THEN {_label(b, grain)}" for a, b in zip(old, new, strict=True))
+    return f"CASE {shown} {' '.join(pairs)} END"
+
+
+def _label(first: date, grain: Grain) -> str:
+    """What a period is called that begins on this day, as `_grain_sql` calls it."""
+    match grain:
+        case "year":
+            return str(first.year)
+        case "quarter":
+            return f"'{first.year}-Q{(first.month + 2) // 3}'"
+        case "month":
+            return f"'{first:%Y-%m}'"
+    return f"'{first.isoformat()}'"
 
 
 def _grain_sql(column: str, grain: str) -> str:

@@ -82,27 +82,31 @@ class _Statement:
     def text(self) -> str:
         leaves = self._leaves()
         blocks, places = blocks_of(self.query, leaves, self.catalog, self.today)
-        columns = self._columns(leaves, places)
+        columns = self._columns(places)
         ranking = self.query.ranking
         is_plain = len(blocks) == 1 and not (self.query.share or self.query.comparison or (ranking and ranking.within))
         if is_plain and all(column.sql.isidentifier() for column in columns):
             return self._simple(blocks[0], [quoted(column.name) for column in columns])
         return self._above(blocks, columns)
 
-    def _leaves(self) -> list[Metric]:
-        """The metrics without their divisions, each once; with a comparison, each again in the other time."""
-        found: dict[Metric, None] = {}
-        for metric in self._all_metrics():
-            found[metric.model_copy(update={"over": None, "percent": False})] = None
-            if metric.over is not None:
-                found[metric.over] = None
-        return list(found)
+    def _leaves(self) -> dict[Metric, TimeRange | None]:
+        """The metrics without their divisions, each once; with a comparison, each again in the other time, with the time it is
+        compared with.
+        """
+        found: dict[Metric, TimeRange | None] = {}
+        for metric, beside in self._all_metrics():
+            for leaf in (metric.model_copy(update={"over": None, "percent": False}), metric.over):
+                if leaf is not None:
+                    found.setdefault(leaf, beside)
+        return found
 
-    def _all_metrics(self) -> list[Metric]:
-        metrics = list(self.query.metrics)
-        if self.query.comparison is None:
-            return metrics
-        return [*metrics, *(self._before(metric, self.query.comparison) for metric in metrics)]
+    def _all_metrics(self) -> list[tuple[Metric, TimeRange | None]]:
+        now: list[tuple[Metric, TimeRange | None]] = [(metric, None) for metric in self.query.metrics]
+        comparison = self.query.comparison
+        if comparison is None:
+            return now
+        before = [(self._before(m, comparison), m.time or next(iter(self.query.times), None)) for m, _none in now]
+        return [*now, *before]
 
     def _before(self, metric: Metric, comparison: Comparison) -> Metric:
         over = self._before(metric.over, comparison) if metric.over else None
@@ -118,7 +122,7 @@ class _Statement:
         start, end = shifted(span, comparison.to, time.period)
         return TimeRange(field=time.field, start=start, end=end)
 
-    def _columns(self, leaves: list[Metric], places: dict[Metric, str]) -> list[_Column]:
+    def _columns(self, places: dict[Metric, str]) -> list[_Column]:
         """The shown columns of metrics: in a comparison now, before, their difference and it in percent."""
         names = columns_of(self.query)
         now = [self._made(metric, places) for metric in self.query.metrics]

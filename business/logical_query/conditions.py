@@ -169,7 +169,7 @@ class Conditions:
         negated = [c for c in conditions if isinstance(c, Filter) and c.op in ("not_in", "!=", "not_contains")]
         if negated and len(conditions) > 1:
             raise Inexpressible(_("It is not clear which of the conditions is not to hold."))
-        turned = [_turned(c) if c in negated else c for c in conditions]
+        turned = [positive(c) if isinstance(c, Filter) else c for c in conditions]
         carrier = carrier_of(source.base, models, self.catalog)
         inner = Source(carrier, self.catalog, prefix="e")
         for model in models:
@@ -189,7 +189,7 @@ class Conditions:
         if source.reaches(related.model) and not related.is_not:
             parts = [f"{source.key(related.model)} IS NOT NULL"] if model.primary else []
             return " AND ".join([*parts, *(self._condition(each, source) for each in inside)])
-        inner = Source(_carrier(source.base, related.model, self.catalog), self.catalog, prefix="e")
+        inner = Source(carrier_towards(source.base, related.model, self.catalog), self.catalog, prefix="e")
         alias = inner.alias(related.model)
         parts = [f"{inner.key(source.base)} = {source.key(source.base)}"]
         parts += [self._condition(each, inner) for each in inside]
@@ -218,7 +218,7 @@ class Conditions:
         base = model_of_metric(metric, self.catalog)
         if base == source.base:
             raise Inexpressible(_("A metric of each row needs rows of another table."))
-        carrier = _carrier(source.base, base, self.catalog)
+        carrier = carrier_towards(source.base, base, self.catalog)
         inner = Source(carrier, self.catalog, prefix="h")
         sql = metric_sql(metric, inner, base if carrier != base else "")
         times = (related.time,) if related.time else ()
@@ -240,11 +240,12 @@ def _times_of(related: Related, catalog: Catalog) -> tuple[TimeRange, ...]:
     return (related.time.model_copy(update={"field": f"{related.model}.{own}"}),)
 
 
-def _carrier(base: str, model: str, catalog: Catalog) -> str:
+def carrier_towards(base: str, model: str, catalog: Catalog) -> str:
+    """The table whose rows belong to things of `base` and have `model`: itself, or the one between both. Raises Inexpressible."""
     return model if catalog.joins.up(model, base) is not None else carrier_of(base, [model], catalog)
 
 
-def _turned(condition: Filter | TimeRange) -> Filter:
-    assert isinstance(condition, Filter)
-    positive = {"not_in": "in", "!=": "=", "not_contains": "contains"}
-    return condition.model_copy(update={"op": positive[condition.op]})
+def positive(condition: Filter) -> Filter:
+    """The condition without its “not”."""
+    turned = {"not_in": "in", "!=": "=", "not_contains": "contains"}
+    return condition.model_copy(update={"op": turned.get(condition.op, condition.op)})

@@ -1,11 +1,12 @@
 """A metric as an aggregate over one source."""
 
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from business.logical_query.catalog import Catalog
 from business.logical_query.comparisons import fixed_sql
 from business.logical_query.errors import Inexpressible
-from business.logical_query.query import Metric
+from business.logical_query.query import Filter, Metric
 from business.logical_query.source import Source
 from business.semantic_layer.expressions import qualified
 
@@ -19,6 +20,36 @@ def model_of_metric(metric: Metric, catalog: Catalog) -> str:
     if metric.agg is None:
         raise Inexpressible(_("There is no measure called %(name)s.") % {"name": metric.name})
     return catalog.dimension(metric.name)[0].name
+
+
+def require_counted(metric: Metric, filters: tuple[Filter, ...], catalog: Catalog) -> None:
+    """A measure without cancelled orders says nothing of the cancelled ones. Raises Inexpressible where its own filter leaves out all
+    that a condition asks for.
+    """
+    if metric.agg is not None or metric.name not in catalog.measures:
+        return
+    model, measure = catalog.measure(metric.name)
+    for each in (*filters, *metric.filters):
+        owner, dimension = catalog.dimensions.get(each.field, (None, None))
+        if (
+            owner is not model
+            or dimension is None
+            or each.op not in ("in", "=")
+            or dimension.expr not in measure.filter
+        ):
+            continue
+        if not {str(value) for value in each.values} & set(measure.filter[dimension.expr]):
+            language = get_language() or "en"
+            told = {value.value: value.said(language) for value in dimension.values}
+            values = ", ".join(told.get(str(value), str(value)) for value in each.values)
+            raise Inexpressible(
+                _("By its definition “%(measure)s” leaves out %(column)s = %(values)s.")
+                % {
+                    "measure": measure.label.said(language) or measure.name,
+                    "column": dimension.label.said(language) or dimension.name,
+                    "values": values,
+                }
+            )
 
 
 def adds(metric: Metric, catalog: Catalog) -> bool:

@@ -10,6 +10,8 @@ from business.logical_query.query import Period, TimeRange, Unit
 
 Span = tuple[date | None, date | None]
 NO_FISCAL_YEAR = gettext_lazy("A fiscal year has no meaning in these data: the layer does not say when it begins.")
+MOST_PERIODS = 60  # that are set beside others: of a year its weeks, of two months their days
+STEPS = frozenset({"day", "week", "month", "quarter", "year"})
 _DAYS = {"day": 1, "week": 7}
 _MONTHS = {"month": 1, "quarter": 3, "year": 12, "fiscal_quarter": 3, "fiscal_year": 12}
 
@@ -57,6 +59,19 @@ def shifted(span: Span, to: str, period: Period | None = None) -> Span:
         before = _month_moved(start, -_MONTHS[period.unit] * (period.last - period.first + 1))
         return before, min(before + (end - start), start)
     return start - (end - start), start
+
+
+def periods(span: Span, grain: str) -> list[date]:
+    """The first days of the periods that a time touches. grain: of `STEPS`. Raises Inexpressible for too many, or an open end."""
+    start, end = span
+    if start is None or end is None:
+        raise Inexpressible(_("A comparison needs a time with a beginning and an end."))
+    found = [_start(start, grain, 0, 0)]
+    while (following := _start(found[-1], grain, 1, 0)) < end:
+        found.append(following)
+        if len(found) > MOST_PERIODS:
+            raise Inexpressible(_("These are too many periods to be set side by side: ask for longer ones."))
+    return found
 
 
 def stepped(time: TimeRange, unit: Unit, by: int, today: date) -> TimeRange | None:

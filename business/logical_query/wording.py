@@ -50,7 +50,7 @@ _JOINTS = {
         "list": "{}列表", "time": "时间：",
         "without": "没有{}", "with": "有{}", "or": " 或 ", "and": "、", "to": "{} 至 {}", "open": "今", "running": "尚未结束",
         "by": "按{}", "first": "前 {}", "last": "后 {}", "empty": "{}为空", "there": "{}不为空", "average_of": "{}的平均值",
-        "within": "每个{}中", "contains": "{}包含“{}”", "not_contains": "{}不包含“{}”", "starts_with": "{}以“{}”开头",
+        "within": "各{}中", "contains": "{}包含“{}”", "not_contains": "{}不包含“{}”", "starts_with": "{}以“{}”开头",
         "ends_with": "{}以“{}”结尾", "skip": "第 {} 之后", "otherwise": "未按口径“{}”统计。",
     },
 }  # fmt: skip

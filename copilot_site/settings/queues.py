@@ -48,6 +48,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "empty trash": {"task": "knowledge.empty_trash", "schedule": 3600.0, "options": {"expires": 3600}},
     "remind of reviews": {"task": "knowledge.remind_of_reviews", "schedule": 3600.0, "options": {"expires": 3600}},
     "tend spreadsheets": {"task": "business.tend_spreadsheets", "schedule": 600.0, "options": {"expires": 600}},
+    "tend layer drafts": {"task": "business.tend_layer_drafts", "schedule": 60.0, "options": {"expires": 60}},
     "tend schema vectors": {"task": "business.tend_schema_vectors", "schedule": 600.0, "options": {"expires": 600}},
 }
 if config.ldap_url:

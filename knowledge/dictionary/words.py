@@ -93,6 +93,11 @@ def rarity(word: str) -> float:
     return -math.log(max(share, RAREST))
 
 
+def rate(word: str) -> float:
+    """How much of everyday Chinese a word is, 0 … 1; 0 for what is not among its common words."""
+    return _rates().get(word, 0.0)
+
+
 def dictionary(cache_dir: Path) -> Dictionary:
     """The dictionary whose index lies under `cache_dir`. Raises DictionaryMissing where there is none."""
     file = index_file(cache_dir)

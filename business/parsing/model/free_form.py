@@ -30,13 +30,8 @@ def fault_in(sql: str, catalog: Catalog) -> Fault | None:
     tree = parsed(sql)
     if tree is None:
         return None
-    if not tree.find(exp.Table):
-        return Fault(_("The statement reads no table."), is_wrong=True)
-    if (outer := _select_in(tree)) is not None and (made_up := next(filter(_is_made_up, outer.expressions), None)):
-        value = made_up.unalias().sql(dialect="postgres")
-        return Fault(
-            _("A number of the result is not read from the data: %(value)s.") % {"value": value}, is_wrong=True
-        )
+    if (unread := not_read(tree)) is not None:
+        return unread
     for select in tree.find_all(exp.Select):
         own = _Select.of(select, catalog)
         why = next(own.joined_otherwise(), "") or next(own.unknown_values(), "")
@@ -45,6 +40,19 @@ def fault_in(sql: str, catalog: Catalog) -> Fault | None:
     models, repeated = catalog.layer.semantic_models, _repeated(tree, catalog)
     told = [*differences(sql, models, repeated), *_doubts(tree, catalog)]
     return Fault(" ".join(told), is_wrong=False) if told else None
+
+
+def not_read(tree: exp.Expr) -> Fault | None:
+    """Why a result is not what the data say; None for what reads them."""
+    inside = {cte.alias for cte in tree.find_all(exp.CTE)}
+    if all(table.name in inside and not table.db for table in tree.find_all(exp.Table)):
+        return Fault(_("The statement reads no table."), is_wrong=True)
+    outer = _select_in(tree)
+    made_up = next(filter(_is_made_up, outer.expressions), None) if outer is not None else None
+    if made_up is None:
+        return None
+    value = made_up.unalias().sql(dialect="postgres")
+    return Fault(_("A number of the result is not read from the data: %(value)s.") % {"value": value}, is_wrong=True)
 
 
 def told_of(sql: str, catalog: Catalog, language: str) -> tuple[str, ...]:

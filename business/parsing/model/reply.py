@@ -19,7 +19,8 @@ def _text(value: Any) -> Any:
     return "" if value is None else value
 
 
-def _texts(value: Any) -> Any:
+def texts(value: Any) -> Any:
+    """The texts of a list that a model wrote; none of what is no list."""
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
@@ -32,4 +33,4 @@ class Reply(BaseModel):
     query: LogicalQuery | None = None
     sql: Annotated[str, BeforeValidator(_text)] = ""
     missing: Annotated[str, BeforeValidator(_text)] = ""
-    unclear: Annotated[list[str], BeforeValidator(_texts)] = Field(default_factory=list)
+    unclear: Annotated[list[str], BeforeValidator(texts)] = Field(default_factory=list)

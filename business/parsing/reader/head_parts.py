@@ -1,6 +1,8 @@
 """What a question's parts say of each other: whose they are, what hangs together, what nobody would ask."""
 
-from business.logical_query.query import Filter, Metric, Related, Rows
+from business.logical_query.comparisons import ORDERED
+from business.logical_query.conditions import carrier_towards, positive
+from business.logical_query.query import Dimension, Filter, Metric, Related, Rows, TimeRange
 from business.parsing.reader.slots import Slots, Unread
 
 _PRICE = ("price", "cost", "价", "费")
@@ -15,6 +17,7 @@ class HeadParts:
         self.metrics: list[Metric] = []
         self.rows: Rows | None = None
         self.outcome = "table"
+        self.within: tuple[Dimension, ...] = ()
 
     def _base(self) -> str:
         return self.rows.model if self.rows is not None else self.metrics[0].name.partition(".")[0]
@@ -60,6 +63,9 @@ class HeadParts:
         slots, base = self.slots, self._base()
         self._require_subject(base)
         self._require_own_time(base)
+        called = self.catalog.models[base].name_dimension if base in self.catalog.models else None
+        if called is not None and called.type != "number" and slots.said("occasion"):
+            raise Unread("how many times what happened")  # customers are; visits happen
         for each in filters:
             if not each.field:
                 continue
@@ -135,6 +141,15 @@ class HeadParts:
             and slots.items[columns[0]].text.isascii()
         )
 
+    def aggregated(self, place: int) -> Metric | None:
+        """The sum or average of the column beside the word for it; None where none stands there."""
+        slots = self.slots
+        for near in (slots.after(place), slots.before(place)):
+            if slots.kind(near) == "dimension" and slots.is_number(near) and near not in slots.used:
+                slots.use(place, near)
+                return Metric(name=slots.ref(near).name, agg="avg" if slots.has(place, "avg") else "sum")
+        return None
+
     def price(self) -> str:
         """The price of the one thing that is named."""
         slots = self.slots
@@ -199,6 +214,46 @@ class HeadParts:
         return slots.is_time(place) and not (
             model.name == self._base() and model.defaults.agg_time_dimension == dimension.name
         )
+
+    def _belonging(
+        self, filters: tuple[Filter, ...], related: list[Related]
+    ) -> tuple[tuple[Filter, ...], list[Related]]:
+        """What is said of rows that things have or have not is said of one such row; a time that nothing else has is theirs.
+
+        Raises Unread. Without a word for these rows and without a time the conditions stay as they are.
+        """
+        slots, base = self.slots, self._base()
+        times = slots.times
+        far = [each for each in filters if each.field and not self._is_reached(base, each.field.partition(".")[0])]
+        if far and (slots.said("only") or len(related) > 1):
+            raise Unread("of which rows")
+        if len(related) == 1:
+            far = [each for each in far if self._is_reached(related[0].model, each.field.partition(".")[0])]
+            related = [related[0].model_copy(update={"filters": tuple(far)})]
+        elif far and len(times) == 1 and not times[0].field and base in self.catalog.models:
+            related = [self._of_one_row(base, far)]
+        else:
+            return filters, related
+        if len(times) == 1 and related[0].time is None:
+            related = [self._timed(related[0], times[0])]
+        return tuple(each for each in filters if each not in far), related
+
+    def _of_one_row(self, base: str, far: list[Filter]) -> Related:
+        negated = [each for each in far if each.op not in (*ORDERED, "in", "=")]
+        models = {each.field.partition(".")[0] for each in far}
+        if len(models) > 1 or (negated and len(far) > 1):
+            raise Unread("whether it is one row")
+        carrier = carrier_towards(base, models.pop(), self.catalog)
+        return Related(model=carrier, is_not=bool(negated), filters=tuple(positive(each) for each in far))
+
+    def _timed(self, related: Related, time: TimeRange) -> Related:
+        field = time.field or self.catalog.model(related.model).defaults.agg_time_dimension
+        if field and time.field.partition(".")[0] in ("", related.model):
+            self.slots.times = []
+            return related.model_copy(update={"time": time})
+        if not time.field:
+            raise Unread("a time of what")
+        return related
 
     def _missing(self) -> list[Filter]:
         """Times that are there or not: of the thing itself, or of rows that it has."""

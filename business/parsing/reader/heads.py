@@ -17,7 +17,7 @@ from business.parsing.reader.parts import (
 )
 from business.parsing.reader.rankings import read_ranking
 from business.parsing.reader.slots import Slots, Unread
-from business.parsing.reader.words import currencies
+from business.parsing.reader.words import codes
 
 
 def read(slots: Slots) -> LogicalQuery:
@@ -34,16 +34,22 @@ def read(slots: Slots) -> LogicalQuery:
     read_ranking(slots)
     query = _Head(slots).query()
     slots.require_used()
-    require_currency(slots, query)
+    require_units(slots, query)
     return query
 
 
-def require_currency(slots: Slots, query: LogicalQuery) -> None:
-    """Amounts are not changed into another currency. Raises Inexpressible where one is asked for that is not the one kept."""
-    asked = {role.partition(":")[2] for place in range(len(slots.items)) for role in slots.roles(place)} & currencies()
-    kept = {slots.catalog.unit(name) for name in _amounts(query)} & currencies()
+def require_units(slots: Slots, query: LogicalQuery) -> None:
+    """Amounts are not changed into another unit or currency. Raises Inexpressible where one is asked for that is not the one kept.
+
+    A layer that names no currency keeps the one that people mean; of hours or minutes nobody knows which a column keeps.
+    """
+    said = {role.partition(":")[2] for place in range(len(slots.items)) for role in slots.roles(place)}
+    units = {slots.catalog.unit(name) for name in _amounts(query)}
+    asked, kept = said & codes("currency"), units & codes("currency")
     if asked and kept and asked != kept:
         raise Inexpressible(_("No currency but %(kept)s is kept here.") % {"kept": ", ".join(sorted(kept))})
+    if other := sorted(said & codes("unit") - units):
+        raise Inexpressible(_("The data do not say that this is kept in %(unit)s.") % {"unit": ", ".join(other)})
 
 
 def _amounts(query: LogicalQuery) -> Iterator[str]:
@@ -75,7 +81,7 @@ class _Head(HeadParts):
         self._require_sense(filters)
         related, having = self._thresholds()
         filters = (*filters, *self._missing())
-        related += self._related()
+        filters, related = self._belonging(filters, [*related, *slots.related])
         if related and slots.rank_role in ("latest", "earliest"):
             raise Unread("the latest of what")
         self._leftover()
@@ -108,17 +114,25 @@ class _Head(HeadParts):
                 raise Unread("the first by what")
             slots.use(measures[0])
             by = Metric(name=slots.ref(measures[0]).name)
+        groups = tuple(slots.dimensions)
         subject = self._subject()
         if isinstance(by, Metric):
             slots.ranked_by = by
             self.metrics = [by]
-            if subject is None and not slots.dimensions:
-                raise Unread("the first of what")
             if subject is not None:
                 slots.dimensions.append(Dimension(name=subject))
+            self._require_one_order(groups)
             slots.use(*slots.said("count"))
             return True
         return self._first_rows(by, subject)
+
+    def _require_one_order(self, groups: tuple[Dimension, ...]) -> None:
+        """The first of all, or, where it is broken down besides, the first of each group. Raises Unread where neither is said."""
+        slots = self.slots
+        is_of_each = len(slots.dimensions) > len(groups) > 0
+        if not slots.dimensions or (len(groups) > 1 and not is_of_each) or (is_of_each and slots.said("only")):
+            raise Unread("the first of what")
+        self.within = groups if is_of_each else ()
 
     def _first_rows(self, by: str | None, subject: str | None) -> bool:
         slots = self.slots
@@ -133,7 +147,7 @@ class _Head(HeadParts):
         is_nameless = self.catalog.model(model).name_dimension is None
         asks = bool(slots.said("much")) or is_nameless or self._is_of_subject(by, model)
         asks_number = asks and not slots.said("list") and self.catalog.dimension(by)[1].type == "number"
-        is_alone = not subject and slots.rank_role not in ("latest", "earliest") and not slots.said("list")
+        is_alone = not subject and slots.rank_role in ("max", "min", "top", "bottom") and not slots.said("list")
         if is_alone or asks_number:
             agg = "max" if slots.descending else "min"  # “the highest list price”
             self.metrics, slots.rank_role = [Metric(name=by, agg=agg)], ""  # type: ignore[arg-type]
@@ -169,14 +183,12 @@ class _Head(HeadParts):
             self.metrics.append(Metric(name=slots.ref(place).name))
             slots.use(place)
         for place in slots.said("avg", "sum"):
-            column = self._column_near(place)
-            if column is None:
+            metric = self.aggregated(place)
+            if metric is None:
                 continue
-            agg = "avg" if slots.has(place, "avg") else "sum"
-            self.metrics.append(Metric.model_validate({"name": slots.ref(column).name, "agg": agg}))
-            slots.use(place, column)
-            if agg == "avg":  # average freight per order: of each row, as it is anyway
-                slots.dimensions = [each for each in slots.dimensions if each.name != slots.ref(column).model]
+            self.metrics.append(metric)
+            if metric.agg == "avg":  # average freight per order: of each row, as it is anyway
+                slots.dimensions = [each for each in slots.dimensions if each.name != metric.name.partition(".")[0]]
         counts = [
             *(place for place in slots.said("count") if not self._asks_what(place)),
             *(place for place in range(len(slots.items)) if slots.has(place, "each_before")),
@@ -187,10 +199,25 @@ class _Head(HeadParts):
             raise Unread("a list and a number")
         if counts and not self.metrics:
             self.metrics.append(self._count())
+        elif any(slots.kind(slots.after(place)) != "measure" for place in counts):  # not of 多少销售额
+            self._count_besides()
         if self.metrics:
             slots.use(*counts, *slots.said("sum"), *slots.said("distinct"))
             self._average_of_groups()
         return bool(self.metrics)
+
+    def _count_besides(self) -> None:
+        """“Revenue and number of orders”: two numbers of the same conditions. Raises Unread where they may not be of the same."""
+        slots = self.slots
+        things = [place for place in slots.free("model", "dimension") if self._is_counted(place)]
+        if not things:
+            return  # number of units sold
+        metric = self._count()
+        model = self.catalog.models.get(metric.name)
+        is_dated = bool(slots.times) and (model is None or model.name_dimension is not None)  # came then, or were there
+        if is_dated or not slots.said("and"):
+            raise Unread("two numbers")
+        self.metrics.append(metric)
 
     def _average_of_groups(self) -> None:
         """“On average per customer”; never “average revenue by region”, which asks for each region. Raises Unread, also for periods,
@@ -205,8 +232,8 @@ class _Head(HeadParts):
             return
         if any(slots.has(place, "by") for place in range(len(slots.items))):
             raise Unread("an average of what")
-        if any(each.grain is not None for each in slots.dimensions):
-            raise Unread("an average over periods")
+        if any(each.grain is not None for each in slots.dimensions) or len(self.metrics) > 1:
+            raise Unread("an average over periods, or of two numbers")
         self.outcome = "group_average"
         slots.use(*left)
 
@@ -218,13 +245,6 @@ class _Head(HeadParts):
         slots, before = self.slots, self.slots.before(place)
         is_column = slots.kind(before) == "dimension" and not slots.is_time(before)
         return slots.has(place, "what") and is_column and slots.kind(slots.after(place)) != "model"
-
-    def _column_near(self, place: int) -> int | None:
-        slots = self.slots
-        for near in (slots.after(place), slots.before(place)):
-            if slots.kind(near) == "dimension" and slots.is_number(near) and near not in slots.used:
-                return near
-        return None
 
     def _count(self) -> Metric:
         slots = self.slots
@@ -329,19 +349,6 @@ class _Head(HeadParts):
         self.slots.dimensions = [Dimension(name=self.rows.columns[0])]
         self.metrics, self.rows = [metric], None
 
-    def _related(self) -> list[Related]:
-        """Rows of other tables that things have or have not; a time that is said of nothing else is theirs."""
-        slots = self.slots
-        if len(slots.related) == 1 and len(slots.times) == 1:
-            related, time = slots.related[0], slots.times[0]
-            field = time.field or self.catalog.model(related.model).defaults.agg_time_dimension
-            if field and time.field.partition(".")[0] in ("", related.model):
-                slots.times = []
-                return [related.model_copy(update={"time": time})]
-            if not time.field:
-                raise Unread("a time of what")
-        return slots.related
-
     def _leftover(self) -> None:
         """Tables that only say whose the rest is, and times that say nothing more."""
         slots = self.slots
@@ -358,7 +365,7 @@ class _Head(HeadParts):
         slots = self.slots
         if slots.rank_role:
             by = slots.ranked_by if isinstance(slots.ranked_by, str) else ""
-            return Ranking(by=by, descending=bool(slots.descending), limit=slots.limit)
+            return Ranking(by=by, descending=bool(slots.descending), limit=slots.limit, within=self.within)
         if slots.order is not None and slots.order[0] not in {metric.name for metric in self.metrics}:
             return Ranking(by=slots.order[0], descending=slots.order[1])
         return Ranking(descending=slots.order[1]) if slots.order is not None else None

@@ -10,12 +10,14 @@ from business.parsing.reader.words import LANGUAGES, words_of
 @dataclass(frozen=True)
 class Lead:
     """How a question begins. goes_on: with “and”, “what about”, “那”; refers: to “them”, “those”. contrasts: it asks the same of
-    something else, as “and China?” and “中国呢” do and “only China” does not. rest: what it says besides.
+    something else, as “and China?” and “中国呢” do and “only China” does not. asks: it has a word that asks or tells to. rest: what it
+    says besides.
     """
 
     goes_on: bool
     refers: bool
     contrasts: bool
+    asks: bool
     rest: str
 
 
@@ -52,7 +54,13 @@ def lead_of(question: str) -> Lead:
                 break
     plain = text.strip()
     rest = plain.removesuffix("呢").removesuffix("的话").strip()
-    return Lead(goes_on, refers, (goes_on or rest != plain) and not only and not refers, rest)
+    return Lead(goes_on, refers, (goes_on or rest != plain) and not only and not refers, _asks(rest), rest)
+
+
+def _asks(text: str) -> bool:
+    units = tuple(unit.text for unit in units_of(text))
+    words = {key for language in LANGUAGES for key in words_of(language).asks}
+    return any(units[begin : begin + len(key)] == key for key in words for begin in range(len(units)))
 
 
 @cache

@@ -26,9 +26,11 @@ from business.parsing.reader.lexicon import Lexicon, Ref
 from business.parsing.reader.slots import Slots, Unread
 from business.parsing.reader.units import key_of
 from business.parsing.reader.words import LANGUAGES, words_of
+from knowledge.dictionary.words import rate
 
 MOST_READINGS = 96
 MOST_CHOICES = 4
+LONGEST_WORD = 4  # characters of a word that is named as unknown
 
 
 @dataclass(frozen=True)
@@ -66,16 +68,39 @@ def _of_named(query: LogicalQuery, lexicon: Lexicon, context: Context) -> Parsed
 
 
 def unknown_in(items: Sequence[Item], question: str) -> tuple[str, ...]:
-    """What of a question stands for nothing in the layer, as it is written there; characters that stand side by side are one."""
-    found: list[str] = []
-    is_open = False
-    for item in items:
-        if not item.is_known and is_open and f"{found[-1]}{item.text}" in question:
-            found[-1] += item.text
-        elif not item.is_known:
-            found.append(item.text)
-        is_open = not item.is_known
+    """What of a question stands for nothing in the layer, as it is written there: whole words, also of a Chinese one of which a
+    character alone would be known.
+    """
+    found: dict[str, None] = {}
+    last = -1
+    for place, item in enumerate(items):
+        if item.is_known or place <= last:
+            continue
+        first, last = _word_around(items, place, question)
+        found["".join(each.text for each in items[first : last + 1])] = None
     return tuple(_as_written(text, question) for text in found)
+
+
+def _word_around(items: Sequence[Item], place: int, question: str) -> tuple[int, int]:
+    """The first and the last item of the word that an unknown one belongs to: the longest of everyday Chinese, else it and the
+    unknown ones behind it.
+    """
+    last = place
+    while last + 1 < len(items) and not items[last + 1].is_known and _is_one(items[place : last + 2], question):
+        last += 1
+    spans = [
+        (first, end)
+        for first in range(max(0, place - LONGEST_WORD + 1), place + 1)
+        for end in range(max(place, first + 1), min(len(items), first + LONGEST_WORD))
+        if all(len(each.text) == 1 and not each.refs for each in items[first : end + 1])
+        and _is_one(items[first : end + 1], question)
+        and rate("".join(each.text for each in items[first : end + 1]))
+    ]
+    return max([*spans, (place, last)], key=lambda span: (span[1] - span[0], -span[0]))
+
+
+def _is_one(items: Sequence[Item], question: str) -> bool:
+    return "".join(each.text for each in items) in question
 
 
 def _as_written(text: str, question: str) -> str:
@@ -163,8 +188,8 @@ def choices_of(items: list[Item]) -> Iterator[tuple[Ref | None, ...]]:
 def _closest(found: list[tuple[int, LogicalQuery]], catalog: Catalog, context: Context) -> Parsed:
     least = min(away for away, _query in found)
     nearest = [query for away, query in found if away == least]
-    if len(nearest) == 1 or len({_same_measures(query) for query in nearest}) == 1:
-        states = _states(nearest[0], catalog, context.today)
+    if len(nearest) == 1 or len({same_measures(query) for query in nearest}) == 1:
+        states = states_of(nearest[0], catalog, context.today)
         if not states:
             return nearest[0]
         nearest = states
@@ -174,7 +199,7 @@ def _closest(found: list[tuple[int, LogicalQuery]], catalog: Catalog, context: C
     return Clarification(tuple(Choice(text, query) for text, query in said.items()))
 
 
-def _states(query: LogicalQuery, catalog: Catalog, today: date) -> list[LogicalQuery]:
+def states_of(query: LogicalQuery, catalog: Catalog, today: date) -> list[LogicalQuery]:
     """“How many customers in October”: those that came then, or those that there were then? Both, where nothing says which.
 
     Things that have a name stay; orders happen. Empty where the question says which time is meant.
@@ -194,7 +219,7 @@ def _states(query: LogicalQuery, catalog: Catalog, today: date) -> list[LogicalQ
     return [came, there]
 
 
-def _same_measures(query: LogicalQuery) -> str:
+def same_measures(query: LogicalQuery) -> str:
     """A query without the tables of its measures: one measure may be kept at several grains under one name, and the first is taken."""
     if any(metric.agg is not None for metric in query.metrics) or not query.metrics:
         return query.model_dump_json()

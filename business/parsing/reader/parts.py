@@ -26,7 +26,7 @@ def read_numbers(slots: Slots) -> None:
             continue
         op = next((sign for role, sign in _BEFORE.items() if slots.has(place - 1, role)), None)
         behind = place + 1
-        while slots.has(behind, "currency", "counter") and not slots.has(behind, *_AFTER):
+        while slots.has(behind, "currency", "counter", "occasion", "unit") and not slots.has(behind, *_AFTER):
             behind += 1
         after = next((sign for role, sign in _AFTER.items() if slots.has(behind, role)), None)
         if op is not None and not (
@@ -56,7 +56,7 @@ def _is_key(slots: Slots, place: int) -> bool:
 def _between(slots: Slots, place: int) -> int | None:
     """The place of the second number of “between 5 and 10”, “5到10之间”."""
     joint = place + 1
-    while slots.has(joint, "currency", "counter"):
+    while slots.has(joint, "currency", "counter", "occasion", "unit"):
         joint += 1
     second = joint + 1
     behind = slots.after(second)
@@ -103,19 +103,22 @@ def _condition(slots: Slots, first: int, last: int, bounds: list[tuple[Sign, int
         slots.filters += [Filter(field=slots.ref(after).name, op=op, values=(value,)) for op, value in values]
     else:
         is_near = all(slots.items[place].text != "的" for place in range(last + 1, min(after, len(slots.items))))
-        metric = _counted(slots, before, after if is_near else -1)
+        metric = _counted(slots, bounds[-1][1], before, after if is_near else -1)
         slots.thresholds += [Threshold(metric, op, value) for op, value in values]
 
 
-def _counted(slots: Slots, before: int, after: int) -> Metric:
+def _counted(slots: Slots, number: int, before: int, after: int) -> Metric:
+    """What is held against a number: a measure, or how many things. “Orders over 5000” does not say what of them. Raises Unread."""
     for place in (before, after):
         if slots.kind(place) == "measure" and place not in slots.used:
             slots.use(place)
             return Metric(name=slots.ref(place).name)
+    if slots.has(number + 1, "currency", "unit"):
+        raise Unread("an amount of what")
     if slots.has(before, "count") and slots.kind(slots.before(before)) == "model":  # 订单数超过5
         slots.use(before, slots.before(before))
         return Metric(name=slots.ref(slots.before(before)).name, agg="count")
-    for place in (after, before):
+    for place in (after, before) if slots.has(number + 1, "counter", "occasion") else (after,):
         if slots.kind(place) == "model" and place not in slots.used and len(slots.free("model", "dimension")) > 1:
             slots.use(place)
             return Metric(name=slots.ref(place).name, agg="count")

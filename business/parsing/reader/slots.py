@@ -9,7 +9,7 @@ from business.parsing.reader.items import Item
 from business.parsing.reader.lexicon import Ref
 from business.semantic_layer.model import Dimension as LayerDimension
 
-_SOFT = frozenset({"stop", "only", "currency", "counter"})
+_SOFT = frozenset({"stop", "only", "currency", "counter", "occasion", "unit"})
 _NEUTRAL = frozenset({"much", "what", "list", "with", "exactly", "between", "at_least", "and", "compared_after"})
 SUPERLATIVES = ("max", "min", "most", "fewest", "latest", "earliest", "dearest", "cheapest", "top", "bottom")
 
@@ -108,7 +108,8 @@ class Slots:
         """Whether nothing but 的 and counters stands between two places."""
         first, last = sorted((one, other))
         return all(
-            self.items[place].text == "的" or self.has(place, "counter", "currency") for place in range(first + 1, last)
+            self.items[place].text == "的" or self.has(place, "counter", "occasion", "currency", "unit")
+            for place in range(first + 1, last)
         )
 
     def use(self, *places: int) -> None:

@@ -26,6 +26,7 @@ class Words:
     scales: dict[str, int]
     begins: frozenset[tuple[str, ...]]
     refers: frozenset[tuple[str, ...]]
+    asks: frozenset[tuple[str, ...]]
     earlier: tuple[str, ...]
     later: tuple[str, ...]
 
@@ -60,16 +61,17 @@ def words_of(language: str) -> Words:
         {str(word): number for word, number in data["scales"].items()},
         frozenset(key_of(phrase) for phrase in changes["begins"]),
         frozenset(key_of(phrase) for phrase in changes["refers"]),
+        frozenset(key_of(phrase) for phrase in changes["asks"]),
         tuple(changes["earlier"]),
         tuple(changes["later"]),
     )
 
 
 @cache
-def currencies() -> frozenset[str]:
-    """The codes of the currencies that have a word."""
+def codes(kind: str) -> frozenset[str]:
+    """The codes of the currencies, or of the units, that have a word. kind: currency or unit."""
     said = (entry["role"].partition(":") for language in LANGUAGES for entry in entries(language))
-    return frozenset(code for role, _colon, code in said if role == "currency" and code)
+    return frozenset(code for role, _colon, code in said if role == kind and code)
 
 
 @cache

@@ -85,6 +85,19 @@ def test_whoever_may_not_correct_stores_nothing(demo: DataSource) -> None:
     assert ConfirmedPair.objects.get().sql == SQL
 
 
+@pytest.mark.parametrize(
+    "sql",
+    ["SELECT 12", "SELECT '12'", "WITH c AS (SELECT 12 AS n) SELECT n FROM c", "SELECT 12 AS customers FROM customer LIMIT 1"],
+)  # fmt: skip
+def test_what_is_not_read_from_the_data_is_no_correction(demo: DataSource, sql: str) -> None:
+    message = answered("emma")
+    address = f"/chat/{message.session_id}/messages/{message.pk}/queries/1/correct/"
+    page = signed_in("emma").post(address, {"sql": sql}, follow=True, headers={"accept-language": "en"})
+    said = page.content.decode()
+    assert "The statement reads no table." in said or "is not read from the data: 12." in said
+    assert not ConfirmedPair.objects.exists()
+
+
 def test_a_correction_is_an_example_for_the_next_question_of_somebody_else(demo: DataSource) -> None:
     assert correct("emma") == 302
 

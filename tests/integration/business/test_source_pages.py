@@ -151,38 +151,6 @@ def test_a_layer_is_saved_with_a_warning_where_the_database_does_not_answer(sour
     }
 
 
-def test_a_draft_is_shown_and_not_saved(source: DataSource, steward: User) -> None:
-    source.layer = {"name": "shop"}
-    source.save()
-    status, page = layer_page(source, steward, draft="1")
-    assert status == 200
-    assert "not saved yet" in page
-    assert "number_of_customer" in page
-    assert DataSource.unscoped.get(pk=source.pk).semantic_layer.semantic_models == ()
-
-
-def test_a_draft_asks_who_reads_each_new_table_and_proposes_the_safe_answer(source: DataSource, steward: User) -> None:
-    kept = next(model for model in source.semantic_layer.semantic_models if model.name == "sale")
-    save_layer(None, source, source.semantic_layer.model_copy(update={"semantic_models": (kept,)}))
-    drafted = client_of(steward).post(f"/admin/data-sources/{source.pk}/layer/", {"draft": "1"}).context
-    proposed = {name: field.initial for name, field in drafted["readers"].fields.items()}
-    assert proposed == {"who-customer": "column:org_unit", "who-region": "closed"}
-    chosen = {"who-customer": "granted", "who-region": "everyone", "who-nothing": "everyone"}
-    assert layer_page(source, steward, text=drafted["form"].initial["text"], **chosen)[0] == 200
-    assert readers_of(source) == {
-        "customer": (None, "granted"),
-        "region": (None, "everyone"),
-        "sale": ("org_unit", None),
-    }
-
-
-@pytest.mark.parametrize("chosen", ["", "column:api_token", "everybody"])
-def test_what_cannot_be_chosen_opens_nothing(source: DataSource, steward: User, chosen: str) -> None:
-    before = readers_of(source)
-    layer_page(source, steward, text=write_layer(source.semantic_layer), **{"who-region": chosen})
-    assert readers_of(source) == before
-
-
 def readers_of(source: DataSource) -> dict[str, tuple[str | None, str | None]]:
     saved = DataSource.unscoped.get(pk=source.pk).semantic_layer.semantic_models
     return {model.name: (model.org_unit.column, model.org_unit.shared_with) for model in saved if model.org_unit}

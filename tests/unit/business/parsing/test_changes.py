@@ -4,11 +4,14 @@ from datetime import date
 
 import pytest
 
+from business.logical_query.catalog import Catalog
 from business.logical_query.query import LogicalQuery, Metric, TimeRange
 from business.logical_query.wording import sentence
 from business.parsing.base import Clarification, Context, Unparseable
 from business.parsing.reader.changes import changed
+from business.parsing.reader.lexicon import Lexicon
 from business.parsing.reader.parser import parse
+from business.semantic_layer.model import Dimension
 from tests.unit.business.parsing.test_words import LEXICON, TODAY
 
 
@@ -127,6 +130,45 @@ def talk(language: str, *turns: str) -> list[str]:
             },
         ),
         (
+            "zh",
+            {
+                "2025年德国的销售额是多少？": "销售额，时间：2025-01-01 至 2025-12-31，国家 = 德国",
+                "销量呢？": "销量，时间：2025-01-01 至 2025-12-31，国家 = 德国",
+                "同比呢？": "销量对比，时间：2025-01-01 至 2025-12-31，时间：2024-01-01 至 2024-12-31，国家 = 德国",
+                "客户有多少呢？": "客户数量",  # asks by itself
+            },
+        ),
+        ("zh", {"进行中的项目有几个？": "项目数量，项目状态 = 进行中", "总预算呢？": "总预算，项目状态 = 进行中"}),
+        ("zh", {"各地区的客户数": "客户数量，按地区", "各占多少？": "客户数量占比，按地区"}),
+        (
+            "en",
+            {
+                "revenue in 2025": "revenue, time: 2025-01-01 to 2025-12-31",
+                "units sold?": "units sold, time: 2025-01-01 to 2025-12-31 | units sold",  # of that year, or of all?
+                "and customers?": (
+                    "number of customer records, time: 2025-01-01 to 2025-12-31"
+                    " | number of customer records, time: … to 2025-12-31"
+                ),
+            },
+        ),
+        (
+            "en",
+            {
+                "revenue last month": "revenue, time: 2026-10-01 to 2026-10-31",
+                "compared with last year": (
+                    "revenue, compared, time: 2026-10-01 to 2026-10-31, time: 2025-10-01 to 2025-10-31"
+                ),
+            },
+        ),
+        (
+            "en",
+            {
+                "Which are the top 5 customers by revenue?": "revenue, by customer, first 5",
+                "and the bottom ones?": "revenue, by customer, last 5",
+                "bottom 2": "revenue, by customer, last 2",
+            },
+        ),
+        (
             "en",
             {
                 "revenue last month": "revenue, time: 2026-10-01 to 2026-10-31",
@@ -176,3 +218,46 @@ def test_rows_that_were_counted_within_a_time_of_their_own_are_not_listed() -> N
         metrics=(Metric(name="sales_order", agg="count", time=TimeRange(start=date(2026, 1, 1), end=TODAY)),)
     )
     assert not isinstance(changed("list them", standing, LEXICON, context), LogicalQuery)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "then"),
+    [
+        ("2025年德国的销售额", "差多少？"),
+        ("2025年各地区的销售额", "产品呢？"),  # by product, or how many products?
+        ("revenue in 2025", "compared with last month"),
+        ("How many customers are there in Germany?", "compared with last year"),
+    ],
+)
+def test_how_it_goes_on_is_not_guessed(earlier: str, then: str) -> None:
+    context = Context("en", TODAY)
+    standing = parse(earlier, LEXICON, context)
+    assert isinstance(standing, LogicalQuery)
+    assert not isinstance(changed(then, standing, LEXICON, context) or parse(then, LEXICON, context), LogicalQuery)
+
+
+def test_readings_that_are_said_alike_are_no_choice() -> None:
+    models = LEXICON.catalog.layer.semantic_models
+    twice = tuple(
+        model.model_copy(
+            update={
+                "dimensions": (
+                    *model.dimensions,
+                    Dimension.model_validate(
+                        {"name": "seat", "expr": "seat", "label": {"en": "seat"}, "values": [{"value": "Riga"}]}
+                    ),
+                    Dimension.model_validate(
+                        {"name": "site", "expr": "site", "label": {"en": "seat"}, "values": [{"value": "Riga"}]}
+                    ),
+                )
+            }
+        )
+        if model.name == "customer"
+        else model
+        for model in models
+    )
+    lexicon = Lexicon.of(Catalog.of(LEXICON.catalog.layer.model_copy(update={"semantic_models": twice})))
+    context = Context("en", TODAY)
+    standing = parse("How many customers are there in Germany?", lexicon, context)
+    assert isinstance(standing, LogicalQuery)
+    assert isinstance(changed("and in Riga?", standing, lexicon, context), Unparseable)

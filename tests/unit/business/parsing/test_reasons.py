@@ -29,6 +29,10 @@ from tests.unit.business.parsing.test_words import LEXICON, TODAY
         ("en", "What was our revenue this fiscal year?",
          "A fiscal year has no meaning in these data: the layer does not say when it begins."),
         ("en", "How many customers churned?", "These words mean nothing in the data: churned."),
+        ("zh", "有多少订单还没付款？", "These words mean nothing in the data: 付款."),  # 款 alone is a measure word
+        ("zh", "已取消订单的销售额是多少？", "By its definition “revenue” leaves out order status = cancelled."),
+        ("en", "What was the revenue of cancelled orders?", "By its definition “revenue” leaves out order status = cancelled."),
+        ("zh", "标价超过2小时的产品", "The data do not say that this is kept in h."),
     ],
 )  # fmt: skip
 def test_the_reason_names_what_is_missing(language: str, question: str, why: str) -> None:

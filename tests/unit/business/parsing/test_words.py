@@ -38,13 +38,13 @@ LEXICON = Lexicon.of(Catalog.of(LAYER))
 
 
 def lexicon_for(role: str) -> Lexicon:
-    """The words of the demo's layer; for those of a currency its amounts are kept in that."""
-    currency = role.partition(":")[2]
-    if not currency:
+    """The words of the demo's layer; for those of a currency or unit its amounts are kept in that."""
+    unit = role.partition(":")[2]
+    if not unit:
         return LEXICON
     return Lexicon.of(
         Catalog.of(
-            SemanticLayer.model_validate_json(LAYER.model_dump_json(by_alias=True).replace('"CNY"', f'"{currency}"'))
+            SemanticLayer.model_validate_json(LAYER.model_dump_json(by_alias=True).replace('"CNY"', f'"{unit}"'))
         )
     )
 

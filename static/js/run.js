@@ -1,4 +1,4 @@
-// A run over an evaluation set: while it is on its way its part of the page is read again.
+// A run that a worker is at (questions of an evaluation set, a draft of tables): while it lasts its part of the page is read again.
 
 const EVERY_MS = 2000;
 

@@ -1,0 +1,128 @@
+"""Drafts of semantic layers that a worker makes: how far one is, what could not be read, and its tables, to be taken over one by one.
+
+Whoever writes to a draft names its attempt; one that was taken over by a later attempt, or thrown away, is not written to any more.
+"""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from uuid import UUID
+
+import psycopg
+import structlog
+from celery import current_app
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from authz.principal import Principal
+from business.models import DataSource, LayerDraft
+from business.semantic_layer.model import SemanticLayer, SemanticModel
+from business.source_grants import require_manage
+from business.sources import draft, save_layer
+from copilot_site.lib.errors import CopilotError, NotFound
+
+log = structlog.get_logger(__name__)
+SILENCE = timedelta(minutes=10)  # after which a worker is held for dead: one table with many columns is read in seconds
+UNCLAIMED = timedelta(minutes=1)  # after which a message is held for lost
+MOST_UNREAD = 100  # tables whose reason is kept
+
+
+class _Overtaken(Exception):
+    """The draft belongs to a later attempt, or is gone."""
+
+
+def draft_of(source: DataSource) -> LayerDraft | None:
+    """The latest draft of a source that nobody has put away."""
+    return LayerDraft.objects.filter(source=source).first()
+
+
+@transaction.atomic
+def start(by: Principal, source: DataSource) -> None:
+    """Have a worker draft the layer anew; one that is on its way goes on. Raises PermissionDenied unless they manage the source."""
+    require_manage(by, source)
+    DataSource.unscoped.select_for_update().only("pk").get(pk=source.pk)
+    row = draft_of(source)
+    if row is not None and row.is_open:
+        return
+    LayerDraft.objects.filter(source=source).delete()
+    _send_on_commit(LayerDraft.objects.create(source=source))
+
+
+@transaction.atomic
+def discard(by: Principal, source: DataSource) -> None:
+    """Put a draft away, also one on its way. Raises PermissionDenied unless they manage the source."""
+    require_manage(by, source)
+    LayerDraft.objects.filter(source=source).delete()
+
+
+def run(attempt: UUID) -> None:
+    """Read the database table by table; what fails is told on the row, and what was read is kept."""
+    claimed = LayerDraft.objects.filter(attempt=attempt, alive_at=None, ended_at=None).update(alive_at=timezone.now())
+    if not claimed:
+        return
+    row = LayerDraft.objects.select_related("source").get(attempt=attempt)
+    unread: list[dict[str, str]] = []
+
+    def progress(done: int, count: int, table: str) -> None:
+        _write(attempt, done=done - 1, count=count, table=table, unread=unread[:MOST_UNREAD])
+
+    def fail(table: str, why: str) -> None:
+        unread.append({"table": table, "why": why})
+
+    try:
+        layer = draft(None, row.source, progress=progress, unread=fail)
+        stored = layer.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        count = len(layer.semantic_models) + len(unread)
+        _write(attempt, layer=stored, done=count, count=count, unread=unread[:MOST_UNREAD], ended_at=timezone.now())
+    except _Overtaken:
+        log.info("layer_draft.overtaken", source=row.source.name)
+    except (CopilotError, psycopg.Error) as error:
+        log.warning("layer_draft.failed", source=row.source.name, why=str(error))
+        _end(attempt, str(error).strip().split("\n")[0])
+
+
+def tend() -> None:
+    """Send again what was never begun, and end what no worker is heard of any more."""
+    now = timezone.now()
+    for row in LayerDraft.objects.filter(ended_at=None, alive_at=None, started_at__lt=now - UNCLAIMED):
+        _send(row.attempt)
+    for row in LayerDraft.objects.filter(ended_at=None, alive_at__lt=now - SILENCE):
+        _end(row.attempt, _("Its worker ended before it did."))
+
+
+def proposed(source: DataSource, row: LayerDraft) -> list[SemanticModel]:
+    """The tables of a draft that the saved layer does not describe, in the order of the draft."""
+    known = {(model.table_schema, model.table) for model in source.semantic_layer.semantic_models}
+    layer = SemanticLayer.model_validate(row.layer or {"name": source.name})
+    return [model for model in layer.semantic_models if (model.table_schema, model.table) not in known]
+
+
+@transaction.atomic
+def take_over(by: Principal, source: DataSource, models: Iterable[SemanticModel]) -> bool:
+    """Add tables of a draft to the saved layer; False where nobody knows whether they are there. Raises what `save_layer` raises."""
+    require_manage(by, source)
+    locked = DataSource.unscoped.select_for_update().get(pk=source.pk)
+    saved = locked.semantic_layer
+    names = {model.name for model in saved.semantic_models}
+    added = tuple(model for model in models if model.name not in names)
+    if not added:
+        raise NotFound(_("The draft has no such table any more."))
+    return save_layer(by, locked, saved.model_copy(update={"semantic_models": (*saved.semantic_models, *added)}))
+
+
+def _write(attempt: UUID, **fields: object) -> None:
+    if not LayerDraft.objects.filter(attempt=attempt, ended_at=None).update(alive_at=timezone.now(), **fields):
+        raise _Overtaken
+
+
+def _end(attempt: UUID, problem: str) -> None:
+    LayerDraft.objects.filter(Q(attempt=attempt), ended_at=None).update(ended_at=timezone.now(), problem=problem[:500])
+
+
+def _send_on_commit(row: LayerDraft) -> None:
+    transaction.on_commit(lambda: _send(row.attempt), robust=True)
+
+
+def _send(attempt: UUID) -> None:
+    current_app.send_task("business.draft_layer", args=(str(attempt),), queue="maintenance")

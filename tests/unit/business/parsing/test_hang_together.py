@@ -1,0 +1,53 @@
+"""What the parts of a question say of each other: of each group, of one row, of the same rows."""
+
+import pytest
+
+from business.logical_query.query import LogicalQuery
+from business.logical_query.wording import sentence
+from business.parsing.base import Context, Unparseable
+from business.parsing.reader.parser import parse
+from tests.unit.business.parsing.test_words import LEXICON, TODAY
+
+YEAR = "2025-01-01 to 2025-12-31"
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Which customer has the highest revenue in each region?", "revenue, by region, customer, of each region, first 1"),
+        ("top 3 products by revenue in each region", "revenue, by region, product, of each region, first 3"),
+        ("每个地区销售额最高的客户是谁？", "销售额，按地区、客户，各地区中，前 1"),
+        ("每年销售额最高的产品", "销售额，按年、产品，各年中，前 1"),
+        ("revenue and number of orders by month", "revenue, number of order records, by month"),
+        ("各地区的客户数和销售额", "销售额、客户数量，按地区"),
+        ("华东的客户总共给我们贡献了多少销售额？", "销售额，地区 = 华东"),
+        ("Customers that did not order KeelDock", "list of customer, without order (name = KeelDock)"),
+        ("customers with orders that are not cancelled", "list of customer, with order (order status ≠ cancelled)"),
+        ("customers with no cancelled orders in 2025", f"list of customer, without order (order status = cancelled, {YEAR})"),
+        ("customers with cancelled orders in 2025", f"list of customer, with order (order status = cancelled, {YEAR})"),
+        ("客户里订单不到两笔的有几家？", "客户数量，订单数量 < 2"),
+        ("the most expensive software", "list of product, first 1, by list price, category = software"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_one_thing_is_asked_of_it(question: str, said: str) -> None:
+    language = "en" if question.isascii() else "zh"
+    parsed = parse(question, LEXICON, Context(language, TODAY))
+    assert isinstance(parsed, LogicalQuery), parsed
+    assert sentence(parsed, LEXICON.catalog, language, TODAY) == said
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "customers with orders over 10000",  # so many orders, or such a large one?
+        "有过超过10000元订单的客户",
+        "How many customers have only paid orders?",
+        "只有已付款订单的客户有几家？",
+        "各国家客户的销售额，只看前五",  # five countries, or five customers of each?
+        "top 3 by region and product by revenue",
+        "revenue and number of customers in 2025",  # who came then, or who were there?
+        "how many customers generated revenue in 2025",
+    ],
+)
+def test_what_may_mean_another_number_is_not_read(question: str) -> None:
+    assert isinstance(parse(question, LEXICON, Context("en", TODAY)), Unparseable)
