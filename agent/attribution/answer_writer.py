@@ -218,7 +218,15 @@ class Writer:
         question = self.run.state.input.normalized_query
         system = self.run.use(prompt("judge", language_of(question) or self.run.language))
         try:
-            return await judged(_LooksFirst(self.run.judge, self.run), system, question, sentences, self.texts)
+            return await judged(
+                _LooksFirst(self.run.judge, self.run),
+                system,
+                question,
+                sentences,
+                self.texts,
+                today=timezone.localdate(),
+                also="\n".join(self.run.workings),
+            )
         except ModelError as error:
             judge_failed(self.run, error)
             return {}

@@ -147,8 +147,8 @@ class Thoughts:
                 return "", "", True
         said, mark, rest = self._held.partition(OPEN)
         if not mark:
-            begun = next((size for size in range(len(OPEN) - 1, 0, -1) if said.endswith(OPEN[:size])), 0)
-            said, self._held = said[: len(said) - begun], said[len(said) - begun :]
+            kept = next((size for size in range(len(OPEN) - 1, 0, -1) if said.endswith(OPEN[:size])), 0)
+            said, self._held = said[: len(said) - kept], said[len(said) - kept :]
             return self._said(said), "", True
         self._held = rest
         before = f"{self._last}{said}"

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 
 import pytest
-from openai import OpenAI
 
 from agent.models import Message
 from copilot_client import KnowledgeQARequest
 from tests.integration.agent.conversations import LEAVE
 from tests.integration.agent.modelled import DONE, SEARCH, THIRTY, modelled, routes
-from tests.integration.client.desk import PATIENT_S, Desk, text_of
+from tests.integration.client.desk import Desk, text_of
+from tests.integration.client.test_openai_clients import asked, openai
 from tests.integration.mcp import programs
 from tests.modelserver import Step, says
 
@@ -23,15 +23,13 @@ def streamed(desk: Desk) -> str:
 
 
 def completed(desk: Desk) -> str:
-    with OpenAI(base_url=f"{desk.url}/v1", api_key=desk.secret, max_retries=0, timeout=PATIENT_S) as client:
-        answer = client.chat.completions.create(model="copilot", messages=[{"role": "user", "content": LEAVE}])
-    return answer.choices[0].message.content or ""
+    with openai(desk) as client:
+        return asked(client, LEAVE).choices[0].message.content or ""
 
 
 def completed_in_pieces(desk: Desk) -> str:
-    with OpenAI(base_url=f"{desk.url}/v1", api_key=desk.secret, max_retries=0, timeout=PATIENT_S) as client:
-        messages = [{"role": "user", "content": LEAVE}]
-        chunks = client.chat.completions.create(model="copilot", messages=messages, stream=True)  # type: ignore[call-overload]
+    with openai(desk) as client:
+        chunks = asked(client, LEAVE, stream=True)
         return "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
 
 
