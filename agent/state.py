@@ -20,6 +20,7 @@ from audit.deferred import Recorder
 from audit.record import record
 from authz.principal import Principal
 from business.logical_query.query import LogicalQuery
+from business.pipeline import HowRead
 from business.results.shown_query import QueryShown
 from business.results.visibility import Queried
 from copilot_site.lib.fair_queue import Ticket
@@ -288,10 +289,10 @@ class Run:
     slips of the finger. asks_about: what a follow-up names of its own, where documents are asked it together with the question before.
     history: earlier turns, the oldest first. workings: results of calculations. notices: sentences for the person about what was done
     differently from what they would expect. found: what the searches brought; findings: all evidence, by its id. told_inside: what tools
-    brought from inside the house, which never leaves it. named_by: the passage that says what the query is about. earlier_query,
-    logical_query: source and query that the conversation stood on, and stands on now. record: how what is done for it gets into the audit
-    log. is_held_back: the last event stood on what may not be read any more, and did not leave. ticket: its place among the runs of its
-    process, until it is over; none where nobody else waits for it.
+    brought from inside the house, which never leaves it. named_by: the passage that says what the query is about. how_read: the question
+    by the words of the data, where that chose the way. earlier_query, logical_query: source and query that the conversation stood on, and
+    stands on now. record: how what is done for it gets into the audit log. is_held_back: the last event stood on what may not be read any
+    more, and did not leave. ticket: its place among the runs of its process, until it is over; none where nobody else waits for it.
     """
 
     session_id: UUID
@@ -322,6 +323,7 @@ class Run:
     found: Found | None = None
     told_inside: list[str] = field(default_factory=list)
     named_by: UUID | None = None
+    how_read: HowRead | None = None
     earlier_query: tuple[str, LogicalQuery] | None = None
     logical_query: tuple[str, LogicalQuery] | None = None
     findings: dict[str, Finding] = field(default_factory=dict)
