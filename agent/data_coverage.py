@@ -3,7 +3,8 @@ they do not answer.
 """
 
 from agent.notices import data_not_read
-from agent.state import ExploreForm, MeantQuery, Run
+from agent.run import Run
+from agent.state import ExploreForm, MeantQuery
 from agent.tools.base import allowed_names
 from business.logical_query.wording import sentence
 from business.parsing.reader.items import items_of

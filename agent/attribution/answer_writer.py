@@ -37,7 +37,8 @@ from agent.notices import judge_failed
 from agent.prompting import count_tokens, prompt
 from agent.providers.base import Delta, Message, ModelBroken, ModelError, Shape, WrappedModel
 from agent.revocation import require_visible
-from agent.state import Finding, Run, State
+from agent.run import Finding, Run
+from agent.state import State
 from agent.threads import worked
 from agent.workflow import Together, add_trace
 from knowledge.text.language import language_of

@@ -21,7 +21,8 @@ from agent.rule_routing.context_dependence import Lean, in_one_text, is_vague, l
 from agent.rule_routing.data_follow_up import follow_up
 from agent.rule_routing.decomposition import Steps, halves_of, steps_of
 from agent.rule_routing.intents import ASKS_NUMBER, GOES_ON, UNCLEAR, UNSAID, Ruling, is_greeting, rule
-from agent.state import ExploreForm, Goto, MeantQuery, Plan, Route, Run, State, Subtask
+from agent.run import Goto, Run
+from agent.state import ExploreForm, MeantQuery, Plan, Route, State, Subtask
 from agent.states.query import TOOL as QUERY
 from agent.tools.base import allowed_names, find, why_closed
 from agent.workflow import add_trace

@@ -12,7 +12,8 @@ from django.contrib.auth.models import User
 from agent.conversations.sessions import create_session, get_message
 from agent.events import Answer, References, Reflection, StopReason
 from agent.rule_routing import intents
-from agent.state import Run, State
+from agent.run import Run
+from agent.state import State
 from agent.states import STATES
 from authz.principal import Principal
 from business import pipeline
