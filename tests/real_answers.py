@@ -24,7 +24,8 @@ from agent.attribution.check import Evidence, check_cited
 from agent.attribution.verdict import Verdict
 from agent.conversations.sessions import create_session
 from agent.events import Complete, StopReason
-from agent.models import Message
+from agent.models import AgentProfile, Message
+from agent.profiles import Options
 from agent.providers import breaker
 from agent.quotations.answers import NAME as EXTRACTIVE
 from authz.principal import Principal
@@ -71,14 +72,15 @@ def test_questions(kind: str, library: tuple[Principal, Document]) -> None:
     person, closed = library
     counts = REPORT.setdefault(kind, Counter())
     breaker._breakers.clear()
+    patient = Options(profile_id=str(AgentProfile.objects.create(name="patient", most_seconds=900).pk))
     served = {"base_url": os.environ["REAL_LLM_URL"], "model": "smollm2", "limits": PATIENT, "context_tokens": 8_000}
     with override_settings(LLM=settings.LLM | served):
         for question in KINDS[kind][:MOST]:
             began = time.monotonic()
             session = create_session(person)
             if "after" in question:
-                check(stored(asked(person, question["after"], session)), closed)
-            events = asked(person, question["ask"], session)
+                check(stored(asked(person, question["after"], session, options=patient)), closed)
+            events = asked(person, question["ask"], session, options=patient)
             assert isinstance(events[-1], Complete)
             row = stored(events)
             check(row, closed)
