@@ -22,7 +22,7 @@ help:
 	@echo "make demo         the whole system with the demo company (PORT=8000)"
 	@echo "make models       the extra models: sentence-transformers and torch, for other embedders and cross-encoders"
 	@echo "make test         lint, types, architecture and all tests"
-	@echo "make test-real-llm  our model client against a real, small model (llama.cpp prebuilt, 220 MB)"
+	@echo "make test-real-llm  our model client, and the whole product, with a real, small model (llama.cpp prebuilt, 220 MB)"
 	@echo "make lint         the quick half of it"
 	@echo "make lock         compile requirements/*.in into *.txt"
 	@echo "make screenshots  the pictures of the README, from a running demo; PAGES=folder: of every page, to be looked at"

@@ -3,12 +3,13 @@ they do not answer.
 """
 
 from agent.notices import data_not_read
-from agent.state import ExploreForm, MeantQuery, Run
+from agent.run import Run
+from agent.state import ExploreForm, MeantQuery
 from agent.tools.base import allowed_names
 from business.logical_query.wording import sentence
 from business.parsing.reader.items import items_of
 from business.parsing.reader.parser import unknown_in
-from business.pipeline import today_of, unread
+from business.pipeline import HowRead, how_read, today_of
 from business.sources import open_source
 from copilot_site.lib.errors import NotFound
 from knowledge.text.language import language_of
@@ -46,15 +47,29 @@ def unread_words(run: Run) -> tuple[str, ...]:
     return ()
 
 
+def read_by_words(run: Run) -> HowRead:
+    """How the words of the question alone are read by the data that this person may ask."""
+    asked = run.state.input.normalized_query
+    return how_read(run.principal, asked, language_of(asked) or run.language)
+
+
 def tell_unread(run: Run) -> None:
-    """Why the data do not answer what nothing answers. Where the words alone chose documents they were not asked: they are now."""
+    """Why the data do not answer what nothing answers. Where the way was not chosen by whether they read it they are asked now."""
     plan, is_by_words = run.state.plan, run.model is None or run.model_gave_up
     if plan.explore is None and is_by_words and QUERY in allowed_names(run.profile.tools):
-        asked = run.state.input.normalized_query
-        if found := unread(run.principal, asked, language_of(asked) or run.language):
-            opened, failed = found
-            plan.explore = ExploreForm(source=opened.source.name, query=failed.partial, why=[failed.why])
+        unread = (run.how_read or read_by_words(run)).unread
+        if unread is not None and _may_ask(run, unread[0]):
+            plan.explore = ExploreForm(source=unread[0], query=unread[1].partial, why=[unread[1].why])
     data_not_read(run)
+
+
+def _may_ask(run: Run, source: str) -> bool:
+    """Whether the source is still theirs to ask: it was when its words were read."""
+    try:
+        open_source(run.principal, source)
+    except NotFound:
+        return False
+    return True
 
 
 def offer_understood_part(run: Run) -> None:

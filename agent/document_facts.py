@@ -11,7 +11,8 @@ from typing import Any
 from uuid import UUID
 
 from agent.evidence import text_hash
-from agent.state import EvidenceItem, Finding, Source
+from agent.run import Finding
+from agent.state import EvidenceItem, Source
 from authz.principal import Principal
 from business.results.shown_query import Meaning, QueryShown, ResultTable, TableReach
 from business.results.visibility import Queried

@@ -6,7 +6,8 @@ from agent.cited_answer import CitedPage, CitedQuery, CitedSpan
 from agent.events import KnowledgeReference, QueryReference, WebReference
 from agent.extractive.overlap import nearest
 from agent.outside import WebPassage
-from agent.state import EvidenceItem, Finding, Source
+from agent.run import Finding
+from agent.state import EvidenceItem, Source
 from knowledge.retrieval.search import Hit
 from knowledge.selectors import ShownPassage
 

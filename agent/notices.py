@@ -7,7 +7,8 @@ from agent import texts
 from agent.budget import Limit
 from agent.providers.base import ModelError
 from agent.providers.metered import OutOfBudget
-from agent.state import Run, State, ToolProblem
+from agent.run import Run
+from agent.state import State, ToolProblem
 from agent.tools.calling import Called
 
 log = structlog.get_logger(__name__)

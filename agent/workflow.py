@@ -8,8 +8,9 @@ Act is the loop in which a model chooses tools; without a model, or when it fail
 state is an async generator: it yields events, those that leave in one moment together, and last of all one `Goto`. It sends nothing
 and stores nothing; whoever walks the run does (`agent.runs.run`). What a client sees live and what is stored come from the same walk.
 
-To read on: `agent/states/`, one file a state; `agent/state.py`, what a run carries; `agent/tools/`, one file a tool;
-`agent/revocation.py`, which looks at rights again before anything leaves; `agent/runs/`, who starts, keeps and ends a run.
+To read on: `agent/states/`, one file a state; `agent/run.py`, what a run carries, and `agent/state.py`, what is stored of it;
+`agent/tools/`, one file a tool; `agent/revocation.py`, which looks at rights again before anything leaves; `agent/runs/`, who starts,
+keeps and ends a run.
 """
 
 import time
@@ -17,7 +18,8 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 from agent.events import Event
-from agent.state import Goto, Run, State, TraceStep
+from agent.run import Goto, Run
+from agent.state import State, TraceStep
 
 Together = tuple[Event, ...]
 """Events between which nothing is read or waited for: rights are looked at once for all of them."""

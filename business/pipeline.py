@@ -182,32 +182,31 @@ def reading(opened: OpenSource, question: Question) -> Parsed:
         return parse(question.text, opened.lexicon, context)
 
 
-def is_read(principal: Principal, text: str, language: str) -> bool:
-    """Whether a source that this person may ask reads every word of a question, or asks back which of several things is meant.
+@dataclass(frozen=True)
+class HowRead:
+    """How the words alone read a question. is_read: every word of it, or what is asked back. unread: of one that names a number of
+    theirs, the name of the source and why it does not answer.
+    """
+
+    is_read: bool = False
+    unread: tuple[str, Unparseable] | None = None
+
+
+def how_read(principal: Principal, text: str, language: str) -> HowRead:
+    """How the sources that this person may ask read a question; of several that do not, the one whose words it says most tells why.
 
     A table they may not ask has no words here. What is longer than QUESTION_LENGTH is no question on data.
     """
     if len(text) > QUESTION_LENGTH:
-        return False
-    asked, sources = named_source(text, open_sources(principal, text))
-    question = Question(asked, language)
-    return any(isinstance(reading(opened, question), LogicalQuery | Clarification) for opened in sources)
-
-
-def unread(principal: Principal, text: str, language: str) -> tuple[OpenSource, Unparseable] | None:
-    """Why the data do not answer a question that names a number of theirs; None where it names none, or is read.
-
-    Of several sources the one whose words it says most.
-    """
-    if len(text) > QUESTION_LENGTH:
-        return None
+        return HowRead()
     asked, sources = named_source(text, open_sources(principal, text))
     question = Question(asked, language)
     parsed = [(opened, reading(opened, question)) for opened in sources]
+    if any(isinstance(each, LogicalQuery | Clarification) for _opened, each in parsed):
+        return HowRead(is_read=True)
     found = [(opened, each) for opened, each in parsed if isinstance(each, Unparseable) and each.partial is not None]
-    if len(found) < len(parsed) and any(not isinstance(each, Unparseable) for _opened, each in parsed):
-        return None
-    return max(found, key=lambda each: _said(each[0], question), default=None)
+    best = max(found, key=lambda each: _said(each[0], question), default=None)
+    return HowRead(unread=(best[0].source.name, best[1]) if best else None)
 
 
 Readings = list[tuple[OpenSource, LogicalQuery | Clarification]]

@@ -4,7 +4,8 @@ Sentences leave in their order. Those that facts settle leave at once; from the 
 asked once, at the end.
 """
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import override
 
 from agent import texts
+from agent.attribution.answer_language import is_in_other_language
 from agent.attribution.check import Evidence, check_cited
 from agent.attribution.disagreement import tell_disagreements, with_disagreements
 from agent.attribution.judge import judged
@@ -36,7 +38,8 @@ from agent.notices import judge_failed
 from agent.prompting import count_tokens, prompt
 from agent.providers.base import Delta, Message, ModelBroken, ModelError, Shape, WrappedModel
 from agent.revocation import require_visible
-from agent.state import Finding, Run, State
+from agent.run import Finding, Run
+from agent.state import State
 from agent.threads import worked
 from agent.workflow import Together, add_trace
 from knowledge.text.language import language_of
@@ -122,22 +125,43 @@ class Writer:
         return bool(self.kept)
 
     async def written(self) -> AsyncIterator[Together]:
-        """The answer's events as its sentences come, those of a sentence together; `settled` follows. Raises ModelError."""
+        """The answer's events as its sentences come, those of a sentence together; `settled` follows. Raises ModelError.
+
+        One that begins in another language than the question's is asked for once more.
+        """
+        for is_last in (False, True):
+            async with aclosing(self._statements(is_again=is_last)) as statements:
+                async for statement in statements:
+                    if not (is_last or self.kept or self.waiting) and self._is_in_other_language(statement.text):
+                        break
+                    if events := await self._taken(statement):
+                        yield events
+                    if self.abstains or len(self.kept) + len(self.waiting) >= MOST_SENTENCES:
+                        return
+                else:
+                    return
+
+    async def _statements(self, *, is_again: bool) -> AsyncGenerator[CitedStatement, None]:
         assert self.run.model is not None
         sentences, finish, has_text = Sentences(), "", False
-        async for delta in self.run.model.stream(self._messages()):
+        async for delta in self.run.model.stream(self._messages(is_again=is_again)):
             finish, has_text = finish or delta.finish, has_text or bool(delta.text.strip())
             for statement in sentences.take(delta.text):
-                if events := await self._taken(statement):
-                    yield events
-            if self.abstains or len(self.kept) + len(self.waiting) >= MOST_SENTENCES:
-                return
+                yield statement
         is_cut = finish in CUT
         for statement in sentences.rest(is_cut=is_cut):
-            if events := await self._taken(statement):
-                yield events
+            yield statement
         if is_cut or not has_text:
             raise ModelBroken(f"{self.provider} ended its answer early ({finish or 'nothing was written'})")
+
+    def _is_in_other_language(self, text: str) -> bool:
+        return is_in_other_language(text, self._language)
+
+    @property
+    def _language(self) -> str:
+        """The asker's: of what they wrote, where that tells, else of their pages."""
+        run = self.run
+        return language_of(run.question) or language_of(run.state.input.normalized_query) or run.language[:2]
 
     async def settled(self, *, is_asked: bool) -> AsyncIterator[Together]:
         """The events of the sentences that waited. is_asked: False where the judge is not asked, and facts alone decide."""
@@ -174,6 +198,9 @@ class Writer:
         if self.pages:
             with override(self.run.language):
                 self.run.tell(str(texts.FROM_OUTSIDE))
+        if self._is_in_other_language("\n".join(sentence.text for sentence in self.kept)):
+            with override(self.run.language):
+                self.run.tell(str(texts.OTHER_LANGUAGE))
         if notices := tuple(self.run.fresh_notices()):
             yield notices
         if self.kept:
@@ -220,7 +247,15 @@ class Writer:
         question = self.run.state.input.normalized_query
         system = self.run.use(prompt("judge", language_of(question) or self.run.language))
         try:
-            return await judged(_LooksFirst(self.run.judge, self.run), system, question, sentences, self.texts)
+            return await judged(
+                _LooksFirst(self.run.judge, self.run),
+                system,
+                question,
+                sentences,
+                self.texts,
+                today=timezone.localdate(),
+                also="\n".join(self.run.workings),
+            )
         except ModelError as error:
             judge_failed(self.run, error)
             return {}
@@ -311,22 +346,23 @@ class Writer:
             chosen[len(chosen) + 1] = finding
         return chosen
 
-    def _messages(self) -> list[dict[str, object]]:
+    def _messages(self, *, is_again: bool) -> list[dict[str, object]]:
+        """is_again: the language is said once more, after the question."""
         run = self.run
-        question = run.state.input.normalized_query
-        language = language_of(question) or run.language
-        system = run.use(prompt("answer", language))
+        system = run.use(prompt("answer", self._language))
         if run.profile.tone:
-            system = f"{system}\n{run.use(prompt(f'tone_{run.profile.tone}', language))}"
+            system = f"{system}\n{run.use(prompt(f'tone_{run.profile.tone}', self._language))}"
         if any(finding.outside for finding in self.evidence.values()):
-            system = f"{system}\n{run.use(prompt('answer_outside', language))}"
+            system = f"{system}\n{run.use(prompt('answer_outside', self._language))}"
         if any(is_unapproved(finding) for finding in self.evidence.values()):
-            system = f"{system}\n{run.use(prompt('answer_unapproved', language))}"
+            system = f"{system}\n{run.use(prompt('answer_unapproved', self._language))}"
         blocks = [
             fenced(finding.item, number=number, is_unapproved=is_unapproved(finding))
             for number, finding in self.evidence.items()
         ]
         if run.workings:
             blocks.append("\n".join(["<calculations>", *map(escaped, run.workings), "</calculations>"]))
-        content = "\n".join([*blocks, "", question])
+        content = "\n".join([*blocks, "", run.state.input.normalized_query])
+        if is_again:
+            content = f"{content}\n\n{run.use(prompt('answer_language', self._language))}"
         return [{"role": "system", "content": system}, {"role": "user", "content": content}]

@@ -18,7 +18,7 @@ from agent.cited_answer import CitedAnswer
 from agent.evidence import cited_span
 from agent.extractive.overlap import share_said
 from agent.extractive.sentences import split
-from agent.state import Run
+from agent.run import Run
 from business.logical_query.query import TimeRange
 from business.parsing.reader.times import Moment, mark_times, place_of
 from business.parsing.reader.units import normalised

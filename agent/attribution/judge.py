@@ -1,18 +1,20 @@
 """A language model reads what facts cannot settle: all open sentences of an answer in one call, each with the words that decide.
 
-What it says counts only as far as its quotation stands in the evidence, letter by letter; the evidence it is shown is fenced, and
-without what talks to whoever answers.
+What it says counts only as far as its quotation stands in the evidence, letter by letter, and no fact of the sentence stands against that
+quotation; the evidence it is shown is fenced, and without what talks to whoever answers.
 """
 
 import html
 import re
 import unicodedata
 from collections.abc import Mapping
+from datetime import date
 from typing import Literal
 
 from pydantic import BaseModel, Field
 
 from agent.attribution.check import Evidence
+from agent.attribution.quoted_facts import quoted_conflict
 from agent.fencing import PASSAGE_CHARACTERS, bounded, escaped
 from agent.providers.base import ChatModel
 from agent.providers.structured import complete
@@ -36,11 +38,19 @@ class Judgements(BaseModel):
 
 
 async def judged(
-    model: ChatModel, system: str, question: str, sentences: Mapping[int, str], evidence: Mapping[int, Evidence]
+    model: ChatModel,
+    system: str,
+    question: str,
+    sentences: Mapping[int, str],
+    evidence: Mapping[int, Evidence],
+    *,
+    today: date,
+    also: str = "",
 ) -> dict[int, bool]:
-    """Whether the evidence says each sentence; one that was not judged, or whose quotation is made up, is missing.
+    """Whether the evidence says each sentence; one is missing that was not judged, whose quotation is made up, or which a fact of that
+    quotation speaks against.
 
-    system: the prompt. Raises ModelError.
+    system: the prompt. today: what relative times count from. also: calculations of the run. Raises ModelError.
     """
     said = {number: bounded(each.says, PASSAGE_CHARACTERS) for number, each in evidence.items()}
     blocks = [block("evidence", number, text) for number, text in said.items()]
@@ -49,11 +59,16 @@ async def judged(
     messages = [{"role": "system", "content": system}, {"role": "user", "content": content}]
     answer = await complete(model, messages, Judgements)
     together = "\n".join(said.values())
-    return {
-        each.sentence: each.verdict == "supported"
-        for each in answer.judgements
-        if each.sentence in sentences and (each.verdict != "supported" or is_quoted(each.quote, together))
-    }
+
+    def counts(each: Judgement) -> bool:
+        sentence = sentences.get(each.sentence)
+        if sentence is None or each.verdict != "supported":
+            return sentence is not None
+        return is_quoted(each.quote, together) and not quoted_conflict(
+            sentence, html.unescape(each.quote), together, question=question, today=today, also=also
+        )
+
+    return {each.sentence: each.verdict == "supported" for each in answer.judgements if counts(each)}
 
 
 def block(name: str, number: int, text: str) -> str:

@@ -127,7 +127,7 @@ def _worked_out(claimed: Sequence[Clause], text: str, said: Sequence[Quantity]) 
         same = [fact for fact in said if each.agrees(fact)]
         if same:
             made |= each.dimension != "" and all(fact.number != each.number for fact in same)
-        elif _is_made(each, said, is_half=is_half):
+        elif is_made(each, said, is_half=is_half):
             made = True
         else:
             return None
@@ -138,7 +138,7 @@ def _worked_out(claimed: Sequence[Clause], text: str, said: Sequence[Quantity]) 
     )
 
 
-def _is_made(claimed: Quantity, said: Sequence[Quantity], *, is_half: bool = False) -> bool:
+def is_made(claimed: Quantity, said: Sequence[Quantity], *, is_half: bool = False) -> bool:
     """A sum, a difference or a share of two amounts of the text; half of one where the sentence says half."""
     alike = [each.value for each in said if each.dimension == claimed.dimension]
     shares = [each.value / 100 for each in said if each.dimension == "percent"]
@@ -211,4 +211,4 @@ def _differs(claimed: Quantity, there: Sequence[Quantity], said: Sequence[Quanti
     alike = [each for each in there if each.dimension == claimed.dimension]
     if len(alike) != 1 or any(claimed.agrees(each) for each in said):
         return False
-    return not _is_made(claimed, said)
+    return not is_made(claimed, said)

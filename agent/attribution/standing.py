@@ -10,7 +10,7 @@ from django.utils.translation import override
 
 from agent import texts
 from agent.cited_answer import CitedAnswer, CitedSentence, CitedSpan
-from agent.state import Finding, Run
+from agent.run import Finding, Run
 from knowledge.selectors import ShownPassage
 
 Passages = Mapping[UUID, ShownPassage]

@@ -16,11 +16,11 @@ import psutil
 
 from agent.profiles import Options
 from agent.providers.base import Delta, Message, Shape, WrappedModel
+from agent.run import Run
 from agent.runs.follow import follow
 from agent.runs.log import Entry
 from agent.runs.run import launch
 from agent.runs.start import begin
-from agent.state import Run
 from agent.threads import in_thread
 from authz.principal import Principal
 from copilot_site.lib.web_process import SWITCH_S

@@ -12,8 +12,8 @@ from agent import texts
 from agent.chat_platforms.base import Link, Reply
 from agent.conversations.sessions import get_message, get_session
 from agent.openai_api.answers import Answer
+from agent.run import Run
 from agent.runs.follow import told_anew
-from agent.state import Run
 from authz.principal import Principal
 from knowledge.retrieval.search import Scope
 

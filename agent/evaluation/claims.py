@@ -12,6 +12,7 @@ from agent.attribution.check import Evidence, check_cited
 from agent.attribution.judge import judged
 from agent.attribution.verdict import Finding, Verdict
 from agent.evaluation.scripted_service import Delta, Request, says_json
+from agent.extractive.overlap import nearest
 from agent.fencing import escaped
 from agent.prompting import prompt
 from agent.providers.base import ChatModel, ModelError
@@ -19,7 +20,6 @@ from knowledge.text.language import language_of
 
 OPEN = (Verdict.LIKELY, Verdict.UNSETTLED)
 _SENTENCE = re.compile(r'<sentence number="(\d+)">\n(.*?)\n</sentence>', re.DOTALL)
-_FIRST_LINE = re.compile(r'<evidence number="\d+">\s*(.+)')
 Outcome = Literal["kept", "marked", "dropped"]
 
 
@@ -66,32 +66,41 @@ async def measured(claims: Sequence[Claim], *, today: date, judge: ChatModel | N
     for claim in claims:
         evidence = {n: Evidence(text, is_result=claim.kind == "table") for n, text in enumerate(claim.evidence, 1)}
         _numbers, finding = check_cited(claim.sentence, list(evidence), evidence, question=claim.question, today=today)
-        is_said = await _judged(judge, claim, evidence) if judge and finding.verdict in OPEN else None
+        is_said = await _judged(judge, claim, evidence, today) if judge and finding.verdict in OPEN else None
         report.add(claim, _outcome(finding.verdict, is_said), finding)
     return report
 
 
-async def _judged(judge: ChatModel, claim: Claim, evidence: dict[int, Evidence]) -> bool | None:
+async def _judged(judge: ChatModel, claim: Claim, evidence: dict[int, Evidence], today: date) -> bool | None:
     """What the judge says; None where it fails."""
     system = prompt("judge", language_of(claim.question) or "en").text
     try:
-        return (await judged(judge, system, claim.question, {1: claim.sentence}, evidence)).get(1)
+        return (await judged(judge, system, claim.question, {1: claim.sentence}, evidence, today=today)).get(1)
     except ModelError:
         return None
 
 
-def right_judge(claims: Sequence[Claim]) -> Callable[[Request], Delta]:
-    """A scripted service that says of each sentence what people said, with a line of the evidence that it was sent."""
-    supported = {escaped(claim.sentence): claim.supported for claim in claims}
+def scripted_judge(claims: Sequence[Claim], *, believes_all: bool = False) -> Callable[[Request], Delta]:
+    """A scripted service that says of each sentence what people said, with the line of the evidence that has most of its words.
+
+    believes_all: it supports every sentence, as a judge does that a document talks to, or that is too small.
+    """
+    by_text = {escaped(claim.sentence): claim for claim in claims}
+
+    def verdict(number: str, said: str) -> dict[str, object]:
+        claim = by_text[said]
+        text = "\n".join(claim.evidence)
+        start, end = nearest(claim.sentence, text)
+        is_said = believes_all or claim.supported
+        return {
+            "sentence": int(number),
+            "verdict": "supported" if is_said else "not_said",
+            "quote": text[start:end],
+        }
 
     def reply(request: Request) -> Delta:
         content = str(request["messages"][-1]["content"])
-        lines = _FIRST_LINE.findall(content)
-        verdicts = [
-            {"sentence": int(number), "verdict": "supported" if supported[said] else "not_said", "quote": lines[0]}
-            for number, said in _SENTENCE.findall(content)
-        ]
-        return says_json({"judgements": verdicts})
+        return says_json({"judgements": [verdict(number, said) for number, said in _SENTENCE.findall(content)]})
 
     return reply
 

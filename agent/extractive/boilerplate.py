@@ -6,17 +6,14 @@ General properties of a line, no list of phrases: it repeats the question, leads
 import re
 
 from agent.extractive.sentences import Sentence
+from agent.extractive.wording import pattern
 from knowledge.text.terms import terms
 
 _LEADERS = re.compile(r"(?:\.\s?){4,}|…{2,}|(?:·\s?){4,}|_{4,}|(?:-\s?){6,}")
 _TO_PAGE = re.compile(rf"(?:{_LEADERS.pattern})\W*(?:第|p\.?|page)?\s*\d{{0,4}}\s*页?\W*$", re.IGNORECASE)
 _PAGE = re.compile(r"\W*(?:第\s*\d+\s*页|p(?:age|\.)\s*\d+)\W*", re.IGNORECASE)
 _MARKUP = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|<%.*?%>|\{#.*?#\}|\$\{[^}]*\}", re.DOTALL)
-_EDITION = re.compile(
-    r"\b(?:version|ver|v|rev(?:ision)?|edition|draft|dated?|(?:last )?(?:updated|modified|changed|reviewed)|status)\b"
-    r"|版本号?|版次|修订|更新|发布|日期|状态|草案",
-    re.IGNORECASE,
-)
+_EDITION = pattern("boilerplate", "edition")
 _NUMBERED = re.compile(r"[vV]?\d[\d.,:/\-年月日号 ]*[a-z]?\b|\d+[年月日号]")
 _LETTER = re.compile(r"[^\W\d_]")
 LEAST_TERMS = 2  # of prose: one word alone states nothing

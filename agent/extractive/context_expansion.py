@@ -14,6 +14,7 @@ from agent.extractive.identifiers import names
 from agent.extractive.passages import Passage, Quote
 from agent.extractive.questions import Question, asks_for_all, asks_for_steps
 from agent.extractive.sentences import Sentence, split, unwrapped
+from agent.extractive.wording import pattern
 from knowledge.text.chinese_script import simplified
 from knowledge.text.terms import is_han
 
@@ -26,21 +27,13 @@ MOST_BEFORE = 3  # sentences back, at most, to the one that a pronoun stands for
 FRAGMENT = 45  # characters up to which a sentence is shown with the heading above it; a Chinese one counts for three
 NAMED = 0.1  # share of the question's idf from which it names single rows, and does not ask for the table
 
-_REFERS_BACK = re.compile(
-    r"(?:[\w'’-]+ ){0,2}(?:it|its|they|them|this|these|those|such|he|she|his|her)\b(?!['’-])"
-    r"|(?:otherwise|then|afterwards|instead|in (?:this|that) case|if (?:so|not)|both)\b"
-    r"|.{0,3}(?:该(?!死)|此(?!外)|其(?![中他余它实次])|它|上述|届时|这[些个种项样时一])|否则|之后|随后|然后",
-    re.IGNORECASE,
-)
+_REFERS_BACK = pattern("context", "refers_back")
 _NUMBERED = re.compile(
     r"\s*(?:#+\s*|第?[一二三四五六七八九十\d]+(?:\.\d+)*[章节条]?[.、)）]?\s+|[一二三四五六七八九十]+、)"
 )
-_ONLY_SAYS_SO = re.compile(r"(?:yes|no|most probably|是的?|不是?|否|可以|不可以|不能|能)\W*", re.IGNORECASE)
+_ONLY_SAYS_SO = pattern("context", "only_says_so")
 _ANNOUNCES = re.compile(r"[:：]\W*\Z")
-_TIER = re.compile(
-    r"\b(?:up to|above|over|below|under|at least|more than|less than|from)\b|以内|以上|以下|超过|不足|低于|高于|[<>≤≥]|\d\s?[%–—~至]+\s?\d",
-    re.IGNORECASE,
-)
+_TIER = pattern("context", "tier")
 _STEP = re.compile(r"(?:第[一二三四五六七八九十\d]+步|[(（]?\d{1,2}[.)）、]?\s)")
 
 

@@ -10,11 +10,9 @@ class Passage:
     dense: cosine of question and chunk. lexical: BM25 divided by the sum of the question's idf (0 … 2.2).
     coverage: MaxSim of the question's tokens (-1 … 1) as `knowledge.retrieval.rerank.maxsim` gives it; None where another
     reranker, or none, put the passages in order. relevance: of a cross-encoder, the probability that the passage answers; None
-    without one. shortfall, shortfall_near: what it and its best clause leave to the other
-    passages, as `maxsim.shortfalls` gives it.
+    without one. shortfall: what it leaves to the other passages, as `maxsim.shortfalls` gives it.
     """
 
-    evidence_id: str
     text: str
     title: str = ""
     heading_path: tuple[str, ...] = ()
@@ -23,7 +21,6 @@ class Passage:
     coverage: float | None = None
     relevance: float | None = None
     shortfall: float = 0.0
-    shortfall_near: float = 0.0
 
     @property
     def heading(self) -> str:

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from agent.extractive.candidates import term_ids
 from agent.extractive.questions import Question, asks_only
+from agent.extractive.wording import parts, pattern
 from knowledge.dictionary.words import Dictionary, Rendering, inner_words, rarity
 from knowledge.text.chinese_script import simplified
 from knowledge.text.terms import is_han, terms
@@ -21,18 +22,8 @@ _LATIN = re.compile(r"[A-Za-z]+")
 _CHARACTERS_A_WORD = (
     3  # Chinese characters that say about as much as three English words, when a text's language is told
 )
-_FUNCTION_WORDS = frozenset(
-    term
-    for term in terms(
-        "the a an of in on at to for and or is are was were be do does did what which who whom when where how why it that this with by"
-        " from as has have had we our my i you your their they there many much can must may should would will not if far long often soon"
-        " late until get set make take let want like need know us me per"
-    )
-)
-_TALK = re.compile(
-    "多久|多长|多长时间|多少钱|时候|几天|几个|几次|几[人位种条年月步层]|一步|哪些|哪里|怎么|怎样|什么|什么样|是否|有没有|能否|到底|一共|请问"
-    "|咱们|我们|公司|一般|具体|百分之几?|才能|才|需要|应该|可以|必须|能够|之内|以内"
-)
+_FUNCTION_WORDS = frozenset(terms(" ".join(parts("across", "function_words"))))
+_TALK = pattern("across", "talk")
 _ENDING = re.compile(r"(?:ement|ment|ness|abl|ibl|anc|enc|ist|ful|ion|iv|al|er|or|ic|i)\Z")
 _SHORTEST_ROOT = 4  # letters
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from agent.kept_scope import kept
 from agent.models import ToolApproval
 from agent.models.mcp_services import LIVES, ApprovalState
-from agent.state import Run
+from agent.run import Run
 from agent.tools.base import ToolContext, ToolMistake
 from audit.actions import Action, Outcome
 from audit.record import record

@@ -17,7 +17,8 @@ from agent.mcp_client.approvals import NeedsApproval, spend
 from agent.mcp_client.connection import ANSWER_S, asked
 from agent.mcp_client.visibility import SOURCE
 from agent.models import McpService
-from agent.state import EvidenceItem, Finding, Source, State
+from agent.run import Finding
+from agent.state import EvidenceItem, Source, State
 from agent.tools.base import OUTSIDE, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, find, tools
 from authz.principal import Principal
 

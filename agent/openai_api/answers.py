@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from agent.events import StopReason
-from agent.state import Run
+from agent.run import Run
 
 _MARK = re.compile(r"\[(\d+)\]")
 

@@ -17,8 +17,9 @@ from agent.events import Answer, Event, KnowledgeReference, References
 from agent.profile_choice import profile_of
 from agent.profiles import Options, Profile
 from agent.revocation import guarded
+from agent.run import Run
 from agent.runs.start import check_question, give_model
-from agent.state import EvidenceItem, Run
+from agent.state import EvidenceItem
 from agent.states import STATES
 from agent.tools.base import Tool, allowed_names, find
 from agent.workflow import walk

@@ -90,30 +90,31 @@ def _piece(call: Mapping[str, Any]) -> CallPiece:
 
 OPEN: Final = "<think>"
 CLOSE: Final = "</think>"
+_BEGINS = re.compile(r"(?:\A|[\n.!?。！？…:：;；\]】)）])\s*\Z")  # where a sentence ends and another may begin
+_REMEMBERED = 40  # characters of what was said last
 
 
 @dataclass
 class Thoughts:
     """Takes the deltas of one reply in order and gives them with the thinking where it belongs, however the service cuts them.
 
-    A reply that begins with a block of thinking may have more of them: before its first word, or between its words, where a mark that
-    nothing closes is a word like others, unless it begins a line.
+    A block of thinking may stand anywhere. A mark is a word like others behind a backtick, and inside a sentence where nothing closes it.
     """
 
     _held: str = ""
     _is_inside: bool = False
+    _is_past: bool = False  # the answer has begun, with its first word
     _has_thought: bool = False
-    _is_past: bool = False  # the answer has begun
-    _begins_line: bool = False  # the mark that is open does
     _last: str = ""  # what was said before what is held
+    _is_block: bool = False  # the mark that is open begins a sentence, so that nobody takes it for a word
 
     def take(self, delta: Delta) -> Delta:
-        if not delta.text or (self._is_past and not self._has_thought):
+        if not delta.text:
             return delta
         self._held += delta.text
         spoken, thought = "", delta.reasoning
         while True:
-            said, thinks, is_done = self._next()
+            said, thinks, is_done = self._thinking() if self._is_inside else self._speaking()
             spoken, thought = spoken + said, thought + thinks
             if is_done:
                 return replace(delta, text=spoken, reasoning=thought)
@@ -121,48 +122,43 @@ class Thoughts:
     def rest(self) -> Delta:
         """What is held back at the end."""
         held, self._held = self._held, ""
-        if self._is_inside and (self._begins_line or not self._is_past):
+        if self._is_inside and self._is_block:
             return Delta(reasoning=held)
         return Delta(text=f"{OPEN if self._is_inside else ''}{held}")
 
-    def _next(self) -> tuple[str, str, bool]:
-        """What can be said and thought of what is held, and whether no more can be."""
-        if self._is_inside:
-            return self._thinking()
-        return self._speaking() if self._is_past else self._beginning()
-
-    def _beginning(self) -> tuple[str, str, bool]:
-        begun = self._held.lstrip()
-        if begun.startswith(OPEN):
-            self._is_inside, self._held = True, begun.removeprefix(OPEN)
-            return "", "", False
-        if OPEN.startswith(begun):  # nothing yet, or the mark may have begun
-            return "", "", True
-        self._is_past = True
-        if self._has_thought:  # the answer begins with its first word
-            self._held = begun
-            return "", "", False
-        said, self._held = self._held, ""
-        return said, "", True
-
     def _thinking(self) -> tuple[str, str, bool]:
+        """What can be said and thought of what is held, and whether no more can be."""
         thought, close, rest = self._held.partition(CLOSE)
         if close:
             self._is_inside, self._has_thought, self._held = False, True, rest
             return "", thought, False
-        if self._is_past:  # it may be a word of the answer
+        if not self._is_block:  # it may be a word of the answer
             return "", "", True
         sure = max(0, len(self._held) - len(CLOSE) + 1)  # the mark may have begun
         thought, self._held = self._held[:sure], self._held[sure:]
         return "", thought, True
 
     def _speaking(self) -> tuple[str, str, bool]:
+        if not self._is_past:  # white space around a block that comes first is nothing
+            begun = self._held.lstrip()
+            if self._has_thought or begun.startswith(OPEN):
+                self._held = begun
+            if OPEN.startswith(begun) and begun != OPEN:  # no word yet, or the mark may have begun
+                return "", "", True
         said, mark, rest = self._held.partition(OPEN)
-        if mark:
-            self._begins_line = f"{self._last}{said}".rstrip(" ").endswith("\n")
-            self._is_inside, self._held = True, rest
-            return said, "", False
-        kept = next((size for size in range(len(OPEN) - 1, 0, -1) if said.endswith(OPEN[:size])), 0)
-        said, self._held = said[: len(said) - kept], said[len(said) - kept :]
-        self._last = f"{self._last}{said}"[-40:]
-        return said, "", True
+        if not mark:
+            kept = next((size for size in range(len(OPEN) - 1, 0, -1) if said.endswith(OPEN[:size])), 0)
+            said, self._held = said[: len(said) - kept], said[len(said) - kept :]
+            return self._said(said), "", True
+        self._held = rest
+        before = f"{self._last}{said}"
+        if before.endswith("`"):
+            return self._said(f"{said}{OPEN}"), "", False
+        self._is_inside, self._is_block = True, _BEGINS.search(before) is not None
+        return self._said(said), "", False
+
+    def _said(self, text: str) -> str:
+        """The text, remembered as what was said last."""
+        self._last = f"{self._last}{text}"[-_REMEMBERED:]
+        self._is_past |= bool(text.strip())
+        return text

@@ -7,7 +7,7 @@ from django.conf import settings
 
 from agent.answerability.classifier import Verdict, judge
 from agent.cited_answer import CitedAnswer, CitedSentence, CitedSpan
-from agent.evidence import cited_span, evidence_id
+from agent.evidence import cited_span
 from agent.extractive.closest import closest
 from agent.extractive.passages import Passage, Quote
 from agent.extractive.reader import Reading, read
@@ -63,12 +63,11 @@ def passages_of(found: Found) -> list[Passage]:
     if found.asked is None:
         return []
     lacking = shortfalls(found.asked.question, [hit.tokens for hit in found.hits]).tolist()
-    return [_passage(hit, *lacks) for hit, lacks in zip(found.hits, lacking, strict=True)]
+    return [_passage(hit, lacks) for hit, lacks in zip(found.hits, lacking, strict=True)]
 
 
-def _passage(hit: Hit, shortfall: float, shortfall_near: float) -> Passage:
+def _passage(hit: Hit, shortfall: float) -> Passage:
     return Passage(
-        evidence_id=evidence_id(hit.passage),
         text=hit.passage.text,
         title=hit.passage.title,
         heading_path=hit.passage.heading_path,
@@ -77,7 +76,6 @@ def _passage(hit: Hit, shortfall: float, shortfall_near: float) -> Passage:
         coverage=hit.scores.rerank if settings.RERANKER == "maxsim" else None,
         relevance=hit.scores.rerank if settings.RERANKER == "cross_encoder" else None,
         shortfall=shortfall,
-        shortfall_near=shortfall_near,
     )
 
 

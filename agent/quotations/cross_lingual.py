@@ -24,6 +24,7 @@ from agent.extractive.passages import Passage
 from agent.extractive.questions import Question, analyse, is_of_other_days, lacks_amount
 from agent.extractive.reader import Reading, are_covered, read
 from agent.extractive.term_bridge import TermBridge
+from agent.extractive.wording import pattern
 from agent.quotations.answers import cited, passages_of
 from authz.principal import Principal
 from knowledge.dictionary.cedict import DictionaryMissing
@@ -55,10 +56,7 @@ LEAST_OF_MATTER = 0.35  # … of those that are no names and numbers
 FEWEST_WORDS = 2  # of the matter: one word alone (“Is it allowed?”) is said by any page
 MOST_UNSAID = 1  # words of the question that tell something, and that the context does not say
 TELLS_SOMETHING = {True: 4.6, False: 3.4}  # rarity from which a word does: of a Chinese question, of an English one
-_PERIOD = re.compile(
-    r"quarter|half|[qh][1-4]|januari|februari|march|april|may|june|juli|august|septemb|octob|novemb|decemb"
-    r"|monday|tuesday|wednesday|thursday|friday|saturday|sunday|.*季度|[一二三四五六七八九十]+月"
-)
+_PERIOD = pattern("across", "period")
 _DIGIT = re.compile(r"\d")
 
 

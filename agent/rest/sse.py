@@ -10,10 +10,10 @@ from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 
 from agent.events import Error
+from agent.run import Run
 from agent.runs.follow import follow
 from agent.runs.log import Entry
 from agent.runs.run import launch
-from agent.state import Run
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError
 

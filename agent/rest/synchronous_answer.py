@@ -17,9 +17,9 @@ from rest_framework.response import Response
 from agent.conversations.sessions import get_message, get_session
 from agent.events import StopReason
 from agent.profiles import Options
+from agent.run import Run
 from agent.runs.run import complete
 from agent.runs.start import start
-from agent.state import Run
 from agent.threads import in_thread
 from authz.principal import Principal
 from authz.rest.views import PrincipalView

@@ -17,8 +17,8 @@ from agent.conversations.sessions import title_from
 from agent.events import StopReason
 from agent.models import Citation, DayOfUse, Message, QueryCitation, Session, WebCitation
 from agent.revocation import SHOWS_EVIDENCE
+from agent.run import Run
 from agent.runs.telemetry import export
-from agent.state import Run
 from audit.actions import Action, Outcome
 from audit.record import record
 from copilot_site.lib.errors import CopilotError

@@ -4,8 +4,8 @@ from agent.kept_scope import scope_of
 from agent.models import AgentProfile, ToolApproval
 from agent.outside import AllowedCall
 from agent.profiles import Options
+from agent.run import Run
 from agent.runs.start import start
-from agent.state import Run
 from agent.threads import in_thread
 from authz.principal import Principal
 

@@ -21,10 +21,10 @@ from redis.exceptions import RedisError
 from agent.events import AgentQuery, Complete, Error, Event, Queued, SessionTitle, Stop, StopReason
 from agent.models import Message
 from agent.revocation import Grounds, grounds_of, guarded
+from agent.run import Run
 from agent.runs.leases import held
 from agent.runs.log import Batches, Entry, Growth, LogLost, RunLog, connected, growing_here
 from agent.runs.persistence import fail, finish, stopped
-from agent.state import Run
 from agent.states import STATES
 from agent.threads import front_served, in_thread, own_thread
 from agent.workflow import walk

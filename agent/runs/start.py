@@ -34,9 +34,9 @@ from agent.profiles import Options
 from agent.providers.base import ModelMisconfigured
 from agent.providers.configured import connect, served_model
 from agent.providers.metered import Metered
+from agent.run import Run
 from agent.runs.leases import held
 from agent.runs.run import events_of, launch
-from agent.state import Run
 from agent.threads import in_thread, is_waited_for
 from audit.actions import Action
 from audit.record import record

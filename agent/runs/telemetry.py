@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
-from agent.state import Run, TraceStep
+from agent.run import Run
+from agent.state import TraceStep
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider

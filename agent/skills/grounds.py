@@ -5,7 +5,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 from agent.document_facts import queried_documents
 from agent.evidence import text_hash
-from agent.state import EvidenceItem, Finding, Source, Turn
+from agent.run import Finding
+from agent.state import EvidenceItem, Source, Turn
 from authz.principal import Principal
 from business.results.shown_query import Meaning, QueryShown, TableReach
 from business.results.visibility import Queried, visible_queries

@@ -21,8 +21,9 @@ from agent.prompting import count_messages, prompt
 from agent.providers.base import ModelError
 from agent.providers.reply import CompleteCall, Reply
 from agent.revocation import require_visible
+from agent.run import Goto, Run
 from agent.skills.catalog import READ, Offer, listed, offers, without_skills
-from agent.state import ExploreForm, Goto, MeantQuery, RagSummary, Route, Run, State, ToolProblem, Turn
+from agent.state import ExploreForm, MeantQuery, RagSummary, Route, State, ToolProblem, Turn
 from agent.states.retrieve import filters_of
 from agent.tools.base import ToolContext, allowed_names, in_order, specification
 from agent.tools.base import ToolResult as Result

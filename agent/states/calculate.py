@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator
 
 from agent.cited_answer import CitedAnswer, CitedSentence, Draft, Output
 from agent.events import Answer, Event
-from agent.state import Goto, Run, State
+from agent.run import Goto, Run
+from agent.state import State
 from agent.states.act import keep
 from agent.tools.base import ToolContext
 from agent.tools.calling import call_tool

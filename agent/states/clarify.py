@@ -7,7 +7,8 @@ from agent import texts
 from agent.cited_answer import Output
 from agent.events import Answer, Event, StopReason
 from agent.rule_routing.intents import GREETING, UNCLEAR
-from agent.state import Goto, Run, State
+from agent.run import Goto, Run
+from agent.state import State
 from knowledge.tool_selectors import documents_within
 
 MOST = 3

@@ -4,7 +4,8 @@ from asgiref.sync import sync_to_async
 
 from agent.conversations.history import history_of
 from agent.events import Event
-from agent.state import Authz, Goto, Run, State
+from agent.run import Goto, Run
+from agent.state import Authz, State
 from agent.tools.base import within
 from authz.snapshot import take_snapshot
 

@@ -1,7 +1,8 @@
 from collections.abc import AsyncIterator
 
 from agent.events import AgentQuery, Event
-from agent.state import Goto, Input, Run, State, Turn
+from agent.run import Goto, Run
+from agent.state import Input, State, Turn
 from knowledge.text.normalise import normalise
 
 

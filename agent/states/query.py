@@ -11,7 +11,8 @@ from agent.events import Event
 from agent.notices import data_not_asked
 from agent.quotations import answers as extractive
 from agent.revocation import keep_visible
-from agent.state import Goto, Run, State
+from agent.run import Goto, Run
+from agent.state import State
 from agent.states.act import keep
 from agent.tools.base import ToolContext
 from agent.tools.calling import call_tool

@@ -10,7 +10,8 @@ from agent.cited_answer import Output
 from agent.data_coverage import offer_understood_part, tell_unread
 from agent.events import Answer, Event, StopReason
 from agent.revocation import changed
-from agent.state import Goto, Route, Run, State, Validation
+from agent.run import Goto, Run
+from agent.state import Route, State, Validation
 from authz.holders import people_with
 from authz.permissions import Right
 from knowledge.models import KnowledgeBase

@@ -6,7 +6,8 @@ from agent import texts
 from agent.events import Event
 from agent.evidence import found_hit
 from agent.extractive.spelling import respelt
-from agent.state import Goto, RagSummary, Run, State
+from agent.run import Goto, Run
+from agent.state import RagSummary, State
 from agent.threads import worked
 from agent.tools.knowledge_search import TOP_K, WIDE_K
 from agent.workflow import add_trace

@@ -10,6 +10,7 @@ from django.utils.translation import override
 from pydantic import BaseModel, Field, model_validator
 
 from agent.conversations.history import Earlier, understood
+from agent.data_coverage import read_by_words
 from agent.events import AgentQuery, Event, Thinking
 from agent.notices import model_failed, model_unread
 from agent.prompting import prompt
@@ -20,12 +21,13 @@ from agent.rule_routing.context_dependence import Lean, in_one_text, is_vague, l
 from agent.rule_routing.data_follow_up import follow_up
 from agent.rule_routing.decomposition import Steps, halves_of, steps_of
 from agent.rule_routing.intents import ASKS_NUMBER, GOES_ON, UNCLEAR, UNSAID, Ruling, is_greeting, rule
-from agent.state import ExploreForm, Goto, MeantQuery, Plan, Route, Run, State, Subtask
+from agent.run import Goto, Run
+from agent.state import ExploreForm, MeantQuery, Plan, Route, State, Subtask
 from agent.states.query import TOOL as QUERY
 from agent.tools.base import allowed_names, find, why_closed
 from agent.workflow import add_trace
 from business.confirmed import confirmed_for
-from business.pipeline import is_read
+from business.pipeline import how_read
 from knowledge.text.language import language_of
 
 READINGS = 3
@@ -216,7 +218,7 @@ def _way(run: Run, steps: Steps | None, *, by_words: bool) -> State:
     has_data = asks_data and _has_business_data(run)
     if kind is Route.DOC:
         steps = None
-    reads_all = has_data and by_words and steps is None and _is_read(run, asked)
+    reads_all = has_data and by_words and steps is None and _is_read_whole(run)
     if has_data and by_words and steps is None and not reads_all and plan.intent in (ASKS_NUMBER, UNSAID):
         steps = halves_of(asked, lambda half: _is_read(run, half))
     if steps and has_data:
@@ -230,9 +232,15 @@ def _way(run: Run, steps: Steps | None, *, by_words: bool) -> State:
     return State.QUERY
 
 
+def _is_read_whole(run: Run) -> bool:
+    """Whether the data read the question; how they do is kept."""
+    run.how_read = read_by_words(run)
+    return run.how_read.is_read
+
+
 def _is_read(run: Run, text: str) -> bool:
-    """Whether the data read the question, or this part of it."""
-    return is_read(run.principal, text, language_of(run.state.input.normalized_query) or run.language)
+    """Whether the data read this part of the question."""
+    return how_read(run.principal, text, language_of(run.state.input.normalized_query) or run.language).is_read
 
 
 def _subtasks(steps: Steps) -> list[Subtask]:

@@ -25,7 +25,8 @@ from agent.providers.base import ModelError
 from agent.quotations import answers as extractive
 from agent.quotations.cross_lingual import CrossLingualFallback, look_across
 from agent.revocation import cut_answer, keep_visible, require_visible
-from agent.state import Finding, Goto, Run, State
+from agent.run import Finding, Goto, Run
+from agent.state import State
 from agent.states.refuse import askable
 from agent.threads import worked
 from agent.tools.knowledge_search import TOP_K

@@ -12,7 +12,8 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from agent.outside import WebSummary
 from agent.prompting import Prompt
 from agent.providers.base import ChatModel
-from agent.state import ExploreForm, Finding, MeantQuery, Run, SqlSummary, State, Turn
+from agent.run import Finding, Run
+from agent.state import ExploreForm, MeantQuery, SqlSummary, State, Turn
 from agent.tool_names import ALIASES, ORDER
 from agent.web.egress import Border, border_of
 from audit.deferred import Recorder

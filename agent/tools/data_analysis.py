@@ -10,7 +10,8 @@ from pydantic import Field
 from agent.document_facts import found_rows
 from agent.evidence import text_hash
 from agent.fencing import escaped, fenced
-from agent.state import EvidenceItem, Finding, Source, SqlSummary, State
+from agent.run import Finding
+from agent.state import EvidenceItem, Source, SqlSummary, State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
 from agent.tools.data_schema import no_spreadsheet
 from authz.principal import Principal

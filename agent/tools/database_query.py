@@ -10,7 +10,8 @@ from agent.evidence import text_hash
 from agent.fencing import fenced
 from agent.prompting import prompt
 from agent.providers.base import ModelError
-from agent.state import EvidenceItem, ExploreForm, Finding, MeantQuery, Source, SqlSummary, State
+from agent.run import Finding
+from agent.state import EvidenceItem, ExploreForm, MeantQuery, Source, SqlSummary, State
 from agent.tools.base import NotReadable, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
 from authz.principal import Principal
 from authz.scopes import TokenScope

@@ -10,11 +10,11 @@ from pydantic import Field
 
 from agent.fencing import bounded, escaped
 from agent.models import SkillVersion
+from agent.run import Finding
 from agent.skills.catalog import is_any_on, version_of
 from agent.skills.files import keep
 from agent.skills.grounds import are_visible, found_output, grounds_of, grounds_of_run
 from agent.skills.packages import GIVEN, files_in
-from agent.state import Finding
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
 from audit.actions import Action, Outcome
 from authz.principal import Principal

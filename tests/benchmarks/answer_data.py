@@ -142,7 +142,7 @@ class Collection:
         """(document, passage) for question `number`, best first; `hidden`: the asker may not read what answers it."""
         corpus = self.dataset.corpus
         return [
-            (i, Passage(corpus[i].id, corpus[i].text, corpus[i].title, (), dense, lexical, coverage))
+            (i, Passage(corpus[i].text, corpus[i].title, (), dense, lexical, coverage))
             for i, dense, lexical, coverage in self.rankings[number][hidden]
         ]
 

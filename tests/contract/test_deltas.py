@@ -198,31 +198,43 @@ def test_thinking_in_the_text_is_taken_out_wherever_the_service_cuts(random: Any
     assert (reply.reasoning, reply.text) == (thought, "A <think> b.")
 
 
+def parted(random: Any, text: str) -> tuple[str, str]:
+    """What was thought and what was said of a text that comes in pieces."""
+    thoughts, reply = Thoughts(), Reply()
+    for piece in cut(text, random):
+        reply.take(thoughts.take(Delta(text=piece)))
+    reply.take(thoughts.rest())
+    return reply.reasoning, reply.text
+
+
 @given(st.randoms(use_true_random=False), st.sampled_from(["", "\n\n", "A. ", "A <"]))
 def test_a_second_block_of_thinking_does_not_leak(random: Any, between: str) -> None:
-    thoughts, reply = Thoughts(), Reply()
-    for piece in cut(f"<think>one</think>{between}<think>two</think>B.", random):
-        reply.take(thoughts.take(Delta(text=piece)))
-    reply.take(thoughts.rest())
-    assert (reply.reasoning, reply.text) == ("onetwo", f"{between.strip(chr(10))}B.")
+    text = f"<think>one</think>{between}<think>two</think>B."
+    assert parted(random, text) == ("onetwo", f"{between.strip(chr(10))}B.")
 
 
-@given(st.randoms(use_true_random=False))
-def test_a_second_block_that_begins_a_line_and_has_no_end_does_not_leak(random: Any) -> None:
-    thoughts, reply = Thoughts(), Reply()
-    for piece in cut("<think>one</think>A.\n <think>two is cut", random):
-        reply.take(thoughts.take(Delta(text=piece)))
-    reply.take(thoughts.rest())
-    assert (reply.reasoning, reply.text) == ("onetwo is cut", "A.\n ")
+@given(st.randoms(use_true_random=False), st.sampled_from(["A. ", "x ", "A [1].", "\nA\n", "答。", "A <"]))
+def test_a_block_of_thinking_that_does_not_come_first_does_not_leak(random: Any, before: str) -> None:
+    assert parted(random, f"{before}<think>no, {{wrong}}</think>B.") == ("no, {wrong}", f"{before}B.")
 
 
-@pytest.mark.parametrize("text", ["", " ", "<", "<thi", "<b>x", "x <think>y</think>"])
-def test_other_text_stays_as_it_is(text: str) -> None:
-    thoughts, reply = Thoughts(), Reply()
-    for piece in text:
-        reply.take(thoughts.take(Delta(text=piece)))
-    reply.take(thoughts.rest())
-    assert (reply.reasoning, reply.text) == ("", text)
+@given(st.randoms(use_true_random=False), st.sampled_from(["<think>one</think>A.\n ", "A [1]. ", "答。", "A:\n\n"]))
+def test_a_block_without_an_end_does_not_leak_where_a_sentence_may_begin(random: Any, before: str) -> None:
+    thought, said = parted(random, f"{before}<think>two is cut")
+    assert thought.endswith("two is cut")
+    assert said == before.removeprefix("<think>one</think>")
+
+
+@given(
+    st.randoms(use_true_random=False), st.sampled_from(["Between `<think>` and `</think>` it thinks.", "A <think> b."])
+)
+def test_a_mark_that_is_a_word_stays(random: Any, text: str) -> None:
+    assert parted(random, text) == ("", text)
+
+
+@given(st.randoms(use_true_random=False), st.sampled_from(["", " ", "<", "<thi", " <thi", "<b>x", "x < y", "\n\nA"]))
+def test_other_text_stays_as_it_is(random: Any, text: str) -> None:
+    assert parted(random, text) == ("", text)
 
 
 async def test_thinking_without_an_end_is_no_answer() -> None:

@@ -7,17 +7,7 @@ import pytest
 
 from agent.cited_answer import Draft, Output
 from agent.events import StopReason
-from agent.state import (
-    Authz,
-    EvidenceItem,
-    Input,
-    Plan,
-    RunState,
-    State,
-    ToolProblem,
-    ToolSummaries,
-    TraceStep,
-)
+from agent.state import Authz, EvidenceItem, Input, Plan, RunState, State, ToolProblem, ToolSummaries, TraceStep
 
 CITED = [
     {"evidence_id": "doc:deploy_spec_v3:chunk_001:a1b2c3d4"},

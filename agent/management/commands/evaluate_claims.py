@@ -1,4 +1,4 @@
-"""`manage.py evaluate_claims FILE [--judge none|scripted|model] [--json OUT]`: sentences that people judged; what was wrong is listed."""
+"""`manage.py evaluate_claims FILE [--judge NAME] [--json OUT]`: sentences that people judged; what was wrong is listed."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from agent.evaluation.claims import Claim, ClaimReport, measured, right_judge
+from agent.evaluation.claims import Claim, ClaimReport, measured, scripted_judge
 from agent.evaluation.scripted_service import scripted_service
 from agent.providers.configured import connect, served_model
 from agent.providers.openai_compatible import ServedModel
@@ -31,9 +31,9 @@ class Command(BaseCommand):
         parser.add_argument("--json", type=file_to_write, help="write the counts and every sentence to this file")
         parser.add_argument(
             "--judge",
-            choices=("none", "scripted", "model"),
+            choices=("none", "scripted", "credulous", "model"),
             default="none",
-            help="who reads what facts leave open: nobody, a script that is right, or the configured model",
+            help="who reads what facts leave open: nobody, a script that is right, one that supports all, or the configured model",
         )
         parser.add_argument(
             "--today",
@@ -67,8 +67,8 @@ class Command(BaseCommand):
 @contextmanager
 def _served(judge: str, claims: Sequence[Claim]) -> Iterator[ServedModel | None]:
     """The judge that is asked for. Raises InvalidInput where no model is configured."""
-    if judge == "scripted":
-        with scripted_service(right_judge(claims)) as served:
+    if judge in ("scripted", "credulous"):
+        with scripted_service(scripted_judge(claims, believes_all=judge == "credulous")) as served:
             yield served
     elif judge == "model":
         model = served_model()

@@ -60,21 +60,19 @@ def _similarities(tokens: Floats, packed: bytes) -> Floats:
 
 
 def shortfalls(question: Question, packed: Sequence[bytes]) -> Floats:
-    """What each passage leaves to the others: (passages, 2), 0 … about 1, of its whole and of its best window.
+    """What each passage leaves to the others: (passages,), 0 … about 1.
 
     The root of how much better all of them together cover the question's tokens than the passage does. A neighbour of the passage
     that answers says half of the question, and others the rest; a passage that answers is as good as all together, however many
     say the same. All 0 for passages of which one has no vectors, and for a question without tokens.
     """
     if question.tokens is None or not len(question.tokens) or not packed or not all(packed):
-        return np.zeros((len(packed), 2), np.float32)
+        return np.zeros(len(packed), np.float32)
     tokens, weights = _heaviest(question)
     lengths = np.array([len(one) // TOKEN_BYTES for one in packed])
-    covers, windows, passage = _covers(_similarities(tokens, b"".join(packed)), lengths)
-    weights = weights / weights.sum()
+    covers, _windows, _passage = _covers(_similarities(tokens, b"".join(packed)), lengths)
     lacks = covers.max(axis=0) - covers
-    near = np.minimum.reduceat((covers.max(axis=0) - windows) @ weights, np.flatnonzero(np.diff(passage, prepend=-1)))
-    found: Floats = np.sqrt(np.maximum(np.stack([lacks @ weights, near], axis=1), 0)).astype(np.float32)
+    found: Floats = np.sqrt(np.maximum(lacks @ (weights / weights.sum()), 0)).astype(np.float32)
     return found
 
 

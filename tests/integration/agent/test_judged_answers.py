@@ -56,6 +56,15 @@ def test_what_the_judge_does_not_show_stays_unchecked_and_is_marked(judge: Step)
     assert "is marked" in row.notice
 
 
+def test_a_judge_is_not_believed_where_what_it_quotes_says_something_else() -> None:
+    base, _manual, _secret = make_library()
+    said = "All employees have annual leave, always [1]."
+    quote = "Employees have 30 days of annual leave"
+    with modelled(routes(), SEARCH, DONE, says(said), judges("supported", quote=quote, sentences=[1])):
+        row = stored(asked(make_reader(base), LEAVE))
+    assert [sentence.get("is_checked", True) for sentence in row.sentences] == [False]
+
+
 def test_where_the_judge_fails_the_sentence_is_marked_and_the_answer_goes_on() -> None:
     row, _answers = open_answer(says("Yes."), says("All of it."))
     assert [sentence.get("is_checked", True) for sentence in row.sentences] == [True, False, True]

@@ -14,8 +14,9 @@ from agent.document_facts import queried_documents
 from agent.events import AgentQuery, Event
 from agent.models import Message, Session
 from agent.revocation import EvidenceGone, guarded, keep_visible, require_visible
+from agent.run import Run
 from agent.runs.start import give_model
-from agent.state import Run, Turn
+from agent.state import Turn
 from audit.actions import Action
 from audit.models import Entry
 from authz.grants import take_back

@@ -7,7 +7,8 @@ from pydantic import Field
 
 from agent.conversations.sessions import create_session, get_message
 from agent.events import References, StopReason
-from agent.state import EvidenceItem, Finding, Source, SqlSummary, State
+from agent.run import Finding
+from agent.state import EvidenceItem, Source, SqlSummary, State
 from agent.tools.base import ToolArgs, ToolContext, ToolDefaults, ToolResult, Words, tools
 from authz.principal import Principal
 from business.results.visibility import query_sources

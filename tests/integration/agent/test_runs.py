@@ -11,9 +11,10 @@ from django.conf import LazySettings
 from agent.conversations.sessions import create_session, messages_of
 from agent.events import Complete, Error, Event, References, SessionTitle, StopReason, StreamEvent
 from agent.models import Citation, Message
+from agent.run import Goto, Run
 from agent.runs import run as runs
 from agent.runs.start import ask
-from agent.state import Goto, Run, State
+from agent.state import State
 from agent.states import STATES
 from agent.workflow import NEXT, IllegalTransition, Together, allowed_next
 from audit.actions import Action, Outcome

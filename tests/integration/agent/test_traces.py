@@ -11,8 +11,9 @@ from agent.conversations.sessions import create_session
 from agent.events import StopReason, ToolResult
 from agent.profiles import Options
 from agent.revocation import guarded
+from agent.run import Run
 from agent.runs.start import begin
-from agent.state import Run, RunState, TraceStep
+from agent.state import RunState, TraceStep
 from agent.states import STATES
 from agent.workflow import walk
 from authz.models import UnitKind

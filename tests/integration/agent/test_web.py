@@ -12,7 +12,8 @@ from agent.events import Answer, References, ToolResult
 from agent.fencing import fenced
 from agent.models import WebCitation, WebHost
 from agent.rest.serializers import MessageSerializer
-from agent.state import EvidenceItem, Finding, Run, Source, Turn
+from agent.run import Finding, Run
+from agent.state import EvidenceItem, Source, Turn
 from agent.states.act import keep
 from agent.tools.base import ToolResult as Brought
 from agent.tools.base import find

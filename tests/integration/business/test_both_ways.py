@@ -2,24 +2,33 @@
 offered to choose from."""
 
 import re
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 
 from agent.conversations.sessions import create_session, get_message
 from agent.events import Answer, References, Reflection, StopReason
 from agent.rule_routing import intents
+from agent.run import Run
+from agent.state import State
+from agent.states import STATES
 from authz.principal import Principal
-from business.models import DataSource
+from business import pipeline
+from business.models import DataSource, SourceGrant
+from business.parsing.base import Parsed
+from business.sources import OpenSource
 from tests.factories import allow, make_base, make_document
-from tests.integration.agent.conversations import Judged, asked, stored, words
+from tests.integration.agent.conversations import Judged, asked, make_reader, stored, words
 from tests.integration.agent.modelled import judges, modelled, of, routes
 from tests.modelserver import calls, says, says_json
 
 CUSTOMERS = "How many customers are there?"
 COUNT = {"metrics": {"name": "customer", "agg": "count"}}
 DOCUMENT = "# Customers\n\nThe board counts the customers that are there once a year, in January.\n"
+CHOIR = "What is the policy on the number of customers that sing in the choir?"
 UNREAD = "The business data do not answer this: These words mean nothing in the data: sing, choir."
 
 
@@ -53,6 +62,20 @@ def test_documents_that_confirm_nothing_say_nothing_beside_the_data(chen: Princi
     assert (row.stop_reason, row.provider) == (StopReason.OK, "database")
     assert of(events, References)[-1].knowledge_references == []
     assert "DocRAGTool" in nodes(events)
+
+
+def test_documents_of_the_other_language_are_not_looked_at_beside_a_result(chen: Principal, judged: Judged) -> None:
+    """What is found there is less certain than a result that read the whole question; whoever may not ask the data is given it."""
+    judged(confirms=False)
+    base = make_base("Berichte")
+    make_document(base, "europe.md", "# 欧洲客户\n\n我们在欧洲共有 48 家客户。\n", ingested=True)
+    allow(User.objects.get(username="chen"), base)
+    question = "How many customers in Europe are there?"
+    assert [each.title for each in of(asked(make_reader(base), question), References)[-1].knowledge_references] == [
+        "欧洲客户"
+    ]
+    references = of(asked(chen, question), References)[-1]
+    assert ([query.number for query in references.query_references], references.knowledge_references) == ([1], [])
 
 
 def test_data_are_looked_at_whatever_kind_the_words_name(
@@ -150,6 +173,40 @@ def test_a_result_stays_where_the_model_says_that_nothing_answers(chen: Principa
     assert row.stop_reason == StopReason.NOT_CONFIRMED
     assert [query.number for query in of(events, References)[-1].query_references] == [1]
     assert get_message(chen, row.session, row.pk).queries[0].result is not None
+
+
+def test_a_question_that_the_words_take_for_one_of_documents_is_read_once(
+    chen: Principal, judged: Judged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged(confirms=False, near=False)
+    readings, reading = [], pipeline.reading
+
+    def counted(opened: OpenSource, question: pipeline.Question) -> Parsed:
+        readings.append((opened.source.name, question.text))
+        return reading(opened, question)
+
+    monkeypatch.setattr(pipeline, "reading", counted)
+    assert "sing, choir" in stored(asked(chen, CHOIR)).notice
+    whole = [name for name, text in readings if text == CHOIR]
+    assert len(whole) == len(set(whole)) > 0
+
+
+def test_why_the_data_do_not_answer_is_told_to_whoever_may_ask_them_still(
+    chen: Principal, judged: Judged, demo: DataSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The right may end while documents are searched."""
+    judged(confirms=False, near=False)
+
+    validate = STATES[State.VALIDATE_EVIDENCE]
+
+    async def take_away_and_validate(run: Run) -> AsyncIterator[Any]:
+        await sync_to_async(SourceGrant.objects.filter(source=demo).delete)()
+        async for item in validate(run):
+            yield item
+
+    monkeypatch.setitem(STATES, State.VALIDATE_EVIDENCE, take_away_and_validate)
+    row = stored(asked(chen, CHOIR))
+    assert (row.stop_reason, row.notice, row.state["plan"].get("explore")) == (StopReason.NO_EVIDENCE, "", None)
 
 
 def test_little_understood_of_a_question_is_not_offered(chen: Principal, judged: Judged) -> None:

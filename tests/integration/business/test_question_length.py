@@ -14,6 +14,6 @@ def test_what_is_longer_than_any_question_on_data_is_not_read(
     demo: DataSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     emma = Principal.named("emma")
-    assert asking.is_read(emma, QUESTION, "en")
+    assert asking.how_read(emma, QUESTION, "en").is_read
     monkeypatch.setattr(asking, "QUESTION_LENGTH", len(QUESTION) - 1)
-    assert not asking.is_read(emma, QUESTION, "en")
+    assert not asking.how_read(emma, QUESTION, "en").is_read

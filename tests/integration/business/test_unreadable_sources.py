@@ -10,7 +10,7 @@ from authz.principal import Principal
 from business.cleanup import sweep_sandboxes
 from business.confirmed import confirmed_for
 from business.models import DataSource
-from business.pipeline import is_read
+from business.pipeline import how_read
 from business.results.visibility import Queried
 from business.source_grants import grant, managed_sources
 from business.sources import open_source, open_sources, reach_of, vouched
@@ -52,7 +52,7 @@ def test_the_others_are_asked_as_before(broken: Callable[[], DataSource], source
         grant(None, other, to=northerner, right=right)
     assert [opened.source.name for opened in open_sources(principal)] == ["shop"]
     assert vouched(principal, [queried, Queried(source="another")]) >= {queried}
-    assert is_read(principal, "How many customers are there?", "en")
+    assert how_read(principal, "How many customers are there?", "en").is_read
     assert confirmed_for(principal, "How many customers are there?") is None
     assert managed_sources(principal) == {"another"}
     assert client_of(northerner).get("/").status_code == 200

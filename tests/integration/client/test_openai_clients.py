@@ -21,7 +21,8 @@ from openai import (
 
 from agent.models import AgentProfile, Message, Session
 from agent.openai_api.answers import Answer
-from agent.state import Run, State
+from agent.run import Run
+from agent.state import State
 from agent.states import STATES
 from audit.models import Entry
 from authz.principal import Principal

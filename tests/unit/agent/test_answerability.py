@@ -11,25 +11,21 @@ from agent.extractive.reader import read
 from knowledge.embedding.base import Embedder
 
 TRAVEL = Passage(
-    "travel",
     "Flights are booked by the travel desk. The travel desk speaks the languages English and Dutch.",
     title="Travel policy",
     dense=0.85,
     lexical=0.9,
 )
-CLAUSE = Passage("c", "员工离职后每月可获得平均工资 30% 的补偿。", title="员工手册", dense=0.88, lexical=0.9)
+CLAUSE = Passage("员工离职后每月可获得平均工资 30% 的补偿。", title="员工手册", dense=0.88, lexical=0.9)
 PRICES = Passage(
-    "prices",
     "| Item | Price |\n|---|---|\n| KG-400 | 5,980 yuan |\n| KG-500 | 7,480 yuan |\n",
     title="Price list",
     dense=0.8,
     lexical=0.6,
 )
-GATEWAYS = Passage("g", "The KG-400 was shown on 4 May. Parts of it cost 30 euros.", title="Gateways", dense=0.85)
+GATEWAYS = Passage("The KG-400 was shown on 4 May. Parts of it cost 30 euros.", title="Gateways", dense=0.85)
 
-ON_CALL = Passage(
-    "on-call", "Two engineers are on call in Rotterdam at any time.", title="On-call guide", dense=0.88, lexical=1.0
-)
+ON_CALL = Passage("Two engineers are on call in Rotterdam at any time.", title="On-call guide", dense=0.88, lexical=1.0)
 
 
 @pytest.fixture
@@ -98,7 +94,7 @@ def test_no_signal_of_evidence_lowers_the_verdict_and_none_against_it_raises_it(
 
 @pytest.mark.usefixtures("credulous")
 def test_the_other_kind_of_what_is_asked_about_is_no_answer(embedder: Embedder) -> None:
-    auditors = Passage("a", "The internal auditor is Sofia Jansen.", title="Auditors", dense=0.88, lexical=1.0)
+    auditors = Passage("The internal auditor is Sofia Jansen.", title="Auditors", dense=0.88, lexical=1.0)
     assert doubt_of("Who is the internal auditor?", auditors, embedder) is None
     assert doubt_of("Who is the external auditor?", auditors, embedder) is AbstainReason.OTHER_NAMES
 

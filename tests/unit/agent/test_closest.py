@@ -10,7 +10,7 @@ LEAVE = "Leave is asked for in writing. Employees have 30 days of annual leave. 
 
 
 def passage(text: str, *, coverage: float | None = NEAR, dense: float = 0.0) -> Passage:
-    return Passage(evidence_id=text[:8], text=text, coverage=coverage, dense=dense)
+    return Passage(text=text, coverage=coverage, dense=dense)
 
 
 def test_each_passage_gives_its_best_sentence_in_the_order_given(embedder: Embedder) -> None:

@@ -10,7 +10,6 @@ from agent.extractive.reader import read
 from knowledge.embedding.base import Embedder
 
 PUMP = Passage(
-    "pump",
     "PUMP MANUAL\n\nThe pump has a green lamp.\n\n3. SERVICE\n\nHold the red button for 5 seconds. Hold it for 30 seconds only on the "
     "advice of the workshop: this restarts the pump in factory state and deletes its settings.\n\n4. REPLACE\n\n"
     "A pump is replaced within two days.",
@@ -19,7 +18,6 @@ PUMP = Passage(
     lexical=0.8,
 )
 DISCOUNTS = Passage(
-    "discounts",
     "审批权限\n\n| 采购金额 | 审批人 |\n| --- | --- |\n| 1 万元以内 | 组长 |\n| 1 万元至 5 万元 | 部门主管 |\n| 5 万元以上 | 总经理 |\n\n"
     "所有采购都要有合同。",
     title="采购审批制度",
@@ -27,7 +25,6 @@ DISCOUNTS = Passage(
     lexical=0.9,
 )
 STOCK = Passage(
-    "stock",
     "| Part | Shelf | Pieces |\n|---|---|---|\n"
     "| Bearing | C4 | 40 |\n| Gasket | D1 | 75 |\n| Valve | A9 | 12 |\n| Filter | B2 | 31 |",
     title="Stock list of the workshop",
@@ -35,7 +32,6 @@ STOCK = Passage(
     lexical=0.7,
 )
 CLOSING = Passage(
-    "closing",
     "Closing the workshop\n\nThe last one to leave does this:\n\n1. Turn off the compressor.\n"
     "2. Lock the solvent cabinet. Leave the key at the gate.\n3. Switch on the alarm of the workshop.\n\nThe alarm is tested in May.",
     title="Workshop rules",
@@ -43,13 +39,12 @@ CLOSING = Passage(
     lexical=0.8,
 )
 NEWS = Passage(
-    "news",
     "New\n\n- Night mode. The screen turns dark at eight.\n- Spare keys. A second key can be ordered for a locker.\n\nThat is all.",
     title="Release notes of the locker",
     dense=0.86,
     lexical=0.6,
 )
-OTHER = Passage("other", "The canteen opens at noon. Soup is free on Fridays.", title="Canteen", dense=0.75)
+OTHER = Passage("The canteen opens at noon. Soup is free on Fridays.", title="Canteen", dense=0.75)
 
 
 def shown(question: str, passages: list[Passage], embedder: Embedder) -> list[str]:
@@ -105,7 +100,7 @@ def test_who_asks_how_something_is_done_is_given_all_steps(embedder: Embedder) -
 
 def test_steps_that_run_on_in_one_line_are_shown_together(embedder: Embedder) -> None:
     text = "八、领料流程\n\n1 在系统新建领料单。 2 仓库核对数量。 3 领料人签字。\n\n九、盘点\n\n仓库每月盘点一次。"
-    texts = shown("领料要走哪几步？", [Passage("p", text, title="仓库制度", dense=0.86, lexical=0.8), OTHER], embedder)
+    texts = shown("领料要走哪几步？", [Passage(text, title="仓库制度", dense=0.86, lexical=0.8), OTHER], embedder)
     assert texts[:3] == ["1 在系统新建领料单。", "2 仓库核对数量。", "3 领料人签字。"]
 
 
@@ -119,7 +114,7 @@ def test_a_short_sentence_is_shown_with_the_heading_that_names_its_subject(
     embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "6. Next inspection\n\n4 March 2027 in Delft.\n\n7. Remarks\n\nNobody had any remarks on the report that was read out."
-    minutes = Passage("m", text, title="Safety round", dense=0.85, lexical=0.9)
+    minutes = Passage(text, title="Safety round", dense=0.85, lexical=0.9)
     assert (
         shown("When is the next inspection?", [minutes, OTHER], embedder)[0]
         == "Next inspection: 4 March 2027 in Delft."
@@ -129,7 +124,7 @@ def test_a_short_sentence_is_shown_with_the_heading_that_names_its_subject(
 
 
 def test_what_belongs_together_stays_within_three_sentences_and_nothing_is_said_twice(embedder: Embedder) -> None:
-    quotes = read("how do I restart the pump", [PUMP, replace(PUMP, evidence_id="again"), OTHER], embedder).quotes
+    quotes = read("how do I restart the pump", [PUMP, replace(PUMP), OTHER], embedder).quotes
     assert len(quotes) <= 3
     spans = [(quote.passage, quote.start) for quote in quotes]
     assert len(spans) == len(set(spans))

@@ -8,14 +8,13 @@ from agent.quotations.named_section import LONGEST, MOST, named_section
 from knowledge.text.terms import term_id
 
 RULES = Passage(
-    "a",
     "## 3. Releases\n\nReleases go out on Tuesdays.\n\n## 4. Rollback\n\nA release is rolled back when the error rate doubles.\n\n"
     "A manual one takes 15 minutes.\n\n## 5. Approval\n\nThe team approves.",
     title="Deployment Rules",
 )
-REGELN = Passage("b", "## 四、回滚\n\n错误率翻倍时自动回滚。\n\n## 五、审批\n\n所属小组审批。", title="公司部署规范")
-OWN_CHUNK = Passage("c", "A release is rolled back at night.", title="Deployment Rules", heading_path=("4. Rollback",))
-OTHER = Passage("d", "## Rollback\n\nCheques are never rolled back.", title="Expense Policy")
+REGELN = Passage("## 四、回滚\n\n错误率翻倍时自动回滚。\n\n## 五、审批\n\n所属小组审批。", title="公司部署规范")
+OWN_CHUNK = Passage("A release is rolled back at night.", title="Deployment Rules", heading_path=("4. Rollback",))
+OTHER = Passage("## Rollback\n\nCheques are never rolled back.", title="Expense Policy")
 
 
 COMMON = term_ids("what do does the in say about 对 有什么要求") | {term_id(each) for each in ("范对", "对回", "滚有")}
@@ -50,6 +49,6 @@ def test_the_section_that_is_named_answers(question: str, passages: tuple[Passag
 
 def test_a_long_section_is_begun() -> None:
     text = "## Rollback\n\n" + " ".join(f"Rule {number} of a rollback holds for every team." for number in range(40))
-    shown = found("What do the deployment rules say about rollback?", Passage("a", text, title="Deployment Rules"))
+    shown = found("What do the deployment rules say about rollback?", Passage(text, title="Deployment Rules"))
     assert len(shown) == MOST
     assert sum(map(len, shown)) <= LONGEST

@@ -16,7 +16,6 @@ from knowledge.text.terms import term_id, terms
 from tests.embedders import bundled
 
 LEAVE = Passage(
-    "leave",
     "Annual leave follows the grade of the employee.\n\n| Grade | Days of leave |\n|---|---|\n| A | 15 |\n| B | 18 |\n\n"
     "Unused leave expires in March. Ask your manager before you book a journey.",
     title="Staff handbook",
@@ -24,7 +23,6 @@ LEAVE = Passage(
     lexical=0.9,
 )
 DEPLOYMENT = Passage(
-    "deployment",
     "Deployment 可确保在更新时仅关闭一定数量的 Pod。默认情况下，它确保至少所需 Pod 的 75% 处于运行状态（最大不可用比例为 25%）。"
     "控制器会创建新的 ReplicaSet。",
     title="Deployments",
@@ -32,27 +30,22 @@ DEPLOYMENT = Passage(
     dense=0.85,
     lexical=0.5,
 )
-TRAVEL = Passage(
-    "travel", "Flights are booked by the travel desk. Hotels may cost 120 euros.", title="Travel", dense=0.78
-)
+TRAVEL = Passage("Flights are booked by the travel desk. Hotels may cost 120 euros.", title="Travel", dense=0.78)
 
 
 HOLIDAYS = Passage(
-    "holidays",
     "每位员工每年享有 2 天带薪公益假。工龄满五年后可申请无薪长假。",
     title="员工手册",
     dense=0.88,
     lexical=0.9,
 )
 WINS = Passage(
-    "wins",
     "| Date | Customer | Product |\n|---|---|---|\n| 2026-07-08 | Fjordline Reefer AS | Tracker |\n| 2026-09-02 | Jinze | Dock |",
     title="customer-wins",
     dense=0.85,
     lexical=0.8,
 )
 FIGURES = Passage(
-    "figures",
     "In the third quarter of 2026 the median error was 6.5 minutes.",
     title="Tracking",
     dense=0.82,
@@ -61,14 +54,12 @@ FIGURES = Passage(
 
 
 PRICES = Passage(
-    "prices",
     "| Order number | CNY |\n|---|---|\n| KG-200-E | 3,280 |\n| KG-400-L | 5,980 |\n| KG-400-N | 7,480 |",
     title="Price list 2026",
     dense=0.82,
     lexical=0.6,
 )
 MINUTES = Passage(
-    "minutes",
     "KEELGATE KG-600: Parts cost CNY 4,150 at 1,000 pieces. 140 KG-400 gateways are planned, with a budget of CNY 840,000.",
     title="Minutes",
     dense=0.85,
@@ -110,7 +101,7 @@ def test_what_is_beside_the_point_is_not_shown(embedder: Embedder, monkeypatch: 
 
 def test_a_sentence_takes_the_heading_inside_its_passage_for_granted(embedder: Embedder) -> None:
     text = "4. Rollback\n\nIt is done within 15 minutes.\n\n5. Approval\n\nIt is done within 30 minutes."
-    rules = Passage("rules", text, title="Rules", dense=0.85, lexical=0.5)
+    rules = Passage(text, title="Rules", dense=0.85, lexical=0.5)
     for question, expected in (("How long may a rollback take?", "15"), ("How long may an approval take?", "30")):
         reading = read(question, [rules], embedder)
         assert expected in reading.quotes[0].text, question
@@ -119,7 +110,7 @@ def test_a_sentence_takes_the_heading_inside_its_passage_for_granted(embedder: E
 
 def test_words_that_name_a_section_are_answered_by_it(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "4.1 年休假\n\n员工第一年享有 10 天年休假。\n\n4.2 病假\n\n每个自然年度前 10 个工作日的病假工资为 100%。"
-    leave = Passage("l", text, title="员工手册", heading_path=("第四章 假期",), dense=0.84, lexical=0.8)
+    leave = Passage(text, title="员工手册", heading_path=("第四章 假期",), dense=0.84, lexical=0.8)
     known = shares_of("年，假")  # no document says 年假
     assert "员工第一年享有 10 天年休假。" in read("年假", [leave], embedder, shares=known).quotes[0].text
     monkeypatch.setattr("agent.extractive.candidates.SAYS_ALL", 2.0)
@@ -162,7 +153,7 @@ def test_what_the_passages_say_is_confirmed_and_what_they_do_not_is_refused(embe
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(question=st.text(max_size=60), text=st.text(max_size=120))
 def test_no_text_raises(question: str, text: str) -> None:
-    reading = read(question, [Passage("one", text)], bundled())
+    reading = read(question, [Passage(text)], bundled())
     assert 0 <= judge(reading).score <= 1
     if reading.best is not None:
         assert len(signals(reading)) == len(SIGNALS)
@@ -173,7 +164,7 @@ def test_what_stands_on_every_page_and_bare_headings_are_not_quoted(embedder: Em
         "MINUTES OF THE BOARD\n\nThe board meets in Delft.\n\n6. Next meeting\n\nThe next board meeting is on 16 October 2026.\n\n"
         "Minutes of the Board of 17 July 2026 · Strictly confidential 1\n\nPage 3 of 4"
     )
-    minutes = Passage("m", text, title="Minutes of the Board of 17 July 2026", dense=0.85, lexical=0.9)
+    minutes = Passage(text, title="Minutes of the Board of 17 July 2026", dense=0.85, lexical=0.9)
     texts = [quote.text for quote in read("next board meeting minutes", [minutes], embedder).quotes]
     assert len(texts) == 2
     assert all(
@@ -183,7 +174,6 @@ def test_what_stands_on_every_page_and_bare_headings_are_not_quoted(embedder: Em
 
 def test_a_sentence_of_another_matter_is_not_appended(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
     leave = Passage(
-        "l",
         "Annual leave in Rotterdam is 27 days. Annual leave is requested two weeks before.\n\nThe canteen opens at noon.",
         title="Handbook",
         dense=0.86,
@@ -216,7 +206,7 @@ def test_what_holds_by_default_is_told_before_what_only_speaks_of_it(
         "RollingUpdate is the default strategy of an update. A rolling update strategy of the update may be slow.\n\n"
         "By default 25% of the Pods may be missing."
     )
-    passage = Passage("d", text, title="Pods")
+    passage = Passage(text, title="Pods")
     quotes = read("What is the default rolling update strategy?", [passage], embedder, sentences=2).quotes
     assert [("efault" in quote.text) for quote in quotes] == [True, True]
     quotes = read("What is the rolling update strategy?", [passage], embedder, sentences=2).quotes
@@ -235,7 +225,7 @@ def test_a_code_without_its_suffix_is_answered_with_the_rows_of_its_variants(emb
 
 
 def test_a_further_sentence_gives_the_amount_asked_for_where_the_first_does(embedder: Embedder) -> None:
-    passage = Passage("d", "The import takes 40 minutes. The import takes place in Rotterdam.", title="Import")
+    passage = Passage("The import takes 40 minutes. The import takes place in Rotterdam.", title="Import")
     kept = read("How many minutes does the import take?", [passage], embedder).quotes
     assert [quote.text for quote in kept] == ["The import takes 40 minutes."]
     assert len(read("What is said of the import?", [passage], embedder).quotes) == 2

@@ -103,25 +103,16 @@ def test_pooled_vector_is_of_unit_length_and_leans_to_heavy_tokens() -> None:
 def test_a_passage_that_says_it_all_lacks_nothing_however_many_say_the_same() -> None:
     asked, filler = token_vectors(4, seed=31), token_vectors(40, seed=32)
     whole, half, other = (np.concatenate([part, filler]) for part in (asked, asked[:2], asked[2:]))
-    alone, *rest = shortfalls(Question("", asked), [pack(whole), pack(half), pack(other)])[:, 0]
+    alone, *rest = shortfalls(Question("", asked), [pack(whole), pack(half), pack(other)])
     assert alone == pytest.approx(0, abs=1e-3)
     assert min(rest) > 0.2
-    assert shortfalls(Question("", asked), [pack(whole), pack(whole), pack(half)])[:2, 0] == pytest.approx(0, abs=1e-3)
+    assert shortfalls(Question("", asked), [pack(whole), pack(whole), pack(half)])[:2] == pytest.approx(0, abs=1e-3)
     parts = shortfalls(Question("", asked), [pack(half), pack(other)])
     assert parts.min() > 0.2, "each says what the other does not"
 
 
-def test_what_is_said_in_distant_clauses_is_lacking_near_each_other() -> None:
-    asked, filler = token_vectors(4, seed=33), token_vectors(120, seed=34)
-    scattered = filler.copy()
-    scattered[[5, 40, 75, 110]] = asked
-    whole, near = shortfalls(Question("", asked), [pack(scattered)])[0]
-    assert whole == pytest.approx(0, abs=1e-3)
-    assert near > 0.2
-
-
 def test_nothing_is_lacking_where_vectors_or_tokens_are_missing() -> None:
     asked, passage = token_vectors(3, seed=35), pack(token_vectors(9, seed=36))
-    assert shortfalls(Question("", asked), [passage, b""]).tolist() == [[0, 0], [0, 0]]
-    assert shortfalls(Question("", None), [passage]).tolist() == [[0, 0]]
-    assert shortfalls(Question("", asked), []).shape == (0, 2)
+    assert shortfalls(Question("", asked), [passage, b""]).tolist() == [0, 0]
+    assert shortfalls(Question("", None), [passage]).tolist() == [0]
+    assert shortfalls(Question("", asked), []).shape == (0,)

@@ -1,0 +1,23 @@
+"""Whether an answer is written in another language than the question: told by ordinary words of whole sentences, since names and code
+belong to none.
+"""
+
+import re
+
+from knowledge.text.language import language_of
+
+FEWEST_WORDS = 3  # of English, small letters alone, from which a text is written in it; by hand
+FEWEST_SIGNS = 4  # of Chinese, Japanese or Korean
+_ORDINARY = re.compile(r"(?<![\w./-])[a-z]+(?![\w/-]|\.\w)")
+_SIGNS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_SENTENCE_ENDS = re.compile(r"[.!?。！？]\W*$", re.MULTILINE)
+
+
+def is_in_other_language(text: str, language: str) -> bool:
+    """Whether a text has a whole sentence and words enough to tell, of another language than this one, as `language_of` names them."""
+    written = language_of(text)
+    if not written or written == language or not _SENTENCE_ENDS.search(text):
+        return False
+    return (
+        len(_ORDINARY.findall(text)) >= FEWEST_WORDS if written == "en" else len(_SIGNS.findall(text)) >= FEWEST_SIGNS
+    )

@@ -1,0 +1,183 @@
+"""The run that carries the state: everything that changes while one question is answered."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from agent.budget import Spent
+from agent.cited_answer import CitedAnswer, Draft, EvidenceRef, Output, RenderedSource
+from agent.events import Reflection, StopReason
+from agent.outside import AllowedCall, WebPassage
+from agent.profiles import Profile
+from agent.prompting import Prompt
+from agent.providers.base import ChatModel
+from agent.state import EvidenceItem, RunState, State, Subtask, Turn
+from audit.deferred import Recorder
+from audit.record import record
+from authz.principal import Principal
+from business.logical_query.query import LogicalQuery
+from business.pipeline import HowRead
+from business.results.shown_query import QueryShown
+from business.results.visibility import Queried
+from copilot_site.lib.fair_queue import Ticket
+from knowledge.retrieval.ranking import Scores
+from knowledge.retrieval.search import Found, Scope
+from knowledge.selectors import ShownPassage
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A piece of evidence with the passage it is cited by, the query it is the result of, or the page it was read on; none for what is
+    none of them.
+
+    scores: of the search's stages. outside: of a page of the web.
+    """
+
+    item: EvidenceItem
+    passage: ShownPassage | None = None
+    scores: Scores | None = None
+    query: QueryShown | None = None
+    outside: WebPassage | None = None
+
+    @property
+    def is_result(self) -> bool:
+        """Whether it is the result of a query."""
+        return self.item.type == "sql_result"
+
+    @property
+    def queried(self) -> Queried | None:
+        """What of a data source it stands on; None for what stands in a document or nowhere."""
+        source = self.item.source
+        if self.passage is not None or source.doc_id or not source.db:
+            return None
+        return Queried(source=source.db, reach=self.query.reach if self.query else ())
+
+
+@dataclass(frozen=True)
+class Goto:
+    """The last thing a state yields: where the run goes next."""
+
+    state: State
+
+
+@dataclass
+class Run:
+    """Everything that changes while one question is answered; two runs share nothing.
+
+    question: as it was asked; `state.input.normalized_query` is what is worked on. model: None means extractive. judge: the model that
+    reads sentences which facts do not settle. model_gave_up: it failed or may not be paid any more. follows: the answer that the question
+    comes after, None where it begins the conversation. is_wide: more passages are looked at. title: of a conversation, as the model would
+    call it. expression: what to calculate. allowed_call: what the person allowed just now. goes_on: it began with that. read_as: without
+    slips of the finger. asks_about: what a follow-up names of its own, where documents are asked it together with the question before.
+    history: earlier turns, the oldest first. workings: results of calculations. notices: sentences for the person about what was done
+    differently from what they would expect. found: what the searches brought; findings: all evidence, by its id. told_inside: what tools
+    brought from inside the house, which never leaves it. named_by: the passage that says what the query is about. how_read: the question
+    by the words of the data, where that chose the way. earlier_query, logical_query: source and query that the conversation stood on, and
+    stands on now. record: how what is done for it gets into the audit log. is_held_back: the last event stood on what may not be read any
+    more, and did not leave. ticket: its place among the runs of its process, until it is over; none where nobody else waits for it.
+    """
+
+    session_id: UUID
+    message_id: UUID
+    principal: Principal
+    question: str
+    scope: Scope
+    language: str
+    profile: Profile = field(default_factory=Profile)
+    model: ChatModel | None = None
+    judge: ChatModel | None = None
+    model_gave_up: bool = False
+    follows: UUID | None = None
+    keeps_title: bool = False
+    is_wide: bool = False
+    asked_as: UUID | None = None
+    title: str = ""
+    expression: str = ""
+    asks_about: str = ""
+    allowed_call: AllowedCall | None = None
+    goes_on: bool = False
+    read_as: str = ""
+    spent: Spent = field(default_factory=Spent)
+    history: list[Turn] = field(default_factory=list)
+    prompts: dict[str, str] = field(default_factory=dict)
+    workings: list[str] = field(default_factory=list)
+    state: RunState = field(default_factory=RunState)
+    found: Found | None = None
+    told_inside: list[str] = field(default_factory=list)
+    named_by: UUID | None = None
+    how_read: HowRead | None = None
+    earlier_query: tuple[str, LogicalQuery] | None = None
+    logical_query: tuple[str, LogicalQuery] | None = None
+    findings: dict[str, Finding] = field(default_factory=dict)
+    answer: CitedAnswer | None = None
+    notices: list[str] = field(default_factory=list)
+    stop_reason: StopReason = StopReason.OK
+    record: Recorder = record
+    is_held_back: bool = False
+    ticket: Ticket | None = None
+    is_over: bool = False
+    _told: int = 0
+
+    @property
+    def is_follow_up(self) -> bool:
+        """Whether there are earlier questions, on the way to this one."""
+        return self.follows is not None
+
+    async def close_models(self) -> None:
+        """End the connections; nothing is asked after it."""
+        for model in filter(None, (self.model, self.judge)):
+            await model.aclose()
+
+    def subtask(self, tool: str) -> Subtask | None:
+        """The step of the plan that this tool is asked; None where the question has no steps."""
+        return next((step for step in self.state.plan.subtasks if step.tool == tool), None)
+
+    @property
+    def asked_of_documents(self) -> str:
+        """What documents are asked: the first step, or the whole question."""
+        step = self.subtask("knowledge_search")
+        return step.question if step else self.state.input.normalized_query
+
+    def add(self, findings: Iterable[Finding]) -> None:
+        """New evidence; what is known already is not added again."""
+        for finding in findings:
+            if finding.item.evidence_id not in self.findings:
+                finding.item.authz.perm_snapshot_id = self.state.authz.perm_snapshot_id
+                self.findings[finding.item.evidence_id] = finding
+                self.state.evidence_items.append(finding.item)
+
+    def deliver(self, answer: CitedAnswer, confidence: float) -> None:
+        """The finished answer, in the run and in its state."""
+        self.answer = answer
+        cited = [EvidenceRef(evidence_id=span.evidence_id, start=span.start, end=span.end) for span in answer.citations]
+        cited += [EvidenceRef(evidence_id=query.evidence_id) for query in answer.queries]
+        cited += [EvidenceRef(evidence_id=page.evidence_id) for page in answer.pages]
+        sources = {item.evidence_id: item.source for item in self.state.evidence_items}
+        rendered = [
+            RenderedSource(evidence_id=ref.evidence_id, title=source.title, page=source.page, uri=source.uri)
+            for ref in cited
+            if (source := sources.get(ref.evidence_id))
+        ]
+        self.state.draft = Draft(answer=answer.text, citations=cited, confidence=confidence)
+        self.state.output = Output(
+            final_answer=answer.text,
+            final_citations=cited,
+            rendered_sources=rendered,
+            stop_reason=self.stop_reason,
+            disagreements=list(answer.disagreements),
+        )
+
+    def use(self, prompt: Prompt) -> str:
+        """The text of a prompt; its hash is kept."""
+        self.prompts[prompt.name] = prompt.hash
+        return prompt.text
+
+    def tell(self, sentence: str) -> None:
+        """Something the person should know; each sentence once."""
+        if sentence not in self.notices:
+            self.notices.append(sentence)
+
+    def fresh_notices(self) -> list[Reflection]:
+        """What was told since the last time, as events."""
+        fresh, self._told = self.notices[self._told :], len(self.notices)
+        return [Reflection(content=sentence, done=True) for sentence in fresh]
