@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qs, parse_qsl, unquote, urlencode, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -65,6 +65,8 @@ class Issuer:
 
     def post(self, form: dict[str, str]) -> tuple[int, Any]:
         """The token endpoint; refuses a wrong secret, a used code, and a verifier that does not belong to it."""
+        if form.get("grant_type") == "client_credentials":
+            return self._for_itself(form)
         asked = self.codes.pop(form.get("code", ""), None)
         digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
         challenge = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
@@ -77,6 +79,13 @@ class Issuer:
         claims = {"iss": self.url, "aud": CLIENT_ID, "iat": now, "exp": now + 300, **self.claims, **self.id_token_extra}
         access = self.access_token(asked["resource"]) if "resource" in asked else "access"
         return 200, {"access_token": access, "token_type": "Bearer", "expires_in": 300, "id_token": self.signed(claims)}
+
+    def _for_itself(self, form: dict[str, str]) -> tuple[int, Any]:
+        """A token for a program as itself."""
+        if (form.get("client_id"), form.get("client_secret")) != (CLIENT_ID, CLIENT_SECRET):
+            return 401, {"error": "invalid_client"}
+        access = self.access_token(form["resource"], sub=CLIENT_ID, scope=form.get("scope", ""))
+        return 200, {"access_token": access, "token_type": "Bearer", "expires_in": 300}
 
     def register(self, wanted: dict[str, Any]) -> tuple[int, Any]:
         """A program makes itself known (RFC 7591)."""
@@ -114,7 +123,16 @@ def running(issuer: Issuer) -> Iterator[Issuer]:
             if self.path == "/register":
                 self.answer(*issuer.register(json.loads(body)))
             else:
-                self.answer(*issuer.post({name: values[0] for name, values in parse_qs(body).items()}))
+                form = {name: values[0] for name, values in parse_qs(body).items()}
+                self.answer(*issuer.post(form | self.basic()))
+
+        def basic(self) -> dict[str, str]:
+            """Client and secret, where they stand in the header."""
+            scheme, _space, packed = self.headers.get("Authorization", "").partition(" ")
+            if scheme != "Basic":
+                return {}
+            client, _colon, secret = base64.b64decode(packed).decode().partition(":")
+            return {"client_id": unquote(client), "client_secret": unquote(secret)}
 
         def answer(self, status: int, body: Any) -> None:
             data = b"" if status == 302 else json.dumps(body).encode()
