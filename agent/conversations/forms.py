@@ -7,6 +7,7 @@ class FeedbackForm(forms.Form):
     rating = forms.CharField(required=False)
     fault = forms.CharField(required=False)
     comment = forms.CharField(required=False, strip=False)
+    is_shown_to_keepers = forms.BooleanField(required=False)
 
 
 class OrganiseForm(forms.Form):

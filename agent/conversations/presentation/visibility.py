@@ -125,6 +125,7 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
         rating=row.rating,
         fault=row.fault,
         comment=row.comment,
+        is_shown_to_keepers=row.is_shown_to_keepers,
         parent_id=row.parent_id,
     )
 
