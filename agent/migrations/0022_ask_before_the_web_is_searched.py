@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('agent', '0020_sign_in_to_services_by_oauth'),
+        ('agent', '0021_sign_in_to_services_by_oauth'),
     ]
 
     operations = [
