@@ -51,7 +51,8 @@ def found_facts(facts: Sequence[Facts], *, language: str) -> Finding:
     """One piece of evidence for all these documents, at least one. Its text is bilingual, so that questions in both stand on it."""
     shown = "zh" if language.startswith("zh") else "en"
     reach = _reach(each.document for each in facts)
-    rows = tuple(_row(each, shown) for each in facts)
+    names = sorted({name for each in facts for name in each.document.metadata})
+    rows = tuple(_row(each, shown, names) for each in facts)
     query = QueryShown(
         query_id="documents",
         question="",
@@ -60,9 +61,11 @@ def found_facts(facts: Sequence[Facts], *, language: str) -> Finding:
         sha256=hashlib.sha256(json.dumps([[one.table for one in reach], rows]).encode()).hexdigest(),
         reach=reach,
         meaning=Meaning(headline=_counted(facts, shown)),
-        table=ResultTable(columns=COLUMNS[shown], rows=rows),
+        table=ResultTable(columns=(*COLUMNS[shown], *names), rows=rows),
     )
-    text = "\n".join([_counted(facts, "en"), _counted(facts, "zh"), *map(_told, facts)])
+    text = "\n".join(
+        [_counted(facts, "en"), _counted(facts, "zh"), *map(_told, facts), *filter(None, map(_fields, facts))]
+    )
     return Finding(_evidence(query, text, title=SOURCE), query=query)
 
 
@@ -122,10 +125,11 @@ def _documents(card: Queried) -> set[UUID]:
     return {UUID(reach.table.removeprefix(_PREFIX)) for reach in card.reach if reach.table.startswith(_PREFIX)}
 
 
-def _row(facts: Facts, language: str) -> tuple[str | int, ...]:
+def _row(facts: Facts, language: str, fields: Sequence[str]) -> tuple[str | int | float, ...]:
     document, newest = facts.document, facts.newest
     status = STATUSES[language][ParseStatus(newest.parse_status)]
-    return document.title, document.filename, newest.size_bytes, status, facts.chunks
+    said = (document.metadata.get(name, "") for name in fields)
+    return document.title, document.filename, newest.size_bytes, status, facts.chunks, *said
 
 
 def _counted(facts: Sequence[Facts], language: str) -> str:
@@ -139,6 +143,12 @@ def _counted(facts: Sequence[Facts], language: str) -> str:
     parts = ", ".join(f"{count} {names[status]}" for status, count in sorted(counts.items()))
     noun = "document" if len(facts) == 1 else "documents"
     return f"{len(facts)} {noun}: {parts}; {passages} passages in all."
+
+
+def _fields(facts: Facts) -> str:
+    """What the fields of its base say of a document; "" where they say nothing."""
+    said = "; ".join(f"{name}: {value}" for name, value in sorted(facts.document.metadata.items()))
+    return f"“{facts.document.title}”《{facts.document.title}》: {said}." if said else ""
 
 
 def _told(facts: Facts) -> str:

@@ -32,13 +32,13 @@ from agent.conversations.sessions import (
     labels_of,
 )
 from agent.kept_scope import scope_of
-from agent.mcp_client.approvals import decide
 from agent.models import Role, Session
 from agent.palette.places import places_in
 from agent.profile_choice import assistants_for
 from agent.runs.report import run_report
 from agent.runs.resume import go_on
 from agent.runs.start import QUESTION_LENGTH
+from agent.tools.approvals import decide
 from authz.governing import may_oversee
 from authz.pages import signed_in
 from authz.principal import Principal

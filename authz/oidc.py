@@ -54,6 +54,29 @@ USERNAME_LENGTH = 150  # of Django's user
 TIMEOUT_S = 5  # of one question to an issuer
 
 
+class UnknownKey(jwt.PyJWTError):
+    """A token was signed with a key that its issuer does not publish."""
+
+
+def verified(token: str, published: dict[str, Any], *, audience: str, issuer: str) -> dict[str, Any]:
+    """What a token says. published: the issuer's keys. Raises jwt.PyJWTError for a wrong signature, issuer, audience or time."""
+    kid = jwt.get_unverified_header(token).get("kid")
+    keys = jwt.PyJWKSet.from_dict(published).keys
+    key = next((key for key in keys if key.key_id == kid), keys[0] if len(keys) == 1 and not kid else None)
+    if key is None:
+        raise UnknownKey(f"the issuer has no key {kid!r}")
+    claims: dict[str, Any] = jwt.decode(
+        token,
+        key,
+        algorithms=ALGORITHMS,
+        audience=audience,
+        issuer=issuer,
+        leeway=LEEWAY_S,
+        options={"require": ["exp", "iat", "iss", "aud", "sub"]},
+    )
+    return claims
+
+
 class IssuerAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth has no types
     """One issuer. Raises OAuth2Error for whatever is not what it must be; allauth answers with our page."""
 
@@ -68,26 +91,16 @@ class IssuerAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
 
     def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
         try:
-            kid = jwt.get_unverified_header(id_token).get("kid")
-            with get_adapter().get_requests_session() as session:
-                answer = session.get(self.openid_config["jwks_uri"])
-                answer.raise_for_status()
-            keys = jwt.PyJWKSet.from_dict(answer.json()).keys
-            key = next((key for key in keys if key.key_id == kid), keys[0] if len(keys) == 1 and not kid else None)
-            if key is None:
-                raise OAuth2Error(f"the issuer has no key {kid!r}")
-            claims: dict[str, Any] = jwt.decode(
-                id_token,
-                key,
-                algorithms=ALGORITHMS,
-                audience=app.client_id,
-                issuer=self.openid_config["issuer"],
-                leeway=LEEWAY_S,
-                options={"require": ["exp", "iat", "iss", "aud", "sub"]},
-            )
+            return verified(id_token, self.keys(), audience=app.client_id, issuer=self.openid_config["issuer"])
         except jwt.PyJWTError as problem:
             raise OAuth2Error(f"the id_token cannot be used: {problem}") from problem
-        return claims
+
+    def keys(self) -> dict[str, Any]:
+        """What the issuer signs with, as it publishes it. Raises RequestException."""
+        with get_adapter().get_requests_session() as session:
+            answer = session.get(self.openid_config["jwks_uri"])
+            answer.raise_for_status()
+        return dict(answer.json())
 
 
 class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth has no types

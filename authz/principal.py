@@ -87,7 +87,7 @@ class Principal:
         return replace(self, session_key=session_key)
 
     def narrowed(self, *, scopes: frozenset[str], folder_id: UUID | None) -> Self:
-        """The same person through an API token. Raises ValueError when they come through one already."""
+        """The same person through a token for less. Raises ValueError when they come through one already."""
         if self.scopes is not None:
             raise ValueError("a principal is narrowed once")
         return replace(self, scopes=scopes, folder_id=folder_id)
@@ -120,7 +120,8 @@ class Principal:
         if self.session_key is not None and fresh.seal != self.seal:
             raise NotFound(f"the password of user {self.user_id} was changed")
         if self.token_id is None:
-            return fresh.signed_in(self.session_key)
+            here = fresh.signed_in(self.session_key)
+            return here if self.scopes is None else here.narrowed(scopes=self.scopes, folder_id=self.folder_id)
         token_id, scopes, folder_id = rows[0][6:9]
         if token_id is None:
             raise NotFound(f"there is no live token {self.token_id}")

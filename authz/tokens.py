@@ -40,14 +40,18 @@ class TokenRefused(Exception):
 
 @dataclass(frozen=True)
 class Bearer:
-    """Whoever sent a token."""
+    """Whoever sent a token. scopes: what it may be for. token: one of ours; None for one of the company's sign-in."""
 
     user: User
-    token: ApiToken
+    scopes: tuple[str, ...]
+    token: ApiToken | None = None
 
     @property
     def principal(self) -> Principal:
-        return Principal.of(self.user).through(self.token)
+        person = Principal.of(self.user)
+        if self.token is not None:
+            return person.through(self.token)
+        return person.narrowed(scopes=frozenset(self.scopes), folder_id=None)
 
 
 @transaction.atomic
@@ -148,7 +152,7 @@ def bearer_of(secret: str, *, address: str = "") -> Bearer:
     if token.last_used_at is None or now - token.last_used_at > SEEN_EVERY:
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
     _note_use(token, address, now)
-    return Bearer(token.user, token)
+    return Bearer(token.user, tuple(token.scopes), token)
 
 
 def owner_of(secret: str) -> int | None:

@@ -27,7 +27,8 @@ class McpServiceForm(forms.ModelForm[McpService]):
         required=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
         help_text=_(
-            "As the header has it, e.g. “Bearer …”. Stored encrypted, for this address alone. Empty: it stays as it is."
+            "As the header has it, e.g. “Bearer …”, or the secret of the client id. Stored encrypted, for this address alone."
+            " Empty: it stays as it is."
         ),
     )
     allowed_tools = forms.MultipleChoiceField(
@@ -48,7 +49,8 @@ class McpServiceForm(forms.ModelForm[McpService]):
     class Meta:
         model = McpService
         fields = (
-            "name", "transport", "url", "header_name", "secret", "is_enabled", "allowed_tools", "unasked_tools",
+            "name", "transport", "url", "header_name", "oauth_issuer", "oauth_client_id", "oauth_scope", "secret", "is_enabled",
+            "allowed_tools", "unasked_tools",
         )  # fmt: skip
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -30,7 +30,7 @@ class WebSearchProviderForm(KeyedForm):
 
     class Meta:
         model = WebSearchProvider
-        fields = ("name", "kind", "base_url", "api_key", "most_results", "is_used")
+        fields = ("name", "kind", "base_url", "api_key", "most_results", "asks_first", "is_used")
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # as Django gives them
@@ -49,7 +49,7 @@ class WebSearchProviderForm(KeyedForm):
 class WebSearchProviderAdmin(KeyedAdmin):
     form = WebSearchProviderForm
     empty_sentence = _("Nothing is searched outside. Add a service, and assistants may search the web.")
-    list_display = ("name", "kind", "base_url", "is_used")
+    list_display = ("name", "kind", "base_url", "asks_first", "is_used")
     action_recorded = Action.WEB_SETTING_CHANGED
     save_keyed = staticmethod(save_web_search)
 

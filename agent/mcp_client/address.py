@@ -10,6 +10,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from agent import service_keys
+from agent.mcp_client.oauth import OAuthClient
 from agent.models import McpService
 from agent.models.mcp_services import Transport
 from copilot_site.lib.errors import CopilotError
@@ -24,12 +25,15 @@ class ServiceUnusable(CopilotError):
 
 @dataclass(frozen=True)
 class Address:
-    """url, headers: of a service behind HTTP. command: program, arguments and environment of a local one."""
+    """url, headers: of a service behind HTTP. oauth: where it gets a token from. command: program, arguments and environment of a
+    local one.
+    """
 
     name: str
     transport: str
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    oauth: OAuthClient | None = None
     command: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
@@ -42,12 +46,20 @@ def address_of(row: McpService) -> Address:
         return Address(row.name, row.transport, command=command)
     require_plausible(parsed_url(row.url)[0], services_at(row.url))
     secret = _opened(row)
+    if row.oauth_issuer:
+        client = OAuthClient(row.oauth_issuer, row.oauth_client_id, row.oauth_scope, secret)
+        return Address(row.name, row.transport, row.url, oauth=client)
     return Address(row.name, row.transport, row.url, {row.header_name: secret} if secret else {})
 
 
-def sealed(secret: str, url: str) -> str:
-    """As it is stored, for this address alone."""
-    return service_keys.sealed(secret, url, of=KIND)
+def sealed(row: McpService, secret: str) -> str:
+    """As it is stored, for the address of this row, and its issuer and client there, alone."""
+    return service_keys.sealed(secret, secret_place(row), of=KIND)
+
+
+def secret_place(row: McpService) -> str:
+    """Where the secret of a row is sent, in one text."""
+    return f"{row.url} by {row.oauth_issuer} for {row.oauth_client_id}" if row.oauth_issuer else row.url
 
 
 def local_commands() -> dict[str, Mapping[str, Any]]:
@@ -69,7 +81,7 @@ def local_commands() -> dict[str, Mapping[str, Any]]:
 
 def _opened(row: McpService) -> str:
     try:
-        return service_keys.opened(row.encrypted_secret, row.url, of=KIND)
+        return service_keys.opened(row.encrypted_secret, secret_place(row), of=KIND)
     except service_keys.KeyLost:
         raise ServiceUnusable(
             _("The key of “%(name)s” was stored for another address or secret: enter it again.") % {"name": row.name}

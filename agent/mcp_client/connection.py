@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from django.utils.translation import gettext as _
 
 from agent.mcp_client.address import Address, ServiceUnusable
+from agent.mcp_client.oauth import is_refusal
 from agent.models.mcp_services import Transport
-from copilot_site.lib.outgoing import services_at
+from copilot_site.lib.outgoing import services
 from copilot_site.lib.outgoing_http import async_transport, refusal_in
 
 if TYPE_CHECKING:
@@ -68,6 +69,19 @@ def _http(
     """A client of one connection, which reads MOST_BYTES in all. timeout: the SDK's, not used."""
     import httpx2
 
+    return httpx2.AsyncClient(
+        transport=_bounded(),
+        trust_env=False,
+        headers={"Accept-Encoding": "identity"} | (headers or {}),
+        auth=address.oauth.auth(address.url) if address.oauth else auth,
+        timeout=httpx2.Timeout(CONNECT_S, read=ANSWER_S),
+    )
+
+
+def _bounded() -> "httpx2.AsyncBaseTransport":
+    """To checked addresses, by the scheme of each request: who gives a token need not be where the service is."""
+    import httpx2
+
     came = 0
 
     class Bounded(httpx2.AsyncByteStream):
@@ -87,7 +101,7 @@ def _http(
 
     class Counting(httpx2.AsyncBaseTransport):
         async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-            response = await checked.handle_async_request(request)
+            response = await checked[request.url.scheme].handle_async_request(request)
             if response.headers.get("content-encoding", "identity").lower() != "identity":
                 await response.aclose()
                 raise httpx2.ReadError("packed, which was not asked for: its size would not be known")
@@ -95,17 +109,14 @@ def _http(
             return response
 
         async def aclose(self) -> None:
-            await checked.aclose()
+            for transport in checked.values():
+                await transport.aclose()
 
     limits = httpx2.Limits(max_connections=4, max_keepalive_connections=2)
-    checked = async_transport(services_at(address.url), verify=ssl.create_default_context(), limits=limits)
-    return httpx2.AsyncClient(
-        transport=Counting(),
-        trust_env=False,
-        headers={"Accept-Encoding": "identity"} | (headers or {}),
-        auth=auth,
-        timeout=httpx2.Timeout(CONNECT_S, read=ANSWER_S),
-    )
+    policies = {"http": services(), "https": services(is_verified=True)}
+    trusted = ssl.create_default_context()
+    checked = {scheme: async_transport(policy, verify=trusted, limits=limits) for scheme, policy in policies.items()}
+    return Counting()
 
 
 def _why(address: Address, error: BaseException) -> str:
@@ -113,6 +124,10 @@ def _why(address: Address, error: BaseException) -> str:
     refused = refusal_in(_first(error))
     if refused is not None:
         return str(refused)
+    if is_refusal(_first(error)):
+        return _(
+            "The issuer of tokens for “%(name)s” gave none: look at the issuer, the client id, its secret and the scopes."
+        ) % {"name": address.name}
     return _("The service “%(name)s” did not answer as it should (%(kind)s).") % {
         "name": address.name,
         "kind": type(_first(error)).__name__,

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from agent.mcp_client.address import Address, ServiceUnusable, address_of, local_commands, sealed
+from agent.mcp_client.address import Address, ServiceUnusable, address_of, local_commands, sealed, secret_place
 from agent.mcp_client.connection import asked
 from agent.models import McpService
 from agent.models.mcp_services import Transport
@@ -37,18 +37,19 @@ def save_service(by: Principal | None, row: McpService, *, secret: str = "", fie
     check_place(row)
     before = McpService.objects.select_for_update().filter(pk=row.pk).first()
     is_moved = before is not None and (before.url, before.transport) != (row.url, row.transport)
+    is_elsewhere = before is not None and (is_moved or secret_place(before) != secret_place(row))
     if secret:
-        row.encrypted_secret = sealed(secret, row.url)
-    elif is_moved:
+        row.encrypted_secret = sealed(row, secret)
+    elif is_elsewhere:
         row.encrypted_secret = ""
     if is_moved:  # what was allowed was read from another service
         row.tools, row.allowed_tools, row.unasked_tools, row.read_at = [], [], [], None
     row.save()
     detail: dict[str, object] = {"fields": list(fields), "allowed": row.allowed_tools, "unasked": row.unasked_tools}
-    if before is None or is_moved:
-        detail |= {"address_before": before.url if before else "", "address": row.url}
+    if before is None or is_elsewhere:
+        detail |= {"address_before": secret_place(before) if before else "", "address": secret_place(row)}
     record(by, Action.AGENT_CHANGED, row, detail=detail)
-    return is_moved and not secret and bool(before and before.encrypted_secret)
+    return is_elsewhere and not secret and bool(before and before.encrypted_secret)
 
 
 def check_place(row: McpService) -> None:
@@ -57,7 +58,13 @@ def check_place(row: McpService) -> None:
         if not row.url:
             raise InvalidInput(_("Give the address of the service."))
         require_plausible(parsed_url(row.url)[0], services_at(row.url))
+        if bool(row.oauth_issuer) != bool(row.oauth_client_id):
+            raise InvalidInput(_("Give both the issuer of tokens and the client id, or neither."))
+        if row.oauth_issuer:
+            require_plausible(parsed_url(row.oauth_issuer)[0], services_at(row.oauth_issuer))
         return
+    if row.oauth_issuer or row.oauth_client_id:
+        raise InvalidInput(_("A command from the server's file needs no tokens: leave issuer and client id empty."))
     if row.url:
         raise InvalidInput(_("A command from the server's file has no address: leave it empty."))
     known = local_commands()

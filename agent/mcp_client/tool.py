@@ -13,12 +13,12 @@ from pydantic import ConfigDict
 from agent.evidence import text_hash
 from agent.fencing import bounded, escaped, fenced
 from agent.mcp_client.address import address_of
-from agent.mcp_client.approvals import NeedsApproval, spend
 from agent.mcp_client.connection import ANSWER_S, asked
 from agent.mcp_client.visibility import SOURCE
 from agent.models import McpService
 from agent.run import Finding
 from agent.state import EvidenceItem, Source, State
+from agent.tools.approvals import NeedsApproval, spend
 from agent.tools.base import OUTSIDE, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, find, tools
 from authz.principal import Principal
 

@@ -14,9 +14,9 @@ from rest_framework.request import Request
 
 from agent.mcp_server import ask
 from agent.mcp_server.caller import Caller
+from agent.mcp_server.oauth import McpAuthentication
 from agent.mcp_server.protocol import asks, exchange
 from agent.rest.sse import WhateverIsAccepted
-from authz.rest.authentication import TokenAuthentication
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.deferred_response import Later
@@ -30,7 +30,7 @@ PREFIX = "mcp-"
 class McpServer(PrincipalView):
     """Programs alone come here: a session of the pages opens nothing, and pages of other origins are refused."""
 
-    authentication_classes = [TokenAuthentication]
+    authentication_classes = [McpAuthentication]
     token_scopes = {"post": (TokenScope.SEARCH, TokenScope.CHAT, TokenScope.SQL)}
     content_negotiation_class = WhateverIsAccepted
 

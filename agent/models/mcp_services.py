@@ -27,7 +27,8 @@ class McpService(models.Model):
 
     tools: as they described themselves when an administrator read them last, which is what models are told: [{name, title, description,
     schema, is_read_only}]. allowed_tools: those that may be used at all; unasked_tools: among them those that run without asking the
-    person. The secret stands in the header `header_name`, sealed for the address.
+    person. The secret stands in the header `header_name`; with an `oauth_issuer` it is that of `oauth_client_id` there, and a token stands
+    in the header. It is sealed for the address, issuer and client.
     """
 
     name = models.CharField(_("name"), max_length=24, unique=True, validators=[NAME])
@@ -38,6 +39,23 @@ class McpService(models.Model):
         max_length=60,
         default="Authorization",
         validators=[RegexValidator(r"^[A-Za-z0-9-]+$")],
+    )
+    oauth_issuer = models.CharField(
+        _("issuer of tokens"),
+        max_length=300,
+        blank=True,
+        help_text=_(
+            "https://… of who gives this site tokens for the service (OAuth, client credentials). Empty: the key stands in its header."
+        ),
+    )
+    oauth_client_id = models.CharField(
+        _("client id"),
+        max_length=200,
+        blank=True,
+        help_text=_("What the issuer calls this site; the key below is its secret."),
+    )
+    oauth_scope = models.CharField(
+        _("scopes"), max_length=300, blank=True, help_text=_("By spaces; empty: what the service asks for.")
     )
     encrypted_secret = models.TextField(blank=True, editable=False)
     tools = models.JSONField(default=list, editable=False)

@@ -27,6 +27,11 @@ class WebSearchProvider(models.Model):
         help_text=_("Of one search."),
     )
     is_used = models.BooleanField(_("used"), default=False, help_text=_("One at most is asked."))
+    asks_first = models.BooleanField(
+        _("ask before a question leaves"),
+        default=False,
+        help_text=_("Whoever asks sees the exact words, and allows each search before they leave the company."),
+    )
 
     class Meta:
         verbose_name = _("search of the web")

@@ -7,11 +7,17 @@ sources and rights of today. What the program says was answered is not believed.
 import hashlib
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from agent.conversations.sessions import create_session, sessions_of
-from agent.models import Message, Session
+from agent.models import Message, Role, Session
 from authz.principal import Principal
+from copilot_site.lib.errors import NotFound
+
+RESPONSE = "resp_"  # how the id of an answer begins that is told to programs
 
 
 def conversation_of(principal: Principal, earlier: Sequence[str]) -> tuple[Session, UUID | None]:
@@ -25,6 +31,16 @@ def conversation_of(principal: Principal, earlier: Sequence[str]) -> tuple[Sessi
     if asked is None:
         return create_session(principal), None
     return asked.session, Message.objects.get(parent=asked).pk
+
+
+def conversation_after(principal: Principal, response_id: str) -> tuple[Session, UUID]:
+    """The person's conversation with this answer, and the answer. response_id: as it was told. Raises NotFound for anybody else's."""
+    with suppress(ValueError):
+        pk = UUID(response_id.removeprefix(RESPONSE))
+        answer = Message.objects.filter(session__in=sessions_of(principal), pk=pk, role=Role.ASSISTANT)
+        if found := answer.select_related("session").first():
+            return found.session, found.pk
+    raise NotFound(_("There is no such answer, or it is not yours."))
 
 
 def note_question(answer_id: UUID, questions: Sequence[str]) -> None:

@@ -24,6 +24,7 @@ class OpenAIInput(serializers.Serializer[Any]):
         return dict(given.validated_data)
 
 
+TEXTS = {"text", "input_text", "output_text"}  # parts of a message that are text
 _TEXT = serializers.CharField(allow_blank=True, trim_whitespace=False)
 
 
@@ -34,7 +35,7 @@ class Content(serializers.Field[str, Any, str, Any]):
     def to_internal_value(self, data: Any) -> str:
         parts = data if isinstance(data, list) else [{"type": "text", "text": data}]
         texts = [
-            part.get("text") if isinstance(part, Mapping) and part.get("type") == "text" else None for part in parts
+            part.get("text") if isinstance(part, Mapping) and part.get("type") in TEXTS else None for part in parts
         ]
         if not all(isinstance(text, str) for text in texts):
             raise serializers.ValidationError(_("Send text: pictures, sound and files are not read here."))
@@ -53,23 +54,103 @@ class StreamOptions(OpenAIInput):
     include_usage = serializers.BooleanField(required=False, default=False)
 
 
-class ChatCompletionRequest(OpenAIInput):
-    """questions: what people asked, in order; the last one is to be answered."""
+class AnyOf(serializers.JSONField):
+    """What may be left out; whatever it says is looked at by the request."""
+
+    def __init__(self) -> None:
+        super().__init__(required=False, allow_null=True, default=None)
+
+
+class QuestionRequest(OpenAIInput):
+    """What both ways of asking share. A program that needs a form, or calls of its own tools, is told so: text would break it."""
 
     model = serializers.CharField(max_length=200)
-    messages = serializers.ListField(child=ChatMessage(), max_length=MOST_MESSAGES, allow_empty=False)
     stream = serializers.BooleanField(required=False, default=False)
+    tool_choice = AnyOf()
+
+    def validate_tool_choice(self, value: Any) -> Any:
+        if value not in (None, "auto", "none"):
+            raise serializers.ValidationError(
+                _("Tools of programs are not called here: which tools are used says the profile.")
+            )
+        return value
+
+
+def _require_text_form(form: Any) -> None:
+    """form: what a program wants its answer in. Raises ValidationError for all but text."""
+    if form is not None and (not isinstance(form, Mapping) or form.get("type", "text") != "text"):
+        raise serializers.ValidationError(
+            _("Answers are text with its sources here: JSON and other structured output is not offered.")
+        )
+
+
+def _questions(messages: list[dict[str, Any]], field: str) -> list[str]:
+    """What people asked, in order. Raises ValidationError where the last message is no question."""
+    questions = [each["content"] or "" for each in messages if each["role"] == "user"]
+    if messages[-1]["role"] != "user" or not questions[-1].strip():
+        raise serializers.ValidationError({field: _("The last message must be a question of the role “user”.")})
+    return questions
+
+
+class ChatCompletionRequest(QuestionRequest):
+    """questions: what people asked, in order; the last one is to be answered."""
+
+    messages = serializers.ListField(child=ChatMessage(), max_length=MOST_MESSAGES, allow_empty=False)
     stream_options = StreamOptions(required=False, allow_null=True, default=None)
     n = serializers.IntegerField(required=False, allow_null=True, default=1, min_value=1, max_value=1)
+    response_format = AnyOf()
+
+    def validate_response_format(self, value: Any) -> Any:
+        _require_text_form(value)
+        return value
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        messages = attrs["messages"]
-        questions = [each["content"] or "" for each in messages if each["role"] == "user"]
-        if messages[-1]["role"] != "user" or not questions[-1].strip():
-            raise serializers.ValidationError(
-                {"messages": _("The last message must be a question of the role “user”.")}
-            )
-        return {**attrs, "questions": questions}
+        return {**attrs, "questions": _questions(attrs["messages"], "messages")}
+
+
+class InputItem(ChatMessage):
+    """A message. What else the API knows as input (calls of tools, reasoning) is none."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, Mapping) and data.get("type", "message") != "message":
+            raise serializers.ValidationError({"type": _("Send messages: nothing else is read here.")})
+        return super().to_internal_value(data)
+
+
+@extend_schema_field(OpenApiTypes.ANY)
+class Input(serializers.Field[list[dict[str, Any]], Any, list[dict[str, Any]], Any]):
+    """One question, or the messages of a conversation."""
+
+    items = serializers.ListField(child=InputItem(), max_length=MOST_MESSAGES, allow_empty=False)
+
+    def to_internal_value(self, data: Any) -> list[dict[str, Any]]:
+        given = [{"role": "user", "content": data}] if isinstance(data, str) else data
+        return list(self.items.run_validation(given))
+
+    def to_representation(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return value
+
+
+class ResponseRequest(QuestionRequest):
+    """questions: as of ChatCompletionRequest. previous_response_id: the answer that goes before; only the new question is sent then."""
+
+    input = Input()
+    previous_response_id = serializers.CharField(required=False, allow_null=True, default=None, max_length=80)
+    text = AnyOf()
+    tools = AnyOf()
+    background = AnyOf()
+    conversation = AnyOf()
+    prompt = AnyOf()
+
+    def validate_text(self, value: Any) -> Any:
+        _require_text_form(value.get("format") if isinstance(value, Mapping) else value)
+        return value
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        for name in ("tools", "background", "conversation", "prompt"):
+            if attrs[name]:
+                raise serializers.ValidationError({name: _("This is not offered here: leave it out.")})
+        return {**attrs, "questions": _questions(attrs["input"], "input")}
 
 
 class EmbeddingRequest(OpenAIInput):
@@ -81,7 +162,9 @@ class EmbeddingRequest(OpenAIInput):
     def validate_input(self, value: Any) -> list[str]:
         texts = value if isinstance(value, list) else [value]
         if not texts or not all(isinstance(text, str) and text for text in texts):
-            raise serializers.ValidationError(_("Send one text, or a list of texts that say something."))
+            raise serializers.ValidationError(
+                _("Send one text, or a list of texts that say something; tokens are not read here.")
+            )
         texts = [_TEXT.run_validation(text) for text in texts]
         if len(texts) > MOST_INPUTS or max(map(len, texts)) > MOST_CHARACTERS:
             raise serializers.ValidationError(

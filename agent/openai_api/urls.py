@@ -5,5 +5,6 @@ from agent.openai_api import views
 urlpatterns = [
     path("models", views.Models.as_view(), name="openai-models"),
     path("chat/completions", views.ChatCompletions.as_view(), name="openai-chat"),
+    path("responses", views.Responses.as_view(), name="openai-responses"),
     path("embeddings", views.Embeddings.as_view(), name="openai-embeddings"),
 ]

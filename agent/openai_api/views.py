@@ -1,41 +1,33 @@
-"""`/v1/models`, `/v1/chat/completions`, `/v1/embeddings`: the same questions under the same rights, budgets, queues and audit."""
+"""`/v1`: models, chat completions, responses, embeddings: the same questions under the same rights, budgets, queues and audit."""
 
 import base64
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
-import structlog
 from asgiref.sync import async_to_sync
 from django.http import HttpResponse, HttpResponseBase, JsonResponse
-from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from agent.openai_api import responses
 from agent.openai_api.answers import Answer, error_body, frame, frames
-from agent.openai_api.conversation import conversation_of, note_question
+from agent.openai_api.asking import DEFAULT, begun
 from agent.openai_api.growth import pieces
-from agent.openai_api.requests import ChatCompletionRequest, EmbeddingRequest
+from agent.openai_api.requests import ChatCompletionRequest, EmbeddingRequest, ResponseRequest
 from agent.profile_choice import usable_profiles
-from agent.profiles import Options
 from agent.rest.sse import ALIVE, EventStream, WhateverIsAccepted
-from agent.rest.synchronous_answer import asked
 from authz.principal import Principal
 from authz.rest.views import PrincipalView
 from authz.scopes import TokenScope
 from copilot_site.lib.deferred_response import Later
-from copilot_site.lib.errors import CopilotError, NotFound
+from copilot_site.lib.errors import NotFound
 from copilot_site.lib.openapi import operation
 from knowledge.retrieval.engine import engine
-from knowledge.retrieval.search import Scope
-from knowledge.text.language import language_of
-
-log = structlog.get_logger(__name__)
-
-DEFAULT = "copilot"  # the default profile, whatever it is called
 
 
 class OpenAIView(PrincipalView):
@@ -47,18 +39,6 @@ class OpenAIView(PrincipalView):
             refused.data = error_body(refused.data["detail"], refused.data.get("code", "failed"))
             refused.content_type = "application/json"
         return refused
-
-
-def profile_id(principal: Principal, model: str) -> str:
-    """The id of the profile that a program calls a model, "" for the default one. Raises NotFound, for one that is not theirs, too."""
-    if model == DEFAULT:
-        return ""
-    usable = usable_profiles(principal)
-    row = usable.filter(name=model).first()
-    if row is None:
-        known = ", ".join([DEFAULT, *usable.values_list("name", flat=True)])
-        raise NotFound(_("There is no model “%(name)s”. Known are: %(known)s.") % {"name": model[:80], "known": known})
-    return str(row.pk)
 
 
 class Models(OpenAIView):
@@ -85,33 +65,49 @@ class ChatCompletions(OpenAIView):
     )
     def post(self, request: Request) -> HttpResponseBase:
         given = ChatCompletionRequest.checked(request.data)
-        profile, question = profile_id(self.principal, given["model"]), given["questions"][-1]
-        session, follows = conversation_of(self.principal, given["questions"][:-1])
-        options = Options(profile_id=profile, disable_title=True, follows=follows)
-        language = "zh-hans" if language_of(question) == "zh" else get_language() or "en"
-        try:
-            run = asked(self.principal, session.pk, question, scope=Scope(), language=language, options=options)
-        except CopilotError:
-            session.delete() if not session.messages.exists() else None
-            raise
-        note_question(run.message_id, given["questions"])
-        answer = Answer(run, given["model"], request.build_absolute_uri("/").rstrip("/"))
+        answer = begun(self.principal, request, given)
         if given["stream"]:
             is_counted = bool(given["stream_options"] and given["stream_options"]["include_usage"])
             return EventStream(_chunks(self.principal, answer, is_counted=is_counted))
-        if hasattr(request._request, "seat"):  # the handler of a web process, which awaits it
-            return Later(lambda: _whole(self.principal, answer))
-        return async_to_sync(_whole)(self.principal, answer)
+        return _answered(request, self.principal, answer, Answer.whole)
 
 
-async def _whole(principal: Principal, answer: Answer) -> HttpResponse:
+class Responses(OpenAIView):
+    token_scopes = {"post": (TokenScope.CHAT,)}
+    content_negotiation_class = WhateverIsAccepted
+
+    @operation(
+        "Ask as a client of OpenAI's Responses API; `previous_response_id` goes on with a conversation",
+        body=ResponseRequest,
+        answer=OpenApiTypes.OBJECT,
+        problems=(400, 401, 403, 404),
+    )
+    def post(self, request: Request) -> HttpResponseBase:
+        given = ResponseRequest.checked(request.data)
+        answer = begun(self.principal, request, given)
+        if given["stream"]:
+            return EventStream(responses.events(self.principal, answer))
+        return _answered(request, self.principal, answer, responses.whole)
+
+
+def _answered(
+    request: Request, principal: Principal, answer: Answer, shown: Callable[[Answer], dict[str, Any]]
+) -> HttpResponseBase:
+    """The whole answer when its run is over. shown: how it is said."""
+    whole = partial(_whole, principal, answer, shown)
+    if hasattr(request._request, "seat"):  # the handler of a web process, which awaits it
+        return Later(whole)
+    return async_to_sync(whole)()
+
+
+async def _whole(principal: Principal, answer: Answer, shown: Callable[[Answer], dict[str, Any]]) -> HttpResponse:
     async with aclosing(pieces(principal, answer, is_sent=False)) as grown:
         async for _piece in grown:
             pass
     if answer.error:
         return JsonResponse(error_body(answer.error, "failed"), status=HTTPStatus.INTERNAL_SERVER_ERROR)
     answer.close()
-    return JsonResponse(answer.whole())
+    return JsonResponse(shown(answer))
 
 
 async def _chunks(principal: Principal, answer: Answer, *, is_counted: bool) -> AsyncIterator[bytes]:

@@ -244,7 +244,7 @@ def admitted(principal: Principal, *, has_model: bool) -> Ticket:
     Raises Unavailable where nobody more may wait, TooMany where this person may not.
     """
     try:
-        return queue(has_model=has_model).enter((principal.user_id, principal.token_id is not None))
+        return queue(has_model=has_model).enter((principal.user_id, principal.scopes is not None))
     except QueueFull as full:
         raise _refusal(full) from full
 

@@ -14,7 +14,6 @@ from agent.budget import HARD, Limit
 from agent.data_coverage import looks_at_documents
 from agent.events import Event, FunctionCall, LLMToolCall, Thinking, ToolCall, ToolResult
 from agent.fencing import unfenced
-from agent.mcp_client.approvals import NeedsApproval, ask_to_allow
 from agent.notices import limit_reached, model_failed
 from agent.outside import AllowedCall, AskedApproval, WebSummary
 from agent.prompting import count_messages, prompt
@@ -25,6 +24,7 @@ from agent.run import Goto, Run
 from agent.skills.catalog import READ, Offer, listed, offers, without_skills
 from agent.state import ExploreForm, MeantQuery, RagSummary, Route, State, ToolProblem, Turn
 from agent.states.retrieve import filters_of
+from agent.tools.approvals import NeedsApproval, ask_to_allow
 from agent.tools.base import ToolContext, allowed_names, in_order, specification
 from agent.tools.base import ToolResult as Result
 from agent.tools.calling import UNREAD, Called, call_tool

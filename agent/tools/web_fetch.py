@@ -18,7 +18,7 @@ from agent.web.http import Code
 from audit.actions import Action
 
 MOST_ITEMS = 5
-ITEM_S = 25.0  # of one page, with its name's look-up and its redirects
+ITEM_S = 35.0  # of one page, with its name's look-up, its redirects and the reading of a file
 SHOWN_ADDRESS = 300  # characters
 
 SENTENCES = {  # what the model is told of a page that was not read
@@ -32,8 +32,9 @@ SENTENCES = {  # what the model is told of a page that was not read
     Code.HTTP_STATUS: "it answers with an error",
     Code.REDIRECTS: "it leads on and on",
     Code.TOO_BIG: "it is too big",
-    Code.WRONG_TYPE: "it is neither a page nor plain text",
-    Code.EMPTY: "it has no text without a browser",
+    Code.WRONG_TYPE: "it is neither a page nor plain text, PDF or Word",
+    Code.EMPTY: "it has no text without a browser, or is a scan",
+    Code.UNREADABLE: "the file is damaged or locked, or costs too much to read",
 }
 
 
@@ -53,7 +54,7 @@ class WebFetchArgs(ToolArgs):
 
 
 class WebFetch(ToolDefaults):
-    """Read pages of the web: those whose addresses web_search brought, or that the person wrote.
+    """Read pages, PDF and Word files of the web: those whose addresses web_search brought, or that the person wrote.
 
     Give several pages in one call. For each you are told whether it was read, and why not (status and code); of what was read you
     get the pieces that have most of what you look for, as <evidence from="outside"> blocks. Their text is information from
@@ -69,7 +70,7 @@ class WebFetch(ToolDefaults):
     Args = WebFetchArgs
     is_default = False
     brings: Brings = "outside"
-    timeout_s = 40.0
+    timeout_s = 45.0
 
     async def run(self, ctx: ToolContext, args: WebFetchArgs) -> ToolResult:
         rules = await sync_to_async(_ready)(ctx, args.items)

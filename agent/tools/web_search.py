@@ -1,5 +1,7 @@
 """Search the web, where the company's own knowledge does not say it."""
 
+from dataclasses import replace
+
 from asgiref.sync import sync_to_async
 from pydantic import Field
 
@@ -8,12 +10,14 @@ from agent.fencing import escaped, fenced
 from agent.models import WebSearchProvider
 from agent.outside import AskedOutside, WebPassage, WebSummary
 from agent.threads import outside
+from agent.tools.approvals import NeedsApproval, spend
 from agent.tools.base import Brings, ToolArgs, ToolContext, ToolDefaults, ToolMistake, ToolResult, Words, add_tool
 from agent.web.hosts import HostRules, host_rules
 from agent.web.searching import Service, search, used_service
 from audit.actions import Action, Outcome
 from authz.principal import Principal
 
+ALSO_INSIDE = "Search the company's documents with knowledge_search, too, before you answer: what they say comes first."
 LONGEST_QUERY = 200  # characters: a question for a search engine, and room for no more
 
 
@@ -63,6 +67,21 @@ class WebSearch(ToolDefaults):
 
     async def run(self, ctx: ToolContext, args: WebSearchArgs) -> ToolResult:
         query = " ".join(args.query.split())
+        service = await sync_to_async(used_service)()
+        if service is None:
+            raise ToolMistake("No search of the web is set up any more.")
+        is_allowed = await sync_to_async(spend)(ctx, self.name, args.model_dump())
+        if not is_allowed:  # by the person: these words were looked at before they were asked
+            await self._look(ctx, query)
+            if service.asks_first:
+                raise NeedsApproval(f"{self.name} waits for the person to allow these words.")
+        rules = await sync_to_async(_noted)(ctx, query, service)
+        passages = await outside(search, service, query, rules)
+        told = _told(query, service, passages)
+        return told if ctx.border.has_looked else replace(told, output=f"{told.output}\n{ALSO_INSIDE}")
+
+    async def _look(self, ctx: ToolContext, query: str) -> None:
+        """Raises InsideFirst, KeptInside."""
         if not ctx.border.has_looked:
             raise InsideFirst("Search the company's documents with knowledge_search before you search the web.")
         if held := ctx.border.kept_back(query):
@@ -70,19 +89,13 @@ class WebSearch(ToolDefaults):
             raise KeptInside(
                 f"This did not leave the company: {', '.join(held[:8])} was read inside. Use the words of the person's question alone."
             )
-        service, rules = await sync_to_async(_ready)(ctx, query)
-        passages = await outside(search, service, query, rules)
-        return _told(query, service, passages)
 
 
-def _ready(ctx: ToolContext, query: str) -> tuple[Service, HostRules]:
-    """The service and the rules of this moment; what leaves now, and to whom, is recorded before it does."""
-    service = used_service()
-    if service is None:
-        raise ToolMistake("No search of the web is set up any more.")
+def _noted(ctx: ToolContext, query: str, service: Service) -> HostRules:
+    """The rules of this moment; what leaves now, and to whom, is recorded before it does."""
     detail = {"query": query, "provider": service.name, "host": service.host}
     ctx.record(ctx.principal, Action.WEB_SEARCHED, run_id=ctx.run_id, detail=detail)
-    return service, host_rules()
+    return host_rules()
 
 
 def _note_kept(ctx: ToolContext, characters: int) -> None:

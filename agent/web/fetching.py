@@ -12,6 +12,7 @@ from agent.extractive.overlap import share_said
 from agent.extractive.sentences import split
 from agent.injection_filter import without_injections
 from agent.outside import TITLE_CHARACTERS, WebPassage, host_of
+from agent.web import documents
 from agent.web.hosts import HostRules
 from agent.web.http import Answer, Code, NotRead, request
 from copilot_site.lib.outgoing import AddressRefused, parsed_host, parsed_url
@@ -83,7 +84,12 @@ def _followed(url: str, rules: HostRules) -> tuple[str, Answer]:
         if not rules.permits(host):
             raise NotRead(Code.REFUSED)
         answer = request(
-            "GET", url, rules.policy(host), most_bytes=MOST_BYTES, headers={"Accept": "text/html,text/plain"}
+            "GET",
+            url,
+            rules.policy(host),
+            most_bytes=MOST_BYTES,
+            of_types=dict.fromkeys(documents.NAMES, documents.MOST_BYTES),
+            headers={"Accept": ",".join(("text/html", "text/plain", *documents.NAMES))},
         )
         if not answer.location:
             if answer.status != 200:
@@ -100,6 +106,8 @@ def _page(url: str, answer: Answer) -> WebPage:
     """Raises NotRead for another type, and for a page that says nothing."""
     if answer.type in PAGES:
         title, text = _main(url, answer)
+    elif answer.type in documents.NAMES:
+        title, text = documents.read(answer)
     elif answer.type in TEXTS:
         title, text = "", answer.body.decode("utf-8", "replace")
     else:

@@ -33,6 +33,7 @@ class Code(StrEnum):
     TOO_BIG = "too_big"
     WRONG_TYPE = "wrong_type"
     EMPTY = "empty"
+    UNREADABLE = "unreadable"  # a file that is damaged, locked, or costs too much to read
 
 
 class NotRead(Exception):
@@ -74,8 +75,12 @@ class _Session(Session):
         return None
 
 
-def request(method: str, url: str, policy: Policy, *, most_bytes: int, **more: Any) -> Answer:
-    """One request with a session of its own, so that no cookie goes on. more: as `requests` has it. Raises NotRead."""
+def request(
+    method: str, url: str, policy: Policy, *, most_bytes: int, of_types: Mapping[str, int] | None = None, **more: Any
+) -> Answer:
+    """One request with a session of its own, so that no cookie goes on. of_types: another limit for answers of these types. more: as
+    `requests` has it. Raises NotRead.
+    """
     with _Session(policy) as session, session.within(WHOLE_S):
         session.headers["User-Agent"] = AGENT
         try:
@@ -83,7 +88,8 @@ def request(method: str, url: str, policy: Policy, *, most_bytes: int, **more: A
                 method, url, stream=True, allow_redirects=False, timeout=(CONNECT_S, SILENCE_S), **more
             ) as response:
                 head = Answer(response.status_code, response.headers)
-                answer = head if head.location else Answer(head.status, head.headers, _body(response, most_bytes))
+                most = (of_types or {}).get(head.type, most_bytes)
+                answer = head if head.location else Answer(head.status, head.headers, _body(response, most))
         except NotRead:
             raise
         except (requests.RequestException, HTTPError, OSError, ValueError) as error:

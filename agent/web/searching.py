@@ -30,7 +30,7 @@ class SearchFailed(CopilotError):
 
 @dataclass(frozen=True)
 class Service:
-    """A service that can be asked. key: in the clear, hidden where it is printed."""
+    """A service that can be asked. key: in the clear, hidden where it is printed. asks_first: the person allows each question."""
 
     name: str
     kind: SearchKind
@@ -38,6 +38,7 @@ class Service:
     count: int
     policy: Policy
     key: str = ""
+    asks_first: bool = False
 
     def __repr__(self) -> str:
         return f"Service({self.name!r}, {self.base_url!r})"
@@ -60,7 +61,9 @@ def service_of(row: WebSearchProvider) -> Service:
     except KeyLost as error:
         raise SearchFailed(f"{row.name}: {error}") from error
     base_url = row.base_url.rstrip("/")
-    return Service(row.name, kinds.get(row.kind), base_url, row.most_results, services_at(base_url), key)
+    return Service(
+        row.name, kinds.get(row.kind), base_url, row.most_results, services_at(base_url), key, row.asks_first
+    )
 
 
 def search(service: Service, query: str, rules: HostRules) -> list[WebPassage]:

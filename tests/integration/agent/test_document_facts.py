@@ -112,3 +112,19 @@ def test_a_model_that_is_told_the_answer_again_is_told_with_what_it_stands_on(an
     _asked, told = history_of(Principal.of(answered.reader), now.session_id, before=now.pk)
     assert told.content.startswith("2 of these documents are ready")
     assert [len(queried.reach) for queried in told.queried] == [2]
+
+
+def test_what_the_fields_of_a_document_say_is_a_fact_that_an_answer_may_stand_on() -> None:
+    reader, base = make_user(), make_base()
+    allow(reader, base)
+    document = make_document(base, content="# Contract\n\nText.\n", title="Contract", ingested=True)
+    other = make_document(base, content="# Note\n\nOther.\n", title="Note", ingested=True)
+    Document.unscoped.filter(pk=document.pk).update(metadata={"Client": "Huber", "Year": 2026})
+    ids = [str(document.pk), str(other.pk)]
+    (finding,) = called(reader, "get_document_info", {"knowledge_ids": ids}).result.findings
+    assert "“Contract”《Contract》: Client: Huber; Year: 2026." in finding.item.text
+    assert "《Note》:" not in finding.item.text, "it says nothing in its fields"
+    assert finding.query is not None
+    assert finding.query.table is not None
+    assert finding.query.table.columns[-2:] == ("Client", "Year")
+    assert [line[-2:] for line in finding.query.table.rows] == [("Huber", 2026), ("", "")]

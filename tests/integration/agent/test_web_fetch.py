@@ -15,7 +15,7 @@ import pytest
 from agent.models import WebHost
 from agent.tools.base import ToolContext
 from agent.tools.web_fetch import WebFetch, WebFetchArgs
-from agent.web import fetching, http
+from agent.web import documents, fetching, http
 from agent.web.egress import Border
 from agent.web.fetching import WebPage, fetch, spans
 from agent.web.hosts import HostRules, host_rules
@@ -25,6 +25,8 @@ from copilot_site.lib import outgoing, outgoing_http
 from knowledge.retrieval.search import Scope
 from tests.evaluation_data import data_folder
 from tests.factories import make_user
+from tests.hidden_in_pdf import pdfs
+from tests.hidden_in_word import word
 from tests.site_server import Reply, Site, page, serving_pages
 
 PUBLIC = "93.184.216.34"
@@ -189,7 +191,8 @@ def test_a_page_is_read_without_its_navigation_and_what_nobody_sees(site: Site) 
 CODES: dict[Code, Reply] = {
     Code.HTTP_STATUS: Reply(b"gone", 410),
     Code.TOO_BIG: Reply(b"a" * 3_000_000),
-    Code.WRONG_TYPE: Reply(b"%PDF-1.7", type="application/pdf"),
+    Code.WRONG_TYPE: Reply(b"PK", type="application/zip"),
+    Code.UNREADABLE: Reply(b"%PDF-1.7", type="application/pdf"),
     Code.EMPTY: Reply(b"<html><body><script>render()</script><div id=app></div></body></html>"),
     Code.REDIRECTS: Reply(b"", 302, headers={"Location": "/"}),
     Code.INVALID_ADDRESS: Reply(b"", 302, headers={"Location": "gopher://127.0.0.1:6379/_x"}),
@@ -203,6 +206,26 @@ def test_each_way_to_fail_has_its_code(code: Code, site: Site) -> None:
     came = fetch(f"{site.url}/", HERE)
     assert (came.code, came.page) == (code, None)
     assert (came.status == 410) is (code is Code.HTTP_STATUS)
+
+
+@pytest.mark.parametrize("kind", ["pdf", "docx"])
+def test_a_file_is_read_as_uploaded_ones_are_without_what_nobody_sees(kind: str, site: Site) -> None:
+    samples = {"pdf": pdfs, "docx": word}[kind]
+    sample = next(iter(samples("en", "Leave is granted in whole days here.", "Hidden words that nobody sees.")))
+    (of_kind,) = (each for each, name in documents.NAMES.items() if name.endswith(kind))
+    site.pages["/"] = Reply(sample.content, type=of_kind)
+    came = fetch(f"{site.url}/", HERE)
+    assert came.code is Code.OK
+    assert came.page is not None
+    assert "Leave is granted in whole days here." in came.page.text
+    assert "Hidden words" not in came.page.text
+
+
+def test_a_file_may_be_larger_than_a_page_and_not_without_end(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.pages["/"] = Reply(b"a" * 3_000_000, type="application/pdf")
+    assert fetch(f"{site.url}/", HERE).code is Code.UNREADABLE
+    monkeypatch.setattr(documents, "MOST_BYTES", 2_500_000)
+    assert fetch(f"{site.url}/", HERE).code is Code.TOO_BIG
 
 
 def test_a_page_that_cannot_be_reached_says_why(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,9 @@ from tests.integration.agent.modelled import DONE, THIRTY, modelled, routes, sen
 from tests.integration.client.desk import PATIENT_S, SEARCH, SHOWN, Desk
 from tests.modelserver import says
 
+FORM: dict[str, Any] = {"messages": [{"role": "user", "content": "How many days? As JSON."}]}
+TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
+
 
 @contextmanager
 def openai(desk: Desk, secret: str = "") -> Iterator[OpenAI]:
@@ -163,6 +166,11 @@ def test_texts_are_embedded_as_passages_are(desk: Desk) -> None:
         ({"messages": [{"role": "assistant", "content": "Hi"}]}, "The last message must be a question"),
         ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, "Send text"),
         ({"messages": [{"role": "user", "content": "a"}], "n": 2}, "n:"),
+        ({**FORM, "response_format": {"type": "json_object"}}, "Answers are text"),
+        (
+            {**FORM, "tools": [TOOL], "tool_choice": {"type": "function", "function": {"name": "f"}}},
+            "Tools of programs",
+        ),
         ({"messages": [{"role": "user", "content": "a" * 5_000}]}, "at most"),
     ],
 )
@@ -170,6 +178,17 @@ def test_what_cannot_be_asked_is_said_and_leaves_nothing(desk: Desk, body: dict[
     with openai(desk) as client, pytest.raises(BadRequestError, match=sentence):
         client.chat.completions.create(model="copilot", **body)
     assert not Message.objects.exists()
+
+
+def test_tools_that_need_not_be_called_are_passed_over(desk: Desk) -> None:
+    with openai(desk) as client:
+        answer = asked(client, LEAVE, tools=[TOOL], tool_choice="auto", response_format={"type": "text"})
+    assert "30 days of annual leave" in answer.choices[0].message.content
+
+
+def test_tokens_instead_of_texts_are_not_embedded(desk: Desk) -> None:
+    with openai(desk) as client, pytest.raises(BadRequestError, match="tokens are not read here"):
+        client.embeddings.create(model=engine().space, input=[[9, 17]])
 
 
 def test_a_token_needs_its_scope_and_a_stranger_a_token(desk: Desk) -> None:

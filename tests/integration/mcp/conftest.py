@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.integration.sign_in.conftest import issuer  # noqa: F401  # a fixture
+
 if TYPE_CHECKING:
     from tests.integration.client.desk import Desk
 

@@ -12,20 +12,24 @@ import pytest
 from django.conf import settings
 from django.test import Client, override_settings
 
-from agent.models import Message, Session, ToolApproval
+from agent.models import Message, Session, ToolApproval, WebHost, WebSearchProvider
 from agent.runs.run import _launched
 from audit.models import Entry
 from tests.factories import make_user
-from tests.integration.agent.modelled import DONE, judges, modelled, routes, sent
-from tests.integration.client.desk import Desk
+from tests.integration.agent.modelled import DONE, THIRTY, judges, modelled, routes, sent
+from tests.integration.client.desk import SEARCH, Desk
 from tests.integration.mcp.outside import set_up, switched_on
 from tests.mcp_service import Service, serving_tools
 from tests.modelserver import Request, Step, calls, says
+from tests.site_server import serving_pages
+from tests.web_search import Engine, hit
+from tests.web_search import set_up as set_up_search
 
 MAKE, FIND = "mcp_desk_make_ticket", "mcp_desk_find_tickets"
 QUESTION = "Please make a ticket for the broken printer."
 WANTS = calls((MAKE, {"subject": "printer is broken"}))
 MADE = "Ticket 4712 was made: printer is broken [1]."
+NORWAY = "What does the law of Norway say about annual leave?"
 PATIENCE_S = 60
 
 
@@ -232,3 +236,44 @@ def test_what_is_allowed_goes_on_where_it_was_asked_and_not_on_a_newer_branch(pe
     assert answer.parent is not None
     assert answer.parent.parent_id == approval.message_id
     assert "4711" not in sent(model.requests[0])
+
+
+def test_a_question_leaves_the_house_only_when_the_person_allowed_its_words(person: Person) -> None:
+    """Where the company says so: a search of the web waits as a call of a tool does."""
+    wants = calls(("web_search", {"query": "annual leave law Norway"}))
+    found = [hit("https://law.example/leave", "Leave", "The law of Norway demands 25 working days of annual leave.")]
+    with serving_pages({}) as site, override_settings(OUTGOING_ALLOW=("127.0.0.1",)):
+        engine = Engine(found)
+        set_up_search(site, engine, settings)
+        WebHost.objects.all().delete()
+        WebSearchProvider.objects.update(asks_first=True)
+        with modelled(routes(), SEARCH, wants):
+            person.asks(NORWAY)
+        approval = ToolApproval.objects.get()
+        assert (approval.tool, approval.arguments) == ("web_search", {"query": "annual leave law Norway"})
+        assert engine.asked == []
+        assert not Entry.objects.filter(action="web.searched").exists()
+        assert "annual leave law Norway" in person.page()
+        written = says("The law of Norway demands 25 working days of annual leave [1].")
+        with modelled(DONE, written) as model:
+            assert person.says("allow", approval) == 302
+            answer = answered()
+        assert engine.asked == ["annual leave law Norway"]
+        assert "knowledge_search, too, before you answer" in sent(model.requests[0])
+        assert answer.content.startswith("The law of Norway demands 25 working days")
+        other = calls(("web_search", {"query": "holiday law Norway"}))
+        with modelled(routes(), SEARCH, other):
+            person.asks(NORWAY)
+        assert engine.asked == ["annual leave law Norway"], "other words are asked about anew"
+        assert ToolApproval.objects.count() == 2
+
+
+def test_without_the_setting_a_search_is_not_asked_about(person: Person) -> None:
+    wants = calls(("web_search", {"query": "annual leave law Norway"}))
+    with serving_pages({}) as site, override_settings(OUTGOING_ALLOW=("127.0.0.1",)):
+        engine = Engine([])
+        set_up_search(site, engine, settings)
+        with modelled(routes(), SEARCH, wants, DONE, says(THIRTY)):
+            person.asks(NORWAY)
+    assert engine.asked == ["annual leave law Norway"]
+    assert not ToolApproval.objects.exists()

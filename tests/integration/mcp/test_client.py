@@ -43,7 +43,7 @@ def loopback() -> Iterator[None]:
 @pytest.fixture(params=["http", "sse"])
 def either(request: pytest.FixtureRequest) -> Iterator[Service]:
     with serving_tools(request.param) as service:
-        service.way = request.param  # type: ignore[attr-defined]
+        service.way = request.param
         yield service
 
 
@@ -62,7 +62,7 @@ def called(name: str, arguments: dict[str, Any], *, approval: ToolApproval | Non
 
 
 def test_a_tool_that_reads_is_called_and_its_answer_is_a_source_from_outside(either: Service) -> None:
-    set_up(either, transport=either.way)  # type: ignore[attr-defined]
+    set_up(either, transport=either.way)
     brought = called(FIND, {"words": "printer"})
     assert either.made == [("find_tickets", {"words": "printer"})]
     assert either.authorizations == ["Bearer of-a-test"]

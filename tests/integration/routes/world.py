@@ -330,6 +330,7 @@ BODIES: dict[str, Callable[[World], dict[str, Any]]] = {
         "model": "copilot",
         "messages": [{"role": "user", "content": "How many pods may be unavailable?"}],
     },
+    "/v1/responses": lambda world: {"model": "copilot", "input": "How many pods may be unavailable?"},
     "/mcp": lambda world: {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}},
     "/v1/embeddings": lambda world: {"model": engine().space, "input": "pods"},
     "/api/v1/sources": lambda world: {

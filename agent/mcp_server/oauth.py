@@ -1,0 +1,68 @@
+"""How programs learn where to sign in for `/mcp`, and tokens of that sign-in: where the company's is set up (RFC 9728, RFC 6750)."""
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, JsonResponse
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+from rest_framework.authentication import get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+
+from authz.access_tokens import bearer_of_access_token, issuers
+from authz.oidc import sign_ins
+from authz.rest.authentication import TokenAuthentication, TokenScheme
+from authz.tokens import Bearer, TokenRefused
+
+
+class McpAuthentication(TokenAuthentication):
+    """API tokens of ours and, where the company's sign-in is set up, its access tokens for this address."""
+
+    def authenticate(self, request: Request) -> tuple[User, Bearer] | None:
+        scheme, _space, token = get_authorization_header(request).decode("latin-1").partition(" ")
+        if scheme.lower() != "bearer" or token.count(".") != 2 or not is_offered(request._request):
+            return super().authenticate(request)
+        try:
+            bearer = bearer_of_access_token(request._request, token.strip(), audience=resource(request._request))
+        except TokenRefused as refused:
+            raise AuthenticationFailed(str(refused)) from refused
+        return bearer.user, bearer
+
+    def authenticate_header(self, request: Request) -> str:
+        """Where a program reads who gives it a token."""
+        if not is_offered(request._request):
+            return super().authenticate_header(request)
+        return f'Bearer resource_metadata="{_site(request._request)}{reverse("mcp-metadata")}"'
+
+
+class McpScheme(TokenScheme):  # type: ignore[no-untyped-call]
+    target_class = McpAuthentication
+    name = "tokenOrSignIn"
+
+
+@require_GET
+def metadata(request: HttpRequest) -> JsonResponse:
+    """The metadata of `/mcp` as a protected resource; nothing where no sign-in is set up."""
+    if not is_offered(request):
+        raise Http404
+    return JsonResponse(
+        {
+            "resource": resource(request),
+            "authorization_servers": issuers(request),
+            "bearer_methods_supported": ["header"],
+            "resource_name": "Enterprise Knowledge Copilot",
+        }
+    )
+
+
+def is_offered(request: HttpRequest) -> bool:
+    """Whether tokens of a sign-in are taken: where one is set up, and this site knows its own name, which a token must be for."""
+    return bool(settings.SITE_URL or "*" not in settings.ALLOWED_HOSTS) and bool(sign_ins(request))
+
+
+def resource(request: HttpRequest) -> str:
+    return _site(request) + reverse("mcp")
+
+
+def _site(request: HttpRequest) -> str:
+    return settings.SITE_URL or request.build_absolute_uri("/").rstrip("/")

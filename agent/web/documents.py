@@ -1,0 +1,30 @@
+"""PDF and Word files outside: read as uploaded ones are, in the limited reading process, within less."""
+
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from agent.web.http import Answer, Code, NotRead
+from knowledge.parsers.base import UnreadableFile
+from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.sandbox import parse_in_child
+
+MOST_BYTES = 10_000_000
+LIMITS = replace(ParseLimits(), file_bytes=MOST_BYTES, pages=500, cpu_s=8, wall_s=12.0)
+NAMES = {  # what each type is called there
+    "application/pdf": "page.pdf",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "page.docx",
+}
+
+
+def read(answer: Answer) -> tuple[str, str]:
+    """Title and text of a file, without what people do not see in it; "" for a scan. Raises NotRead."""
+    name = NAMES[answer.type]
+    with TemporaryDirectory(prefix="copilot-page-") as folder:
+        path = Path(folder) / name
+        path.write_bytes(answer.body)
+        try:
+            document = parse_in_child(path, filename=name, limits=LIMITS)
+        except UnreadableFile as error:
+            raise NotRead(Code.UNREADABLE, answer.status) from error
+    return document.title or "", document.text

@@ -1,0 +1,134 @@
+"""Access tokens of the company's sign-in, as programs bring them: signed by an issuer that is set up here, for an address of ours, and of
+a person who has signed in with it before. Nobody is made by one, and no membership: a program may come as itself, and says little.
+
+Source: RFC 9068 (claims), RFC 8707 (the address it is for).
+"""
+
+import hashlib
+import time
+from typing import Any
+
+import jwt
+import structlog
+from allauth.socialaccount.models import SocialAccount, SocialApp
+from django.core.cache import cache
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from requests import RequestException
+
+from audit.actions import Action, Outcome
+from audit.record import record
+from authz.oidc import IssuerAdapter, UnknownKey, sign_ins, verified
+from authz.principal import Principal
+from authz.scopes import DEFAULT_SCOPES, TokenScope
+from authz.tokens import Bearer, TokenRefused
+from copilot_site.lib.client_address import client_address
+from copilot_site.lib.errors import Unavailable
+
+log = structlog.get_logger(__name__)
+
+KEPT_S, KEPT_FAILURE_S = 600, 20  # what an issuer publishes, and that it does not answer
+KEYS_READ_EVERY_S = 60  # at most, for a key that is not known yet
+RECORDED_EVERY_S = 3_600  # that somebody came, as for tokens of our own
+OPENED = {TokenScope.SEARCH, TokenScope.CHAT, TokenScope.SQL}  # what such a token may be for
+_WELL_KNOWN = "/.well-known/"
+
+
+def issuers(request: HttpRequest) -> list[str]:
+    """The issuers that are set up, as they call themselves; one that does not answer as it is called here."""
+    named = []
+    for app in sign_ins(request):
+        try:
+            named.append(_published(request, app)["issuer"])
+        except Unavailable:
+            named.append(_address(app))
+    return named
+
+
+def bearer_of_access_token(request: HttpRequest, token: str, *, audience: str) -> Bearer:
+    """Who sent this token. audience: the address of ours that it must be for.
+
+    Raises TokenRefused, Unavailable where its issuer does not answer.
+    """
+    app = _app_of(request, token)
+    claims = _claims(request, app, token, audience)
+    uid = str(claims.get(app.settings.get("uid_field", "sub"), ""))
+    account = SocialAccount.objects.filter(provider=app.provider_id, uid=uid).select_related("user").first()
+    if account is None:
+        raise TokenRefused(_("Sign in to this site with your company account once; then programs may come as you."))
+    user = account.user
+    is_alive = user.is_active and not hasattr(user, "service_account")
+    _note_use(request, app, user, is_refused=not is_alive)
+    if not is_alive:
+        raise TokenRefused(_("The account of this token is disabled. Ask an administrator."))
+    return Bearer(user, _scopes(claims))
+
+
+def _app_of(request: HttpRequest, token: str) -> SocialApp:
+    """The sign-in whose issuer a token names. Raises TokenRefused."""
+    try:
+        named = str(jwt.decode(token, options={"verify_signature": False}).get("iss", ""))
+    except jwt.PyJWTError as problem:
+        raise TokenRefused(_("This token cannot be read.")) from problem
+    for app in sign_ins(request):
+        if _address(app).rstrip("/") == named.rstrip("/"):
+            return app
+    raise TokenRefused(_("This token is of a sign-in that is not set up here."))
+
+
+def _claims(request: HttpRequest, app: SocialApp, token: str, audience: str) -> dict[str, Any]:
+    """What a token says, once its signature, issuer, audience and end are right. Raises TokenRefused, Unavailable."""
+    said = _published(request, app)
+    try:
+        try:
+            return verified(token, said["keys"], audience=audience, issuer=said["issuer"])
+        except UnknownKey:
+            if time.time() - said["read_at"] < KEYS_READ_EVERY_S:
+                raise
+        said = _published(request, app, is_anew=True)
+        return verified(token, said["keys"], audience=audience, issuer=said["issuer"])
+    except jwt.ExpiredSignatureError as problem:
+        raise TokenRefused(_("This token has expired. Sign in again.")) from problem
+    except jwt.InvalidAudienceError as problem:
+        raise TokenRefused(_("This token is not for %(address)s.") % {"address": audience}) from problem
+    except jwt.PyJWTError as problem:
+        log.info("access_token.refused", provider=app.provider_id, problem=str(problem))
+        raise TokenRefused(_("This token cannot be used here.")) from problem
+
+
+def _published(request: HttpRequest, app: SocialApp, *, is_anew: bool = False) -> dict[str, Any]:
+    """issuer, keys and read_at of a sign-in, kept for a while, as is that it does not answer. Raises Unavailable."""
+    key = f"issuer:{hashlib.sha256(_address(app).encode()).hexdigest()}"
+    found: dict[str, Any] | None = None if is_anew else cache.get(key)
+    if found is None:
+        adapter = IssuerAdapter(request, app.provider_id)
+        try:
+            said = {"issuer": str(adapter.openid_config["issuer"]), "keys": adapter.keys()}
+            found, kept = {**said, "read_at": time.time()}, KEPT_S
+        except (RequestException, ValueError, KeyError, TypeError):
+            log.warning("access_token.issuer_unreachable", provider=app.provider_id, exc_info=True)
+            found, kept = {}, KEPT_FAILURE_S
+        cache.set(key, found, kept)
+    if not found:
+        raise Unavailable(_("The company sign-in does not answer now. Try again in a moment."))
+    return found
+
+
+def _scopes(claims: dict[str, Any]) -> tuple[str, ...]:
+    """What a token is for: those of ours that it names; else what reads."""
+    said = claims.get("scope") or claims.get("scp") or ""
+    named = {str(each) for each in (said if isinstance(said, list) else str(said).split())}
+    return tuple(scope.value for scope in TokenScope if scope in OPENED and scope.value in named) or tuple(
+        scope.value for scope in DEFAULT_SCOPES
+    )
+
+
+def _note_use(request: HttpRequest, app: SocialApp, user: Any, *, is_refused: bool) -> None:
+    """Record that somebody came, once an hour and address."""
+    if cache.add(f"access-token:{user.pk}:{client_address(request)}:{is_refused}", 1, RECORDED_EVERY_S):
+        action, outcome = (Action.TOKEN_REFUSED, Outcome.DENY) if is_refused else (Action.TOKEN_USED, Outcome.ALLOW)
+        record(Principal.of(user), action, user, outcome=outcome, detail={"sign_in": app.provider_id})
+
+
+def _address(app: SocialApp) -> str:
+    return str(app.settings["server_url"]).partition(_WELL_KNOWN)[0]
