@@ -9,6 +9,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
+from agent.attached import Attached
 from agent.budget import Spent
 from agent.cited_answer import CitedAnswer, Draft, EvidenceRef, Output, RenderedSource
 from agent.events import Reflection, StopReason
@@ -23,8 +24,7 @@ from business.logical_query.query import LogicalQuery
 from business.results.shown_query import QueryShown
 from business.results.visibility import Queried
 from copilot_site.lib.fair_queue import Ticket
-from knowledge.retrieval.ranking import Scores
-from knowledge.retrieval.search import Found, Scope
+from knowledge.retrieval.search import Found, Scope, Scores
 from knowledge.selectors import ShownPassage
 
 
@@ -291,7 +291,7 @@ class Run:
     brought from inside the house, which never leaves it. named_by: the passage that says what the query is about. earlier_query,
     logical_query: source and query that the conversation stood on, and stands on now. record: how what is done for it gets into the audit
     log. is_held_back: the last event stood on what may not be read any more, and did not leave. ticket: its place among the runs of its
-    process, until it is over; none where nobody else waits for it.
+    process, until it is over; none where nobody else waits for it. attached: files of its conversation.
     """
 
     session_id: UUID
@@ -331,6 +331,7 @@ class Run:
     record: Recorder = record
     is_held_back: bool = False
     ticket: Ticket | None = None
+    attached: Attached = field(default_factory=Attached)
     is_over: bool = False
     _told: int = 0
 

@@ -5,6 +5,7 @@ from uuid import UUID
 from celery import shared_task
 from django.utils import timezone
 
+from agent.conversations import attachments
 from agent.models import SetRun
 from agent.question_sets.selectors import take_up
 from agent.runs.reaper import close_abandoned
@@ -31,5 +32,6 @@ def evaluate_next(run_id: str) -> None:
 
 @shared_task(name="agent.throw_files_away")
 def throw_files_away() -> None:
-    """Delete the files of scripts that are too old."""
+    """Delete the files that scripts made, and those of conversations, which are too old; and those whose conversation is gone."""
     throw_away()
+    attachments.throw_away()
