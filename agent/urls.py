@@ -33,7 +33,7 @@ urlpatterns = [
     path("chat/<uuid:session_id>/attachments/", attachment_views.attachments, name="attachments"),
     path(
         "chat/<uuid:session_id>/attachments/<uuid:document_id>/remove/",
-        attachment_views.take_out,
+        attachment_views.remove,
         name="attachment-remove",
     ),
     path(

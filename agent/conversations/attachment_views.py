@@ -1,5 +1,6 @@
 """Files of a conversation on its page: attached, followed while they are read, taken out, filed into a folder."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from django.contrib import messages
@@ -10,10 +11,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from agent.conversations.attachments import attach, file_into, get_attachment, remove, unsent_attachments
+from agent.conversations.attachments import attach, file_into, get_attachment, take_out, unsent_attachments
 from agent.conversations.forms import AttachForm, FileIntoForm
 from agent.conversations.presentation.attachments import Reading
 from agent.conversations.sessions import get_session
+from agent.models import Session
 from authz.pages import signed_in
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
@@ -27,26 +29,29 @@ MOST_CHARACTERS = 200
 @require_http_methods(["GET", "POST"])
 @signed_in
 def attachments(request: HttpRequest, principal: Principal, session_id: UUID) -> HttpResponseBase:
-    """The files that no question was asked with yet, as chips; POST attaches one (`file`)."""
-    get_session(principal, session_id)
-    if request.method == "POST":
-        file = checked(AttachForm(request.POST, request.FILES))["file"]
-        attach(principal, session_id, filename=file.name or "", file=file)
-    return _chips(request, principal, session_id, status=201 if request.method == "POST" else 200)
+    """The files that no question was asked with yet, and those that `id` names, as chips; POST attaches one (`file`)."""
+    session = get_session(principal, session_id)
+    if request.method != "POST":
+        return _chips(request, principal, session, also=request.GET.getlist("id"))
+    file = checked(AttachForm(request.POST, request.FILES))["file"]
+    made = str(attach(principal, session_id, filename=file.name or "", file=file).document.pk)
+    return _chips(request, principal, session, also=[*request.POST.getlist("id"), made], id=made)
 
 
 @require_POST
 @signed_in
-def take_out(request: HttpRequest, principal: Principal, session_id: UUID, document_id: UUID) -> HttpResponseBase:
-    remove(principal, session_id, document_id)
-    return _chips(request, principal, session_id)
+def remove(request: HttpRequest, principal: Principal, session_id: UUID, document_id: UUID) -> HttpResponseBase:
+    take_out(principal, session_id, document_id)
+    return _chips(request, principal, get_session(principal, session_id), also=request.POST.getlist("id"))
 
 
-def _chips(request: HttpRequest, principal: Principal, session_id: UUID, *, status: int = 200) -> JsonResponse:
-    found = unsent_attachments(principal, get_session(principal, session_id))
-    html = render_to_string("agent/_attachments.html", {"attachments": found, "session_id": session_id}, request)
+def _chips(
+    request: HttpRequest, principal: Principal, session: Session, *, also: Sequence[str], **made: str
+) -> JsonResponse:
+    found = unsent_attachments(principal, session, also=also)
+    html = render_to_string("agent/_attachments.html", {"attachments": found, "session_id": session.pk}, request)
     is_reading = any(each.reading is Reading.GOES_ON for each in found)
-    return JsonResponse({"html": html, "is_reading": is_reading}, status=status)
+    return JsonResponse({"html": html, "is_reading": is_reading, **made}, status=201 if made else 200)
 
 
 @require_GET

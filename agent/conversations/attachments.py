@@ -30,10 +30,10 @@ def attachments_of(principal: Principal, session: Session) -> list[Attachment]:
     return [Attachment.of(row) for row in rows_of(files.attached(principal, session.pk))]
 
 
-def unsent_attachments(principal: Principal, session: Session) -> list[Attachment]:
-    """Those that no question was asked with yet."""
+def unsent_attachments(principal: Principal, session: Session, *, also: Collection[str] = ()) -> list[Attachment]:
+    """Those that no question was asked with yet, and those of these ids, which may be attached again."""
     found = attachments_of(principal, session)
-    sent = _sent(session) if found else set()
+    sent = _sent(session).difference(also) if found else set()
     return [each for each in found if str(each.id) not in sent]
 
 
@@ -46,6 +46,15 @@ def remove(principal: Principal, session_id: UUID, document_id: UUID) -> None:
     """Delete a file for good. Raises NotFound."""
     session = get_session(principal, session_id)
     files.remove_attached(principal, conversation_id=session.pk, document_id=document_id)
+
+
+def take_out(principal: Principal, session_id: UUID, document_id: UUID) -> None:
+    """Take a file out of the question that is being written: it is deleted, unless another question was asked with it. Raises NotFound."""
+    session = get_session(principal, session_id)
+    if str(document_id) in _sent(session):
+        get_attachment(principal, session_id, document_id)
+    else:
+        remove(principal, session_id, document_id)
 
 
 def file_into(principal: Principal, session_id: UUID, document_id: UUID, *, folder_id: UUID) -> Upload:

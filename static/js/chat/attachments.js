@@ -1,13 +1,15 @@
 // Files that the next question is asked with: chosen, dropped or pasted, sent one after the other, and followed while they are read.
 
-import { announce, chat, element, token } from "./page.js";
+import { announce, chat, token } from "./page.js";
 import { everywhere } from "./scope.js";
 
 const POLL_MS = 800;
 const list = document.getElementById("attachments"); // none where files are not taken
 const words = list?.dataset;
 const state = document.getElementById("attachments-state");
+const pattern = document.getElementById("file-chip");
 const waiting = []; // {file, chip} that are not sent yet
+const taken = new Set(); // ids of files with which a question was sent: what was told of them before comes too late
 let begun = null; // gives the conversation's id, made when it is needed
 let changed = () => {};
 let session = null;
@@ -53,19 +55,32 @@ export function isBlocking() {
 export function take() {
   // {id, name} of the files that the question that is sent now is asked with
   const chips = [...(list?.children ?? [])].filter((chip) => chip.dataset.reading === "ready");
-  chips.forEach((chip) => chip.remove());
+  for (const chip of chips) {
+    taken.add(chip.dataset.id);
+    chip.remove();
+  }
   if (chips.length) tell();
   return chips.map(({ dataset: { id, name } }) => ({ id, name }));
 }
 
-export async function look() {
-  // what no question was asked with, as the server has it
+export function giveBack(files) {
+  // those of a question that was not sent
+  for (const { id } of files) taken.delete(id);
+  if (files.length) look(files);
+}
+
+async function look(files = []) {
+  // what no question was asked with, and what is there already, as the server has it
   clearTimeout(timer);
   session ??= chat.dataset.session || null;
   if (!list || !session) return;
-  const answer = await fetch(address(), { headers: { Accept: "application/json" } }).catch(() => null);
+  const answer = await fetch(`${address()}?${new URLSearchParams([...files, ...shown()].map(({ id }) => ["id", id]))}`, { headers: { Accept: "application/json" } }).catch(() => null);
   if (answer?.ok) draw(await answer.json());
   else if (!answer || answer.status >= 500) timer = setTimeout(look, POLL_MS);
+}
+
+function shown() {
+  return [...list.querySelectorAll("[id]")].map((chip) => chip.dataset);
 }
 
 function address() {
@@ -102,21 +117,18 @@ function add(files) {
 }
 
 function chipOf(name) {
-  const chip = element("li", "file-chip");
+  const chip = pattern.content.firstElementChild.cloneNode(true);
   chip.dataset.reading = "sending";
-  const button = element("button", "icon-button");
-  button.type = "button";
-  button.ariaLabel = `${words.textRemove}: ${name}`;
-  button.append(document.getElementById("attach").labels[0].querySelector("svg").cloneNode(true));
-  button.querySelector("use").setAttribute("href", button.querySelector("use").getAttribute("href").replace("#clip", "#close"));
-  chip.append(element("span", "file-name", name), element("span", "file-said", words.textSending), button);
+  chip.querySelector(".attached-name").textContent = name;
+  chip.querySelector(".attached-said").textContent = words.textSending;
+  chip.querySelector("button").ariaLabel += name;
   return chip;
 }
 
 function fail(chip, why) {
   chip.dataset.reading = "failed";
   chip.classList.add("is-failed");
-  chip.querySelector(".file-said").textContent = why;
+  chip.querySelector(".attached-said").textContent = why;
   announce.textContent = why;
 }
 
@@ -144,12 +156,13 @@ async function send({ file, chip }) {
     request.setRequestHeader("X-CSRFToken", token());
     request.responseType = "json";
     request.upload.addEventListener("progress", ({ loaded, total }) => {
-      chip.querySelector(".file-said").textContent = `${words.textSending} ${Math.round((100 * loaded) / total)} %`;
+      chip.querySelector(".attached-said").textContent = `${words.textSending} ${Math.round((100 * loaded) / total)} %`;
     });
     chip.request = request;
     request.addEventListener("loadend", () => {
       if (request.status === 201) {
         chip.remove();
+        taken.delete(request.response.id); // attached again
         draw(request.response);
       } else if (chip.isConnected) fail(chip, request.response?.detail ?? words.textNetwork);
       tell();
@@ -157,6 +170,7 @@ async function send({ file, chip }) {
     });
     const body = new FormData();
     body.append("file", file);
+    for (const { id } of shown()) body.append("id", id);
     request.send(body);
   });
 }
@@ -169,7 +183,8 @@ async function takeOut(button) {
   tell();
   document.getElementById("question").focus();
   if (!remove) return; // the server does not have it
-  const answer = await fetch(remove, { method: "POST", headers: { Accept: "application/json", "X-CSRFToken": token() } }).catch(() => null);
+  const body = new URLSearchParams(shown().map(({ id }) => ["id", id]));
+  const answer = await fetch(remove, { method: "POST", body, headers: { Accept: "application/json", "X-CSRFToken": token() } }).catch(() => null);
   if (answer?.ok) draw(await answer.json());
   else look();
 }
@@ -177,16 +192,16 @@ async function takeOut(button) {
 function draw({ html, is_reading: isReading }) {
   // our own template, escaped by the server; a chip that is there already keeps the focus that is on it
   const page = new DOMParser().parseFromString(`<ul>${html}</ul>`, "text/html");
-  const told = [...page.querySelectorAll("li")];
+  const told = [...page.querySelectorAll("li")].filter((chip) => !taken.has(chip.dataset.id));
   for (const chip of list.querySelectorAll("[id]")) if (!told.some(({ id }) => id === chip.id)) chip.remove();
   for (const fresh of told) {
     const chip = document.getElementById(fresh.id);
     if (!chip) list.append(fresh);
     else {
-      if (fresh.dataset.reading === "failed" && chip.dataset.reading !== "failed") announce.textContent = fresh.querySelector(".file-said").textContent;
+      if (fresh.dataset.reading === "failed" && chip.dataset.reading !== "failed") announce.textContent = fresh.querySelector(".attached-said").textContent;
       chip.className = fresh.className;
       chip.dataset.reading = fresh.dataset.reading;
-      chip.querySelector(".file-said").textContent = fresh.querySelector(".file-said").textContent;
+      chip.querySelector(".attached-said").textContent = fresh.querySelector(".attached-said").textContent;
     }
   }
   clearTimeout(timer);

@@ -2,7 +2,7 @@
 
 import { patiently } from "../site.js";
 import { ComingAnswer } from "./answer.js";
-import { look as lookAgain, take } from "./attachments.js";
+import { giveBack, take } from "./attachments.js";
 import * as composer from "./composer.js";
 import { asText } from "./copying.js";
 import { keep, kept, moveTo } from "./keeping.js";
@@ -198,7 +198,7 @@ export class Conversation {
 
   #fail(sentence) {
     composer.giveBack(this.asked.query);
-    lookAgain(); // its files, too
+    giveBack(this.asked.files);
     keep("asked", null);
     this.asked.answer.failed(sentence);
     this.#over(false);

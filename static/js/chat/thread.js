@@ -18,7 +18,7 @@ function filesOf(files) {
   const list = element("ul", "question-files");
   for (const { name } of files) {
     const chip = element("span", "file-chip");
-    chip.append(element("span", "file-name", name));
+    chip.append(element("span", "attached-name", name));
     const line = element("li");
     line.append(chip);
     list.append(line);

@@ -10,7 +10,7 @@ from django.core.files.base import ContentFile
 from django.utils import timezone
 
 from agent.conversations import attachments
-from agent.conversations.attachments import attach, file_into, remove, unsent_attachments
+from agent.conversations.attachments import attach, file_into, remove, take_out, unsent_attachments
 from agent.conversations.sessions import create_session, delete_session, get_message, messages_of
 from agent.conversations.sharing import read_share, share
 from agent.models import Message, Role, Session
@@ -235,6 +235,23 @@ def test_the_same_file_is_one_and_another_of_its_name_gets_a_number(person: User
     other = attach(Principal.of(person), session.pk, filename="meyer.md", file=ContentFile(b"# Other\n\nOther words."))
     assert (again.document.pk, again.outcome) == (first.pk, "unchanged")
     assert other.document.filename == "meyer (2).md"
+
+
+def test_one_that_is_attached_again_is_asked_again_and_not_deleted_when_it_is_taken_out(
+    person: User, session: Session
+) -> None:
+    document = attached(person, session)
+    asked(person, NOTICE, session, options=with_files(document))
+    mine = Principal.of(person)
+    assert unsent_attachments(mine, session) == []
+    assert [each.id for each in unsent_attachments(mine, session, also=[str(document.pk)])] == [document.pk]
+    take_out(mine, session.pk, document.pk)
+    assert Document.unscoped.filter(pk=document.pk).exists()
+    fresh = attached(person, session, "fresh.md", "# New\n\nSomething else.\n")
+    take_out(mine, session.pk, fresh.pk)
+    assert not Document.unscoped.filter(pk=fresh.pk).exists()
+    with pytest.raises(NotFound):
+        take_out(mine, session.pk, fresh.pk)
 
 
 def test_limits_are_said_in_a_sentence(
