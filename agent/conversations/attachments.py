@@ -62,8 +62,8 @@ def file_into(principal: Principal, session_id: UUID, document_id: UUID, *, fold
 
     Raises NotFound, PermissionDenied (no `add` there), and what `upload_document` raises.
     """
-    session = get_session(principal, session_id)
-    version = open_original(principal.in_conversation(session.pk), document_id=document_id)
+    document = get_attachment(principal, session_id, document_id)
+    version = open_original(principal.in_conversation(session_id), document_id=document.pk)
     with version.file.open("rb") as file:
         return upload_document(principal, folder_id=folder_id, filename=version.document.filename, file=File(file))
 

@@ -224,6 +224,9 @@ def test_one_of_somebody_else_is_neither_filled_nor_emptied(person: User, sessio
     for call in calls:
         with pytest.raises(NotFound):
             call()
+    handbook = Document.unscoped.get(filename="handbook.md")
+    with pytest.raises(NotFound):  # no file of the conversation, though they may read it
+        file_into(Principal.of(person), session.pk, handbook.pk, folder_id=handbook.folder_id)
     with pytest.raises(InvalidInput):
         asked(other, NOTICE, theirs, options=with_files(document))
     assert Document.unscoped.filter(pk=document.pk).exists()
