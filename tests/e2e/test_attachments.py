@@ -12,6 +12,7 @@ from knowledge.ingestion.pipeline import ingest
 from knowledge.models import ATTACHMENTS, Document, DocumentVersion, KnowledgeBase, ParseStatus
 from knowledge.services.folders import root_folder
 from tests.e2e.talking import Talk, send, settled, sign_in, talking
+from tests.e2e.test_accessibility import SMALL, TARGET_PX, faults_of
 from tests.factories import allow
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -89,6 +90,7 @@ def test_a_dropped_file_is_read_asked_and_filed(page: Page, talk: Talk, contract
     expect(page.get_by_role("main")).to_contain_text("You may not add files to any folder")
     allow(talk.nina, base, Right.ADD)
     page.reload()
+    assert [*faults_of(page), *page.evaluate(SMALL, TARGET_PX)] == []
     page.get_by_role("radio", name="Travel").check()
     page.get_by_role("button", name="File it").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Travel")
@@ -108,6 +110,10 @@ def test_what_is_refused_says_why_and_is_taken_out(page: Page, talk: Talk, tmp_p
     expect(chips(page).filter(has_text="broken.pdf")).to_have_class(re.compile("is-failed"))
     page.fill("#question", "Which rules are there for trips?")
     expect(page.locator("#send")).to_be_disabled()
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert [*faults_of(page), *page.evaluate(SMALL, TARGET_PX)] == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
     expect(page.locator("#attachments-state")).to_contain_text("Take out what cannot be read")
     for name in ("old.doc", "broken.pdf"):
         chips(page).filter(has_text=name).get_by_role("button").click()

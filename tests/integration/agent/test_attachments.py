@@ -7,13 +7,15 @@ from uuid import UUID
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from agent.conversations import attachments
 from agent.conversations.attachments import attach, file_into, remove, take_out, unsent_attachments
 from agent.conversations.sessions import create_session, delete_session, get_message, messages_of
 from agent.conversations.sharing import read_share, share
-from agent.models import Message, Role, Session
+from agent.models import AgentProfile, Message, Role, Session
 from agent.palette.finding import find
 from agent.palette.places import find_places
 from agent.profiles import Options
@@ -45,6 +47,8 @@ from knowledge.services import attachments as files
 from knowledge.services.access import break_inheritance
 from tests.factories import allow, make_base, make_document, make_folder, make_user, prepare_embedder
 from tests.integration.agent.conversations import asked, sources, words
+from tests.integration.agent.modelled import DONE, modelled, routes, sent
+from tests.modelserver import calls, says
 
 pytestmark = pytest.mark.django_db
 
@@ -357,3 +361,55 @@ def test_the_index_knows_a_file_by_the_place_of_its_conversation(person: User, s
     assert {row.folder_id for row in rows} == {session.pk} == {document.access_id, document.folder_id}
     assert DocumentVersion.unscoped.get(document=document).uploaded_by_id == person.pk
     assert uploads.sha256_of(ContentFile(CONTRACT.encode())) == document.versions.get().sha256
+
+
+def test_a_model_is_told_of_the_files_and_reads_them_under_an_assistant_of_other_bases(
+    person: User, session: Session
+) -> None:
+    document, elsewhere = attached(person, session), create_session(Principal.of(person))
+    profile = AgentProfile.objects.create(name="HR", is_default=True)
+    profile.knowledge_bases.set(KnowledgeBase.unscoped.filter(name="Handbook"))
+    looks = calls(("knowledge_search", {"queries": ["notice period"], "knowledge_ids": [str(document.pk)]}))
+    said = "The notice period of the contract with Meyer is seven months [1]."
+    with modelled(routes(), looks, DONE, says(said)) as server:
+        events = asked(person, NOTICE, session, options=with_files(document))
+    assert sources(events)[-1] == document.title
+    assert "seven months" in words(events)
+    told = f"[*] {document.pk}: meyer.md"
+    assert [told in sent(request) for request in server.requests] == [True, True, True, False]
+    assert "attached.en" in Message.objects.get(pk=events[-1].assistant_message_id).prompts
+    with modelled(routes(), DONE, says("NO_ANSWER")) as server:
+        asked(person, NOTICE, elsewhere)
+    assert not any("meyer" in sent(request).lower() for request in server.requests), (
+        "it knows nothing of them elsewhere"
+    )
+
+
+def test_no_page_of_the_administration_names_a_file(person: User, session: Session, client: Client) -> None:
+    document = attached(person, session)
+    broken = attach(Principal.of(person), session.pk, filename="meyer.pdf", file=ContentFile(b"%PDF-1.4 nothing"))
+    ingest(broken.version.pk)
+    client.force_login(make_user(is_superuser=True))
+    seen = [
+        reverse("admin:knowledge_document_changelist"),
+        reverse("admin:knowledge_documentversion_changelist"),
+        reverse("admin:audit_entry_changelist"),
+        reverse("ingestion"),
+        reverse("rights-place", args=["base", ATTACHMENTS]),
+        reverse("admin:index"),
+    ]
+    for address in seen:
+        answer = client.get(address)
+        assert (answer.status_code, "meyer" in answer.content.decode().lower()) == (200, False), address
+    hidden = [
+        reverse("rights-place", args=["document", document.pk]),
+        reverse("document", args=[document.pk]),
+        reverse("document-download", args=[document.pk]),
+        reverse("source", args=[ATTACHMENTS, Chunk.unscoped.filter(document=document).values_list("id", flat=True)[0]]),
+    ]
+    for address in hidden:
+        assert client.get(address).status_code == 404, address
+    client.force_login(person)
+    for address in hidden[1:]:
+        answer = client.get(address)
+        assert (answer.status_code, bool(b"".join(answer))) == (200, True), address  # reading to the end closes the file
