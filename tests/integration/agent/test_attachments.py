@@ -1,6 +1,7 @@
 """Files of a conversation: read by its person, in it, and by nobody and nowhere else."""
 
 from datetime import timedelta
+from io import BytesIO
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from django.core.files.base import ContentFile
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from openpyxl import Workbook
 
 from agent.conversations import attachments
 from agent.conversations.attachments import attach, file_into, remove, take_out, unsent_attachments
@@ -25,6 +27,8 @@ from authz.grants import give
 from authz.holders import Holder
 from authz.permissions import Right
 from authz.principal import Principal
+from business.models import DataSource
+from business.spreadsheets.sources import describe
 from copilot_site.lib.errors import InvalidInput, NotFound, PermissionDenied
 from knowledge.governance.effective_rights import places_of
 from knowledge.ingestion.pipeline import ingest
@@ -412,4 +416,28 @@ def test_no_page_of_the_administration_names_a_file(person: User, session: Sessi
     client.force_login(person)
     for address in hidden[1:]:
         answer = client.get(address)
-        assert (answer.status_code, bool(b"".join(answer))) == (200, True), address  # reading to the end closes the file
+        assert (answer.status_code, bool(b"".join(answer))) == (200, True), (
+            address
+        )  # reading to the end closes the file
+
+
+def test_a_spreadsheet_is_a_source_of_its_conversation_alone_and_named_nowhere(person: User, session: Session) -> None:
+    book = Workbook()
+    assert book.active is not None
+    for row in (("customer", "months"), ("Meyer", 7), ("Schulz", 3)):
+        book.active.append(row)
+    file = BytesIO()
+    book.save(file)
+    prepare_embedder()
+    upload = attach(Principal.of(person), session.pk, filename="meyer.xlsx", file=ContentFile(file.getvalue()))
+    ingest(upload.version.pk)
+    describe(upload.document.pk)
+    source = DataSource.unscoped.get(document=upload.document)
+    assert source.is_active
+    mine = Principal.of(person)
+    elsewhere = mine.in_conversation(create_session(mine).pk)
+    assert set(DataSource.objects.visible_to(mine.in_conversation(session.pk))) == {source}
+    for other in (mine, elsewhere, Principal.of(make_user(is_superuser=True)).in_conversation(session.pk)):
+        assert set(DataSource.objects.visible_to(other)) == set()
+    assert not Entry.objects.filter(target_name__icontains="meyer").exists()
+    assert Entry.objects.filter(target_name=source.name).exists()
