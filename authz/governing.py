@@ -74,4 +74,6 @@ def may_oversee(user: AbstractBaseUser | AnonymousUser) -> bool:
 def require_oversight(user: AbstractBaseUser | AnonymousUser) -> None:
     """Raises PermissionDenied for whoever may not oversee."""
     if not may_oversee(user):
-        raise PermissionDenied(_("Only administrators and auditors may look through another person's eyes."))
+        raise PermissionDenied(
+            _("To look through another person's eyes needs the right to oversee, which an administrator gives.")
+        )

@@ -1,6 +1,9 @@
 """copilot_site as a Django app: the commands `up` and `doctor`, and the Celery app that `shared_task` binds to."""
 
+import django_stubs_ext
 from django.apps import AppConfig
+
+django_stubs_ext.monkeypatch()  # ModelAdmin[Row] at run time: before any models are loaded; beat, which loads none, goes without
 
 
 class SiteConfig(AppConfig):

@@ -129,6 +129,7 @@ def _asked_of(document: Document, headings: Iterable[str]) -> tuple[int, str]:
     found = [_NUMBERING.sub("", heading).strip() for heading in headings]
     if question := next((each for each in found if each.endswith(("?", "？"))), ""):
         return 0, question
-    if about := next((each for each in found if each and each not in document.title), ""):
+    parts = (each for each in found if each and each not in document.title and document.title not in each)
+    if about := next(parts, ""):
         return 1, _("What does “%(title)s” say about %(heading)s?") % {"title": document.title, "heading": about}
     return 2, str(texts.ABOUT_A_DOCUMENT) % {"title": document.title}

@@ -11,6 +11,7 @@ from agent.evidence import cited_span, evidence_id
 from agent.extractive.closest import closest
 from agent.extractive.passages import Passage, Quote
 from agent.extractive.reader import Reading, read
+from agent.quotations.named_section import named_section
 from knowledge.embedding.base import Embedder
 from knowledge.retrieval.rerank.maxsim import shortfalls
 from knowledge.retrieval.search import Found, Hit
@@ -20,11 +21,13 @@ NAME = "extractive"
 
 
 def quote(question: str, found: Found, embedder: Embedder) -> tuple[CitedAnswer | None, Verdict]:
-    """The at most three sentences that answer, cited in the order they are shown; None where the verdict is no.
-
-    Raises what the embedder raises.
+    """The at most three sentences that answer, cited in the order they are shown, or how the section begins that the question
+    names; None where the verdict is no. Raises what the embedder raises.
     """
-    quotes, verdict = read_and_judge(question, found, embedder)
+    reading = read_found(question, found, embedder)
+    quotes, verdict = reading.quotes, judge(reading)
+    if not verdict.ok and (section := named_section(question, reading.passages, reading.matter)):
+        quotes, verdict = section, Verdict(True, None, verdict.score)
     return (cited(quotes, found) if verdict.ok else None), verdict
 
 

@@ -43,7 +43,9 @@ LOOKS = (400, 401, 403)
 class MayOversee(BasePermission):
     """Who may at the page: staff that may oversee. A token that is narrowed to one folder is for that folder."""
 
-    message = gettext_lazy("Only administrators and auditors may look through another person's eyes.")
+    message = gettext_lazy(
+        "To look through another person's eyes needs the right to oversee, which an administrator gives."
+    )
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return view.principal.folder_id is None and request.user.is_staff and may_oversee(request.user)

@@ -6,10 +6,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from business.logical_query.errors import Inexpressible
-from business.logical_query.query import Period, TimeRange
+from business.logical_query.query import Period, TimeRange, Unit
 
 Span = tuple[date | None, date | None]
 NO_FISCAL_YEAR = gettext_lazy("A fiscal year has no meaning in these data: the layer does not say when it begins.")
+_DAYS = {"day": 1, "week": 7}
 _MONTHS = {"month": 1, "quarter": 3, "year": 12, "fiscal_quarter": 3, "fiscal_year": 12}
 
 
@@ -48,7 +49,7 @@ def shifted(span: Span, to: str, period: Period | None = None) -> Span:
     if start is None or end is None:
         raise Inexpressible(_("A comparison needs a time with a beginning and an end."))
     if to == "previous_year":
-        return _year_before(start), _year_before(end)
+        return _year_moved(start, -1), _year_moved(end, -1)
     months = _whole_months(start, end)
     if months:
         return _month_moved(start, -months), start
@@ -56,6 +57,40 @@ def shifted(span: Span, to: str, period: Period | None = None) -> Span:
         before = _month_moved(start, -_MONTHS[period.unit] * (period.last - period.first + 1))
         return before, min(before + (end - start), start)
     return start - (end - start), start
+
+
+def stepped(time: TimeRange, unit: Unit, by: int, today: date) -> TimeRange | None:
+    """A time one `unit` (day, week, month, quarter, year) earlier (-1) or later (1): the period of its kind beside it, or the same part
+    of the year beside it. None where it has no such neighbour.
+    """
+    period = time.period
+    if period is not None and period.unit == unit and period.rolling is None and not period.to_date:
+        if period.first != period.last:
+            return None
+        return time.model_copy(update={"period": Period(unit=unit, first=period.first + by, last=period.last + by)})
+    start, end = days_of(time, today) if period is None or not period.unit.startswith("fiscal") else (None, None)
+    if start is None or end is None:
+        return None
+    if unit == "year" and start.year == (end - timedelta(days=1)).year:
+        first, last = _year_moved(start, by), _year_moved(end, by)
+    elif _whole_months(start, end) == _MONTHS.get(unit, -1):
+        first, last = _month_moved(start, by * _MONTHS[unit]), _month_moved(end, by * _MONTHS[unit])
+    elif (end - start).days == _DAYS.get(unit):
+        first, last = start + by * (end - start), end + by * (end - start)
+    else:
+        return None
+    return TimeRange(field=time.field, start=first, end=last)
+
+
+def in_the_year_of(part: Span, year: Span) -> Span | None:
+    """Days of one year in another, whole one: what "October compared with last year" compares. None where that is not asked."""
+    (start, end), (first, last) = part, year
+    if start is None or end is None or first is None or last is None:
+        return None
+    is_year = (first.month, first.day) == (1, 1) and last == first.replace(year=first.year + 1)
+    is_part = start.year == (end - timedelta(days=1)).year and (end - start) < timedelta(days=365)
+    by = first.year - start.year
+    return (_year_moved(start, by), _year_moved(end, by)) if is_year and is_part else None
 
 
 def _whole_months(start: date, end: date) -> int:
@@ -91,11 +126,11 @@ def _month_moved(day: date, months: int) -> date:
     return _month(day.year * 12 + day.month - 1 + months)
 
 
-def _year_before(day: date) -> date:
+def _year_moved(day: date, by: int) -> date:
     try:
-        return day.replace(year=day.year - 1)
+        return day.replace(year=day.year + by)
     except ValueError:  # 29 February
-        return day.replace(year=day.year - 1, day=28)
+        return day.replace(year=day.year + by, day=28)
 
 
 def _back(day: date, unit: str, n: int) -> date:

@@ -1,12 +1,9 @@
 """What the other files of this package read: the environment, once, and where the state lies."""
 
-import django_stubs_ext
-
 from copilot_site.config import BASE_DIR, load_config
 from copilot_site.home import Home
 
 __all__ = ["BASE_DIR", "HOME", "config"]
 
-django_stubs_ext.monkeypatch()  # ModelAdmin[Row] at run time
 config = load_config()
 HOME = Home(config.home)

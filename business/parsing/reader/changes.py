@@ -25,6 +25,7 @@ from business.parsing.reader.parser import choices_of, distance, parse
 from business.parsing.reader.parts import read_groups, read_numbers, read_times, read_values
 from business.parsing.reader.rankings import read_ranking
 from business.parsing.reader.slots import Slots, Unread
+from business.parsing.reader.steps import step_of
 
 MOST_READINGS = 24
 _YEAR_MONTHS = 12
@@ -34,6 +35,9 @@ _COUNTS = frozenset({"count", "exists", "much", "what", "list", "with", "exactly
 
 def changed(question: str, earlier: LogicalQuery, lexicon: Lexicon, context: Context) -> Parsed | None:
     """The query that stands now; None where the question is one of its own. Unparseable: it goes on, and nobody knows how."""
+    step = step_of(question, earlier, context.today)
+    if step is not None:
+        return step
     lead = lead_of(question)
     alone = parse(question, lexicon, context)
     is_read = isinstance(alone, LogicalQuery | Clarification)

@@ -5,7 +5,7 @@ from functools import partial
 from typing import get_args
 
 from business.logical_query.query import Comparison, Dimension, Filter, Grain, Metric, Related, Sign, TimeRange
-from business.logical_query.times import days_of
+from business.logical_query.times import Span, days_of, in_the_year_of
 from business.parsing.reader.slots import SUPERLATIVES, Slots, Threshold, Unread
 
 _BEFORE: dict[str, Sign] = {"more": ">", "at_least": ">=", "less": "<", "at_most": "<=", "exactly": "="}
@@ -240,14 +240,24 @@ def read_times(slots: Slots) -> None:
         before, later = sorted(
             (time.model_copy(update={"field": field}) for time in times), key=partial(_first_day, slots)
         )
-        slots.times, slots.comparison = [later], Comparison(to="time", time=before)
+        slots.times, slots.comparison = [later], Comparison(to="time", time=_as_much_of(slots, before, later))
         slots.use(*compared, *slots.said("and"))
     else:
         _compare(slots, compared)
 
 
+def _as_much_of(slots: Slots, before: TimeRange, later: TimeRange) -> TimeRange:
+    """“October compared to last year” is compared with last year's October, not with the whole of it."""
+    part = in_the_year_of(_days(slots, later), _days(slots, before))
+    return TimeRange(field=before.field, start=part[0], end=part[1]) if part else before
+
+
 def _first_day(slots: Slots, time: TimeRange) -> date:
-    return days_of(time, slots.today, slots.catalog.layer.fiscal_year_start)[0] or date.min
+    return _days(slots, time)[0] or date.min
+
+
+def _days(slots: Slots, time: TimeRange) -> Span:
+    return days_of(time, slots.today, slots.catalog.layer.fiscal_year_start)
 
 
 def _compare(slots: Slots, compared: list[int]) -> None:

@@ -15,7 +15,10 @@ LANGUAGES = ("en", "zh")
 
 @dataclass(frozen=True)
 class Words:
-    """roles: by the units of a phrase, the roles it may have, in the file's order; of `currency:EUR` also what stands before the colon."""
+    """roles: by the units of a phrase, the roles it may have, in the file's order; of `currency:EUR` also what stands before the colon.
+
+    earlier, later: forms of a step from the time that stands, with {unit}.
+    """
 
     roles: dict[tuple[str, ...], tuple[str, ...]]
     times: dict[str, Any]
@@ -23,6 +26,8 @@ class Words:
     scales: dict[str, int]
     begins: frozenset[tuple[str, ...]]
     refers: frozenset[tuple[str, ...]]
+    earlier: tuple[str, ...]
+    later: tuple[str, ...]
 
 
 def entries(language: str) -> list[dict[str, Any]]:
@@ -55,6 +60,8 @@ def words_of(language: str) -> Words:
         {str(word): number for word, number in data["scales"].items()},
         frozenset(key_of(phrase) for phrase in changes["begins"]),
         frozenset(key_of(phrase) for phrase in changes["refers"]),
+        tuple(changes["earlier"]),
+        tuple(changes["later"]),
     )
 
 

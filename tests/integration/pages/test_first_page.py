@@ -22,7 +22,7 @@ def document(title: str, *headings: str) -> str:
     return "\n\n".join([f"# {title}", LONG, *(f"## {heading}\n\n{LONG}" for heading in headings)])
 
 
-GUIDE = document("Guide to pods", "2.1 Rolling back", "2.2 Going on")
+GUIDE = document("Guide to pods", "Guide to pods, 2026", "2.1 Rolling back", "2.2 Going on")
 FAQ = document("Answers", "Before", "How long does a rollback take?")
 PLAN = document("Secret plan", "When is the merger?")
 HANDBOOK = (

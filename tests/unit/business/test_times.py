@@ -1,11 +1,12 @@
 """From a period to days: a part of one is never set against the whole of another."""
 
 from datetime import date
+from typing import Any
 
 import pytest
 
-from business.logical_query.query import Period
-from business.logical_query.times import period_days
+from business.logical_query.query import Period, TimeRange
+from business.logical_query.times import period_days, stepped
 from tests.unit.business.parsing.test_changes import talk
 
 
@@ -50,3 +51,46 @@ def test_to_date_ends_as_far_into_the_period_as_today_is(
 )
 def test_so_far_is_said_of_the_period_before_it(question: str, said: str) -> None:
     assert talk("en", question) == [said]
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "said"),
+    [
+        (
+            "en",
+            "revenue in the third quarter compared to last year",
+            "revenue, compared, time: 2026-07-01 to 2026-09-30, time: 2025-07-01 to 2025-09-30",
+        ),
+        (
+            "en",
+            "revenue today versus last year",
+            "revenue, compared, time: 2026-11-21 to 2026-11-21, time: 2025-11-21 to 2025-11-21",
+        ),
+        ("zh", "10月的销售额和去年相比", "销售额对比，时间：2026-10-01 至 2026-10-31，时间：2025-10-01 至 2025-10-31"),
+        (
+            "en",
+            "revenue this year compared to last year",
+            "revenue, compared, time: 2026-01-01 to 2026-12-31 (not over yet), time: 2025-01-01 to 2025-12-31",
+        ),
+    ],
+)
+def test_a_part_of_a_year_is_compared_with_the_same_part_of_the_other(language: str, question: str, said: str) -> None:
+    assert talk(language, question) == [said]
+
+
+@pytest.mark.parametrize(
+    ("standing", "unit", "expected"),
+    [
+        (TimeRange(start=date(2026, 2, 1), end=date(2026, 3, 1)), "month", (date(2026, 1, 1), date(2026, 2, 1))),
+        (TimeRange(start=date(2024, 2, 29), end=date(2024, 3, 1)), "year", (date(2023, 2, 28), date(2023, 3, 1))),
+        (TimeRange(start=date(2026, 7, 1), end=date(2026, 10, 1)), "month", None),  # a quarter has no month before it
+        (TimeRange(start=date(2026, 7, 1)), "month", None),
+        (TimeRange(period=Period(unit="month", rolling=3)), "month", None),
+        (TimeRange(period=Period(unit="fiscal_year")), "year", None),
+    ],
+)
+def test_a_step_is_one_period_of_the_kind_that_stands(
+    standing: TimeRange, unit: Any, expected: tuple[date, date] | None
+) -> None:
+    made = stepped(standing, unit, -1, date(2026, 11, 21))
+    assert (made and (made.start, made.end)) == expected

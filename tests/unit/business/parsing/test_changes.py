@@ -80,6 +80,25 @@ def talk(language: str, *turns: str) -> list[str]:
             },
         ),
         (
+            "en",
+            {
+                "What was the revenue last month?": "revenue, time: 2026-10-01 to 2026-10-31",
+                "What about the month before?": "revenue, time: 2026-09-01 to 2026-09-30",
+                "and the previous month?": "revenue, time: 2026-08-01 to 2026-08-31",
+                "And the year before?": "revenue, time: 2025-08-01 to 2025-08-31",
+                "the month after": "revenue, time: 2025-09-01 to 2025-09-30",
+            },
+        ),
+        (
+            "zh",
+            {
+                "上个月的销售额是多少？": "销售额，时间：2026-10-01 至 2026-10-31",
+                "再上个月呢？": "销售额，时间：2026-09-01 至 2026-09-30",
+                "那前一个月呢": "销售额，时间：2026-08-01 至 2026-08-31",
+                "前一年呢": "销售额，时间：2025-08-01 至 2025-08-31",
+            },
+        ),
+        (
             "zh",
             {
                 "上个月的销售额是多少？": "销售额，时间：2026-10-01 至 2026-10-31",
