@@ -30,7 +30,7 @@ def unfenced(output: str) -> str:
     return html.unescape(_FENCE.sub(r"\1", output))
 
 
-def fenced(item: EvidenceItem, *, place: str = "", number: int | None = None) -> str:
+def fenced(item: EvidenceItem, *, place: str = "", number: int | None = None, is_unapproved: bool = False) -> str:
     """A piece of evidence as data: the fence says what it is and where it stands, never that it is to be obeyed."""
     marks = [f'id="{item.evidence_id}"']
     if number is not None:
@@ -41,6 +41,8 @@ def fenced(item: EvidenceItem, *, place: str = "", number: int | None = None) ->
         marks.append(f'chunk_id="{item.source.chunk_id}"')
     if item.source.page:
         marks.append(f'page="{item.source.page}"')
+    if is_unapproved:
+        marks.append('approved="no"')
     if item.type == "web_page":
         read_at = item.source.read_at.isoformat(timespec="minutes") if item.source.read_at else ""
         marks.append(f'from="outside" url="{html.escape(item.source.uri or "")}" read_at="{read_at}"')

@@ -12,6 +12,7 @@ QUERY = "chat/<uuid:session_id>/messages/<uuid:message_id>/queries/<int:number>"
 urlpatterns = [
     path("palette/", palette_views.palette, name="palette"),
     path("palette/places/", palette_views.places, name="palette-places"),
+    path("library/questions/", conversation_views.kept_questions, name="kept-questions"),
     path("chat/new/", views.begin, name="conversation-new"),
     path("chat/all/", views.conversations, name="conversations"),
     path("chat/approvals/<uuid:approval_id>/", views.approval, name="approval"),

@@ -79,6 +79,7 @@ class Action(models.TextChoices):
     DOCUMENT_FAILED = "document.failed", _("could not ingest a document")
     DOCUMENT_RETRIED = "document.retried", _("started ingestion again")
     DOCUMENT_REREAD = "document.reread", _("had a document read again")
+    DOCUMENT_CUT = "document.cut", _("cut a document into other passages")
     DOCUMENT_DOWNLOADED = "document.downloaded", _("downloaded a document")
     DOCUMENT_OPENED = "document.opened", _("opened a document")
     DOCUMENT_MOVED = "document.moved", _("moved a document")

@@ -54,6 +54,7 @@ class KnowledgeBaseAdmin(WithRights[KnowledgeBase]):
         "recognition",
         "graph_page",
         "fields_page",
+        "passages_page",
         "rights",
         "created_at",
     )
@@ -68,6 +69,10 @@ class KnowledgeBaseAdmin(WithRights[KnowledgeBase]):
     @admin.display(description=_("fields of documents"))
     def fields_page(self, base: KnowledgeBase) -> str:
         return format_html('<a href="{}">{}</a>', reverse("fields-of-base", args=[base.pk]), _("fields"))
+
+    @admin.display(description=_("passages"))
+    def passages_page(self, base: KnowledgeBase) -> str:
+        return format_html('<a href="{}">{}</a>', reverse("passages-of-base", args=[base.pk]), _("passages"))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.is_superuser

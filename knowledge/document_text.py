@@ -13,6 +13,7 @@ from authz.principal import Principal
 from knowledge.ingestion.stages import load_parsed
 from knowledge.library import versions_of
 from knowledge.models import Chunk, Document, DocumentVersion, ParseStatus
+from knowledge.office_preview import Preview, preview_of
 from knowledge.page_images import PAGED_TYPES, marked_page, page_png
 from knowledge.parsers.base import Box, ParsedDocument
 from knowledge.parsers.marks import PageMarks
@@ -49,7 +50,7 @@ class Reader:
 
     part, part_count: from 1; of a PDF they are its pages. passages: those that begin in this part.
     unseen, unseen_count: what people do not see of this part in the original, kept apart. is_recognised: whether some of it was read
-    from a picture.
+    from a picture. preview: of an office file, in place of `body`.
     """
 
     document: Document
@@ -62,6 +63,7 @@ class Reader:
     unseen_count: int = 0
     is_recognised: bool = False
     image: PageImage | None = None
+    preview: Preview | None = None
     passages: Sequence[Chunk] = ()
     cited: Chunk | None = None
     is_citation_gone: bool = False
@@ -79,7 +81,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class Source:
-    """The passage behind a citation."""
+    """The passage behind a citation. successor: the document that holds instead of its own, where the person may see it."""
 
     document: Document
     chunk: Chunk
@@ -89,6 +91,7 @@ class Source:
     image: PageImage | None
     origin: Origin | None = None
     waits_for_approval: bool = False
+    successor: Document | None = None
 
 
 def open_document(
@@ -128,6 +131,7 @@ def open_document(
         part=index + 1,
         part_count=len(found),
         body=as_html(blocks, span, anchor="" if has_image else "cited"),
+        preview=preview_of(version.mime_type, blocks, span),
         unseen=as_html([Placed(block, 0) for block in unseen], heading_from=3),
         unseen_count=len(unseen),
         is_recognised=any(block.block.is_recognised for block in blocks),
@@ -172,8 +176,16 @@ def open_source(principal: Principal, base_id: UUID, chunk_id: UUID, span: Span 
         body=as_html(blocks, cited if span else None, heading_from=3),
         image=image,
         origin=origin_of(principal, document, chunk.heading_path),
+        successor=successor_of(principal, document),
         waits_for_approval=version.approved_at is None and document.knowledge_base.is_approval_wanted,
     )
+
+
+def successor_of(principal: Principal, document: Document) -> Document | None:
+    """The document that holds instead of this one, where this person may see it."""
+    if document.superseded_by_id is None:
+        return None
+    return Document.objects.visible_to(principal).filter(pk=document.superseded_by_id).first()
 
 
 def open_page(principal: Principal, document_id: UUID, version_number: int, page: int) -> bytes:
@@ -210,7 +222,9 @@ def _passages(principal: Principal, version: DocumentVersion, blocks: Sequence[P
     if not blocks:
         return ()
     inside = {"start__gte": blocks[0].start, "start__lt": blocks[-1].end}
-    return list(Chunk.objects.visible_to(principal).filter(version=version, **inside).order_by("position"))
+    return list(
+        Chunk.objects.visible_to(principal).filter(version=version, is_retired=False, **inside).order_by("position")
+    )
 
 
 def _span(parsed: ParsedDocument, chunk: Chunk, within: Span | None) -> Span:

@@ -15,6 +15,7 @@ from authz.pages import signed_in
 from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.forms import checked
+from knowledge.document_text import successor_of
 from knowledge.forms import FactsForm, PlaceForm, ReplaceForm
 from knowledge.library import places_for_documents
 from knowledge.models import Document, Folder
@@ -41,13 +42,6 @@ def places_for_document(principal: Principal, document: Document) -> list[tuple[
     """Where this person may lay it: (id, path) of folders, without the one where it is."""
     places = places_for_documents(principal, document.knowledge_base)
     return [(pk, path) for pk, path in places if pk != document.folder_id]
-
-
-def successor_of(principal: Principal, document: Document) -> Document | None:
-    """The document that holds instead of this one, where this person may see it."""
-    if document.superseded_by_id is None:
-        return None
-    return Document.objects.visible_to(principal).filter(pk=document.superseded_by_id).first()
 
 
 def _others(principal: Principal, document: Document) -> QuerySet[Document]:

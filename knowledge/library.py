@@ -124,6 +124,11 @@ def reviews_due(principal: Principal) -> int:
     return reviews_of(principal, until=timezone.localdate() - timedelta(days=1)).count()
 
 
+def is_keeper(principal: Principal) -> bool:
+    """Whether this person manages any folder or document."""
+    return Folder.objects.reachable_by(principal, Right.MANAGE).exists()
+
+
 def knowledge_bases_of(principal: Principal) -> QuerySet[KnowledgeBase]:
     """The knowledge bases this person may see something of; `documents` counts what they may see in each."""
     counted = Document.objects.visible_to(principal).order_by().values("knowledge_base_id").annotate(count=Count("pk"))

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import PurePath
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from authz.permissions import Right
 from authz.principal import Principal
@@ -17,7 +17,8 @@ from knowledge.models import Document, Folder, FolderLink
 @dataclass(frozen=True)
 class DocumentPlace:
     """path: names of the base and of the folders from the top down that the person sees. owner: name of whoever answers for the document,
-    "" for nobody. changed_at: when the version that answers was added; version: its number.
+    "" for nobody. changed_at: when the version that answers was added; version: its number. is_superseded: another document
+    holds instead of it, which the person may see.
     """
 
     path: tuple[str, ...]
@@ -25,6 +26,7 @@ class DocumentPlace:
     owner: str
     changed_at: datetime
     version: int = 1
+    is_superseded: bool = False
 
     @property
     def type(self) -> str:
@@ -36,7 +38,8 @@ def places_of(principal: Principal, document_ids: Iterable[UUID]) -> dict[UUID, 
     ids = set(document_ids)
     if not ids:
         return {}
-    rows = Document.objects.visible_to(principal).filter(pk__in=ids)
+    successor = Document.objects.visible_to(principal).filter(pk=OuterRef("superseded_by"))
+    rows = Document.objects.visible_to(principal).filter(pk__in=ids).annotate(is_superseded=Exists(successor))
     documents = list(rows.select_related("knowledge_base", "owner", "created_by", "current_version"))
     above = folders_above(principal, {document.folder_id for document in documents})
     return {
@@ -46,6 +49,7 @@ def places_of(principal: Principal, document_ids: Iterable[UUID]) -> dict[UUID, 
             _owner(document),
             document.current_version.created_at if document.current_version else document.updated_at,
             document.current_version.number if document.current_version else 1,
+            document.is_superseded,
         )
         for document in documents
     }

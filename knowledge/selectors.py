@@ -19,6 +19,7 @@ from knowledge.models import Chunk, Document, Folder, FolderKind, KnowledgeBase
 from knowledge.text.terms import document_terms
 
 MOST_NAMED = 20  # bases in a sentence
+SHOWN_WITH = ("document", "version", "knowledge_base")  # of a passage
 
 
 def base_named(principal: Principal, name: str) -> KnowledgeBase:
@@ -42,7 +43,7 @@ class ShownPassage:
     """A passage with where it stands. start, end: character offsets into the text of its version.
 
     page: its first one. page_starts: where in `text` each page after that begins. superseded_by: the document that holds instead of its
-    own, which this person may not see.
+    own, which this person may not see. is_unapproved: its base wants versions to be approved, and nobody approved this one.
     """
 
     chunk_id: UUID
@@ -61,6 +62,7 @@ class ShownPassage:
     is_current: bool
     page_starts: tuple[int, ...] = ()
     superseded_by: UUID | None = None
+    is_unapproved: bool = False
 
     def page_at(self, offset: int) -> int | None:
         """The page on which the character at `offset` of the text stands."""
@@ -79,7 +81,7 @@ def passage_text(title: str, heading_path: Sequence[str], text: str) -> str:
 
 def passages(principal: Principal, chunk_ids: Iterable[UUID]) -> list[ShownPassage]:
     """Those of the passages that this person may see, in no order."""
-    rows = Chunk.objects.visible_to(principal).filter(id__in=list(chunk_ids)).select_related("document")
+    rows = Chunk.objects.visible_to(principal).filter(id__in=list(chunk_ids)).select_related(*SHOWN_WITH)
     return [shown(row) for row in rows]
 
 
@@ -110,8 +112,9 @@ def passage(principal: Principal, chunk_id: UUID) -> ShownPassage:
 
 def passages_of(principal: Principal, document: Document) -> list[ShownPassage]:
     """All passages of the version that answers, in order."""
-    rows = Chunk.objects.permitted(principal, Right.VIEW, version_id=document.current_version_id, document=document)
-    return [shown(row) for row in rows.select_related("document").order_by("position")]
+    lookup = {"version_id": document.current_version_id, "document": document, "is_retired": False}
+    rows = Chunk.objects.permitted(principal, Right.VIEW, **lookup)
+    return [shown(row) for row in rows.select_related(*SHOWN_WITH).order_by("position")]
 
 
 def discoverable_folders(principal: Principal) -> QuerySet[Folder]:
@@ -138,7 +141,7 @@ def discoverable_for(principal: Principal, question: str, *, most: int = 3) -> l
 
 
 def shown(row: Chunk) -> ShownPassage:
-    """A row, read with its document, as it is shown."""
+    """A row, read with SHOWN_WITH, as it is shown."""
     return ShownPassage(
         chunk_id=row.id,
         knowledge_base_id=row.knowledge_base_id,
@@ -156,4 +159,5 @@ def shown(row: Chunk) -> ShownPassage:
         is_current=row.version_id == row.document.current_version_id,
         page_starts=tuple(row.page_starts),
         superseded_by=row.document.superseded_by_id,
+        is_unapproved=row.knowledge_base.is_approval_wanted and row.version.approved_at is None,
     )

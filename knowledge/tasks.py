@@ -13,6 +13,7 @@ from knowledge.graph.queueing import fill_on_commit
 from knowledge.ingestion.lease import MAX_ATTEMPTS
 from knowledge.ingestion.pipeline import TEMPORARY, Share, give_up, ingest
 from knowledge.ingestion.publish import refresh_statistics
+from knowledge.ingestion.recutting import cut_base, versions_to_cut
 from knowledge.models import DocumentVersion, KnowledgeBase, ParseStatus
 from knowledge.parsers.base import APART_SINCE
 from knowledge.services import indexes, reminders, trash
@@ -113,9 +114,23 @@ def tend_graphs() -> None:
             fill_on_commit(base.pk)
 
 
+@shared_task(name="knowledge.cut_passages")
+def cut_passages(base_id: str) -> None:
+    """Cut the documents of a base as it wants them, for a while; what is left goes to the end of the queue."""
+    if cut_base(UUID(base_id)):
+        cut_on_commit(UUID(base_id))
+
+
+def cut_on_commit(base_id: UUID) -> None:
+    """Have the documents of a base cut when the transaction commits; a message that is lost is made up for (`tend_indexes`)."""
+    transaction.on_commit(lambda: cut_passages.apply_async(args=(str(base_id),), queue="bulk"), robust=True)
+
+
 @shared_task(name="knowledge.tend_indexes")
 def tend_indexes() -> None:
-    """Statistics and indexes follow the collection as it grows."""
+    """Statistics and indexes follow the collection as it grows, passages the settings of their base."""
     for base in KnowledgeBase.unscoped.all():
         refresh_statistics(base)
+        if versions_to_cut(base).exists():
+            cut_on_commit(base.pk)
     indexes.tend_indexes()

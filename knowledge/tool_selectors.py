@@ -26,7 +26,7 @@ from knowledge.models import (
 )
 from knowledge.retrieval.conditions import holds
 from knowledge.retrieval.plan import Scope
-from knowledge.selectors import ShownPassage, shown
+from knowledge.selectors import SHOWN_WITH, ShownPassage, shown
 
 PATTERN_LENGTH = 200  # characters of a regular expression
 SPREADSHEETS = (".xlsx", ".csv", ".tsv")
@@ -89,8 +89,8 @@ def _answering(principal: Principal, scope: Scope) -> QuerySet[Chunk]:
     """The passages of the versions that answer."""
     return (
         Chunk.objects.visible_to(principal)
-        .filter(_within(scope, "document__"), version_id=F("document__current_version_id"))
-        .select_related("document")
+        .filter(_within(scope, "document__"), version_id=F("document__current_version_id"), is_retired=False)
+        .select_related(*SHOWN_WITH)
     )
 
 
@@ -106,8 +106,9 @@ def chunks_around(principal: Principal, chunk_id: UUID | str, *, scope: Scope, r
     chunk = get_visible(Chunk, principal, id=chunk_id)
     document = _document(principal, chunk.document_id, scope)
     rows = _answering(principal, scope).filter(document=document).order_by("position")
-    first = max(chunk.position - reach, 0)
-    near = rows.filter(position__gte=first, position__lte=chunk.position + reach)
+    place = rows.filter(start__lte=chunk.start).count() - 1 if chunk.is_retired else chunk.position
+    first = max(place - reach, 0)
+    near = rows.filter(position__gte=first, position__lte=place + reach)
     return Page(document, _number(document), rows.count(), first, tuple(map(shown, near)))
 
 
@@ -125,7 +126,8 @@ def _document(principal: Principal, document_id: UUID | str, scope: Scope) -> Do
 def document_facts(principal: Principal, ids: Iterable[str], *, scope: Scope) -> dict[str, Facts]:
     """{id as it was asked: facts} of those that are visible within the scope: two statements, however many ids."""
     asked = {text: parsed for text in ids if (parsed := _uuid(text))}
-    answering = Chunk.objects.permitted(principal, Right.VIEW, version_id=OuterRef("current_version_id"))
+    lookup = {"version_id": OuterRef("current_version_id"), "is_retired": False}
+    answering = Chunk.objects.permitted(principal, Right.VIEW, **lookup)
     counted = answering.order_by().values("version_id").annotate(count=Count("id")).values("count")
     rows = {
         row.pk: row

@@ -1,6 +1,6 @@
 from django.urls import include, path
 
-from knowledge import base_views, document_views, find_views, metadata_views, views
+from knowledge import base_views, document_views, find_views, metadata_views, passage_views, views
 from knowledge.graph import admin_views as graph_admin
 from knowledge.graph import views as graph_views
 
@@ -26,6 +26,7 @@ urlpatterns = [
     path("documents/<uuid:document_id>/graph/", graph_views.of_document, name="document-graph"),
     path("graph/<uuid:entity_id>/", graph_views.of_entity, name="graph-entity"),
     path("admin/fields/<uuid:base_id>/", metadata_views.fields_of_base, name="fields-of-base"),
+    path("admin/passages/<uuid:base_id>/", passage_views.passages_of_base, name="passages-of-base"),
     path("admin/graph/<uuid:base_id>/", graph_admin.graph_of_base, name="graph-of-base"),
     path("admin/graph/<uuid:base_id>/merge/", graph_admin.merge_names, name="graph-merge"),
     path("admin/graph/<uuid:base_id>/separate/", graph_admin.separate_names, name="graph-separate"),

@@ -19,7 +19,7 @@ from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.files import StreamedFile
 from copilot_site.lib.forms import checked
 from knowledge import document_text, library
-from knowledge.document_views import facts_form, places_for_document, successor_of
+from knowledge.document_views import facts_form, places_for_document
 from knowledge.finding import FindForm
 from knowledge.forms import FolderNameForm, FolderPlaceForm, OpeningForm, UploadForm
 from knowledge.metadata_forms import ValuesForm, shown_metadata, values_of
@@ -40,6 +40,7 @@ def bases(request: HttpRequest, principal: Principal) -> HttpResponseBase:
         "may_make": may_make_bases(principal),
         "find_form": FindForm(),
         "reviews_due": library.reviews_due(principal),
+        "is_keeper": library.is_keeper(principal),
     }
     return render(request, "knowledge/bases.html", context)
 
@@ -180,7 +181,7 @@ def document(request: HttpRequest, principal: Principal, document_id: UUID) -> H
         "stages": library.stages_of(opened.newest),
         "rights": rights,
         "current_number": next((v.number for v in opened.versions if v.pk == opened.document.current_version_id), None),
-        "successor": successor_of(principal, opened.document),
+        "successor": document_text.successor_of(principal, opened.document),
         "metadata": shown_metadata(fields, opened.document),
     }
     if rights["change"]:

@@ -24,6 +24,7 @@ READERS = (
     Place("find-words", "/library/find/?q=rolling&state=ready"),
     Place("search-test", "/library/search-test/?q=rolling+update&left=product&right=lexical"),
     Place("trash", "/library/trash/"),
+    Place("kept-questions", "/library/questions/"),
     Place("document", "/library/find/?q=rolling", (f"^/documents/{ID}/$",)),
     Place("document-pdf", "/library/find/?type=.pdf", (f"^/documents/{ID}/$",)),
     Place("document-slides", "/library/find/?type=.pptx", (f"^/documents/{ID}/$",)),
@@ -74,6 +75,7 @@ ADMINISTRATORS = (
     Place("connection", "/admin/business/datasource/", (SOURCE, r"/connection/$")),
     Place("base", "/admin/knowledge/knowledgebase/", (r"/admin/knowledge/knowledgebase/[^/]+/change/",)),
     Place("graph-of-base", "/admin/knowledge/knowledgebase/", (r"^/admin/graph/[^/]+/$",)),
+    Place("passages-of-base", "/admin/knowledge/knowledgebase/", (r"^/admin/passages/[^/]+/$",)),
     Place("assistant", "/admin/agent/agentprofile/", (r"/admin/agent/agentprofile/[^/]+/change/",)),
 )  # fmt: skip
 

@@ -51,6 +51,8 @@ UNSCOPED = {
     "knowledge/ingestion/publish.py": WORKER,
     "knowledge/ingestion/stages.py": WORKER,
     "knowledge/ingestion/indexing.py": WORKER,
+    "knowledge/ingestion/recutting.py": WORKER,
+    "knowledge/passage_views.py": "counts documents for whoever manages the base; those to look at come through what they may read",
     "knowledge/tasks.py": WORKER,
     "knowledge/services/removal.py": "deletes a row that its callers found visible, and counts what is left of it",
     "knowledge/services/reminders.py": "whose documents are due, by the system; each is then counted as its owner may see it",

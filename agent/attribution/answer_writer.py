@@ -17,6 +17,7 @@ from agent.attribution.check import Evidence, check_cited
 from agent.attribution.disagreement import tell_disagreements, with_disagreements
 from agent.attribution.judge import judged
 from agent.attribution.sentences import CitedStatement, Sentences
+from agent.attribution.standing import is_unapproved, tell_unapproved
 from agent.attribution.verdict import Verdict
 from agent.cited_answer import CitedAnswer, CitedPage, CitedQuery, CitedSentence, CitedSpan
 from agent.events import Answer, KnowledgeReference, QueryReference, References
@@ -166,6 +167,7 @@ class Writer:
             self.references.append(reference(span.number, passage, span.score, start=span.start, end=span.end))
         self.disagreements = compared.disagreements
         tell_disagreements(self.run, compared)
+        tell_unapproved(self.run, compared, passages)
 
     def closing(self) -> Iterator[Together]:
         """What ends the answer's events; nothing where there is no answer."""
@@ -294,13 +296,15 @@ class Writer:
         self.references.append(reference(shown, passage, score, start=start, end=end))
 
     def _chosen(self) -> dict[int, Finding]:
-        """The evidence that the model is shown, by number: what is known inside before pages from outside, the first found first, as
-        much as fits.
+        """The evidence that the model is shown, by number: what is approved before what waits for it, what is known inside before pages
+        from outside, the first found first, as much as fits.
         """
         assert self.run.model is not None
         left = int(self.run.model.context_tokens * EVIDENCE_SHARE)
         chosen: dict[int, Finding] = {}
-        for finding in sorted(self.run.findings.values(), key=lambda each: each.outside is not None):
+        for finding in sorted(
+            self.run.findings.values(), key=lambda each: (each.outside is not None, is_unapproved(each))
+        ):
             left -= count_tokens(finding.item.text) + 40
             if left < 0 or len(chosen) == MOST_EVIDENCE:
                 break
@@ -316,7 +320,12 @@ class Writer:
             system = f"{system}\n{run.use(prompt(f'tone_{run.profile.tone}', language))}"
         if any(finding.outside for finding in self.evidence.values()):
             system = f"{system}\n{run.use(prompt('answer_outside', language))}"
-        blocks = [fenced(finding.item, number=number) for number, finding in self.evidence.items()]
+        if any(is_unapproved(finding) for finding in self.evidence.values()):
+            system = f"{system}\n{run.use(prompt('answer_unapproved', language))}"
+        blocks = [
+            fenced(finding.item, number=number, is_unapproved=is_unapproved(finding))
+            for number, finding in self.evidence.items()
+        ]
         if run.workings:
             blocks.append("\n".join(["<calculations>", *map(escaped, run.workings), "</calculations>"]))
         content = "\n".join([*blocks, "", question])

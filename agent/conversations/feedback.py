@@ -27,10 +27,12 @@ def rate_answer(
     rating: str,
     fault: str = "",
     comment: str = "",
+    is_shown_to_keepers: bool = False,
 ) -> None:
     """Say whether an answer of one's own helped, in place of what was said before; with rating "" that is taken back.
 
-    fault: what is the matter with one that did not help. Raises NotFound (not their conversation, no answer that has ended) and
+    fault: what is the matter with one that did not help. is_shown_to_keepers: whether those who manage a document that it cites may see the
+    question, and what is said here. Raises NotFound (not their conversation, no answer that has ended) and
     InvalidInput.
     """
     answer = get_answer(get_session(principal, session_id), message_id)
@@ -44,8 +46,11 @@ def rate_answer(
         raise InvalidInput(_("A comment has at most %(most)s characters.") % {"most": COMMENT_LENGTH})
     if comment and not rating:
         raise InvalidInput(_("Say whether the answer helped: a comment goes with a rating."))
+    if is_shown_to_keepers and not rating:
+        raise InvalidInput(_("Say whether the answer helped: your question is shown with a rating."))
     answer.rating, answer.fault, answer.comment = rating, fault, comment.strip()
-    answer.save(update_fields=["rating", "fault", "comment"])
+    answer.is_shown_to_keepers = is_shown_to_keepers
+    answer.save(update_fields=["rating", "fault", "comment", "is_shown_to_keepers"])
     if rating == Rating.NOT_HELPFUL:
         ids = {"session_id": str(answer.session_id), "message_id": str(answer.pk)}
         announce(WebhookEvent.ANSWER_RATED_DOWN, reverse("replay", args=[answer.pk]), **ids, fault=fault)
@@ -54,5 +59,10 @@ def rate_answer(
         Action.ANSWER_RATED,
         answer.session,
         run_id=str(answer.pk),
-        detail={"rating": rating, "fault": fault, "comment_characters": len(answer.comment)},
+        detail={
+            "rating": rating,
+            "fault": fault,
+            "comment_characters": len(answer.comment),
+            "is_shown_to_keepers": is_shown_to_keepers,
+        },
     )

@@ -115,7 +115,7 @@ def _of_headings(principal: Principal, language: str) -> Iterator[str]:
     code = "zh" if language.startswith("zh") else "en"
     rows = Document.objects.visible_to(principal).filter(language=code).exclude(current_version=None)
     documents = {row.current_version_id: row for row in rows.order_by("-updated_at")[:LOOKED_AT]}
-    chunks = Chunk.objects.visible_to(principal).filter(version_id__in=documents)
+    chunks = Chunk.objects.visible_to(principal).filter(version_id__in=documents, is_retired=False)
     headings: dict[Any, list[str]] = {}
     for version_id, path in chunks.order_by("position").values_list("version_id", "heading_path"):
         if path:

@@ -8,6 +8,7 @@ class FeedbackForm(forms.Form):
     rating = forms.CharField(required=False)
     fault = forms.CharField(required=False)
     comment = forms.CharField(required=False, strip=False)
+    is_shown_to_keepers = forms.BooleanField(required=False)
 
 
 class AttachForm(forms.Form):

@@ -6,6 +6,7 @@ from urllib.parse import quote
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -16,6 +17,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from agent.conversations.files import made_file
 from agent.conversations.forms import OrganiseForm
+from agent.conversations.keepers import rated_answers, read_questions
 from agent.conversations.presentation.message import ShownCitation
 from agent.conversations.sessions import get_session, messages_of, organise
 from agent.conversations.sharing import end_share, read_share, share
@@ -24,6 +26,17 @@ from authz.pages import signed_in
 from authz.principal import Principal
 from copilot_site.lib.files import Attachment
 from copilot_site.lib.forms import checked
+
+PAGE_SIZE = 50  # questions of a list
+
+
+@require_GET
+@signed_in
+def kept_questions(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """Questions about documents that this person looks after, of people who let them see those."""
+    page = Paginator(rated_answers(principal), PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {"page": page, "questions": read_questions(principal, list(page.object_list))}
+    return render(request, "agent/kept_questions.html", context)
 
 
 @require_POST

@@ -199,3 +199,6 @@ class MessageSerializer(serializers.Serializer[ShownMessage]):
     duration_ms = serializers.IntegerField(allow_null=True, help_text="Of the whole run; null for questions.")
     rating = serializers.ChoiceField(choices=Rating.choices, allow_blank=True, help_text="Yours; empty for none.")
     comment = serializers.CharField(help_text="Yours, with the rating.")
+    is_shown_to_keepers = serializers.BooleanField(
+        help_text="Whether you let those who manage a cited document see it."
+    )

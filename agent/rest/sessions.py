@@ -51,6 +51,10 @@ class GivenFeedback(Input):
     message_id = serializers.UUIDField(help_text="The answer, as `assistant_message_id` names it.")
     rating = serializers.ChoiceField(choices=Rating.choices, allow_blank=True, help_text="Empty takes yours back.")
     comment = serializers.CharField(required=False, default="", allow_blank=True, max_length=COMMENT_LENGTH)
+    is_shown_to_keepers = serializers.BooleanField(
+        default=False,
+        help_text="Whether those who manage a cited document may see the question, and this; not by whom.",
+    )
 
 
 class Sessions(ListModelMixin, PrincipalViewSet):

@@ -12,6 +12,7 @@ from agent import texts
 from agent.answerability.read_by_model import read_by
 from agent.attribution.answer_writer import Writer
 from agent.attribution.disagreement import tell_disagreements, with_disagreements
+from agent.attribution.standing import tell_unapproved, with_approved
 from agent.budget import HARD
 from agent.cited_answer import CitedAnswer, CitedSentence, Draft
 from agent.data_coverage import offer_understood_part, tell_unread
@@ -178,11 +179,13 @@ async def _nothing(_run: Run, _question: str, _embedder: Embedder) -> tuple[Cite
 
 
 def _compared(run: Run, answer: CitedAnswer) -> CitedAnswer:
-    """The answer beside what else was found: what contradicts it is shown, too."""
+    """The answer beside what else was found: what contradicts it is shown, too, and quoted instead where that alone is approved."""
     assert run.found is not None
     found = [(hit.passage, hit.scores.final) for hit in run.found.hits]
-    answer = with_disagreements(answer, found, today=timezone.localdate())
+    passages = {passage.chunk_id: passage for passage, _score in found}
+    answer = with_approved(with_disagreements(answer, found, today=timezone.localdate()), passages)
     tell_disagreements(run, answer)
+    tell_unapproved(run, answer, passages)
     return answer
 
 

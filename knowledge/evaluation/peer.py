@@ -16,7 +16,7 @@ from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput
 from knowledge.evaluation.corpus import LoadedCorpus
 from knowledge.models import Chunk
-from knowledge.selectors import shown
+from knowledge.selectors import SHOWN_WITH, shown
 
 NAME = "bm25s"
 DEPTH = 100  # passages, as many as our own stage gives
@@ -39,9 +39,9 @@ class LexicalPeer:
         import bm25s
 
         rows = Chunk.objects.visible_to(reader).filter(
-            knowledge_base=corpus.base, version_id=F("document__current_version_id")
+            knowledge_base=corpus.base, version_id=F("document__current_version_id"), is_retired=False
         )
-        passages = [shown(row) for row in rows.select_related("document")]
+        passages = [shown(row) for row in rows.select_related(*SHOWN_WITH)]
         self.documents = np.array([corpus.external_ids[passage.document_id] for passage in passages])
         self.languages = np.array([passage.language for passage in passages])
         self.index = bm25s.BM25()

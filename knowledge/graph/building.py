@@ -74,7 +74,7 @@ def read_document(base: KnowledgeBase, document: Document, known: Known, people:
     """Put what a document's passages say in the place of what was kept of it. Raises IntegrityError where its rows are gone."""
     version = document.current_version
     assert version is not None
-    chunks = list(Chunk.unscoped.filter(version=version).order_by("position"))
+    chunks = list(Chunk.unscoped.filter(version=version, is_retired=False).order_by("position"))
     readings = [Reading(chunk, certain(chunk.text, is_first=chunk.position == 0, directory=people)) for chunk in chunks]
     problem, by_model = "", False
     if base.graph == Graph.MODEL:

@@ -15,7 +15,7 @@ BATCH = 32  # passages in one write: a second or two of work
 
 def passages_to_index(version: DocumentVersion, engine: Engine) -> tuple[int, list[Chunk]]:
     """How many passages of a version the engine's space holds, and those that it lacks, in order."""
-    chunks = list(Chunk.unscoped.filter(version=version).order_by("position"))
+    chunks = list(Chunk.unscoped.filter(version=version, is_retired=False).order_by("position"))
     there = set(
         ChunkIndex.unscoped.filter(version=version, space_id=engine.space_id).values_list("chunk_id", flat=True)
     )

@@ -47,12 +47,35 @@ RETURNING {_UNHURRIED}"""  # noqa: S608 - made of constants
 
 def claim(version_id: UUID) -> DocumentVersion | None:
     """Take the version for this worker, counting the attempt; None when it is finished, gone, or somebody else's."""
+    return _claimed(version_id, _CLAIM)
+
+
+def _claimed(version_id: UUID, statement: str) -> DocumentVersion | None:
     now = timezone.now()
     with prepared_cursor(connection) as cursor:
-        cursor.execute(_CLAIM, {"lease": uuid4(), "until": now + LEASE, "version": version_id, "now": now})
+        cursor.execute(statement, {"lease": uuid4(), "until": now + LEASE, "version": version_id, "now": now})
         if not cursor.fetchone():
             return None
     return DocumentVersion.unscoped.select_related("document__folder", "document__knowledge_base").get(pk=version_id)
+
+
+_CLAIM_READ = f"""
+UPDATE knowledge_documentversion SET lease = %(lease)s::uuid, lease_expires_at = %(until)s::timestamptz
+WHERE id = %(version)s::uuid AND parse_status = '{ParseStatus.COMPLETED}'
+    AND (lease IS NULL OR lease_expires_at < %(now)s::timestamptz)
+RETURNING {_UNHURRIED}"""  # noqa: S608 - made of constants
+
+
+def claim_read(version_id: UUID) -> DocumentVersion | None:
+    """Take a version that is read, and goes on answering, for work on its passages; None when it is not read, gone, or somebody
+    else's. `release` gives it back.
+    """
+    return _claimed(version_id, _CLAIM_READ)
+
+
+def release(version: DocumentVersion) -> None:
+    """Give back what `claim_read` took, where nobody took it over."""
+    DocumentVersion.unscoped.filter(pk=version.pk, lease=version.lease).update(lease=None, lease_expires_at=None)
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """The flip: in one transaction the new version answers and the old one does not."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from uuid import UUID
 
@@ -50,6 +50,29 @@ def _flip(version: DocumentVersion) -> None:
         _drop(version)
 
 
+def replace_passages(version: DocumentVersion, rows: list[Chunk], *, language: str) -> bool:
+    """The flip within a version that answers: `rows`, all of them indexed, take the place of the passages it has, which stay for the
+    answers that cite them; False where the version does not answer any more. Runs inside the caller's transaction.
+    """
+    document = Document.unscoped.select_for_update(of=("self",)).get(pk=version.document_id)
+    if document.current_version_id != version.pk:
+        _drop(version)
+        return False
+    ids = [row.id for row in rows]
+    _count(document, version, sign=-1)
+    _drop(version, keep=ids)
+    Chunk.unscoped.filter(version=version, id__in=ids).delete()
+    Chunk.unscoped.filter(version=version).update(is_retired=True)
+    Chunk.unscoped.bulk_create(rows, batch_size=500)
+    ChunkIndex.unscoped.filter(version=version).update(live=True, folder=document.access_id, language=language)
+    _count(document, version, sign=1)
+    document.language = language
+    document.save(update_fields=["language", "updated_at"])
+    for told in published:
+        told(document.pk)
+    return True
+
+
 def withdraw(document: Document) -> None:
     """Take the answering version of a document out of every search; runs inside the caller's transaction."""
     current = document.current_version
@@ -58,9 +81,9 @@ def withdraw(document: Document) -> None:
         _drop(current)
 
 
-def _drop(version: DocumentVersion) -> None:
-    ChunkIndex.unscoped.filter(version=version).delete()
-    ChunkTokens.unscoped.filter(version=version).delete()
+def _drop(version: DocumentVersion, *, keep: Sequence[UUID] = ()) -> None:
+    ChunkIndex.unscoped.filter(version=version).exclude(chunk_id__in=keep).delete()
+    ChunkTokens.unscoped.filter(version=version).exclude(chunk_id__in=keep).delete()
 
 
 # One row for each term, in the order of its key, so that two publishing workers never wait for each other in a circle.

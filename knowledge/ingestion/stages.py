@@ -12,6 +12,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import NamedTuple
 from uuid import UUID, uuid5
 
 from django.conf import settings
@@ -23,7 +24,7 @@ from knowledge.ingestion.indexing import batches, index_rows, passages_to_index,
 from knowledge.ingestion.lease import fenced
 from knowledge.ingestion.pictures import with_pictures
 from knowledge.ingestion.rows import IndexRow
-from knowledge.models import Chunk, Document, DocumentVersion, Recognition
+from knowledge.models import Chunk, Document, DocumentVersion, KnowledgeBase, Recognition
 from knowledge.parsers.base import PARSER_VERSION, ParsedDocument, Rejected
 from knowledge.parsers.detect import parser_for_name
 from knowledge.parsers.limits import ParseLimits
@@ -84,25 +85,53 @@ def describe(document: Document, parsed: ParsedDocument) -> None:
     """Take title and language from the document itself, where nobody gave them."""
     if parsed.title and titles.is_of(document.filename, document.title):
         document.title = parsed.title[:300]
-    document.language = document.language or language_of(parsed.text)
+    document.language = language_for(document, parsed)
     document.save(update_fields=["title", "language", "updated_at"])
 
 
-def cut(version: DocumentVersion) -> list[ChunkDraft]:
-    """The passages of a version that was read, in the sizes of the settings."""
+def language_for(document: Document, parsed: ParsedDocument) -> str:
+    """The language of its base, or its own as it was given or recognised; not the one that its base had before."""
+    before = document.current_version
+    was_told = before is not None and before.cut_as.rpartition("/")[2]
+    return document.knowledge_base.language or ("" if was_told else document.language) or language_of(parsed.text)
+
+
+def cut(parsed: ParsedDocument, base: KnowledgeBase) -> list[ChunkDraft]:
+    """The passages of a document that was read, in the sizes of its base, or else of the settings."""
+    sizes = sizes_of(base.chunk_tokens, base.chunk_max_tokens)
     return chunk_document(
-        load_parsed(version),
-        count_tokens=engine().embedder.count_tokens,
-        target_tokens=settings.CHUNK_TOKENS,
-        max_tokens=settings.CHUNK_MAX_TOKENS,
+        parsed, count_tokens=engine().embedder.count_tokens, target_tokens=sizes.target, max_tokens=sizes.most
     )
+
+
+class Sizes(NamedTuple):
+    """Of passages, in tokens of the embedder: what they should have, and have at most."""
+
+    target: int
+    most: int
+
+
+def sizes_of(target: int | None, most: int | None) -> Sizes:
+    """The sizes that a base wants; None where it leaves one to the settings."""
+    return Sizes(target or settings.CHUNK_TOKENS, most or settings.CHUNK_MAX_TOKENS)
 
 
 def chunk(version: DocumentVersion, report: Report) -> Written:
     """Split the blocks into passages; writing them again gives the same rows."""
-    drafts = cut(version)
-    ids = _ids(version, [draft.text for draft in drafts])
-    rows = [
+    drafts = cut(load_parsed(version), version.document.knowledge_base)
+    rows = passage_rows(version, drafts, _ids(version, [draft.text for draft in drafts]))
+
+    def write() -> None:
+        Chunk.unscoped.filter(version=version).delete()
+        Chunk.unscoped.bulk_create(rows, batch_size=500)
+        DocumentVersion.unscoped.filter(pk=version.pk).update(cut_as=version.document.knowledge_base.cut_as)
+
+    return Written(len(rows), write)
+
+
+def passage_rows(version: DocumentVersion, drafts: Sequence[ChunkDraft], ids: Sequence[UUID]) -> list[Chunk]:
+    """The passages of a version under the ids they are to have, not written yet."""
+    return [
         Chunk(
             id=ids[draft.ordinal],
             knowledge_base_id=version.document.knowledge_base_id,
@@ -121,12 +150,6 @@ def chunk(version: DocumentVersion, report: Report) -> Written:
         )
         for draft in drafts
     ]
-
-    def write() -> None:
-        Chunk.unscoped.filter(version=version).delete()
-        Chunk.unscoped.bulk_create(rows, batch_size=500)
-
-    return Written(len(rows), write)
 
 
 def embed(version: DocumentVersion, report: Report) -> Written:
@@ -147,7 +170,9 @@ def embed(version: DocumentVersion, report: Report) -> Written:
 def _ids(version: DocumentVersion, texts: Sequence[str]) -> list[UUID]:
     """An id for each passage. A version that is read again keeps the ids of passages that stay the same: citations name them."""
     known: dict[str, list[UUID]] = {}
-    for text, chunk in Chunk.unscoped.filter(version=version).order_by("position").values_list("text", "id"):
+    for text, chunk in (
+        Chunk.unscoped.filter(version=version).order_by("is_retired", "position").values_list("text", "id")
+    ):
         known.setdefault(text, []).append(chunk)
     taken = {each for ids in known.values() for each in ids}
     return [

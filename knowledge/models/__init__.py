@@ -1,4 +1,4 @@
-from knowledge.models.bases import ATTACHMENTS, Graph, KnowledgeBase, Recognition
+from knowledge.models.bases import ATTACHMENTS, Graph, KnowledgeBase, Language, Recognition
 from knowledge.models.chunks import Chunk, ChunkIndex, ChunkTokens, EmbeddingSpace, TermFrequency
 from knowledge.models.documents import Document, DocumentVersion, ParseStatus, Stage, StageName, StageStatus
 from knowledge.models.fields import DocumentField, FieldKind
@@ -30,6 +30,7 @@ __all__ = [
     "GraphRelation",
     "GraphSpending",
     "KnowledgeBase",
+    "Language",
     "ParseStatus",
     "Recognition",
     "RunState",

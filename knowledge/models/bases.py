@@ -28,9 +28,20 @@ class Graph(models.TextChoices):
     MODEL = "model", _("also what a language model reads")
 
 
+class Language(models.TextChoices):
+    """The languages that `knowledge.text.language` tells from each other."""
+
+    ENGLISH = "en", _("English")
+    CHINESE = "zh", _("Chinese")
+    JAPANESE = "ja", _("Japanese")
+    KOREAN = "ko", _("Korean")
+
+
 class KnowledgeBase(models.Model):
     """A body of documents with one folder tree. Seen by whoever may see it, or anything in it.
 
+    chunk_tokens, chunk_max_tokens: what a passage of its documents should have, and has at most, in tokens of the embedder; None for
+    the settings of the system. language: of all its documents; "" where each is recognised.
     org_unit: whose it is. Belonging gives no right by itself; a grant does, to this unit and to others.
     is_approval_wanted: whether its documents say if somebody who manages them has approved what they say now.
     is_hidden_text_indexed: whether text that nobody sees who opens a document answers like the rest of it.
@@ -71,6 +82,9 @@ class KnowledgeBase(models.Model):
         default=Graph.CERTAIN,
         help_text=_("What documents name and say about it, for questions over several documents. A model costs money."),
     )
+    chunk_tokens = models.PositiveSmallIntegerField(null=True, blank=True, editable=False)
+    chunk_max_tokens = models.PositiveSmallIntegerField(null=True, blank=True, editable=False)
+    language = models.CharField(_("language"), max_length=8, choices=Language.choices, blank=True, editable=False)
     graph_types = models.JSONField(default=dict, blank=True, editable=False)  # knowledge.graph.model_types
     average_terms = models.FloatField(default=250.0, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
@@ -88,6 +102,13 @@ class KnowledgeBase(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def cut_as(self) -> str:
+        """How its documents are to be cut, as `DocumentVersion.cut_as` says it of one."""
+        if not (self.chunk_tokens or self.chunk_max_tokens or self.language):
+            return ""
+        return f"{self.chunk_tokens or ''}/{self.chunk_max_tokens or ''}/{self.language}"
 
     @classmethod
     def reach(cls, principal: Principal, right: Right) -> Q:

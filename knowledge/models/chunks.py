@@ -32,6 +32,7 @@ class Chunk(models.Model):
 
     `start` and `end` are character offsets into the version's text. The id is made from version and position, so that doing a
     stage again writes the same rows. The knowledge base is part of the key: the table can be partitioned or distributed by it.
+    is_retired: its version is cut otherwise by now; it is not indexed any more, and stays for the answers that cite it.
 
     The version implies document, base and folder: the database checks the version's key alone, here and in the index rows, and
     keeps no index that begins like another one. Every check is a look-up for every row of an import.
@@ -54,6 +55,7 @@ class Chunk(models.Model):
     start = models.PositiveIntegerField()
     end = models.PositiveIntegerField()
     length_tokens = models.PositiveIntegerField()
+    is_retired = models.BooleanField(default=False, db_default=False, editable=False)
 
     unscoped = models.Manager()
     objects = GuardedManager["Chunk"]()

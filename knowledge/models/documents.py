@@ -135,6 +135,7 @@ class DocumentVersion(models.Model):
     do not see were kept apart, and how many answer because the base wanted it.
     bare_pictures, scanned_pages: how many pictures a base reads that reads where there is no text, and how many more one that reads
     all; recognised: how many were read.
+    cut_as: the sizes of passages and the language by which its base had it cut (`KnowledgeBase.cut_as`); "" for those of the system.
     The lease says which worker holds the version: whoever writes names its `lease` and is refused when another one took over.
     """
 
@@ -152,6 +153,7 @@ class DocumentVersion(models.Model):
     bare_pictures = models.PositiveIntegerField(default=0, editable=False)
     scanned_pages = models.PositiveIntegerField(default=0, editable=False)
     recognised = models.PositiveIntegerField(default=0, editable=False)
+    cut_as = models.CharField(max_length=30, default="", blank=True, editable=False)
     parse_status = models.CharField(
         _("status"), max_length=12, choices=ParseStatus.choices, default=ParseStatus.PENDING, db_index=True
     )

@@ -16,7 +16,9 @@ from authz.scopes import TokenScope
 from copilot_site.lib.openapi import operation
 from copilot_site.lib.strict_serializers import Filters, Input
 from knowledge.models import KnowledgeBase, Recognition
+from knowledge.rest.serializers import LANGUAGES
 from knowledge.services.folders import NAME_LENGTH, create_knowledge_base
+from knowledge.services.passages import Cutting
 
 READ = (TokenScope.SEARCH, TokenScope.INGEST)  # what a token must be for: either
 
@@ -32,12 +34,33 @@ class NewKnowledgeBase(Input):
         default=Recognition.BARE,
         help_text="Which pictures of documents are read (OCR): off, bare (only where there is no text), all.",
     )
+    chunk_tokens = serializers.IntegerField(
+        allow_null=True, default=None, help_text="Tokens that a passage should have; null as the system is set."
+    )
+    chunk_max_tokens = serializers.IntegerField(
+        allow_null=True, default=None, help_text="Tokens that a passage has at most; null as the system is set."
+    )
+    language = serializers.ChoiceField(
+        choices=LANGUAGES, default="", allow_blank=True, help_text="Of all its documents; empty: recognised."
+    )
 
 
 class KnowledgeBaseSerializer(serializers.ModelSerializer[KnowledgeBase]):
+    language = serializers.CharField(read_only=True, help_text="Of all its documents; empty: recognised in each.")
+
     class Meta:
         model = KnowledgeBase
-        fields = ("id", "name", "description", "is_hidden_text_indexed", "recognition", "created_at")
+        fields = (
+            "id",
+            "name",
+            "description",
+            "is_hidden_text_indexed",
+            "recognition",
+            "chunk_tokens",
+            "chunk_max_tokens",
+            "language",
+            "created_at",
+        )
         read_only_fields = fields
 
 
@@ -62,7 +85,9 @@ class KnowledgeBases(ListModelMixin, PrincipalViewSet):
         problems=(400, 401, 403, 409),
     )
     def create(self, request: Request) -> Response:
-        base = create_knowledge_base(self.principal, **NewKnowledgeBase.checked(request.data))
+        given = NewKnowledgeBase.checked(request.data)
+        cutting = Cutting(given.pop("chunk_tokens"), given.pop("chunk_max_tokens"), given.pop("language"))
+        base = create_knowledge_base(self.principal, cutting=cutting, **given)
         return Response(self.get_serializer(base).data, status.HTTP_201_CREATED)
 
     @operation("Read a knowledge base", answer=KnowledgeBaseSerializer, problems=(401, 404))

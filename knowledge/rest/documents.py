@@ -66,7 +66,10 @@ class NewDocument(Input):
     file = serializers.FileField(allow_empty_file=True)  # an empty one is refused in our own words
     title = serializers.CharField(default="", allow_blank=True, max_length=300, help_text="Else from the document.")
     language = serializers.ChoiceField(
-        choices=LANGUAGES, default="", allow_blank=True, help_text="Else found out from the text."
+        choices=LANGUAGES,
+        default="",
+        allow_blank=True,
+        help_text="Else found out from the text. A base that has a language gives it to all its documents.",
     )
 
 
@@ -204,7 +207,7 @@ class DocumentChunks(PrincipalView):
             if chosen
             else F("document__current_version")
         )
-        chunks = Chunk.objects.visible_to(self.principal).filter(document=document, version=version)
+        chunks = Chunk.objects.visible_to(self.principal).filter(document=document, version=version, is_retired=False)
         return chunks.select_related("document", "version").order_by("position")
 
     @operation("List the passages of a document, in order", answer=ChunkSerializer(many=True), query=ChunkFilters)

@@ -114,7 +114,10 @@ SELECT f.chunk_id, f.document_id, f.dense, f.lexical, j.*
 FROM found f LEFT JOIN (
     SELECT {tokens}, c.id, c.knowledge_base_id, c.document_id, c.version_id, c.position, d.title, d.filename, d.language,
            c.heading_path, c.text, c.page_from, c.start, c."end", c.version_id = d.current_version_id, c.page_starts,
-           d.superseded_by_id
+           d.superseded_by_id, EXISTS (
+               SELECT FROM knowledge_documentversion v, knowledge_knowledgebase b
+               WHERE v.id = c.version_id AND v.approved_at IS NULL AND b.id = d.knowledge_base_id AND b.is_approval_wanted
+           )
     FROM (
         SELECT * FROM found ORDER BY dense::real + {weight}::real * lexical::real DESC, chunk_id LIMIT {count}
     ) first

@@ -15,6 +15,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.errors import Conflict, InvalidInput
 from knowledge.models import Document, Folder, FolderKind, FolderLink, KnowledgeBase, Recognition, Source
+from knowledge.services.passages import BY_THE_SYSTEM, Cutting, checked_cutting, cutting_of, put_cutting
 from knowledge.services.tree import hang, is_below, link_new, lock_branch, lock_tree
 from knowledge.tasks import reread_base
 
@@ -31,26 +32,29 @@ def create_knowledge_base(
     is_approval_wanted: bool = False,
     is_hidden_text_indexed: bool = False,
     recognition: str = Recognition.BARE,
+    cutting: Cutting = BY_THE_SYSTEM,
 ) -> KnowledgeBase:
     """Make a knowledge base with its root folder. The caller has checked that `by` may; None sets a system up.
 
     Whoever makes it holds every right on it, or nobody could go on from there.
 
-    Raises InvalidInput (no usable name), Conflict (the name is taken).
+    Raises InvalidInput (no usable name, no usable sizes of passages), Conflict (the name is taken).
     """
-    name = clean_name(name)
+    name, cutting = clean_name(name), checked_cutting(cutting)
     if KnowledgeBase.unscoped.filter(name=name).exists():
         raise Conflict(_("There is a knowledge base called “%(name)s” already.") % {"name": name})
-    base = KnowledgeBase.unscoped.create(
+    base = KnowledgeBase(
         name=name,
         description=description,
         is_approval_wanted=is_approval_wanted,
         is_hidden_text_indexed=is_hidden_text_indexed,
         recognition=recognition,
     )
+    put_cutting(base, cutting)
+    base.save()
     root = Folder.unscoped.create(knowledge_base=base, parent=None, name=name)
     link_new(root, None)
-    record(by, Action.KNOWLEDGE_BASE_CREATED, base, detail=_settings(base))
+    record(by, Action.KNOWLEDGE_BASE_CREATED, base, detail=_settings(base) | (cutting_of(base) if base.cut_as else {}))
     if by is not None:
         give(by, Right, base, to=User.objects.get(pk=by.user_id))
     return base
@@ -69,7 +73,7 @@ def change_knowledge_base(by: Principal, base: KnowledgeBase) -> None:
     transaction.on_commit(lambda: reread_base.delay(str(base.pk)), robust=True)
 
 
-def _settings(base: KnowledgeBase) -> dict[str, bool | str]:
+def _settings(base: KnowledgeBase) -> dict[str, bool | str | int | None]:
     return {
         "is_approval_wanted": base.is_approval_wanted,
         "is_hidden_text_indexed": base.is_hidden_text_indexed,

@@ -12,7 +12,6 @@ from audit.actions import Action
 from audit.record import record
 from knowledge.ingestion.indexing import batches, index_rows, passages_to_index, write_placed
 from knowledge.ingestion.publish import withdraw
-from knowledge.ingestion.stages import cut
 from knowledge.models import (
     Chunk,
     ChunkIndex,
@@ -117,26 +116,6 @@ def begin_rereading(version_id: UUID) -> bool:
     return True
 
 
-def is_cut_otherwise(version: DocumentVersion) -> bool:
-    """Would the passages of a version that is read be others in the sizes of the settings?"""
-    passages = Chunk.unscoped.filter(version=version).order_by("position").values_list("text", "start", "end")
-    return [(draft.text, draft.start, draft.end) for draft in cut(version)] != list(passages)
-
-
-@transaction.atomic
-def begin_cutting(version_id: UUID) -> bool:
-    """Take one version out of every answer and let it be cut again from what was read; whether it would be cut otherwise.
-
-    Passages that stay the same keep their ids, and so the citations of old answers.
-    """
-    rows = DocumentVersion.unscoped.select_for_update(of=("self",)).select_related("document__knowledge_base")
-    version = rows.filter(pk=version_id, parse_status=ParseStatus.COMPLETED).first()
-    if version is None or not is_cut_otherwise(version):
-        return False
-    _begin_again(version, [StageName.CHUNK, StageName.EMBED, StageName.PUBLISH])
-    return True
-
-
 @transaction.atomic
 def begin_indexing(version_id: UUID) -> bool:
     """Take an answering version out of every answer and let its passages be indexed again, under what the document is called by now;
@@ -169,5 +148,6 @@ def _begin_again(version: DocumentVersion, stages: Sequence[str]) -> None:
     )
     version.parse_status, version.attempts, version.queue = ParseStatus.PENDING, 0, "bulk"
     version.queued_at = timezone.now()  # the reaper finds it, should nobody go on with it
-    version.save(update_fields=["parse_status", "attempts", "queue", "queued_at"])
+    version.lease = version.lease_expires_at = None  # whoever cuts its passages meanwhile writes nothing more
+    version.save(update_fields=["parse_status", "attempts", "queue", "queued_at", "lease", "lease_expires_at"])
     record(None, Action.DOCUMENT_REREAD, document, detail={"version": version.number})

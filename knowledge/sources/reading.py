@@ -21,7 +21,7 @@ from knowledge.models import Source, SourceRun, Trigger
 from knowledge.sources.base import Connector, Item, Known, Missed, Reading, Settings, connectors, load, words_of
 from knowledge.sources.files import remove_cache
 from knowledge.sources.rights import CLOSED, require_met, said_rights, take_rights
-from knowledge.sources.runs import Overtaken, begin, failures_in_a_row, finish, keep, storable
+from knowledge.sources.runs import Overtaken, begin, failures_in_a_row, finish, keep, paced, storable
 from knowledge.sources.schedule import Pace, next_time
 from knowledge.sources.sync import PROGRESS_S, Keeper, items_of
 
@@ -127,7 +127,8 @@ def read_source(source_id: UUID, trigger: Trigger, *, by: Principal | None = Non
 def _read(source: Source, run: SourceRun) -> None:
     items = items_of(source)
     known = {row.original_id: Known(row.version, row.memory) for row in items.values() if not row.failure}
-    reading = Reading(opened_secret(source), known, source.state, Pace(source.most_per_minute), cache=str(source.pk))
+    pace = paced(run, Pace(source.most_per_minute))
+    reading = Reading(opened_secret(source), known, source.state, pace, cache=str(source.pk))
     connector = _connector(source, reading)
     try:
         said = said_rights(source, connector)

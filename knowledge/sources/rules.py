@@ -7,6 +7,7 @@ rights:
     people: [lin]
 """
 
+from collections.abc import Sequence
 from typing import Any
 from unicodedata import normalize
 
@@ -38,6 +39,11 @@ class _Rules(BaseModel):
 def folder_path(path: str) -> str:
     """A path as the folders here are called that it becomes, in NFC: rules and what they speak of are compared by it."""
     return "/".join(name for part in normalize("NFC", path).split("/") if (name := one_line(part)))
+
+
+def prefixes_of(folders: Sequence[str]) -> list[str]:
+    """The paths of folders that lie in one another, from the top, "" first."""
+    return [folder_path("/".join(folders[:count])) for count in range(len(folders) + 1)]
 
 
 def read_rules(data: bytes | None) -> list[Access]:

@@ -1,5 +1,7 @@
 """Runs of sources and their lease: one at a time, and whoever lost it writes nothing more."""
 
+import time
+from collections.abc import Callable
 from datetime import timedelta
 
 from django.db import transaction
@@ -16,6 +18,7 @@ from knowledge.models.sources import MOST_PROBLEMS
 from knowledge.webhooks.announcing import announce
 
 LEASE = timedelta(minutes=15)  # longer than any one step: an answer takes 2 minutes at most, a fetch of git some more
+KEEP_S = 60.0  # between two times that a run keeps its lease while it asks
 COUNTS = ("seen", "added", "changed", "moved", "unchanged", "withdrawn", "failed")
 
 
@@ -44,6 +47,20 @@ def keep(run: SourceRun) -> None:
     held = SourceRun.objects.filter(pk=run.pk, state=RunState.RUNNING)
     if not held.update(lease_expires_at=timezone.now() + LEASE, problems=run.problems, **counts):
         raise Overtaken
+
+
+def paced(run: SourceRun, pace: Callable[[], None]) -> Callable[[], None]:
+    """A pace that keeps the run's lease, too: who may see what takes a request for each of thousands of pages. Raises Overtaken."""
+    told_at = time.monotonic()
+
+    def wait() -> None:
+        nonlocal told_at
+        pace()
+        if time.monotonic() - told_at > KEEP_S:
+            keep(run)
+            told_at = time.monotonic()
+
+    return wait
 
 
 def require_held(run: SourceRun) -> None:

@@ -61,13 +61,14 @@ def _disagreements(sources: Iterable[Source], row: Message) -> Iterator[tuple[So
     told = {source.citation.number: source for source in sources if source.place}
     for pair in (row.state.get("output") or {}).get("disagreements", ()):
         if all(number in told for number in pair):
-            newest = sorted((told[number] for number in pair), key=_changed_at, reverse=True)
-            yield newest[0], newest[1]
+            first = sorted((told[number] for number in pair), key=_standing, reverse=True)
+            yield first[0], first[1]
 
 
-def _changed_at(source: Source) -> datetime:
+def _standing(source: Source) -> tuple[bool, datetime]:
+    """What is approved before what waits for it, the newer before the older."""
     assert source.place is not None
-    return source.place.changed_at
+    return not source.citation.passage.is_unapproved, source.place.changed_at
 
 
 def _sources(message: ShownMessage, asked: str, places: Places) -> Iterator[Source]:

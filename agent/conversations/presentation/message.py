@@ -154,7 +154,7 @@ class Around:
     """took: the time of the whole run, in words; "" where it was not kept. ending, foot: as `presentation.outcome` has them.
 
     close_titles: after a no, documents whose titles say what was asked. disagreements: pairs of sources that contradict each other, the
-    newer one first.
+    approved one first, then the newer one.
     """
 
     sources: tuple[Source, ...]
@@ -206,6 +206,7 @@ class ShownMessage:
     rating: str = ""
     fault: str = ""
     comment: str = ""
+    is_shown_to_keepers: bool = False
     parent_id: UUID | None = None
     attachments: tuple[Attachment, ...] = ()
     hidden_attachments: int = 0

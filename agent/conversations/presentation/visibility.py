@@ -135,6 +135,7 @@ def _show(row: Message, seen: _Seen) -> ShownMessage:
         rating=row.rating,
         fault=row.fault,
         comment=row.comment,
+        is_shown_to_keepers=row.is_shown_to_keepers,
         parent_id=row.parent_id,
         attachments=tuple(seen.attachments[UUID(pk)] for pk in row.attachments if UUID(pk) in seen.attachments),
         hidden_attachments=sum(UUID(pk) not in seen.attachments for pk in row.attachments),

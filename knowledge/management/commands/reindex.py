@@ -10,8 +10,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from copilot_site.lib.progress import progress
 from knowledge.embedding.base import EmbeddingError
 from knowledge.ingestion.pipeline import TEMPORARY, ingest
+from knowledge.ingestion.recutting import recut
 from knowledge.services.reindex import (
-    begin_cutting,
     begin_indexing,
     published_versions,
     reindex_version,
@@ -35,7 +35,7 @@ class Command(BaseCommand):
     def handle(self, *, chunks: bool, **options: Any) -> None:
         if chunks:
             bar = progress(published_versions(), desc="cut", unit="document")
-            self.stdout.write(f"{sum(self._anew(begin_cutting, version.pk) for version in bar)} documents cut anew.")
+            self.stdout.write(f"{sum(self._cut(version.pk) for version in bar)} documents cut anew.")
         old = versions_in_old_terms()
         if old:
             anew = [self._anew(begin_indexing, pk) for pk in progress(old, desc="index anew", unit="document")]
@@ -46,6 +46,13 @@ class Command(BaseCommand):
         except EmbeddingError as error:
             raise CommandError(f"{error} What is indexed stays; repeat this when it is mended.") from error
         self.stdout.write(f"{len(versions)} documents, {rows} passages indexed.")
+
+    def _cut(self, version_id: UUID) -> bool:
+        try:
+            return recut(version_id)
+        except (*TEMPORARY, EmbeddingError) as error:
+            self.stderr.write(f"{version_id}: {error} It answers as before; repeat this.")
+            return False
 
     def _anew(self, begin: Callable[[UUID], bool], version_id: UUID) -> bool:
         if not begin(version_id):

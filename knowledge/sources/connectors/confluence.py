@@ -1,6 +1,5 @@
 """A space of a Confluence, by its REST API: Cloud, and Data Center (whose space permissions can be read from 9.1 on)."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,19 +7,19 @@ from functools import reduce
 from typing import Any
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
-from django.contrib.auth.models import User
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from pydantic import field_validator
 
 from knowledge.sources import base
+from knowledge.sources.answers import dug, read_json
 from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
 from knowledge.sources.http import Client, basic, require_safe, site_of, with_slash
-from knowledge.sources.rules import folder_path
-from knowledge.sources.wiki_pages import document_of, sections_of_html
+from knowledge.sources.readers import Readers, username_with
+from knowledge.sources.rules import prefixes_of
+from knowledge.sources.wiki_pages import document_of, name_of, sections_of_html
 
 PAGES_A_REQUEST = 50
-LONGEST_NAME = 120  # characters of one part of a path
 _RESTRICTED = "restrictions.read.restrictions"
 _EXPANDED = f"version,ancestors,{_RESTRICTED}.user,{_RESTRICTED}.group"
 
@@ -45,22 +44,6 @@ class ConfluenceSettings(base.Settings):
 
 
 @dataclass(frozen=True)
-class _Readers:
-    """Who may read something: people and groups as they are called here. Of one who is not known here nothing is said."""
-
-    users: frozenset[str] = frozenset()
-    groups: frozenset[str] = frozenset()
-
-    def people(self) -> frozenset[str]:
-        members = User.objects.filter(groups__name__in=self.groups).values_list("username", flat=True)
-        return self.users | frozenset(members)
-
-    def within(self, other: "_Readers") -> "_Readers":
-        """Who may read both: groups that both name, and the people of today who are in both."""
-        return _Readers(self.people() & other.people(), self.groups & other.groups)
-
-
-@dataclass(frozen=True)
 class _Page:
     """above: ids of the pages that it lies below. folders: those that it lies in, from the space's top; its own where it is
     restricted, which holds what is below it, too. readers: who alone may read it; None where it has no restriction of its own.
@@ -69,7 +52,7 @@ class _Page:
     item: Item
     above: tuple[str, ...]
     folders: tuple[str, ...]
-    readers: _Readers | None
+    readers: Readers | None
 
 
 class ConfluenceConnector(base.Connector):
@@ -90,7 +73,8 @@ class ConfluenceConnector(base.Connector):
         headers = basic(settings.username, reading.secret)
         if reading.secret and not settings.username:
             headers = {"Authorization": f"Bearer {reading.secret}"}
-        self._client = Client(settings.url, headers={**headers, "Accept": "application/json"}, pace=reading.pace)
+        headers = {**headers, "Accept": "application/json"}
+        self._client = Client(settings.url, headers=headers, pace=reading.pace, follows_elsewhere=False)
         self._pages: list[_Page] | None = None
         self._missed: list[Missed] = []
         self._home = ""
@@ -101,8 +85,8 @@ class ConfluenceConnector(base.Connector):
         found = {"": self._space_readers()}
         for page in sorted(pages, key=lambda page: len(page.folders)):
             if page.readers is not None:
-                above = [found[each] for each in _prefixes(page.folders) if each in found]
-                found[_prefixes(page.folders)[-1]] = reduce(_Readers.within, above, page.readers)
+                above = [found[each] for each in prefixes_of(page.folders) if each in found]
+                found[prefixes_of(page.folders)[-1]] = reduce(Readers.within, above, page.readers)
         return [Access(prefix, readers.users, readers.groups) for prefix, readers in found.items()]
 
     def listing(self) -> Iterator[Item | Missed]:
@@ -120,7 +104,7 @@ class ConfluenceConnector(base.Connector):
 
     def fetch(self, item: Item) -> Content:
         said = self._ask(f"content/{quote(item.id, safe='')}", expand="body.export_view,version")
-        body = str(_dug(said, "body", "export_view", "value") or "")
+        body = str(dug(said, "body", "export_view", "value") or "")
         if not body.strip():
             raise Unreadable(gettext("%(path)s is empty.") % {"path": item.path})
         return Content(document_of(item.title, body), sections=sections_of_html(body))
@@ -140,7 +124,7 @@ class ConfluenceConnector(base.Connector):
 
     def _walked(self) -> Iterator[_Page]:
         space = self._ask(f"space/{quote(self._settings.space, safe='')}", expand="homepage")
-        self._home = str(_dug(space, "homepage", "id") or "")
+        self._home = str(dug(space, "homepage", "id") or "")
         query = {"spaceKey": self._settings.space, "type": "page", "status": "current", "limit": str(PAGES_A_REQUEST)}
         more = urlencode({**query, "expand": _EXPANDED})
         while more:
@@ -150,16 +134,16 @@ class ConfluenceConnector(base.Connector):
                     yield self._page(page)
                 except (LookupError, TypeError, ValueError):
                     why = gettext("The wiki does not say what this page is now.")
-                    self._missed.append(Missed(str(_dug(page, "id")), why))
-            following = urlsplit(str(_dug(answer, "_links", "next") or "")).query
+                    self._missed.append(Missed(str(dug(page, "id")), why))
+            following = urlsplit(str(dug(answer, "_links", "next") or "")).query
             more = following if following != more else ""
 
     def _page(self, page: Mapping[str, Any]) -> _Page:
-        name, readers = _name(page["title"]), self._restriction(page)
-        folders = tuple(_name(each["title"]) for each in page["ancestors"] if str(each["id"]) != self._home)
+        name, readers = name_of(page["title"]), self._restriction(page)
+        folders = tuple(name_of(each["title"]) for each in page["ancestors"] if str(each["id"]) != self._home)
         if readers is not None and str(page["id"]) != self._home:
             folders = (*folders, name)
-        link = str(_dug(page, "_links", "webui") or "").lstrip("/")
+        link = str(dug(page, "_links", "webui") or "").lstrip("/")
         version = page["version"]
         item = Item(
             id=str(page["id"]),
@@ -167,14 +151,14 @@ class ConfluenceConnector(base.Connector):
             version=str(version["number"]),
             title=str(page["title"]),
             url=urljoin(self._settings.url, link),
-            author=str(_dug(version, "by", "displayName") or ""),
+            author=str(dug(version, "by", "displayName") or ""),
             modified_at=datetime.fromisoformat(version["when"]),
         )
         return _Page(item, tuple(str(each["id"]) for each in page["ancestors"]), folders, readers)
 
-    def _restriction(self, page: Mapping[str, Any]) -> _Readers | None:
+    def _restriction(self, page: Mapping[str, Any]) -> Readers | None:
         """Who alone may read a page; None where it has no restriction. Raises Unreadable where not all of them are told."""
-        said = {kind: _dug(page, "restrictions", "read", "restrictions", kind) for kind in ("user", "group")}
+        said = {kind: dug(page, "restrictions", "read", "restrictions", kind) for kind in ("user", "group")}
         if any(not isinstance(each, dict) for each in said.values()):
             raise ValueError("no restrictions were told")
         found = {kind: each["results"] for kind, each in said.items()}
@@ -188,7 +172,7 @@ class ConfluenceConnector(base.Connector):
             raise Unreadable(why % {"title": page["title"]})
         return self._readers(found["user"], found["group"]) if found["user"] or found["group"] else None
 
-    def _space_readers(self) -> _Readers:
+    def _space_readers(self) -> Readers:
         """Who may view the space; what is open to everybody out there is granted to nobody here."""
         path = f"space/{quote(self._settings.space, safe='')}"
         said = self._ask(path, expand="permissions").get("permissions")  # Cloud
@@ -201,9 +185,9 @@ class ConfluenceConnector(base.Connector):
         users = [user for each in viewing for user in _subjects(each, "user")]
         return self._readers(users, [group for each in viewing for group in _subjects(each, "group")])
 
-    def _readers(self, users: Iterable[Mapping[str, Any]], groups: Iterable[Mapping[str, Any]]) -> _Readers:
+    def _readers(self, users: Iterable[Mapping[str, Any]], groups: Iterable[Mapping[str, Any]]) -> Readers:
         names = frozenset(name for user in users if (name := self._called_here(user)))
-        return _Readers(names, frozenset(str(group["name"]) for group in groups if group.get("name")))
+        return Readers(names, frozenset(str(group["name"]) for group in groups if group.get("name")))
 
     def _called_here(self, user: Mapping[str, Any]) -> str:
         """Data Center names people by their sign-in name, Cloud by their e-mail address; "" for whom neither tells apart here."""
@@ -211,11 +195,7 @@ class ConfluenceConnector(base.Connector):
             user = self._ask("user", key=str(user["userKey"]))
         if user.get("username"):
             return str(user["username"])
-        address = str(user.get("email") or "")
-        found = (
-            list(User.objects.filter(email__iexact=address).values_list("username", flat=True)[:2]) if address else []
-        )
-        return found[0] if len(found) == 1 else ""
+        return username_with(str(user.get("email") or ""))
 
     def _ask(self, path: str, **given: str) -> Any:
         return self._asked_for(f"{path}?{urlencode(given)}" if given else path)
@@ -228,18 +208,10 @@ class ConfluenceConnector(base.Connector):
             raise Unreadable(
                 gettext("There is no space “%(key)s” that this account may read.") % {"key": self._settings.space}
             )
-        try:
-            said = json.loads(answer.body)
-        except ValueError:
-            said = None
-        if not isinstance(said, dict | list):
+        said = read_json(answer)
+        if said is None:
             raise Unreadable(gettext("%(url)s does not answer as Confluence does.") % {"url": self._settings.url})
         return said
-
-
-def _prefixes(folders: tuple[str, ...]) -> list[str]:
-    """The paths of the folders that a page lies in, from the top, "" first; with its own."""
-    return [folder_path("/".join(folders[:count])) for count in range(len(folders) + 1)]
 
 
 def _is_viewing(operation: Mapping[str, Any]) -> bool:
@@ -252,18 +224,7 @@ def _subjects(permission: Mapping[str, Any], kind: str) -> list[Mapping[str, Any
     subject = permission.get("subject")
     if isinstance(subject, dict):
         return [subject] if subject.get("type") == kind else []
-    return list(_dug(permission, "subjects", kind, "results") or [])
-
-
-def _name(title: Any) -> str:
-    return str(title).replace("/", "-").strip()[:LONGEST_NAME] or "_"
-
-
-def _dug(said: Any, *names: str) -> Any:
-    """What lies at the end of these names; None where one of them is not there."""
-    for name in names:
-        said = said.get(name) if isinstance(said, dict) else None
-    return said
+    return list(dug(permission, "subjects", kind, "results") or [])
 
 
 base.connectors.add("confluence", ConfluenceConnector)

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import islice
+from pathlib import PurePosixPath
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -37,7 +38,8 @@ class GitSettings(base.Settings):
     page_url: str = asked(
         _("address of a page"),
         _(
-            "Where people read a file, with {path} in it, like https://host/team/handbook/blob/main/{path}. Empty: not linked."
+            "Where people read a file, with {path} in it, like https://host/team/handbook/blob/main/{path}; for a wiki "
+            "{page}, which has no ending, like https://host/team/handbook/wiki/{page}. Empty: not linked."
         ),
         default="",
     )
@@ -49,6 +51,11 @@ class GitSettings(base.Settings):
     @property
     def is_remote(self) -> bool:
         return "://" in self.url
+
+    @property
+    def is_wiki(self) -> bool:
+        """The wiki of a GitHub, GitLab or Gitea: a repository of pages, beside that of the project."""
+        return self.url.rstrip("/").removesuffix(".git").endswith(".wiki")
 
 
 class GitConnector(base.Connector):
@@ -83,7 +90,8 @@ class GitConnector(base.Connector):
         for path, sha in sorted(files.items()):
             author, at = last.get(path, ("", None))
             was = moved.get(path, "")
-            yield Item(path, path, sha, url=self._url(path), author=author, modified_at=at, was=was)
+            title = _page_title(path) if self._settings.is_wiki else ""
+            yield Item(path, path, sha, title, url=self._url(path), author=author, modified_at=at, was=was)
 
     def fetch(self, item: Item) -> Content:
         blob = self._repo.object_store[item.version.encode()]
@@ -114,7 +122,8 @@ class GitConnector(base.Connector):
         for entry in entries:
             path = entry.path.decode("utf-8", "replace")
             inside = self._inside(path)
-            if entry.mode in _REGULAR and inside and self._choice.takes(inside):
+            is_page = not self._settings.is_wiki or not PurePosixPath(inside).name.startswith("_")  # sidebar, footer
+            if entry.mode in _REGULAR and inside and is_page and self._choice.takes(inside):
                 found[inside] = entry.sha.decode()
         return found
 
@@ -160,7 +169,16 @@ class GitConnector(base.Connector):
 
     def _url(self, path: str) -> str:
         whole = f"{self._below}/{path}" if self._below else path
-        return str(self._settings.page_url).replace("{path}", quote(whole))
+        page = whole.removesuffix(PurePosixPath(whole).suffix)
+        return str(self._settings.page_url).replace("{path}", quote(whole)).replace("{page}", quote(page))
+
+
+def _page_title(path: str) -> str:
+    """As a wiki shows it: Deploy-Rules.md → Deploy Rules. Gitea escapes what a name may not hold, and marks one whose dashes are
+    dashes: a-b.-.md → a-b.
+    """
+    stem = PurePosixPath(path).stem
+    return unquote(stem.removesuffix(".-") if stem.endswith(".-") else stem.replace("-", " "))
 
 
 def _opened(settings: GitSettings, reading: Reading) -> tuple[Repository, bytes]:

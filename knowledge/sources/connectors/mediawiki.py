@@ -15,10 +15,9 @@ from pydantic import field_validator
 from knowledge.sources import base
 from knowledge.sources.base import Content, Item, Missed, Reading, Unreadable, asked
 from knowledge.sources.http import Client, plausible, require_safe
-from knowledge.sources.wiki_pages import document_of
+from knowledge.sources.wiki_pages import LONGEST_NAME, document_of
 
 PAGES_A_REQUEST = 50
-LONGEST_NAME = 120  # characters of one part of a path
 
 
 class MediaWikiSettings(base.Settings):

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from lxml import etree
 from pydantic import field_validator
 
+from copilot_site.lib.xml_input import read_xml
 from knowledge.sources import base
 from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
 from knowledge.sources.connectors.folder import LEAVE_OUT
@@ -69,7 +70,7 @@ class S3Connector(base.Connector):
     def __init__(self, settings: S3Settings, reading: Reading) -> None:
         require_safe(settings.url, has_secret=bool(reading.secret))
         self._settings, self._choice, self._secret = settings, Choice(settings.leave_out), reading.secret
-        self._client = Client(settings.url, sign=self._signed, pace=reading.pace)
+        self._client = Client(settings.url, sign=self._signed, pace=reading.pace, follows_elsewhere=False)
 
     def listing(self) -> Iterator[Item | Missed]:
         query = {"list-type": "2", "encoding-type": "url", "prefix": self._settings.prefix, "max-keys": str(PAGE)}
@@ -127,10 +128,9 @@ class S3Connector(base.Connector):
         answer = self._client.get(url)
         if answer.status == 404:
             raise Unreadable(gettext("There is no bucket “%(name)s”.") % {"name": self._settings.bucket})
-        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
         try:
-            page = etree.fromstring(answer.body, parser)
-        except (etree.LxmlError, ValueError):
+            page = read_xml(answer.body)
+        except ValueError:
             page = None
         if page is None or etree.QName(page).localname != "ListBucketResult":
             raise Unreadable(gettext("%(url)s does not answer as S3 does.") % {"url": self._address()})

@@ -18,6 +18,7 @@ from pydantic import model_validator
 
 from copilot_site.lib.errors import InvalidInput
 from copilot_site.lib.outgoing import AddressRefused
+from copilot_site.lib.xml_input import read_xml
 from knowledge.sources import base
 from knowledge.sources.base import Content, Item, Missed, Passing, Reading, Unreadable, asked
 from knowledge.sources.files import read_types
@@ -258,9 +259,8 @@ def _read_sitemap(answer: Answer) -> tuple[bool, list[str]]:
         body = answer.body
         if body[:2] == b"\x1f\x8b":
             body = gzip.GzipFile(fileobj=io.BytesIO(body)).read(MOST_SITEMAP_BYTES)
-        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
-        tree = etree.fromstring(body, parser)
-    except (etree.LxmlError, OSError, EOFError, ValueError) as error:
+        tree = read_xml(body)
+    except (OSError, EOFError, ValueError) as error:
         raise Unreadable(gettext("%(url)s is no sitemap.") % {"url": answer.url}) from error
     found = [str(text).strip() for text in tree.xpath("//*[local-name() = 'loc']/text()")]
     return etree.QName(tree).localname == "sitemapindex", [each for each in found if _is_address(each)]

@@ -23,7 +23,7 @@ SMALL = {"CHUNK_TOKENS": 60, "CHUNK_MAX_TOKENS": 90}
 
 
 def passages(version: DocumentVersion) -> dict[UUID, int]:
-    return dict(Chunk.unscoped.filter(version=version).values_list("id", "length_tokens"))
+    return dict(Chunk.unscoped.filter(version=version, is_retired=False).values_list("id", "length_tokens"))
 
 
 def reindexed() -> str:

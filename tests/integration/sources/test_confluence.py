@@ -13,6 +13,7 @@ from knowledge.sources.services import save_source
 from tests.confluence import EMAIL, TOKEN, Page, Wiki, serving_confluence
 from tests.factories import make_group, make_user
 from tests.integration.sources.shelf import counts, item_of, paths, read, who_sees
+from tests.site_server import Reply, serving_pages
 
 Make = Callable[..., Source]
 
@@ -152,6 +153,16 @@ def test_more_people_than_the_wiki_tells_stop_the_run(ruled: Source, wiki: Wiki,
     assert (run.state, counts(run)) == (RunState.FAILED, {})
     assert "restrict it to a group" in run.problem
     assert len(paths(folder)) == 4
+
+
+def test_what_another_server_answers_says_nothing_of_who_may_see(source: Source, wiki: Wiki) -> None:
+    top = "/wiki" if wiki.is_cloud else ""
+    path = "rest/api/space/ENG?expand=homepage"
+    moved = {f"{top}/{path}": Reply(status=302, headers={"Location": f"{wiki.url}{path}"})}
+    with serving_pages(moved) as site:
+        source.settings, source.takes_rights = {**source.settings, "url": f"{site.url}{top}/"}, True
+        with pytest.raises(Unreadable, match="leads elsewhere"):
+            preview(source, secret=TOKEN)
 
 
 def test_a_wrong_token_a_wrong_space_and_another_server_say_so(source: Source, wiki: Wiki, folder: Folder) -> None:

@@ -13,9 +13,10 @@ from django.utils import timezone
 
 from copilot_site.lib.errors import Conflict, InvalidInput
 from knowledge.models import Document, Folder, RunState, Source, SourceRun, Trigger
+from knowledge.sources import runs
 from knowledge.sources.base import Content, Item, Unreadable
 from knowledge.sources.reading import preview, read_source
-from knowledge.sources.runs import Overtaken, begin, keep
+from knowledge.sources.runs import Overtaken, begin, keep, paced
 from knowledge.sources.services import save_source
 from tests.factories import make_document
 from tests.integration.sources.shelf import counts, item_of, paths, read
@@ -224,6 +225,24 @@ def test_a_run_that_was_overtaken_writes_nothing_more(
     monkeypatch.setattr(FolderConnector, "fetch", overtaken)
     read_source(source.pk, Trigger.HAND)
     assert paths(folder) == {}
+
+
+def test_a_run_keeps_its_lease_while_it_asks(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = begin(source, Trigger.HAND)
+    assert run is not None
+    asked: list[int] = []
+    pace = paced(run, lambda: asked.append(1))
+    at = timezone.now()
+    SourceRun.objects.update(lease_expires_at=at)
+    pace()
+    assert SourceRun.objects.get().lease_expires_at == at
+    monkeypatch.setattr(runs, "KEEP_S", -1)
+    pace()
+    assert SourceRun.objects.filter(lease_expires_at__gt=at + timedelta(minutes=10)).exists()
+    SourceRun.objects.update(state=RunState.FAILED)
+    with pytest.raises(Overtaken):
+        pace()
+    assert len(asked) == 3
 
 
 def test_a_try_shows_what_would_come_and_stores_nothing(source: Source, folder: Folder) -> None:

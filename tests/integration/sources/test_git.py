@@ -62,6 +62,40 @@ def test_a_repository_is_fetched_and_then_only_what_changed(
         assert item_of(source, "docs/deep/page.md").author == "Chen Wei"
 
 
+@pytest.mark.parametrize("name", ["handbook.wiki.git", "handbook.wiki"])
+def test_the_wiki_of_a_forge_has_its_pages_by_their_names_and_no_navigation(
+    opened: Path, make_source: Make, folder: Folder, name: str
+) -> None:
+    pages = {
+        "Home.md": "Welcome.",
+        "Deploy-Rules.md": "## Fridays\n\nNothing.",
+        "guides/on%2Dcall-rota.md": "Who.",
+        "a-b c%21.-.md": "As Gitea escapes it.",
+        "_Sidebar.md": "[[Home]]",
+        "guides/_footer.md": "Imprint",
+    }
+    make_repository(opened / name, pages)
+    source = make_source("git", url=str(opened / name), page_url="https://git.example.com/team/handbook/wiki/{page}")
+    assert counts(read(source)) == {"added": 4}
+    assert set(paths(folder)) == pages.keys() - {"_Sidebar.md", "guides/_footer.md"}
+    titles = {path: item_of(source, path).title for path in paths(folder)}
+    assert titles == {
+        "Home.md": "Home",
+        "Deploy-Rules.md": "Deploy Rules",
+        "guides/on%2Dcall-rota.md": "on-call rota",
+        "a-b c%21.-.md": "a-b c!",
+    }
+    assert item_of(source, "Deploy-Rules.md").url == "https://git.example.com/team/handbook/wiki/Deploy-Rules"
+
+
+def test_a_repository_that_is_no_wiki_keeps_its_names(opened: Path, make_source: Make, folder: Folder) -> None:
+    make_repository(opened / "wiki", {"_draft-page.md": "As it is."})
+    source = make_source("git", url=str(opened / "wiki"), page_url="https://git.example.com/{path}")
+    assert counts(read(source)) == {"added": 1}
+    row = item_of(source, "_draft-page.md")
+    assert (row.title, row.url) == ("", "https://git.example.com/_draft-page.md")
+
+
 @pytest.mark.usefixtures("here")
 def test_a_file_that_is_renamed_and_changed_keeps_its_document(
     repository: Path, make_source: Make, folder: Folder

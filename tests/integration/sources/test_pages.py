@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import io
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.utils import translation
 from pytest_django import DjangoCaptureOnCommitCallbacks as OnCommit
 
 from audit.models import Entry
@@ -21,6 +23,7 @@ from copilot_site.lib.errors import InvalidInput
 from knowledge.models import Folder, KnowledgeBase, RunState, Source, SourceRun, Trigger
 from knowledge.services import access
 from knowledge.services.folders import delete_folder, root_folder
+from knowledge.sources.base import connectors, load
 from knowledge.sources.services import delete_source, make_hook_secret
 from knowledge.sources.tasks import run_source
 from tests.factories import allow, make_document, make_user
@@ -73,6 +76,26 @@ def test_a_try_shows_titles_and_saves_nothing(root: User, handbook: Path, base: 
     assert not Source.unscoped.exists()
     assert list(Folder.unscoped.filter(knowledge_base=base)) == [root_folder(base)]
     assert sent == []
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_every_kind_has_a_form_with_words_for_each_of_its_settings(
+    root: User, base: KnowledgeBase, language: str
+) -> None:
+    load()
+    client = client_of(root)
+    client.cookies["django_language"] = language
+    listed = client.get("/admin/sources/").content.decode()
+    for kind in connectors.names():
+        assert f"/admin/sources/new/{kind}/" in listed
+        answer = client.get(f"/admin/sources/new/{kind}/")
+        fields = answer.context["form"].fields
+        assert {name for name in fields if name.startswith("set_")} == {
+            f"set_{name}" for name in connectors.get(kind).wants.model_fields
+        }
+        assert all(fields[name].label.strip() for name in fields)
+        with translation.override(language):
+            assert str(connectors.get(kind).about) in unescape(answer.content.decode())
 
 
 def test_a_source_is_made_with_its_folder_and_its_first_run(

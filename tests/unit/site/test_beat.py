@@ -23,4 +23,4 @@ def test_a_file_whose_entries_were_cut_short_is_begun_anew(tmp_path: Path) -> No
 
 
 def test_its_app_does_not_take_the_place_of_the_app_that_has_the_tasks() -> None:
-    assert current_app._get_current_object() is celery.app
+    assert current_app == celery.app

@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("agent", "0018_keep_the_scope_of_a_conversation"),
+        ("agent", "0019_let_keepers_see_questions"),
     ]
 
     operations = [

@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-        ("knowledge", "0015_tell_other_systems"),
+        ("knowledge", "0016_cut_bases_otherwise"),
     ]
 
     operations = [

@@ -1,0 +1,58 @@
+"""Whether those who look after a document have approved what an answer takes from it, where its base wants that: it is said, and of two
+that contradict each other the approved one is quoted.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from uuid import UUID
+
+from django.utils.translation import override
+
+from agent import texts
+from agent.cited_answer import CitedAnswer, CitedSentence, CitedSpan
+from agent.state import Finding, Run
+from knowledge.selectors import ShownPassage
+
+Passages = Mapping[UUID, ShownPassage]
+"""By the ids of their chunks."""
+
+
+def with_approved(answer: CitedAnswer, passages: Passages) -> CitedAnswer:
+    """An answer of quotations, in which a sentence of an unapproved source that an approved one contradicts is that one's instead."""
+    spans = {span.number: span for span in answer.citations}
+    instead: dict[int, int] = {}
+    for one, other in answer.disagreements:
+        if _waits(spans[one], passages) and not _waits(spans[other], passages):
+            instead.setdefault(one, other)
+    if not instead:
+        return answer
+    return replace(answer, sentences=tuple(_instead(each, instead, spans, passages) for each in answer.sentences))
+
+
+def _instead(
+    sentence: CitedSentence, instead: Mapping[int, int], spans: Mapping[int, CitedSpan], passages: Passages
+) -> CitedSentence:
+    number = instead.get(sentence.citations[0]) if len(sentence.citations) == 1 else None
+    if number is None:
+        return sentence
+    span = spans[number]
+    return replace(sentence, text=passages[span.chunk_id].text[span.start : span.end], citations=(number,))
+
+
+def tell_unapproved(run: Run, answer: CitedAnswer, passages: Passages) -> None:
+    """One sentence for all sources that wait for approval."""
+    waiting = [str(span.number) for span in answer.citations if _waits(span, passages)]
+    if waiting:
+        with override(run.language):
+            text = texts.SOURCE_UNAPPROVED if len(waiting) == 1 else texts.SOURCES_UNAPPROVED
+            run.tell(str(text) % {"numbers": ", ".join(waiting)})
+
+
+def is_unapproved(finding: Finding) -> bool:
+    """Whether it is a passage that waits for approval."""
+    return finding.passage is not None and finding.passage.is_unapproved
+
+
+def _waits(span: CitedSpan, passages: Passages) -> bool:
+    passage = passages.get(span.chunk_id)
+    return passage is not None and passage.is_unapproved

@@ -1,0 +1,69 @@
+"""Questions that people let the keepers of documents see, with their ratings: without a name, and without the answer."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+
+from agent.models import Citation, Fault, Message, Rating
+from audit.actions import Action
+from audit.record import record
+from authz.permissions import Right
+from authz.principal import Principal
+from knowledge.models import Document
+
+
+@dataclass(frozen=True)
+class KeptQuestion:
+    """documents: what the answer cited of theirs. rating, fault: in words; fault, comment: "" where nothing was said."""
+
+    question: str
+    rating: str
+    fault: str
+    comment: str
+    asked_at: datetime
+    documents: Sequence[Document]
+
+
+def kept_documents(principal: Principal) -> QuerySet[Document]:
+    """The documents that this person manages and may read."""
+    managed = Document.objects.reachable_by(principal, Right.MANAGE)
+    return Document.objects.visible_to(principal).filter(pk__in=managed.values("pk"))
+
+
+def rated_answers(principal: Principal) -> QuerySet[Message]:
+    """Answers that cite such a document and whose question its keepers may see, the latest first."""
+    theirs = Citation.objects.filter(
+        message=OuterRef("pk"),
+        document_id__in=kept_documents(principal).values("pk"),
+        message__is_shown_to_keepers=True,
+    )
+    rows = Message.objects.filter(Exists(theirs), is_shown_to_keepers=True).exclude(rating="")
+    return rows.select_related("parent").defer("content", "sentences", "state").order_by("-created_at", "-id")
+
+
+@transaction.atomic
+def read_questions(principal: Principal, answers: Sequence[Message]) -> list[KeptQuestion]:
+    """What is shown of them to this person, out of `rated_answers`; recorded as read."""
+    cited: defaultdict[UUID, list[UUID]] = defaultdict(list)
+    for citation in Citation.objects.filter(message__in=answers).order_by("number"):
+        cited[citation.message_id].append(citation.document_id)
+    documents = kept_documents(principal).in_bulk({each for ids in cited.values() for each in ids})
+    if answers:
+        detail = {"answers": [str(answer.pk) for answer in answers], "as": "keeper"}
+        record(principal, Action.RATINGS_READ, detail=detail)
+    return [
+        KeptQuestion(
+            question=answer.parent.content if answer.parent else "",
+            rating=str(Rating(answer.rating).label),
+            fault=str(Fault(answer.fault).label) if answer.fault else "",
+            comment=answer.comment,
+            asked_at=answer.created_at,
+            documents=[documents[pk] for pk in dict.fromkeys(cited[answer.pk]) if pk in documents],
+        )
+        for answer in answers
+    ]

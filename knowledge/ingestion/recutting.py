@@ -1,0 +1,125 @@
+"""The passages of documents that answer follow the settings of their base: cut again from what was read, while the old ones answer.
+
+New passages are indexed beside the old ones and take their place in one transaction. Those that stay the same keep their ids; the
+others stay as they are for the answers that cite them, and are not found any more.
+"""
+
+import time
+from collections.abc import Sequence
+from uuid import UUID
+
+import structlog
+from django.db.models import F, QuerySet
+
+from audit.actions import Action
+from audit.record import record
+from copilot_site.lib.database import sole_process
+from knowledge.embedding.base import EmbeddingError
+from knowledge.ingestion.chunking import ChunkDraft
+from knowledge.ingestion.indexing import batches, index_rows, write_placed
+from knowledge.ingestion.lease import LeaseLost, claim_read, fenced, kept, release
+from knowledge.ingestion.publish import replace_passages
+from knowledge.ingestion.stages import chunk_id, cut, language_for, load_parsed, passage_rows
+from knowledge.models import Chunk, ChunkIndex, ChunkTokens, DocumentVersion, KnowledgeBase, ParseStatus
+from knowledge.retrieval.engine import engine
+
+AT_ONCE_S = 60.0  # of one turn of a base; what is left waits behind the imports
+
+log = structlog.get_logger(__name__)
+
+
+def versions_to_cut(base: KnowledgeBase) -> QuerySet[DocumentVersion]:
+    """The versions of a base that answer and are not cut as it wants them."""
+    answering = DocumentVersion.unscoped.filter(document__knowledge_base=base, document__current_version_id=F("pk"))
+    return answering.filter(parse_status=ParseStatus.COMPLETED).exclude(cut_as=base.cut_as).order_by("created_at", "pk")
+
+
+def cut_base(base_id: UUID) -> bool:
+    """Cut what is to be cut of one base, for AT_ONCE_S; whether something is left. False where another process is at it."""
+    begun, skipped = time.monotonic(), list[UUID]()
+    with sole_process(f"cut:{base_id}") as is_alone:
+        base = KnowledgeBase.unscoped.filter(pk=base_id).first()
+        if not is_alone or base is None:
+            return False
+        while (version := versions_to_cut(base).exclude(pk__in=skipped).first()) is not None:
+            if time.monotonic() - begun > AT_ONCE_S:
+                return True
+            skipped.append(version.pk)
+            _try_to_cut(version.pk)
+    return False
+
+
+def _try_to_cut(version_id: UUID) -> None:
+    """One that cannot be cut keeps its passages, and no other from its own."""
+    try:
+        recut(version_id)
+    except (EmbeddingError, OSError) as error:
+        log.warning("cutting.put_off", version=str(version_id), why=type(error).__name__)
+    except Exception:
+        log.exception("cutting.broken", version=str(version_id))
+
+
+def recut(version_id: UUID) -> bool:
+    """Cut a version that answers as its base wants it; whether its passages are others now. It answers all the time.
+
+    Raises EmbeddingError, FileNotFoundError (what was read of it is gone).
+    """
+    version = claim_read(version_id)
+    if version is None:
+        return False
+    try:
+        with kept(version):
+            return _recut(version)
+    except LeaseLost:
+        log.info("cutting.lease_lost", version=str(version.pk))
+        return False
+    finally:
+        release(version)
+
+
+def _recut(version: DocumentVersion) -> bool:
+    document, base = version.document, version.document.knowledge_base
+    parsed = load_parsed(version)
+    drafts = cut(parsed, base)
+    before = list(Chunk.unscoped.filter(version=version).order_by("is_retired", "position"))
+    rows = passage_rows(version, drafts, _ids(version, drafts, before))
+    there = [(row.id, row.start, row.end) for row in before if not row.is_retired]
+    is_other = there != [(row.id, row.start, row.end) for row in rows]
+    language = language_for(document, parsed)
+    if is_other:
+        _index(version, rows)
+    with fenced(version):
+        if (is_other or language != document.language) and not replace_passages(version, rows, language=language):
+            return False
+        DocumentVersion.unscoped.filter(pk=version.pk).update(cut_as=base.cut_as)
+        if is_other:
+            record(None, Action.DOCUMENT_CUT, document, detail={"version": version.number, "passages": len(rows)})
+    return is_other
+
+
+def _ids(version: DocumentVersion, drafts: Sequence[ChunkDraft], before: Sequence[Chunk]) -> list[UUID]:
+    """An id for each passage: its own where one with the same words below the same headings was there before, retired ones included."""
+    known: dict[tuple[str, tuple[str, ...]], list[UUID]] = {}
+    for chunk in before:
+        known.setdefault((chunk.text, tuple(chunk.heading_path)), []).append(chunk.id)
+    taken = {chunk.id for chunk in before}
+    return [
+        known[key].pop(0)
+        if known.get(key := (draft.text, draft.heading_path))
+        else chunk_id(version.pk, draft.ordinal, taken=taken)
+        for draft in drafts
+    ]
+
+
+def _index(version: DocumentVersion, rows: Sequence[Chunk]) -> None:
+    """Index those that are not, a batch at a time, beside the ones that answer. What an earlier try left was perhaps of other words."""
+    with fenced(version):
+        left = ChunkIndex.unscoped.filter(version=version, live=False)
+        ChunkTokens.unscoped.filter(version=version, chunk_id__in=left.values("chunk_id")).delete()
+        left.delete()
+    of_space = ChunkIndex.unscoped.filter(version=version, space_id=engine().space_id)
+    there = set(of_space.values_list("chunk_id", flat=True))
+    for batch in batches([row for row in rows if row.id not in there]):
+        made = index_rows(version.document, batch, engine(), live=False)
+        with fenced(version):
+            write_placed(version.document, made)

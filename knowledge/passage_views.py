@@ -1,0 +1,109 @@
+"""The page of the administration for how documents of a base are cut into passages, with a look at one of them before it is saved."""
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods
+
+from authz.admin_pages import admin_page, show
+from authz.governing import get_governed
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
+from knowledge.ingestion.recutting import versions_to_cut
+from knowledge.models import Document, KnowledgeBase, Language
+from knowledge.services.passages import (
+    FEWEST,
+    FEWEST_MOST,
+    Cutting,
+    Preview,
+    change_cutting,
+    largest_passage,
+    preview_cutting,
+)
+
+OFFERED = 200  # documents to look at, the latest
+SHOWN = 40  # passages of a preview
+
+
+class PassagesForm(forms.Form):
+    """Sizes, in tokens of the embedder; a language; and a document to look at."""
+
+    target = forms.IntegerField(label=gettext_lazy("Tokens that a passage should have"), required=False)
+    most = forms.IntegerField(label=gettext_lazy("Tokens that a passage has at most"), required=False)
+    language = forms.ChoiceField(
+        label=gettext_lazy("Language of its documents"),
+        choices=[("", gettext_lazy("recognised in each document")), *Language.choices],
+        required=False,
+    )
+    document = forms.ModelChoiceField(
+        label=gettext_lazy("Look at"),
+        queryset=Document.unscoped.none(),
+        required=False,
+        empty_label=gettext_lazy("(no document)"),
+    )
+
+    def __init__(self, *args: Any, documents: QuerySet[Document], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["document"].queryset = documents  # type: ignore[attr-defined]
+        sizes = ("target", FEWEST, settings.CHUNK_TOKENS), ("most", FEWEST_MOST, settings.CHUNK_MAX_TOKENS)
+        for name, fewest, default in sizes:
+            self.fields[name].widget.attrs |= {"min": fewest, "max": largest_passage(), "placeholder": default}
+            self.fields[name].help_text = _(
+                "%(fewest)s to %(largest)s; empty for %(default)s, the setting of the system."
+            ) % {"fewest": fewest, "largest": largest_passage(), "default": default}
+
+    @property
+    def cutting(self) -> Cutting:
+        given = self.cleaned_data
+        return Cutting(given["target"], given["most"], given["language"])
+
+
+@require_http_methods(["GET", "POST"])
+@admin_page
+def passages_of_base(request: HttpRequest, by: Principal, base_id: UUID) -> HttpResponseBase:
+    """With `look` what was entered is shown on a document and not saved."""
+    base = get_governed(KnowledgeBase, by, pk=base_id)
+    readable = Document.objects.visible_to(by).filter(knowledge_base=base, current_version__isnull=False)
+    initial = {"target": base.chunk_tokens, "most": base.chunk_max_tokens, "language": base.language}
+    given = request.POST if request.method == "POST" else None
+    form = PassagesForm(given, initial=initial, documents=readable.order_by("-updated_at"))
+    form.fields["document"].choices = [  # type: ignore[attr-defined]
+        ("", _("(no document)")),
+        *((row.pk, row.title) for row in readable.order_by("-updated_at")[:OFFERED]),
+    ]
+    preview: Preview | None = None
+    if form.is_valid():
+        try:
+            if "look" not in request.POST:
+                change_cutting(by, base_id, form.cutting)
+                messages.success(
+                    request, _("Saved. Documents are cut in the background, and answer as before until then.")
+                )
+                return redirect("passages-of-base", base_id)
+            if looked_at := form.cleaned_data["document"]:
+                preview = preview_cutting(by, base_id, form.cutting, document_id=looked_at.pk)
+            else:
+                form.add_error("document", _("Choose a document to look at."))
+        except InvalidInput as problem:
+            form.add_error(None, str(problem))
+    left = versions_to_cut(base).count()
+    total = Document.unscoped.filter(knowledge_base=base, current_version__isnull=False).count()
+    context = {
+        "title": _("Passages: %(base)s") % {"base": base.name},
+        "base": base,
+        "form": form,
+        "left": left,
+        "done": total - left,
+        "total": total,
+        "preview": preview,
+        "shown": preview.drafts[:SHOWN] if preview else (),
+    }
+    return show(request, "admin/passages.html", context, status=400 if form.errors else 200)

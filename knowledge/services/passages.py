@@ -1,0 +1,125 @@
+"""How the documents of a base are cut into passages, and in which language they are: settings of the base, with a look at what they do."""
+
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from audit.actions import Action
+from audit.record import record
+from authz.checks import get_visible
+from authz.governing import get_governed
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput
+from knowledge.ingestion.chunking import ChunkDraft
+from knowledge.ingestion.stages import cut, load_parsed, sizes_of
+from knowledge.models import Chunk, Document, KnowledgeBase, Language
+from knowledge.parsers.base import SEPARATOR, Block, ParsedDocument
+from knowledge.retrieval.engine import engine
+from knowledge.tasks import cut_on_commit
+
+FEWEST, FEWEST_MOST = 30, 40  # tokens of a passage; of the most it may have
+PREVIEWED = 60_000  # characters of a document
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """target, most: tokens of a passage, None for the settings of the system. language: "" to recognise it in each document."""
+
+    target: int | None = None
+    most: int | None = None
+    language: str = ""
+
+
+BY_THE_SYSTEM = Cutting()
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A document in other passages. before: how many it has now in what is shown; is_whole: whether that is all of it."""
+
+    document: Document
+    drafts: list[ChunkDraft]
+    before: int
+    is_whole: bool
+
+
+def largest_passage() -> int:
+    """Tokens that the embedder sees of a passage, or the setting of the system where somebody wanted more."""
+    return max(engine().embedder.max_tokens, settings.CHUNK_MAX_TOKENS)
+
+
+def checked_cutting(cutting: Cutting) -> Cutting:
+    """Raises InvalidInput (outside of the bounds, the most below the target, no such language)."""
+    if cutting.language and cutting.language not in Language.values:
+        raise InvalidInput(_("There is no such language."))
+    if cutting.target is None and cutting.most is None:
+        return cutting
+    sizes, largest = sizes_of(cutting.target, cutting.most), largest_passage()
+    if not (FEWEST <= sizes.target <= largest and FEWEST_MOST <= sizes.most <= largest):
+        raise InvalidInput(
+            _("A passage should have %(fewest)s to %(largest)s tokens, and may have %(fewest_most)s to %(largest)s.")
+            % {"fewest": FEWEST, "fewest_most": FEWEST_MOST, "largest": largest}
+        )
+    if sizes.most < sizes.target:
+        raise InvalidInput(
+            _("A passage may have at most %(most)s tokens; it should not have more than that: %(target)s.")
+            % {"most": sizes.most, "target": sizes.target}
+        )
+    return cutting
+
+
+@transaction.atomic
+def change_cutting(by: Principal, base_id: UUID, cutting: Cutting) -> KnowledgeBase:
+    """Store how the documents of a base are cut. They are cut again in the background, and answer as before until then.
+
+    Raises NotFound, InvalidInput.
+    """
+    base = get_governed(KnowledgeBase, by, pk=base_id)
+    put_cutting(base, checked_cutting(cutting))
+    base.save(update_fields=["chunk_tokens", "chunk_max_tokens", "language"])
+    record(by, Action.KNOWLEDGE_BASE_CHANGED, base, detail=cutting_of(base))
+    cut_on_commit(base.pk)
+    return base
+
+
+def put_cutting(base: KnowledgeBase, cutting: Cutting) -> None:
+    """Set what was checked on a row, which is not saved."""
+    base.chunk_tokens, base.chunk_max_tokens, base.language = cutting.target, cutting.most, cutting.language
+
+
+def cutting_of(base: KnowledgeBase) -> dict[str, int | str | None]:
+    """What a base says of it, for the audit log."""
+    return {"chunk_tokens": base.chunk_tokens, "chunk_max_tokens": base.chunk_max_tokens, "language": base.language}
+
+
+def preview_cutting(by: Principal, base_id: UUID, cutting: Cutting, *, document_id: UUID) -> Preview:
+    """The passages that a document would have: of its first PREVIEWED characters. Recorded as opened; nothing is stored.
+
+    Raises NotFound (also of a document that this person manages and may not read), InvalidInput.
+    """
+    base = get_governed(KnowledgeBase, by, pk=base_id)
+    document = get_visible(Document, by, pk=document_id, knowledge_base_id=base.pk)
+    if document.current_version is None:
+        raise InvalidInput(_("“%(title)s” has no text yet.") % {"title": document.title})
+    put_cutting(base, checked_cutting(cutting))
+    parsed = load_parsed(document.current_version)
+    shown = _beginning(parsed)
+    drafts = cut(shown, base)
+    now = Chunk.objects.visible_to(by).filter(version=document.current_version, is_retired=False)
+    record(by, Action.DOCUMENT_OPENED, document, detail={"version": document.current_version.number})
+    return Preview(
+        document, drafts, now.filter(start__lt=len(shown.text)).count(), len(shown.blocks) == len(parsed.blocks)
+    )
+
+
+def _beginning(parsed: ParsedDocument) -> ParsedDocument:
+    length, blocks = 0, list[Block]()
+    for block in parsed.blocks:
+        length += len(block.text) + len(SEPARATOR)
+        if blocks and length > PREVIEWED:
+            break
+        blocks.append(block)
+    return replace(parsed, blocks=tuple(blocks))

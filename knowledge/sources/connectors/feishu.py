@@ -1,0 +1,239 @@
+"""A wiki space of Feishu or Lark, by its open API."""
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from pydantic import field_validator
+
+from knowledge.sources import base
+from knowledge.sources.answers import dug, listed
+from knowledge.sources.base import Access, Content, Item, Missed, Reading, Unreadable, asked
+from knowledge.sources.feishu_api import PAGE, Feishu, Refused
+from knowledge.sources.files import Choice
+from knowledge.sources.http import plausible, require_safe, site_of
+from knowledge.sources.readers import Readers, checked_pairs, group_here, usernames_with
+from knowledge.sources.rules import prefixes_of
+from knowledge.sources.wiki_pages import name_of
+
+_READING = {"view", "edit", "full_access"}
+_IDS = {"openid": "open_id", "userid": "user_id", "unionid": "union_id"}  # of members, as people are looked up by them
+
+
+class FeishuSettings(base.Settings):
+    url: str = asked(_("address of the API"), _("Lark: https://open.larksuite.com."), default="https://open.feishu.cn")
+    app_id: str = asked(_("application"), _("Its App ID, like cli_…."), pattern=r"^[A-Za-z0-9_-]{1,100}$")
+    space: str = asked(
+        _("wiki space"), _("Its ID: the number in the address of its settings."), pattern=r"^[0-9]{1,30}$"
+    )
+    site: str = asked(
+        _("address of the company"), _("Like https://company.feishu.cn. Empty: pages are not linked."), default=""
+    )
+    groups: list[str] = asked(
+        _("groups"),
+        _(
+            "One a line, like od-4e6ac4d14bcd = Engineering: a department or chat there, by its ID, and a group here. "
+            "Nothing behind the sign: nobody."
+        ),
+        default=[],
+    )
+
+    @field_validator("url")
+    @classmethod
+    def _is_address(cls, url: str) -> str:
+        return plausible(url).rstrip("/")
+
+    @field_validator("site")
+    @classmethod
+    def _is_site(cls, site: str) -> str:
+        return plausible(site).rstrip("/") if site else ""
+
+    @field_validator("groups")
+    @classmethod
+    def _are_pairs(cls, groups: list[str]) -> list[str]:
+        return checked_pairs(groups)
+
+    @property
+    def address(self) -> str:
+        return f"{site_of(self.url)} {self.app_id}"
+
+
+@dataclass(frozen=True)
+class _Node:
+    """name: as a folder. above: tokens of the nodes that it lies below, from the top. folders: their names. file: its name as a
+    document; "" for what is not read.
+    """
+
+    token: str
+    name: str
+    above: tuple[str, ...]
+    folders: tuple[str, ...]
+    file: str
+    said: Mapping[str, Any]
+
+
+class FeishuConnector(base.Connector):
+    """Pages are known by their node tokens, which a move within the space keeps, and change with the time of their last edit.
+
+    Documents (docx) and uploaded files are read; shortcuts belong where they lead to. A locked page, which does not inherit, lies in a
+    folder of its own with what is below it.
+    """
+
+    label = _("Feishu or Lark wiki")
+    about = _("The documents and files of a wiki space of Feishu or Lark, with who may see them.")
+    noun = _("wiki page")
+    secret_label = _("App secret")
+    takes_rights = True
+    wants = FeishuSettings
+
+    def __init__(self, settings: FeishuSettings, reading: Reading) -> None:
+        require_safe(settings.url, has_secret=bool(reading.secret))
+        self._settings, self._choice = settings, Choice()
+        self._api = Feishu(url=settings.url, app_id=settings.app_id, secret=reading.secret, pace=reading.pace)
+        self._nodes: list[_Node] | None = None
+        self._locked: set[str] = set()
+        self._problems: dict[str, Missed] = {}
+
+    def rights(self) -> list[Access]:
+        """The members of the space, and of each locked page those that it is shared with: nothing is inherited there."""
+        nodes = self._read()
+        needed = {token for node in nodes if node.file for token in (*node.above, node.token)}
+        found = {"": self._readers(self._api.pages(f"wiki/v2/spaces/{self._settings.space}/members", "members"))}
+        for node in nodes:
+            if node.token in needed and self._is_locked(node):
+                self._locked.add(node.token)
+                found[prefixes_of([*node.folders, node.name])[-1]] = self._readers(self._shared_with(node))
+        return [Access(prefix, readers.users, readers.groups) for prefix, readers in found.items()]
+
+    def listing(self) -> Iterator[Item | Missed]:
+        nodes = self._read()
+        yield from self._problems.values()
+        for node in nodes:
+            if node.file:
+                yield self._item(node)
+
+    def fetch(self, item: Item) -> Content:
+        token = quote(str(item.memory.get("token", "")), safe="")
+        if item.memory.get("type") == "docx":
+            said = self._api.ask("docs/v1/content", doc_token=token, doc_type="docx", content_type="markdown")
+            text = str(said.get("content") or "").strip() or f"# {item.title}"
+            return Content(f"{text}\n".encode())
+        answer = self._api.download(f"drive/v1/files/{token}/download")
+        if answer.status != 200:
+            raise Unreadable(gettext("%(path)s cannot be downloaded.") % {"path": item.path})
+        return Content(answer.body)
+
+    def close(self) -> None:
+        self._api.close()
+
+    def _read(self) -> list[_Node]:
+        """All nodes of the space, those above first."""
+        if self._nodes is None:
+            self._nodes = list(self._walked())
+        return self._nodes
+
+    def _walked(self) -> Iterator[_Node]:
+        path = f"wiki/v2/spaces/{self._settings.space}/nodes"
+        entered, waiting = set[str](), deque([_Node("", "", (), (), "", {})])
+        while waiting:
+            parent = waiting.popleft()
+            below = {"parent_node_token": parent.token} if parent.token else {}
+            nodes = [each for each in self._api.pages(path, "items", **below) if each.get("node_type") != "shortcut"]
+            names = Counter(self._name(each).casefold() for each in nodes)
+            above = (*parent.above, parent.token) if parent.token else ()
+            folders = (*parent.folders, parent.name) if parent.token else ()
+            for said in nodes:
+                token, name = str(said.get("node_token") or ""), self._name(said)
+                if names[name.casefold()] > 1:  # what is said of one folder is not said of another of the same name
+                    name = f"{name} ({token[-6:]})"
+                if token and token not in entered:
+                    entered.add(token)
+                    node = _Node(token, name, above, folders, self._file(said, name), said)
+                    yield node
+                    waiting.extend([node] if said.get("has_child") else [])
+
+    def _name(self, said: Mapping[str, Any]) -> str:
+        """As a folder, of which a rule may speak: report.pdf → report (pdf)."""
+        path = PurePosixPath(name_of(said.get("title")))
+        return f"{path.stem} ({path.suffix[1:]})" if self._choice.takes(f"x{path.suffix}") else path.name
+
+    def _file(self, said: Mapping[str, Any], name: str) -> str:
+        if said.get("obj_type") == "docx":
+            return f"{name}.md"
+        path = PurePosixPath(str(said.get("title")).replace("/", "-"))
+        is_read = said.get("obj_type") == "file" and self._choice.takes(f"x{path.suffix}")
+        return f"{name_of(path.stem)}{path.suffix}" if is_read else ""
+
+    def _item(self, node: _Node) -> Item:
+        edited = str(node.said.get("obj_edit_time") or "")
+        own = [node.name] if node.token in self._locked else []
+        return Item(
+            id=node.token,
+            path="/".join([*node.folders, *own, node.file]),
+            version=edited,
+            title=str(node.said.get("title") or ""),
+            url=f"{self._settings.site}/wiki/{quote(node.token)}" if self._settings.site else "",
+            modified_at=datetime.fromtimestamp(int(edited), UTC) if edited.isdecimal() and len(edited) < 11 else None,
+            memory={"token": str(node.said.get("obj_token") or ""), "type": str(node.said.get("obj_type") or "")},
+        )
+
+    def _is_locked(self, node: _Node) -> bool:
+        """Raises Unreadable where that is not told."""
+        said = self._api.ask(f"drive/v2/permissions/{quote(node.token, safe='')}/public", type="wiki")
+        found = dug(said, "permission_public", "lock_switch")
+        if not isinstance(found, bool):
+            raise Unreadable(gettext("Feishu does not say whether “%(name)s” is locked.") % {"name": node.name})
+        return found
+
+    def _shared_with(self, node: _Node) -> list[dict[str, Any]]:
+        """Those with whom a page and what is below it is shared."""
+        said = self._api.ask(f"drive/v1/permissions/{quote(node.token, safe='')}/members", type="wiki")
+        return [
+            each
+            for each in listed(said, "items")
+            if each.get("perm") in _READING and each.get("perm_type", "container") == "container"
+        ]
+
+    def _readers(self, members: Iterable[Mapping[str, Any]]) -> Readers:
+        """People by their e-mail addresses; departments and chats by what the settings say of them."""
+        addresses, groups, ids = set[str](), set[str](), dict[str, set[str]]()
+        for member in members:
+            kind, member_id = str(member.get("member_type") or ""), str(member.get("member_id") or "")
+            if kind == "email":
+                addresses.add(member_id)
+            elif kind in _IDS:
+                ids.setdefault(_IDS[kind], set()).update([member_id] if member.get("type", "user") == "user" else [])
+            elif here := group_here(self._settings.groups, member_id):
+                groups.add(here)
+            elif here is None and kind != "appid":
+                self._problems[member_id] = _untold(kind, member_id)
+        for kind, wanted in ids.items():
+            addresses |= self._addresses(kind, sorted(wanted))
+        return Readers(usernames_with(addresses), frozenset(groups))
+
+    def _addresses(self, kind: str, ids: list[str]) -> set[str]:
+        """The e-mail addresses of people, that of the company first; nobody's where the application may not look them up."""
+        found = set[str]()
+        for start in range(0, len(ids), PAGE):
+            part = ids[start : start + PAGE]
+            try:
+                said = self._api.ask("contact/v3/users/batch", user_ids=part, user_id_type=kind)
+            except Refused as error:
+                self._problems[kind] = Missed(f"people:{kind}", str(error), is_branch=True)
+                return found
+            found |= {str(each.get("enterprise_email") or each.get("email") or "") for each in listed(said, "items")}
+        return found
+
+
+def _untold(kind: str, member_id: str) -> Missed:
+    why = gettext("Who belongs to “%(name)s” (%(kind)s) is not told: say in the settings what it is called here.")
+    return Missed(f"group:{member_id}", why % {"name": member_id, "kind": kind}, is_branch=True)
+
+
+base.connectors.add("feishu", FeishuConnector)

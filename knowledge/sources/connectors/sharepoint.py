@@ -1,0 +1,313 @@
+"""A document library of SharePoint, or somebody's OneDrive for work, by Microsoft Graph."""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from itertools import chain, count
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from pydantic import field_validator, model_validator
+
+from knowledge.sources import base
+from knowledge.sources.answers import dug, listed
+from knowledge.sources.base import Access, Content, Item, Missed, Passing, Reading, Unreadable, asked
+from knowledge.sources.connectors.folder import LEAVE_OUT
+from knowledge.sources.files import Choice, require_not_too_large
+from knowledge.sources.http import plausible, require_safe, site_of
+from knowledge.sources.microsoft_graph import Drive, DriveItem, Graph, NotThere, read_drive
+from knowledge.sources.readers import Readers, checked_pairs, group_here, username_with, usernames_with
+from knowledge.sources.rules import folder_path
+
+DEEPEST = 200  # folders below one another: a path has 400 characters
+_READING = {"read", "write", "owner"}  # roles that Graph's documentation names; of others nobody is sure
+
+
+class SharePointSettings(base.Settings):
+    tenant: str = asked(
+        _("tenant"), _("Its ID, or a name like company.onmicrosoft.com."), pattern=r"^[A-Za-z0-9.-]{1,255}$"
+    )
+    client_id: str = asked(
+        _("application"), _("The client ID of an app registration."), pattern=r"^[A-Za-z0-9-]{1,100}$"
+    )
+    site: str = asked(
+        _("site"), _("Its address, like https://company.sharepoint.com/sites/Handbook. Empty: a OneDrive."), default=""
+    )
+    library: str = asked(_("library"), _("Its name. Empty: the default one of the site."), default="")
+    user: str = asked(
+        _("OneDrive of"), _("Whose, by sign-in name, like lin@company.com, where there is no site."), default=""
+    )
+    folder: str = asked(_("folder in it"), _("Only what lies there, like Rules/2026."), default="")
+    leave_out: list[str] = asked(*LEAVE_OUT, default=[])
+    groups: list[str] = asked(
+        _("groups"),
+        _(
+            "One a line, like Handbook Members = Engineering: a group there, by its name in SharePoint or its e-mail "
+            "address, and here. Nothing behind the sign: nobody."
+        ),
+        default=[],
+    )
+    url: str = asked(
+        _("address of Graph"),
+        _("In China (21Vianet) https://microsoftgraph.chinacloudapi.cn."),
+        default="https://graph.microsoft.com",
+    )
+    login: str = asked(
+        _("address of the sign-in"),
+        _("In China (21Vianet) https://login.chinacloudapi.cn."),
+        default="https://login.microsoftonline.com",
+    )
+
+    @field_validator("url", "login")
+    @classmethod
+    def _is_address(cls, url: str) -> str:
+        return plausible(url).rstrip("/")
+
+    @field_validator("site")
+    @classmethod
+    def _is_site(cls, site: str) -> str:
+        return plausible(site).rstrip("/") if site else ""
+
+    @field_validator("groups")
+    @classmethod
+    def _are_pairs(cls, groups: list[str]) -> list[str]:
+        return checked_pairs(groups)
+
+    @model_validator(mode="after")
+    def _is_one_place(self) -> "SharePointSettings":
+        if bool(self.site) == bool(self.user):
+            raise ValueError(gettext("Give either the address of a site or whose OneDrive it is."))
+        return self
+
+    @property
+    def address(self) -> str:
+        return f"{site_of(self.login)} {self.tenant} {self.client_id} {site_of(self.url)}"
+
+
+class SharePointConnector(base.Connector):
+    """Files are known by their ids, which a move within the drive keeps, and change with their cTag or eTag.
+
+    A file with permissions of its own lies in a folder of its own: who may see it is said of that. Pages of the site are not read.
+    """
+
+    label = _("SharePoint or OneDrive")
+    about = _("The files of a document library of SharePoint, or of a OneDrive for work, with who may see them.")
+    noun = _("file")
+    secret_label = _("Client secret")
+    takes_rights = True
+    wants = SharePointSettings
+
+    def __init__(self, settings: SharePointSettings, reading: Reading) -> None:
+        for url in (settings.login, settings.url):
+            require_safe(url, has_secret=bool(reading.secret))
+        self._settings, self._choice, self._cache = settings, Choice(settings.leave_out), reading.cache
+        self._graph = Graph(
+            url=settings.url,
+            login=settings.login,
+            tenant=settings.tenant,
+            client_id=settings.client_id,
+            secret=reading.secret,
+            pace=reading.pace,
+        )
+        self._drive: Drive | None = None
+        self._drive_id, self._top = "", ""
+        self._apart: dict[str, str] = {}  # the folder of its own that a file lies in, by its id
+        self._problems: dict[str, Missed] = {}
+        self._members: dict[str, frozenset[str]] = {}
+        self._names: dict[str, str] = {}
+
+    def rights(self) -> list[Access]:
+        """Of the folder, and of each folder and file below it whom other people may read. Asked anew by each run: Graph tells of a
+        change of permissions only those who may change them, too.
+        """
+        drive = self._read(is_whole=True)
+        beside = {(each.parent, each.name.casefold()) for each in drive.items.values() if each.is_folder}
+        found = {"": self._readers(self._top)}
+        seen = {self._top}
+        for way in self._ways(drive):
+            prefixes = [""]
+            for item in way:
+                name = item.name if item.is_folder else _apart(item, beside)
+                prefix = folder_path(f"{prefixes[-1]}/{name}")
+                if item.id not in seen and (item.is_shared or not drive.is_hierarchical):
+                    readers = self._readers_now(item)
+                    if readers != next(found[each] for each in reversed(prefixes) if each in found):
+                        found[prefix] = readers
+                        if not item.is_folder:
+                            self._apart[item.id] = name
+                seen.add(item.id)
+                prefixes.append(prefix)
+        return [Access(prefix, readers.users, readers.groups) for prefix, readers in found.items()]
+
+    def listing(self) -> Iterator[Item | Missed]:
+        drive = self._drive or self._read(is_whole=False)
+        yield from self._problems.values()
+        for *above, file in self._ways(drive):
+            own = self._apart.get(file.id, "")
+            yield self._item(file, [*(each.name for each in above), *filter(None, [own]), file.name])
+
+    def fetch(self, item: Item) -> Content:
+        require_not_too_large(item.path, int(item.memory.get("size", 0)))
+        self._find()
+        gone = gettext("%(path)s is not there any more.") % {"path": item.path}
+        try:
+            said = self._graph.ask(f"drives/{self._drive_id}/items/{quote(item.id, safe='')}")
+        except NotThere as error:
+            raise Unreadable(gone) from error
+        address = said.get("@microsoft.graph.downloadUrl")
+        if not address:
+            raise Unreadable(gettext("Microsoft Graph gives no address to download %(path)s.") % {"path": item.path})
+        answer = self._graph.download(str(address))
+        if answer.status != 200:
+            raise Unreadable(gone)
+        return Content(answer.body)
+
+    def close(self) -> None:
+        self._graph.close()
+
+    def _read(self, *, is_whole: bool) -> Drive:
+        self._find()
+        self._drive = read_drive(self._graph, self._drive_id, cache=self._cache, is_whole=is_whole)
+        return self._drive
+
+    def _find(self) -> None:
+        """The drive and the folder in it. Raises Unreadable where there is none that this application may read."""
+        if self._drive_id:
+            return
+        wanted = self._settings
+        try:
+            drive_id = self._library() if wanted.site else self._graph.ask(f"users/{quote(wanted.user)}/drive")["id"]
+            below = f":/{quote(wanted.folder.strip('/'))}" if wanted.folder.strip("/") else ""
+            self._top = str(self._graph.ask(f"drives/{drive_id}/root{below}")["id"])
+        except (NotThere, LookupError) as error:
+            why = gettext("There is no such site, library, OneDrive or folder that this application may read.")
+            raise Unreadable(why) from error
+        self._drive_id = str(drive_id)
+
+    def _library(self) -> str:
+        """The id of the library's drive. Raises NotThere, LookupError."""
+        parts = urlsplit(self._settings.site)
+        path = quote(unquote(parts.path).strip("/"))
+        site = self._graph.ask(f"sites/{parts.netloc}:/{path}" if path else f"sites/{parts.netloc}")["id"]
+        if not self._settings.library:
+            return str(self._graph.ask(f"sites/{site}/drive")["id"])
+        drives = {str(each.get("name")).casefold(): each for each in self._graph.pages(f"sites/{site}/drives")}
+        return str(drives[self._settings.library.casefold()]["id"])
+
+    def _ways(self, drive: Drive) -> Iterator[list[DriveItem]]:
+        """For each document below the folder: what it lies in from there on, and itself."""
+        for item in drive.items.values():
+            if item.is_folder:
+                continue
+            way, above = [item], item.parent
+            while above != self._top and above in drive.items and len(way) < DEEPEST:
+                way.insert(0, drive.items[above])
+                above = drive.items[above].parent
+            if above == self._top and self._choice.takes("/".join(each.name for each in way)):
+                yield way
+
+    def _item(self, file: DriveItem, names: list[str]) -> Item:
+        return Item(
+            id=file.id,
+            path="/".join(names),
+            version=file.version,
+            url=file.url,
+            author=file.author,
+            modified_at=parse_datetime(file.modified_at),
+            memory={"size": file.size},
+        )
+
+    def _readers_now(self, item: DriveItem) -> Readers:
+        """Nobody for what is gone since it was listed."""
+        try:
+            return self._readers(item.id)
+        except NotThere:
+            return Readers()
+
+    def _readers(self, item_id: str) -> Readers:
+        """Whom its permissions let read, those from above included. A link for everybody who has it lets nobody in here."""
+        users, groups = set[str](), set[str]()
+        for said in self._graph.pages(f"drives/{self._drive_id}/items/{quote(item_id, safe='')}/permissions"):
+            for each in _identities(said):
+                group = each.get("siteGroup") or each.get("group")
+                if isinstance(group, dict):
+                    names = [group.get("email"), *([group.get("displayName")] if each.get("siteGroup") else [])]
+                    here = group_here(self._settings.groups, *names)
+                    groups |= {here} if here else set()
+                    users |= self._people_of(each) if here is None else set()
+                else:
+                    users |= {name} if (name := self._called_here(each)) else set()
+        return Readers(frozenset(users), frozenset(groups))
+
+    def _people_of(self, identity: Mapping[str, Any]) -> frozenset[str]:
+        """The people of a group, by their e-mail addresses. SharePoint does not tell programs who is in a group of its own."""
+        name = str(dug(identity, "siteGroup", "displayName") or dug(identity, "group", "displayName") or "")
+        group_id = "" if identity.get("siteGroup") else str(dug(identity, "group", "id") or "")
+        if not group_id:
+            self._problems[name] = _untold(name)
+            return frozenset()
+        if group_id not in self._members:
+            path = f"groups/{quote(group_id, safe='')}/transitiveMembers/microsoft.graph.user?$select=id,mail"
+            try:
+                addresses = [str(each.get("mail") or "") for each in self._graph.pages(path)]
+            except Passing:
+                raise
+            except Unreadable:
+                self._problems[name] = _untold(name)
+                addresses = []
+            self._members[group_id] = usernames_with(addresses)
+        return self._members[group_id]
+
+    def _called_here(self, identity: Mapping[str, Any]) -> str:
+        """By the e-mail address, which is looked up where it is not told; "" for whom it does not tell apart here."""
+        address = str(dug(identity, "user", "email") or dug(identity, "siteUser", "email") or "")
+        user_id = str(dug(identity, "user", "id") or "")
+        key = address or user_id
+        if key not in self._names:
+            self._names[key] = username_with(address or self._address_of(user_id))
+        return self._names[key]
+
+    def _address_of(self, user_id: str) -> str:
+        """ "" for somebody who left, and where this application may look up nobody."""
+        if not user_id:
+            return ""
+        try:
+            return str(self._graph.ask(f"users/{quote(user_id, safe='')}?$select=mail").get("mail") or "")
+        except Passing:
+            raise
+        except Unreadable:
+            return ""
+
+
+def _identities(permission: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Whom a permission names that lets read today; nobody for a link that is good for whoever has it."""
+    roles, ends = permission.get("roles"), parse_datetime(str(permission.get("expirationDateTime") or ""))
+    has_ended = ends is not None and ends.year > 1 and ends.astimezone(UTC) <= datetime.now(UTC)
+    if has_ended or not isinstance(roles, list) or not _READING.intersection(map(str, roles)):
+        return []
+    if "link" not in permission:
+        found = permission.get("grantedToV2")
+        return [found] if isinstance(found, dict) else []
+    return listed(permission, "grantedToIdentitiesV2") if dug(permission, "link", "scope") == "users" else []
+
+
+def _apart(file: DriveItem, beside: set[tuple[str, str]]) -> str:
+    """The folder of its own for a file with permissions of its own: salaries.xlsx → salaries (xlsx), since no rule names a file.
+
+    beside: folders that are there, by parent and name in lower case.
+    """
+    path = PurePosixPath(file.name)
+    name = f"{path.stem} ({path.suffix.removeprefix('.')})"
+    names = chain([name], (f"{name} {number}" for number in count(2)))
+    return next(each for each in names if (file.parent, each.casefold()) not in beside)
+
+
+def _untold(name: str) -> Missed:
+    why = gettext("Who is in the group “%(name)s” is not told: say in the settings what it is called here.")
+    return Missed(f"group:{name}", why % {"name": name}, is_branch=True)
+
+
+base.connectors.add("sharepoint", SharePointConnector)

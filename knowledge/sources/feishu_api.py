@@ -1,0 +1,95 @@
+"""The open API of Feishu and Lark as a custom application calls it: with a token of the tenant, page by page.
+
+Errors are told by a `code` in the body, whatever the HTTP status. open.feishu.cn/document: tenant_access_token_internal, frequency limits.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from django.utils.translation import gettext as _
+
+from knowledge.sources.answers import dug, listed, read_json
+from knowledge.sources.base import Passing, Unreadable
+from knowledge.sources.http import LONGEST_WAIT_S, Answer, Client
+
+TRIES = 4  # of a call that comes too often
+TOO_OFTEN = 99991400
+PAGE = 50  # objects of one answer: the most that it gives
+LEEWAY_S = 300  # before a token ends
+_EXPLAINED = {400, 401, 403, 404, 429, 500}
+
+
+class Refused(Unreadable):
+    """The API answers with an error of its own."""
+
+
+class Feishu:
+    """url: the root of the API, without a slash at the end."""
+
+    def __init__(self, *, url: str, app_id: str, secret: str, pace: Callable[[], None]) -> None:
+        self._url, self._app_id, self._secret = f"{url}/open-apis", app_id, secret
+        self._token, self._token_ends = "", 0.0
+        self._client = Client(url, sign=self._signed, pace=pace, follows_elsewhere=False, answers=_EXPLAINED)
+        self._sign_in = Client(url, pace=pace, follows_elsewhere=False, answers=_EXPLAINED)
+
+    def ask(self, path: str, **query: Any) -> dict[str, Any]:
+        """The `data` of an answer. Raises Refused, Passing, Unreadable."""
+        url = f"{self._url}/{path}?{urlencode(query, doseq=True)}"
+        said = self._answered(lambda: self._client.get(url))
+        data = said.get("data")
+        return data if isinstance(data, dict) else {}
+
+    def pages(self, path: str, name: str, **query: Any) -> Iterator[dict[str, Any]]:
+        """The objects of a list that is called `name`. A page may be empty, and others follow. Raises as `ask`."""
+        token: Any = ""
+        while True:
+            said = self.ask(path, page_size=PAGE, **query, **({"page_token": token} if token else {}))
+            yield from listed(said, name)
+            before, token = token, said.get("page_token")
+            if not said.get("has_more") or not token or token == before:
+                return
+
+    def download(self, path: str) -> Answer:
+        return self._client.get(f"{self._url}/{path}")
+
+    def close(self) -> None:
+        self._client.close()
+        self._sign_in.close()
+
+    def _answered(self, call: Callable[[], Answer]) -> dict[str, Any]:
+        """Raises Refused for an error, Passing where calls come too often for long."""
+        for _attempt in range(TRIES):
+            answer = call()
+            said = read_json(answer)
+            code = dug(said, "code")
+            if not isinstance(said, dict) or not isinstance(code, int):
+                raise Unreadable(_("%(url)s does not answer as Feishu does.") % {"url": self._url})
+            if code == 0:
+                return said
+            if code != TOO_OFTEN:
+                why = _("Feishu refuses: %(why)s (%(code)s).")
+                raise Refused(why % {"why": str(said.get("msg") or "")[:200], "code": code})
+            _wait(answer)
+        raise Passing(_("Feishu is called too often: set fewer requests a minute."))
+
+    def _signed(self, _method: str, _url: str) -> Mapping[str, str]:
+        if time.monotonic() > self._token_ends:
+            url = f"{self._url}/auth/v3/tenant_access_token/internal"
+            body = json.dumps({"app_id": self._app_id, "app_secret": self._secret}).encode()
+            headers = {"Content-Type": "application/json; charset=utf-8"}
+            said = self._answered(lambda: self._sign_in.request("POST", url, headers=headers, body=body))
+            self._token, seconds = str(said.get("tenant_access_token") or ""), said.get("expire")
+            self._token_ends = time.monotonic() + (seconds if isinstance(seconds, int) else 0) - LEEWAY_S
+        return {"Authorization": f"Bearer {self._token}"}
+
+
+def _wait(answer: Answer) -> None:
+    """As long as the answer says. Raises Passing for what is too long."""
+    text = answer.headers.get("x-ogw-ratelimit-reset", "1")
+    seconds = int(text) if text.isdecimal() else LONGEST_WAIT_S + 1
+    if seconds > LONGEST_WAIT_S:
+        raise Passing(_("Feishu is called too often: set fewer requests a minute."))
+    time.sleep(seconds)

@@ -1,0 +1,202 @@
+"""Microsoft Graph v1.0 as an application reads it: signed in by client credentials, page by page, and a drive by its changes.
+
+learn.microsoft.com/graph: auth-v2-service, driveitem-delta, throttling.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from django.utils.translation import gettext as _
+
+from knowledge.sources.answers import dug, listed, read_json
+from knowledge.sources.base import Passing, Unreadable
+from knowledge.sources.files import cache_folder
+from knowledge.sources.http import Answer, Client, origin_of, shown
+
+LEEWAY_S = 300  # before a token ends
+HIERARCHICAL = "hierarchicalsharing"
+KEPT_FORMAT = 1  # of the file beside the source; another one is read anew
+
+
+class NotThere(Unreadable):
+    """Graph knows nothing at this address, or no longer what it answered before."""
+
+
+class Graph:
+    """url, login: the roots of Graph and of its sign-in, without a slash at the end."""
+
+    def __init__(
+        self, *, url: str, login: str, tenant: str, client_id: str, secret: str, pace: Callable[[], None]
+    ) -> None:
+        self._url, self._secret = url, secret
+        self._token_url = f"{login}/{tenant}/oauth2/v2.0/token"
+        self._client_id, self._token, self._token_ends = client_id, "", 0.0
+        self._client = Client(url, sign=self._signed, pace=pace, follows_elsewhere=False)
+        self._sign_in = Client(login, pace=pace, follows_elsewhere=False)
+
+    def ask(self, path: str) -> dict[str, Any]:
+        """path: below the version, or the whole address that an answer named. Raises NotThere, Unreadable."""
+        return self.answered(path)[0]
+
+    def answered(self, path: str, *, prefer: str = "") -> tuple[dict[str, Any], str]:
+        """The answer, and which preferences were applied to it. Raises as `ask`."""
+        url = path if "://" in path else f"{self._url}/v1.0/{path}"
+        if origin_of(url) != origin_of(self._url):
+            raise Unreadable(_("%(url)s names another server.") % {"url": shown(self._url)})
+        answer = self._client.get(url, headers={"Prefer": prefer} if prefer else {})
+        if answer.status in {404, 410}:
+            raise NotThere(_("%(url)s is not there.") % {"url": shown(url)})
+        said = read_json(answer)
+        if not isinstance(said, dict):
+            raise Unreadable(_("%(url)s does not answer as Microsoft Graph does.") % {"url": shown(url)})
+        return said, answer.headers.get("Preference-Applied", "")
+
+    def pages(self, path: str) -> Iterator[dict[str, Any]]:
+        """The objects of a list, page by page."""
+        while path:
+            said = self.ask(path)
+            yield from listed(said, "value")
+            following = str(said.get("@odata.nextLink") or "")
+            path = following if following != path else ""
+
+    def download(self, url: str) -> Answer:
+        """What lies at an address of `@microsoft.graph.downloadUrl`, which needs no sign-in and gets none."""
+        return self._client.get(url)
+
+    def close(self) -> None:
+        self._client.close()
+        self._sign_in.close()
+
+    def _signed(self, _method: str, _url: str) -> Mapping[str, str]:
+        if time.monotonic() > self._token_ends:
+            self._take_token()
+        return {"Authorization": f"Bearer {self._token}"}
+
+    def _take_token(self) -> None:
+        given = {
+            "client_id": self._client_id,
+            "client_secret": self._secret,
+            "scope": f"{self._url}/.default",
+            "grant_type": "client_credentials",
+        }
+        headers = {"Content-Type": "application/x-www-form-urlencoded"}
+        try:
+            answer = self._sign_in.request("POST", self._token_url, headers=headers, body=urlencode(given).encode())
+            said = read_json(answer)
+        except Passing:
+            raise
+        except Unreadable:
+            said = None
+        token, seconds = dug(said, "access_token"), dug(said, "expires_in")
+        if not token:
+            why = _("%(url)s does not know this tenant, application and secret.")
+            raise Unreadable(why % {"url": shown(self._token_url)})
+        self._token = str(token)
+        self._token_ends = time.monotonic() + (int(seconds) if str(seconds).isdecimal() else 0) - LEEWAY_S
+
+
+@dataclass(frozen=True)
+class DriveItem:
+    """parent: id of what it lies in. version: changes with its content. modified_at: as Graph writes times. is_shared: whether it was
+    told with a `shared` facet, be it an empty one.
+    """
+
+    id: str
+    parent: str
+    name: str
+    is_folder: bool
+    version: str
+    size: int
+    url: str
+    author: str
+    modified_at: str
+    is_shared: bool
+
+
+@dataclass(frozen=True)
+class Drive:
+    """All that lies in a drive, by id. link: tells what changed since. is_hierarchical: whether only what has permissions of its own
+    is told with a `shared` facet.
+    """
+
+    items: Mapping[str, DriveItem]
+    link: str
+    is_hierarchical: bool
+
+
+def read_drive(graph: Graph, drive_id: str, *, cache: str, is_whole: bool) -> Drive:
+    """A drive as it is now. cache: as Reading has it. is_whole: from the start; else what changed since it was read last.
+
+    Raises Unreadable.
+    """
+    kept = cache_folder(cache) / "drive.json"
+    before = None if is_whole else _kept(kept, drive_id)
+    try:
+        drive = _changed(graph, drive_id, before)
+    except NotThere:
+        if before is None:
+            raise
+        drive = _changed(graph, drive_id, None)  # it does not remember so long ago
+    _keep(kept, drive_id, drive)
+    return drive
+
+
+def _changed(graph: Graph, drive_id: str, before: Drive | None) -> Drive:
+    items = dict(before.items) if before else {}
+    path, is_hierarchical = before.link if before else f"drives/{drive_id}/root/delta", True
+    while True:
+        said, applied = graph.answered(path, prefer=HIERARCHICAL)
+        is_hierarchical = is_hierarchical and HIERARCHICAL in applied
+        for each in listed(said, "value"):
+            _take(items, each)
+        following = str(said.get("@odata.nextLink") or "")
+        if not following:
+            return Drive(items, str(said.get("@odata.deltaLink") or ""), is_hierarchical)
+        if following == path:
+            raise Unreadable(_("Microsoft Graph names the same page of changes again."))
+        path = following
+
+
+def _take(items: dict[str, DriveItem], said: dict[str, Any]) -> None:
+    """The last of several mentions counts."""
+    name = str(said.get("id") or "")
+    if "deleted" in said:
+        items.pop(name, None)
+    elif name and said.get("name"):
+        items[name] = DriveItem(
+            id=name,
+            parent="" if "root" in said else str(dug(said, "parentReference", "id") or ""),
+            name=str(said["name"]),
+            is_folder="file" not in said,
+            version=str(said.get("cTag") or said.get("eTag") or said.get("lastModifiedDateTime") or "")[:200],
+            size=int(said["size"]) if isinstance(said.get("size"), int) else 0,
+            url=str(said.get("webUrl") or ""),
+            author=str(dug(said, "lastModifiedBy", "user", "displayName") or ""),
+            modified_at=str(said.get("lastModifiedDateTime") or ""),
+            is_shared="shared" in said,
+        )
+
+
+def _kept(file: Path, drive_id: str) -> Drive | None:
+    """What was kept of this drive; None for anything else."""
+    with suppress(OSError, ValueError, TypeError, KeyError):
+        said = json.loads(file.read_text())
+        if (said["format"], said["drive"]) == (KEPT_FORMAT, drive_id) and said["link"]:
+            items = (DriveItem(**each) for each in said["items"])
+            return Drive({each.id: each for each in items}, said["link"], is_hierarchical=False)
+    return None
+
+
+def _keep(file: Path, drive_id: str, drive: Drive) -> None:
+    """As a whole or not at all: another run may read it."""
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    said = {"format": KEPT_FORMAT, "drive": drive_id, "link": drive.link}
+    new = file.with_suffix(".new")
+    new.write_text(json.dumps({**said, "items": [asdict(each) for each in drive.items.values()]}))
+    new.replace(file)

@@ -1,0 +1,258 @@
+"""A base's own sizes of passages and language: documents are cut again while the old passages answer, and old citations still open."""
+
+from itertools import count
+from uuid import UUID
+
+import pytest
+from django.conf import LazySettings
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from audit.actions import Action
+from audit.models import Entry
+from authz.permissions import Right
+from authz.principal import Principal
+from copilot_site.lib.errors import InvalidInput, NotFound
+from knowledge.document_text import open_source
+from knowledge.ingestion import indexing, recutting
+from knowledge.ingestion.lease import claim_read
+from knowledge.ingestion.pipeline import ingest
+from knowledge.ingestion.recutting import cut_base, recut, versions_to_cut
+from knowledge.models import Chunk, ChunkIndex, ChunkTokens, Document, KnowledgeBase, TermFrequency
+from knowledge.retrieval.search import search
+from knowledge.selectors import passages_of
+from knowledge.services.passages import Cutting, change_cutting, preview_cutting
+from knowledge.services.reindex import begin_indexing
+from knowledge.tasks import cut_passages
+from tests.factories import allow, make_base, make_document, make_user
+
+pytestmark = pytest.mark.django_db
+TEXT = "# Rules\n\nLeave is thirty days a year.\n\n" + "\n\n".join(
+    f"Rule {n} says that rooms close at {n}." for n in range(60)
+)
+SMALL = Cutting(60, 90)
+
+
+class Shelf:
+    """A base with one document; its keeper manages and reads it, its reader reads it, its governor manages it and reads nothing."""
+
+    def __init__(self) -> None:
+        self.base = make_base("Rules")
+        self.keeper, self.reader, self.governor = (make_user(name) for name in ("k", "r", "g"))
+        User.objects.filter(username__in=("k", "r", "g")).update(is_staff=True)
+        allow(self.keeper, self.base, Right.VIEW, Right.MANAGE)
+        allow(self.reader, self.base)
+        allow(self.governor, self.base, Right.MANAGE)
+        self.document = make_document(self.base, "rules.md", TEXT, ingested=True)
+
+    def cut_as(self, cutting: Cutting) -> None:
+        change_cutting(Principal.of(self.keeper), self.base.pk, cutting)
+
+    def passages(self) -> list[UUID]:
+        document = Document.unscoped.get(pk=self.document.pk)
+        return [passage.chunk_id for passage in passages_of(Principal.of(self.reader), document)]
+
+    def found(self) -> set[UUID]:
+        return {hit.passage.chunk_id for hit in search(Principal.of(self.reader), "How many days is leave?").hits}
+
+    def indexed(self) -> set[UUID]:
+        return set(ChunkIndex.unscoped.filter(document=self.document, live=True).values_list("chunk_id", flat=True))
+
+
+@pytest.fixture
+def shelf() -> Shelf:
+    return Shelf()
+
+
+def page(person: User, base: KnowledgeBase, **sent: object) -> tuple[int, str]:
+    client = Client()
+    client.force_login(person)
+    address = reverse("passages-of-base", args=[base.pk])
+    answer = client.post(address, sent) if sent else client.get(address)
+    return answer.status_code, answer.content.decode()
+
+
+def test_the_old_passages_answer_until_the_new_ones_are_in(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = shelf.passages()
+    shelf.cut_as(SMALL)
+    seen: list[bool] = []
+    write = indexing.write_placed
+
+    def looked(*args: object) -> None:
+        seen.append(shelf.passages() == before and shelf.found() <= set(before) and bool(shelf.found()))
+        write(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(recutting, "write_placed", looked)
+    shelf.base.refresh_from_db()
+    assert [version.document_id for version in versions_to_cut(shelf.base)] == [shelf.document.pk]
+    assert cut_base(shelf.base.pk) is False
+    assert seen
+    assert all(seen)
+    after = shelf.passages()
+    assert len(after) > len(before)
+    assert shelf.indexed() == set(after)
+    assert shelf.found() <= set(after)
+    lengths = Chunk.unscoped.filter(document=shelf.document, is_retired=False).values_list("length_tokens", flat=True)
+    assert max(lengths) <= 90
+
+
+def test_a_citation_of_a_passage_that_was_cut_otherwise_still_opens(shelf: Shelf) -> None:
+    reader, before = Principal.of(shelf.reader), shelf.passages()
+    cited = Chunk.unscoped.get(id=before[0])
+    shelf.cut_as(SMALL)
+    cut_base(shelf.base.pk)
+    assert cited.id not in shelf.passages()
+    opened = open_source(reader, shelf.base.pk, cited.id, None)
+    assert "thirty days" in opened.body
+    assert not opened.is_outdated
+    with pytest.raises(NotFound):
+        open_source(Principal.of(make_user()), shelf.base.pk, cited.id, None)
+
+
+def test_going_back_gives_the_passages_their_ids_again(shelf: Shelf) -> None:
+    before = shelf.passages()
+    shelf.cut_as(SMALL)
+    cut_base(shelf.base.pk)
+    frequencies = dict(TermFrequency.unscoped.filter(chunks__gt=0).values_list("term_id", "chunks"))
+    shelf.cut_as(Cutting())
+    cut_base(shelf.base.pk)
+    assert shelf.passages() == before
+    assert shelf.indexed() == set(before)
+    tokens = set(
+        ChunkTokens.unscoped.filter(version=shelf.document.current_version_id).values_list("chunk_id", flat=True)
+    )
+    assert tokens == set(before)
+    once = dict(TermFrequency.unscoped.filter(chunks__gt=0).values_list("term_id", "chunks"))
+    assert once.keys() == frequencies.keys()
+    assert sum(once.values()) < sum(frequencies.values())
+    shelf.base.refresh_from_db()
+    assert not versions_to_cut(shelf.base).exists()
+
+
+def test_whoever_begins_to_index_it_again_overtakes_the_cutting(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a lease the cutting would put its passages beside those of the later work."""
+    shelf.cut_as(SMALL)
+    version_id = shelf.document.current_version_id
+    assert version_id is not None
+    monkeypatch.setattr(indexing, "BATCH", 4)
+    write, turns = indexing.write_placed, count()
+
+    def overtaken(*args: object) -> None:
+        write(*args)  # type: ignore[arg-type]
+        (begin_indexing, ingest)[next(turns)](version_id)
+
+    monkeypatch.setattr(recutting, "write_placed", overtaken)
+    before = Chunk.unscoped.filter(document=shelf.document).count()
+    assert recut(version_id) is False
+    assert not shelf.indexed()
+    ingest(version_id)
+    assert Chunk.unscoped.filter(document=shelf.document).count() == before
+    assert shelf.indexed() == set(shelf.passages())
+    assert set(ChunkIndex.unscoped.filter(document=shelf.document).values_list("live", flat=True)) == {True}
+
+
+def test_one_version_is_cut_by_one_worker_at_a_time(shelf: Shelf) -> None:
+    shelf.cut_as(SMALL)
+    version_id = shelf.document.current_version_id
+    assert version_id is not None
+    held = claim_read(version_id)
+    assert held is not None
+    assert recut(version_id) is False
+    assert versions_to_cut(KnowledgeBase.unscoped.get(pk=shelf.base.pk)).exists()
+
+
+def test_a_document_that_comes_later_is_cut_so_at_once(shelf: Shelf) -> None:
+    shelf.cut_as(SMALL)
+    cut_base(shelf.base.pk)
+    later = make_document(shelf.base, "later.md", TEXT, ingested=True)
+    assert max(Chunk.unscoped.filter(document=later).values_list("length_tokens", flat=True)) <= 90
+    shelf.base.refresh_from_db()
+    assert not versions_to_cut(shelf.base).exists()
+
+
+def test_one_that_cannot_be_cut_keeps_its_passages_and_no_other_from_its_own(shelf: Shelf) -> None:
+    version = shelf.document.current_version
+    assert version is not None
+    other = make_document(shelf.base, "other.md", TEXT + "\n\nMore.", ingested=True)
+    version.file.storage.delete(version.parsed_name)
+    before = shelf.passages()
+    shelf.cut_as(SMALL)
+    assert cut_base(shelf.base.pk) is False
+    assert shelf.passages() == before
+    base = KnowledgeBase.unscoped.get(pk=shelf.base.pk)
+    assert {each.document_id for each in versions_to_cut(base)} == {shelf.document.pk}
+    assert Chunk.unscoped.filter(document=other, is_retired=True).exists()
+
+
+def test_the_language_of_a_base_is_that_of_its_documents_until_it_has_none(shelf: Shelf) -> None:
+    def told() -> set[str]:
+        rows = ChunkIndex.unscoped.filter(document__in=Document.unscoped.filter(knowledge_base=shelf.base))
+        return {*rows.values_list("language", flat=True), *Document.unscoped.values_list("language", flat=True)}
+
+    assert told() == {"en"}
+    shelf.cut_as(Cutting(language="zh"))
+    cut_base(shelf.base.pk)
+    make_document(shelf.base, "more.md", TEXT, ingested=True)
+    assert told() == {"zh"}
+    shelf.cut_as(Cutting())
+    make_document(shelf.base, "more.md", TEXT + "\n\nEven more.", ingested=True)  # before the worker comes to it
+    cut_base(shelf.base.pk)
+    assert told() == {"en"}
+
+
+def test_what_is_left_after_a_turn_waits_behind_the_imports(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: object
+) -> None:
+    make_document(shelf.base, "other.md", TEXT + "\n\nMore.", ingested=True)
+    shelf.cut_as(SMALL)
+    monkeypatch.setattr(recutting, "AT_ONCE_S", -1.0)
+    with django_capture_on_commit_callbacks(execute=False) as sent:  # type: ignore[operator]
+        cut_passages(str(shelf.base.pk))
+    assert len(sent) == 1
+
+
+@pytest.mark.parametrize(
+    "cutting",
+    [Cutting(29), Cutting(100, 39), Cutting(300, 200), Cutting(None, 100), Cutting(100, 513), Cutting(language="xx")],
+)
+def test_sizes_outside_of_the_bounds_are_refused(shelf: Shelf, cutting: Cutting) -> None:
+    with pytest.raises(InvalidInput):
+        shelf.cut_as(cutting)
+    shelf.base.refresh_from_db()
+    assert shelf.base.cut_as == ""
+
+
+def test_a_preview_shows_what_would_be_and_stores_nothing(shelf: Shelf) -> None:
+    before = shelf.passages()
+    preview = preview_cutting(Principal.of(shelf.keeper), shelf.base.pk, SMALL, document_id=shelf.document.pk)
+    assert preview.before == len(before) < len(preview.drafts)
+    assert preview.is_whole
+    shelf.base.refresh_from_db()
+    assert (shelf.base.cut_as, shelf.passages()) == ("", before)
+    opened = Entry.objects.filter(action=Action.DOCUMENT_OPENED, target_id=str(shelf.document.pk))
+    assert opened.count() == 1
+
+
+def test_the_page_is_for_who_manages_the_base_and_shows_what_they_may_read(
+    shelf: Shelf, settings: LazySettings
+) -> None:
+    people = {"keeper": shelf.keeper, "governor": shelf.governor, "reader": shelf.reader}
+    assert {name: page(person, shelf.base)[0] for name, person in people.items()} == {
+        "keeper": 200,
+        "governor": 200,
+        "reader": 404,
+    }
+    named = {name for name, person in people.items() if str(shelf.document.pk) in page(person, shelf.base)[1]}
+    assert named == {"keeper"}
+    look = {"target": 60, "most": 90, "language": "", "document": shelf.document.pk, "look": "1"}
+    shown = {name: page(person, shelf.base, **look) for name, person in people.items()}
+    assert {name: status for name, (status, _text) in shown.items()} == {"keeper": 200, "governor": 400, "reader": 404}
+    assert {name for name, (_status, text) in shown.items() if "Leave is thirty days a year." in text} == {"keeper"}
+    shelf.base.refresh_from_db()
+    assert shelf.base.cut_as == ""
+    saved = {name: page(person, shelf.base, target=60, most=90, language="")[0] for name, person in people.items()}
+    assert saved == {"keeper": 302, "governor": 302, "reader": 404}
+    shelf.base.refresh_from_db()
+    assert (shelf.base.chunk_tokens, shelf.base.chunk_max_tokens) == (60, 90)
+    assert "0 of 1 documents are cut as it is set here" in page(shelf.keeper, shelf.base)[1]

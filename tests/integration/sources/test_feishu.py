@@ -1,0 +1,282 @@
+"""A wiki space of Feishu as a source, against a server that follows the published documentation of its open API."""
+
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
+
+from copilot_site.lib.errors import InvalidInput
+from knowledge.models import Folder, KnowledgeBase, RunState, Source
+from knowledge.sources.base import Unreadable
+from knowledge.sources.reading import checked_settings, preview
+from knowledge.sources.services import save_source
+from tests.factories import make_group, make_user
+from tests.feishu import APP_ID, SECRET, SPACE, Node, Wiki, person, serving_feishu
+from tests.integration.sources.shelf import counts, item_of, paths, read, who_sees
+
+Make = Callable[..., Source]
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def wiki(settings: Any) -> Iterator[Wiki]:
+    """指南 ▸ 部署 ▸ Night; Pay / bonus; forms.csv; a sheet that holds a page; chen and lin are members."""
+    settings.OUTGOING_ALLOW = ("127.0.0.1",)
+    with serving_feishu() as wiki:
+        wiki.members = [person("chen"), person("lin", "userid")]
+        wiki.put(Node("wikGuide", "指南"))
+        wiki.put(Node("wikDeploy", "部署", "周五不部署。", parent="wikGuide"))
+        wiki.put(Node("wikNight", "Night", parent="wikDeploy"))
+        wiki.put(Node("wikBonus", "Pay / bonus"))
+        wiki.put(Node("wikForms", "forms.csv", "name,days\nleave,30", kind="file"))
+        wiki.put(Node("wikSheet", "Budget", kind="sheet"))
+        wiki.put(Node("wikPlan", "Plan", parent="wikSheet"))
+        wiki.put(Node("wikLink", "A shortcut", is_shortcut=True))
+        yield wiki
+
+
+@pytest.fixture
+def people() -> list[User]:
+    found = [make_user(name, email=f"{name}@example.com") for name in ("chen", "lin", "mia")]
+    make_group("Sales", members=found[2:])
+    return found
+
+
+@pytest.fixture
+def where(wiki: Wiki) -> dict[str, Any]:
+    return {"url": wiki.url, "app_id": APP_ID, "space": SPACE, "site": "https://company.feishu.cn"}
+
+
+@pytest.fixture
+def source(where: dict[str, Any], make_source: Make, people: list[User]) -> Source:
+    return make_source("feishu", secret=SECRET, **where)
+
+
+@pytest.fixture
+def ruled(source: Source) -> Source:
+    source.takes_rights = True
+    save_source(None, source)
+    return source
+
+
+def who(source: Source, people: list[User], *expected: str) -> dict[str, set[str]]:
+    return {path: who_sees(source, path, people) for path in expected}
+
+
+def test_a_space_is_read_and_then_only_what_changed(source: Source, wiki: Wiki, folder: Folder) -> None:
+    assert counts(read(source)) == {"added": 6}
+    assert set(paths(folder)) == {
+        "指南.md", "指南/部署.md", "指南/部署/Night.md", "Pay - bonus.md", "forms.csv", "Budget/Plan.md",
+    }  # fmt: skip
+    assert paths(folder)["指南/部署.md"] == "# 部署\n\n周五不部署。\n"
+    assert paths(folder)["forms.csv"] == "name,days\nleave,30"
+    deploy = item_of(source, "指南/部署.md")
+    assert (deploy.title, deploy.url) == ("部署", "https://company.feishu.cn/wiki/wikDeploy")
+    wiki.asked.clear()
+    assert counts(read(source)) == {"unchanged": 6}
+    assert not [path for path in wiki.asked if path.startswith(("docs/", "drive/"))]
+    wiki.nodes["wikDeploy"].text, wiki.nodes["wikDeploy"].edited = "晚上不部署。", 1764000060
+    assert counts(read(source)) == {"changed": 1, "unchanged": 5}
+    assert paths(folder)["指南/部署.md"] == "# 部署\n\n晚上不部署。\n"
+    assert wiki.signed_in == 3  # once a run
+
+
+def test_a_page_that_is_moved_or_renamed_keeps_its_document(source: Source, wiki: Wiki, folder: Folder) -> None:
+    read(source)
+    before = {path: item_of(source, path).document for path in ("指南/部署.md", "指南/部署/Night.md")}
+    wiki.nodes["wikDeploy"].title, wiki.nodes["wikDeploy"].parent = "Release", "wikBonus"
+    assert counts(read(source)) == {"moved": 2, "unchanged": 4}
+    assert item_of(source, "Pay - bonus/Release.md").document == before["指南/部署.md"]
+    assert item_of(source, "Pay - bonus/Release/Night.md").document == before["指南/部署/Night.md"]
+    del wiki.nodes["wikNight"]
+    assert counts(read(source)) == {"unchanged": 5, "withdrawn": 1}
+
+
+def test_a_page_without_text_says_its_title(source: Source, wiki: Wiki, folder: Folder) -> None:
+    wiki.nodes["wikGuide"].text = ""
+    assert counts(read(source)) == {"added": 6}
+    assert paths(folder)["指南.md"] == "# 指南\n"
+
+
+def test_rights_come_along_from_the_space_and_its_locked_pages(ruled: Source, wiki: Wiki, people: list[User]) -> None:
+    wiki.nodes["wikDeploy"].is_locked = True
+    wiki.nodes["wikDeploy"].readers = (person("lin"), person("mia", "unionid"))
+    wiki.nodes["wikForms"].is_locked = True
+    wiki.nodes["wikForms"].readers = ({"member_type": "email", "member_id": "Chen@example.com"},)
+    assert counts(read(ruled)) == {"added": 6}
+    assert who(ruled, people, "指南.md", "指南/部署/部署.md", "指南/部署/Night.md", "forms (csv)/forms.csv") == {
+        "指南.md": {"chen", "lin"},
+        "指南/部署/部署.md": {"lin", "mia"},
+        "指南/部署/Night.md": {"lin", "mia"},
+        "forms (csv)/forms.csv": {"chen"},
+    }
+
+
+def test_a_right_that_ends_there_ends_here_with_the_next_run(ruled: Source, wiki: Wiki, people: list[User]) -> None:
+    read(ruled)
+    assert who_sees(ruled, "指南/部署.md", people) == {"chen", "lin"}
+    wiki.nodes["wikDeploy"].is_locked = True
+    wiki.nodes["wikDeploy"].readers = (person("chen"),)
+    assert counts(read(ruled)) == {"moved": 1, "unchanged": 5}
+    assert who(ruled, people, "指南/部署/部署.md", "指南.md") == {
+        "指南/部署/部署.md": {"chen"},
+        "指南.md": {"chen", "lin"},
+    }
+    wiki.members = []
+    wiki.nodes["wikDeploy"].is_locked = False
+    read(ruled)
+    assert who(ruled, people, "指南/部署.md", "指南.md") == {"指南/部署.md": set(), "指南.md": set()}
+
+
+def test_what_is_said_of_one_page_is_not_said_of_another_of_its_name(
+    ruled: Source, wiki: Wiki, people: list[User]
+) -> None:
+    wiki.put(Node("wikTwinA", "Night", parent="wikGuide", is_locked=True, readers=(person("mia"),)))
+    wiki.put(Node("wikTwinB", "NIGHT", parent="wikGuide"))
+    read(ruled)
+    assert who(ruled, people, "指南/Night (kTwinA)/Night (kTwinA).md", "指南/NIGHT (kTwinB).md") == {
+        "指南/Night (kTwinA)/Night (kTwinA).md": {"mia"},
+        "指南/NIGHT (kTwinB).md": {"chen", "lin"},
+    }
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        {**person("mia"), "perm": "no_permission"},
+        {**person("mia"), "perm_type": "single_page"},
+        {**person("mia"), "type": "app"},
+        {"member_type": "appid", "member_id": "mia@example.com", "type": "app"},
+        {"member_type": "email", "member_id": "nobody@example.com"},
+        {"member_type": "opendepartmentid", "member_id": "od-mia", "type": "department"},
+        {"member_type": "openchat", "member_id": "Sales", "type": "chat"},
+    ],
+)
+def test_nobody_is_let_in_by_what_is_not_sure(
+    ruled: Source, wiki: Wiki, people: list[User], member: dict[str, str]
+) -> None:
+    """A locked page does not inherit, and so the space's members do not see it either."""
+    wiki.nodes["wikBonus"].is_locked = True
+    wiki.nodes["wikBonus"].readers = (member,)
+    read(ruled)
+    assert who_sees(ruled, "Pay - bonus/Pay - bonus.md", people) == set()
+
+
+def test_a_department_is_named_and_can_be_said(ruled: Source, wiki: Wiki, people: list[User]) -> None:
+    wiki.members = [{"member_type": "opendepartmentid", "member_id": "od-4e6ac", "type": "department"}]
+    run = read(ruled)
+    assert (run.state, who_sees(ruled, "指南.md", people)) == (RunState.PARTIAL, set())
+    assert [each["why"] for each in run.problems] == [
+        "Who belongs to “od-4e6ac” (opendepartmentid) is not told: say in the settings what it is called here."
+    ]
+    ruled.settings = {**ruled.settings, "groups": ["od-4e6ac = Sales"]}
+    save_source(None, ruled)
+    assert counts(read(ruled)) == {"unchanged": 6}
+    assert who_sees(ruled, "指南.md", people) == {"mia"}
+
+
+def test_people_that_the_application_may_not_look_up_are_not_let_in(
+    ruled: Source, wiki: Wiki, people: list[User]
+) -> None:
+    wiki.may_look_up = False
+    run = read(ruled)
+    assert who_sees(ruled, "指南.md", people) == set()
+    assert {each["why"] for each in run.problems} == {
+        "Feishu refuses: Access denied. One of the following scopes is required (99991672)."
+    }
+
+
+def test_a_space_that_does_not_say_what_is_locked_brings_nothing(ruled: Source, wiki: Wiki, folder: Folder) -> None:
+    wiki.nodes["wikBonus"] = replace(wiki.nodes["wikBonus"], is_locked=None)  # type: ignore[arg-type]
+    run = read(ruled)
+    assert (run.state, paths(folder)) == (RunState.FAILED, {})
+    assert "does not say whether “Pay - bonus” is locked" in run.problem
+
+
+@pytest.mark.parametrize("status", [200, 400, 429])
+def test_calls_that_come_too_often_wait_as_long_as_they_are_told(
+    source: Source, wiki: Wiki, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr("knowledge.sources.http.time.sleep", waited.append)  # of one module `time`
+    wiki.too_often, wiki.status = 2, status
+    assert counts(read(source)) == {"added": 6}
+    assert 3 in waited
+    wiki.too_often = 1000
+    run = read(source)
+    assert (run.state, counts(run)) == (RunState.FAILED, {})
+    assert "called too often" in run.problem
+
+
+def test_at_the_page_it_is_tried_with_rights_and_made_with_its_secret_sealed(
+    wiki: Wiki, where: dict[str, Any], base: KnowledgeBase, people: list[User]
+) -> None:
+    client = Client()
+    client.force_login(make_user("root", is_superuser=True))
+    wiki.members.append({"member_type": "openchat", "member_id": "oc_all", "type": "chat"})
+    form = {f"set_{name}": value for name, value in where.items()} | {
+        "name": "Wiki", "base": str(base.pk), "path": "Wiki", "secret": SECRET, "set_groups": "oc_all = Sales\nod-1 =",
+        "every_minutes": "60", "most_per_minute": "0", "grace_hours": "24", "takes_rights": "on", "is_active": "on",
+    }  # fmt: skip
+    shown = client.post("/admin/sources/new/feishu/", {**form, "set_groups": "", "try": ""}).content.decode()
+    assert "6 pages would come" in shown
+    assert "Who belongs to “oc_all” (openchat) is not told" in shown
+    assert not Source.unscoped.exists()
+    assert client.post("/admin/sources/new/feishu/", {**form, "save": ""}).status_code == 302
+    source = Source.unscoped.get()
+    assert source.settings["groups"] == ["oc_all = Sales", "od-1 ="]
+    assert SECRET not in f"{source.encrypted_secret} {source.settings}"
+    assert counts(read(source)) == {"added": 6}
+    assert who_sees(source, "指南.md", people) == {"chen", "lin", "mia"}
+
+
+def test_from_the_command_line_and_by_api(wiki: Wiki, where: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    given = [f"--set={name}={value}" for name, value in where.items()]
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{SECRET}\n"))
+    said = io.StringIO()
+    call_command("source", "try", "feishu", *given, "--secret", stdout=said)
+    assert "6 pages would come" in said.getvalue()
+    client = Client()
+    client.force_login(make_user("root", is_superuser=True))
+    body = {"kind": "feishu", "settings": where, "secret": SECRET}
+    answer = client.post("/api/v1/sources/try", body, content_type="application/json")
+    assert (answer.status_code, answer.json()["count"]) == (200, 6)
+
+
+def test_a_wrong_secret_a_wrong_space_and_another_server_say_so(
+    source: Source, wiki: Wiki, folder: Folder, where: dict[str, Any]
+) -> None:
+    read(source)
+    save_source(None, source, secret="coffee")
+    run = read(source)
+    assert (run.state, counts(run)) == (RunState.FAILED, {})
+    assert "Feishu refuses: app secret invalid (10014)" in run.problem
+    assert len(paths(folder)) == 6
+    with pytest.raises(Unreadable, match="not found"):
+        preview(Source(kind="feishu", settings={**where, "space": "1"}), secret=SECRET)
+    found = preview(Source(kind="feishu", settings=where), secret=SECRET)
+    assert (found.count, found.titles[0], found.problems) == (6, "指南", ())
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [({"space": "https://company.feishu.cn/wiki/1"}, "wiki space"), ({"url": "feishu"}, "address of the API"),
+     ({"groups": ["od-1"]}, "write each as a name there"), ({"app_id": "a/b"}, "application")],
+)  # fmt: skip
+def test_settings_that_lead_nowhere_are_refused(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(InvalidInput, match=says):
+        checked_settings("feishu", {"app_id": APP_ID, "space": SPACE, **given})
+
+
+def test_both_hosts_are_known_and_a_secret_is_for_one(source: Source) -> None:
+    assert (
+        checked_settings("feishu", {"app_id": APP_ID, "space": SPACE}).address == f"https://open.feishu.cn:443 {APP_ID}"
+    )
+    source.settings = {**source.settings, "url": "https://open.larksuite.com"}
+    assert save_source(None, source) is True
