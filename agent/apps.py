@@ -10,6 +10,7 @@ class AgentConfig(AppConfig):
         """Register the tools, so that a name used twice stops the start, who vouches for facts of documents, and who reads them with a
         model for the knowledge graph.
         """
+        from agent.chat_platforms import base as chat_platforms
         from agent.document_facts import vouched
         from agent.graph_reading import read_passages
         from agent.mcp_client.tool import check_names
@@ -24,6 +25,7 @@ class AgentConfig(AppConfig):
         load()
         add_tool_check(check_names)
         web_providers.load()
+        chat_platforms.load()
         query_sources.add(self.label, vouched)
         model_readers.add(self.label, read_passages)
         query_sources.add("mcp", vouched_outside)

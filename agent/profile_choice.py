@@ -20,6 +20,13 @@ from authz.principal import Principal
 from copilot_site.lib.errors import InvalidInput, NotFound
 
 MOST_OPENINGS = 6
+# Tools that may be used in front of others: they read through `visible_to`, or nothing but what they are told. A new one is not among them.
+FOR_ALL = frozenset(
+    {
+        "thinking", "todo_write", "grep_chunks", "knowledge_search", "list_knowledge_chunks", "query_knowledge_graph",
+        "get_document_info", "database_query", "data_analysis", "data_schema", "calculate",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,9 @@ def profile_of(principal: Principal, options: Options) -> Profile:
     InvalidInput for what it is not to do.
     """
     profile = _stored(principal, options.profile_id)
-    if profile.tools is not None:
+    if principal.audience:
+        profile = _for_all(profile)
+    elif profile.tools is not None:
         profile = replace(profile, outside=tuple(outside_tools(profile.tools)))
     if options.model:
         profile = replace(profile, model=options.model)
@@ -78,6 +87,12 @@ def profile_of(principal: Principal, options: Options) -> Profile:
     if options.searches_web is not None:
         profile = _on_the_web(profile, searches=options.searches_web)
     return profile
+
+
+def _for_all(profile: Profile) -> Profile:
+    """The profile in front of others: only tools that read under the rights of all; nothing outside, no scripts, nothing of one's own."""
+    names = allowed_names(profile.tools)
+    return replace(profile, tools=tuple(name for name in names if name in FOR_ALL))
 
 
 def _on_the_web(profile: Profile, *, searches: bool) -> Profile:

@@ -2,20 +2,26 @@
 
 from uuid import UUID
 
+from asgiref.sync import async_to_sync
 from celery import shared_task
 from django.utils import timezone
 
+from agent.chat_platforms.messages import left
 from agent.conversations import attachments
 from agent.models import SetRun
 from agent.question_sets.selectors import take_up
 from agent.runs.reaper import close_abandoned
 from agent.skills.files import throw_away
 
+LOOKED_EVERY_S = 10  # at what was left, as beat sends it
+
 
 @shared_task(name="agent.reap_runs")
 def reap_runs() -> None:
-    """Close what a dead process left open, and take up the evaluations that a dead worker left."""
+    """Close what a dead process left open, and take up the evaluations and the messages of chat platforms that one left."""
     close_abandoned()
+    for message_id in left():
+        answer_chat_message.apply_async(args=(str(message_id),), queue="interactive", expires=LOOKED_EVERY_S)
     for run_id in take_up():
         evaluate_next.apply_async(args=(str(run_id),), queue="bulk")
 
@@ -28,6 +34,14 @@ def evaluate_next(run_id: str) -> None:
     if ask_next(UUID(run_id)):
         SetRun.objects.filter(pk=run_id).update(queued_at=timezone.now())
         evaluate_next.apply_async(args=(run_id,), queue="bulk")
+
+
+@shared_task(name="agent.answer_chat_message")
+def answer_chat_message(message_id: str) -> None:
+    """Answer a message of a chat platform that the process which took it does not answer."""
+    from agent.chat_platforms.answering import answer  # all that answers a question, as above
+
+    async_to_sync(answer)(UUID(message_id))
 
 
 @shared_task(name="agent.throw_files_away")

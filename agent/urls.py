@@ -1,6 +1,7 @@
 from django.urls import URLPattern, path
 
 from agent import views
+from agent.chat_platforms.views import receive
 from agent.consumers import ChatConsumer
 from agent.conversations import attachment_views
 from agent.conversations import views as conversation_views
@@ -48,6 +49,7 @@ urlpatterns = [
         name="attachment-file-into",
     ),
     path("chat/<uuid:session_id>/files/<uuid:file_id>/", conversation_views.file_download, name="made-file"),
+    path("hooks/chat/<uuid:bot_id>", receive, name="chat-bot-events"),
     path(f"{QUERY}/table.csv", query_views.download, name="query-table"),
     path(f"{QUERY}/again/", query_views.again, name="query-run-again"),
     path(f"{QUERY}/correct/", query_views.correction, name="query-correct"),

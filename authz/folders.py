@@ -21,6 +21,7 @@ Ids: TypeAlias = RawSQL  # a subquery of ids, for `__in`
 NAMES = re.compile(r"\{(\w+)\}")  # of the values that a statement takes, in its order
 PLACES = {
     "user": "%s",
+    "people": "%s::int[]",
     "folder_codename": "%s",
     "base_codename": "%s",
     "right": "%s",
@@ -97,6 +98,22 @@ WHERE b.id IN (
 EXCEPT
 SELECT d.knowledge_base_id FROM authz_denial d WHERE {_DENIED}"""  # noqa: S608
 
+# In front of others: what the rule gives for each of them, as far as it gives it for all. Those who are in the same groups and have
+# no grants or denials of their own are asked for once. One who is not active leaves nothing.
+_ALL = """
+WITH person AS MATERIALIZED (
+    SELECT u.id, ARRAY(SELECT m.group_id FROM auth_user_groups m WHERE m.user_id = u.id ORDER BY 1) AS groups, CASE WHEN
+        EXISTS (SELECT 1 FROM authz_folderusergrant g WHERE g.user_id = u.id)
+        OR EXISTS (SELECT 1 FROM authz_knowledgebaseusergrant g WHERE g.user_id = u.id)
+        OR EXISTS (SELECT 1 FROM authz_denial d WHERE d.user_id = u.id)
+    THEN u.id END AS alone
+    FROM auth_user u WHERE u.id = ANY({people}) AND u.is_active
+), one AS MATERIALIZED (SELECT min(id) AS id FROM person GROUP BY groups, alone
+)
+SELECT each.id AS <column> FROM one CROSS JOIN LATERAL (SELECT DISTINCT rule.id FROM (<rule>) AS rule(id)) AS each
+WHERE (SELECT count(*) FROM person) = cardinality({people})
+GROUP BY each.id HAVING count(*) = (SELECT count(*) FROM one)"""
+
 
 def folder_ids_with(principal: Principal, right: Right, *, among: str = "") -> Ids:
     """Ids of the folders, and of the nodes of documents with exceptions, on which `principal` holds `right`.
@@ -106,29 +123,39 @@ def folder_ids_with(principal: Principal, right: Right, *, among: str = "") -> I
     person reads its files, too, and adds some.
     among: SQL of a few ids without values, for whoever asks about those alone: then nobody's whole library is gone through.
     """
-    return _subquery(f"{FOLDERS} AND l.descendant_id IN ({among})" if among else FOLDERS, principal, right)
+    rule = f"{FOLDERS} AND l.descendant_id IN ({among})" if among else FOLDERS
+    return _subquery(_for_all(principal, rule, "descendant_id"), principal, right)
 
 
 def knowledge_base_ids_with(principal: Principal, right: Right) -> Ids:
     """Ids of the knowledge bases on which `principal` holds `right` as a whole; a token for a folder reaches a whole base
     only where that folder is its root.
     """
-    return _subquery(BASES, principal, right)
+    return _subquery(_for_all(principal, BASES, "id"), principal, right)
 
 
 def knowledge_base_ids_around(principal: Principal, right: Right) -> Ids:
     """Ids of the knowledge bases in which `principal` holds `right` on a folder, or on a document with exceptions."""
-    return _subquery(f"SELECT f.knowledge_base_id FROM {{folders}} f WHERE f.id IN ({FOLDERS})", principal, right)  # noqa: S608
+    held = _for_all(principal, FOLDERS, "descendant_id")
+    return _subquery(f"SELECT f.knowledge_base_id FROM {{folders}} f WHERE f.id IN ({held})", principal, right)  # noqa: S608
 
 
 def group_ids_of(principal: Principal) -> Ids:
     """Ids of the groups of this active person: their own, and those of the units above the units they are in."""
-    return _subquery(GROUPS, principal, Right.VIEW)
+    return _subquery(_for_all(principal, GROUPS, "group_id"), principal, Right.VIEW)
+
+
+def _for_all(principal: Principal, rule: str, column: str) -> str:
+    """The rule as it is for this person; in front of others, for each of them. column: its only one."""
+    if not principal.audience:
+        return rule
+    return _ALL.replace("<column>", column).replace("<rule>", rule.replace("{user}", "one.id"))
 
 
 def _subquery(statement: str, principal: Principal, right: Right) -> Ids:
     values = {
         "user": principal.user_id,
+        "people": [principal.user_id, *sorted(principal.audience)],
         "folder_codename": f"{right.value}_folder",
         "base_codename": f"{right.value}_knowledgebase",
         "right": right.value,

@@ -1,5 +1,6 @@
 """Who is asking."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 from uuid import UUID
@@ -28,6 +29,17 @@ LEFT JOIN authz_apitoken t ON t.id = %(token)s::bigint AND t.user_id = u.id
 WHERE u.id = %(user)s AND u.is_active AND (%(session)s::text IS NULL OR EXISTS (
     SELECT 1 FROM django_session s WHERE s.session_key = %(session)s AND s.expire_date > statement_timestamp()
 ))"""
+# The groups that all of several people are in, themselves or through the units above theirs; and how many of the people are active.
+_COMMON = """
+WITH person AS MATERIALIZED (SELECT u.id FROM auth_user u WHERE u.id = ANY(%(users)s) AND u.is_active
+), own AS MATERIALIZED (SELECT m.user_id, m.group_id FROM auth_user_groups m WHERE m.user_id IN (SELECT id FROM person)
+), held AS (
+    SELECT user_id, group_id FROM own
+    UNION SELECT o.user_id, up.ancestor_id FROM own o JOIN authz_orgunitlink up ON up.descendant_id = o.group_id
+)
+SELECT (SELECT count(*) FROM person), ARRAY(
+    SELECT group_id FROM held GROUP BY group_id HAVING count(*) = (SELECT count(*) FROM person)
+)"""
 Rows = list[tuple[Any, ...]]
 
 
@@ -43,6 +55,8 @@ class Principal:
     conversation_id: of the conversation that they are in, whose files nobody reads anywhere else.
     session_key: of the sign-in through which they read on; they are gone when it ends. None where nobody waits for what comes.
     seal: of the password that this sign-in goes back to; another one ends it, as Django ends the session.
+    audience: ids of the others who read what comes; where there are any, nothing is reached but what all of them may reach, too, their
+    groups are those that all are in, and nobody governs (ADR 0036).
     """
 
     user_id: int
@@ -57,6 +71,7 @@ class Principal:
     conversation_id: UUID | None = None
     session_key: str | None = field(default=None, repr=False)
     seal: str = field(default="", repr=False, compare=False)
+    audience: frozenset[int] = frozenset()
 
     @property
     def is_nobody(self) -> bool:
@@ -91,13 +106,24 @@ class Principal:
         """The same person, coming with this token: less may be done, never more. Nobody governs through one folder."""
         return self._through(token.pk, frozenset(token.scopes), token.folder_id)
 
+    def before(self, user_ids: Iterable[int]) -> Self:
+        """The same person in front of these others, who read along. Raises NotFound when one of them is gone or disabled."""
+        return replace(self, audience=frozenset(user_ids) - {self.user_id}).again()
+
     def again(self) -> Self:
-        """The same, read anew: today's groups, the token or the sign-in if there is one. Raises NotFound when one is gone or disabled."""
+        """The same, read anew: today's groups, the token or the sign-in if there is one. Raises NotFound when one is gone or disabled;
+        one of the audience, too.
+        """
         rows = _read(self.user_id, self.token_id, self.session_key)
+        if self.audience:
+            common = _common_groups([self.user_id, *self.audience])
+            rows = [row if row[3] in common else (*row[:3], None, None, None, *row[6:]) for row in rows]
         fresh = self._of_rows(rows)
         if fresh is None:
             raise NotFound(f"there is no active user {self.user_id}")
         fresh = fresh.in_conversation(self.conversation_id)
+        if self.audience:
+            fresh = replace(fresh, audience=self.audience, is_superuser=False)
         if self.session_key is not None and fresh.seal != self.seal:
             raise NotFound(f"the password of user {self.user_id} was changed")
         if self.token_id is None:
@@ -143,6 +169,16 @@ class Principal:
             org_units=frozenset(row[5] for row in rows if row[5]),
             seal=rows[0][9],
         )
+
+
+def _common_groups(user_ids: Sequence[int]) -> set[int]:
+    """The groups that all of them are in. Raises NotFound when one is gone or disabled."""
+    with prepared_cursor(connection) as cursor:
+        cursor.execute(_COMMON, {"users": list(user_ids)})
+        count, groups = cursor.fetchone()
+    if count != len(user_ids):
+        raise NotFound("somebody who reads along is no active user any more")
+    return set(groups)
 
 
 def _read(user_id: int, token_id: int | None = None, session_key: str | None = None) -> Rows:

@@ -211,8 +211,13 @@ class SourceGrant(models.Model):
 
     @classmethod
     def held_by(cls, principal: Principal, right: Right) -> "models.QuerySet[SourceGrant]":
-        """The grants of this right that reach a person now, by the database's clock."""
-        holder = Q(user_id=principal.user_id, user__is_active=True) | Q(group_id__in=group_ids_of(principal))
+        """The grants of this right that reach a person now, by the database's clock.
+
+        In front of others those to a group that all are in: what each has by another way is not told apart from what one has alone.
+        """
+        holder = Q(group_id__in=group_ids_of(principal))
+        if not principal.audience:
+            holder |= Q(user_id=principal.user_id, user__is_active=True)
         return cls.objects.filter(holder, Q(expires_at=None) | Q(expires_at__gt=Now()), right=right.value)
 
 

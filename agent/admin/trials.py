@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django import forms
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.utils.functional import Promise
@@ -13,9 +14,10 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
+from agent.admin.chat_bots import ChatBotForm
 from agent.admin.language_models import LanguageModelForm
 from agent.admin.web_search import WebSearchProviderForm
-from agent.models import LanguageModel, WebSearchProvider
+from agent.models import ChatBot, LanguageModel, WebSearchProvider
 from agent.providers.base import ModelError, ModelMisconfigured, ModelUnavailable
 from agent.providers.configured import probe, served_by
 from agent.service_keys import Keyed, take_key
@@ -57,6 +59,26 @@ def try_search(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     if not request.user.has_perm("agent.change_websearchprovider"):
         raise PermissionDenied(gettext("Only administrators of the system set up searches of the web."))
     return _tried(request, principal, WebSearchProvider, WebSearchProviderForm, Action.WEB_SEARCH_TESTED, _searched)
+
+
+@require_POST
+@admin_page
+def try_bot(request: HttpRequest, principal: Principal) -> HttpResponseBase:
+    """Raises PermissionDenied for whoever may not change bots of chat platforms."""
+    if not request.user.has_perm("agent.change_chatbot"):
+        raise PermissionDenied(gettext("Only administrators of the system set up bots in chat platforms."))
+    try:
+        stored = ChatBot.objects.filter(pk=request.POST.get("id", "")).first()
+    except ValidationError:  # no UUID: it is new
+        stored = None
+    form = ChatBotForm(request.POST, instance=stored)
+    is_tried = form.is_valid() and form.instance.is_active  # then it was tried already
+    name = form.try_it() if form.is_valid() and not is_tried else ""
+    record(principal, Action.CHAT_BOT_TESTED, detail={"address": form.instance.base_url})
+    if not form.is_valid():
+        return render(request, "admin/_tried.html", {"ok": False, "sentence": first_fault(form)})
+    said = gettext("It answers as “%(name)s”. Save it now.") % {"name": name or form.instance.bot_id}
+    return render(request, "admin/_tried.html", {"ok": True, "sentence": said})
 
 
 def _tried(  # noqa: PLR0917  # one call of each kind

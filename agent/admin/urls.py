@@ -19,5 +19,6 @@ urlpatterns = [
     path("admin/skills/", skill_views.skill_list, name="skills"),
     path("admin/skills/<uuid:skill_id>/", skill_views.skill_page, name="skill"),
     path("admin/web-searches/try/", trials.try_search, name="web-search-try"),
+    path("admin/chat-bots/try/", trials.try_bot, name="chat-bot-try"),
     path("admin/gaps/", gap_views.gap_list, name="gaps"),
 ]

@@ -1,5 +1,6 @@
 """Rows of the agent, one file a subject."""
 
+from agent.models.chat_platforms import ChatBot, ChatMessage
 from agent.models.conversations import (
     Citation,
     Fault,
@@ -22,6 +23,8 @@ __all__ = [
     "AgentProfile",
     "Case",
     "CaseResult",
+    "ChatBot",
+    "ChatMessage",
     "Citation",
     "DayOfUse",
     "Fault",

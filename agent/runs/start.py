@@ -147,7 +147,7 @@ def begin(
         run, run.ticket.leave
     )  # a run that nobody launches, because whoever asked is gone, is forgotten with its place
     try:
-        run.message_id = _store_question(run, session)
+        run.message_id = _store_question(run, session, options.channel)
     except BaseException:
         run.ticket.leave()
         raise
@@ -186,7 +186,7 @@ def _answer_id(session_id: UUID, asked_as: UUID | None) -> UUID:
 
 
 @transaction.atomic
-def _store_question(run: Run, session: Session) -> UUID:
+def _store_question(run: Run, session: Session, channel: str) -> UUID:
     """Returns the id of the answer to be."""
     with override(run.language):
         said = str(texts.ALLOWED) if run.allowed_call else run.question
@@ -203,6 +203,8 @@ def _store_question(run: Run, session: Session) -> UUID:
     if (session.profile_id, session.scope) != (run.profile.id, kept(run.scope)):
         Session.objects.filter(pk=session.pk).update(profile=run.profile.id, scope=kept(run.scope))
     detail: dict[str, object] = {"characters": len(run.question)}
+    detail |= {"channel": channel} if channel else {}
+    detail |= {"audience": len(run.principal.audience)} if run.principal.audience else {}
     record(run.principal, Action.QUESTION_ASKED, session, run_id=str(answer.pk), detail=detail)
     return answer.pk
 

@@ -15,7 +15,7 @@ from authz.permissions import Right
 from authz.principal import Principal
 from copilot_site.lib.benchmarks import Report, Row
 from copilot_site.lib.progress import progress
-from knowledge.benchmarks.rights_world import DIMENSIONS, Collection, make_member, make_tree, share_out
+from knowledge.benchmarks.rights_world import DIMENSIONS, Collection, make_audience, make_member, make_tree, share_out
 from knowledge.retrieval.candidates import Candidate, Question, find_candidates
 from knowledge.retrieval.plan import Scope, make_plan
 from knowledge.services.indexes import build_in_transaction
@@ -23,6 +23,7 @@ from knowledge.services.indexes import build_in_transaction
 TOP, DEPTH = 10, 100
 RUNS = 3  # of a statement for each question
 SHARES = (0.001, 0.01, 0.1, 1.0)
+AUDIENCES = (10, 100, 499)  # others who read along: a group of a chat platform
 _NEAREST = f"""
 SELECT i.chunk_id FROM knowledge_chunkindex i WHERE i.live AND i.space_id = %s AND i.folder_id IN ({{folders}})
 ORDER BY (i.vector::halfvec({DIMENSIONS}) <#> %s::halfvec({DIMENSIONS})) + 0 LIMIT 10
@@ -75,10 +76,16 @@ def _visible_folders(options: Mapping[str, Any], facts: dict[str, Any]) -> list[
     facts["visible folders"] = seen
     ours = _explained(ids.sql, ids.params, options["questions"])
     peer = _explained("SELECT id FROM knowledge_folder LIMIT %s", [seen], options["questions"])
-    return [
+    found = [
         Row(f"visible folders, {name}", "ms", of_ours, of_peer)
         for (name, of_ours), of_peer in zip(ours.items(), peer.values(), strict=True)
     ]
+    for people in AUDIENCES:
+        shared = folder_ids_with(Principal.of(user).before(make_audience(people, groups)), Right.VIEW)
+        facts[f"visible folders before {people}"] = len(_rows(shared.sql, shared.params))
+        costs = _explained(shared.sql, shared.params, options["questions"])
+        found += [Row(f"visible folders before {people}, {name}", "ms", cost) for name, cost in costs.items()]
+    return found
 
 
 def _search(collection: Collection, share: float, questions: int) -> list[Row]:

@@ -49,12 +49,28 @@ def make_tree(count: int, name: str = "") -> tuple[KnowledgeBase, list[Folder]]:
     return base, folders
 
 
+SETS = 10  # of groups, in which the people of an audience are
+
+
 def make_member(groups: int) -> tuple[User, list[Group]]:
     """A person in so many groups."""
     user = User.objects.create(username=f"benchmark-{uuid4()}")
     made = [Group.objects.create(name=f"benchmark-{uuid4()}") for _group in range(groups)]
     user.groups.set(made)
     return user, made
+
+
+def make_audience(people: int, groups: Sequence[Group]) -> list[int]:
+    """Ids of so many people more, each in nine tenths of the groups; every tenth of them in the same."""
+    made = User.objects.bulk_create(User(username=f"benchmark-{uuid4()}") for _person in range(people))
+    members = [
+        User.groups.through(user_id=user.pk, group_id=group.pk)
+        for number, user in enumerate(made)
+        for place, group in enumerate(groups)
+        if place % SETS != number % SETS
+    ]
+    User.groups.through.objects.bulk_create(members)
+    return [user.pk for user in made]
 
 
 def share_out(folders: Sequence[Folder], groups: Sequence[Group], chance: random.Random) -> None:

@@ -81,6 +81,7 @@ def _any_value(name: str) -> str:
         "source_id",
         "saved_id",
         "kept_id",
+        "bot_id",
         "entity_id",
         "approval_id",
         "set_id",

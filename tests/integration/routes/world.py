@@ -14,7 +14,7 @@ from django.http import HttpResponseBase
 from django.test import Client
 from django.utils import timezone
 
-from agent.models import QuestionSet, Share, Skill, ToolApproval
+from agent.models import ChatBot, QuestionSet, Share, Skill, ToolApproval
 from agent.skills.services import add_version
 from agent.skills.shipped_skills import shipped_package
 from authz.accounts import create_service_account
@@ -152,6 +152,7 @@ class World(House):
             "file_id": lambda: UUID(int=1),
             "source_id": lambda: self.saved.source_id,
             "kept_id": lambda: self.kept.pk,
+            "bot_id": lambda: ChatBot.objects.get_or_create(name="Copilot", platform="feishu")[0].pk,
             "entity_id": lambda: self.entity.pk,
             "saved_id": lambda: self.saved.pk,
             "approval_id": lambda: self.approval.pk,
@@ -238,6 +239,11 @@ class World(House):
 NEW: dict[str, Callable[[World], dict[str, Any]]] = {
     "agent.languagemodel": lambda world: {"name": "large", "base_url": "https://models.example.com/v1", "model": "large"},
     "agent.agentprofile": lambda world: {"name": "careful"},
+    "agent.chatbot": lambda world: {"name": "helper", "platform": "feishu", "app_id": "cli_1"},
+    "agent.chatmessage": lambda world: {
+        "bot": ChatBot.objects.create(name="asked", platform="feishu"), "event_id": "1", "chat_id": "oc_1", "message_id": "om_1",
+        "sender_id": "ou_1", "is_group": False, "is_outside": False,
+    },
     "agent.mcpservice": lambda world: {"name": "desk", "url": "https://desk.example.com/mcp"},
     "agent.websearchprovider": lambda world: {"name": "ours", "kind": "searxng", "base_url": "https://search.example.com"},
     "agent.webhost": lambda world: {"entry": "*.example.com"},

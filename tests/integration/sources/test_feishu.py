@@ -16,7 +16,7 @@ from knowledge.sources.base import Unreadable
 from knowledge.sources.reading import checked_settings, preview
 from knowledge.sources.services import save_source
 from tests.factories import make_group, make_user
-from tests.feishu import APP_ID, SECRET, SPACE, Node, Wiki, person, serving_feishu
+from tests.feishu_wiki import APP_ID, SECRET, SPACE, Node, Wiki, person, serving_feishu
 from tests.integration.sources.shelf import counts, item_of, paths, read, who_sees
 
 Make = Callable[..., Source]

@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("agent", "0019_let_keepers_see_questions"),
+        ("agent", "0020_answer_in_chat_platforms"),
     ]
 
     operations = [

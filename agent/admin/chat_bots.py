@@ -1,0 +1,111 @@
+"""Bots in chat platforms in the admin: secrets go in and are never shown again; and what became of what was asked."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from agent.admin.base import SettingsAdmin
+from agent.chat_platforms.base import PlatformError, platforms
+from agent.chat_platforms.setting_up import SECRETS, account_of, save_bot, tried
+from agent.models import ChatBot, ChatMessage
+from agent.service_keys import KeyLost, require_address
+from authz.principal import Principal
+from copilot_site.lib.outgoing import AddressRefused
+from copilot_site.lib.read_only_admin import ReadOnlyAdmin
+
+LABELS = {"app_secret": "App Secret", "encrypt_key": "Encrypt Key", "verification_token": "Verification Token"}
+
+
+def _secret(name: str) -> forms.CharField:
+    return forms.CharField(
+        label=LABELS[name],
+        required=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+        help_text=_("Stored encrypted, for this app alone. Empty: it stays as it is, as long as the app does."),
+    )
+
+
+class ChatBotForm(forms.ModelForm[ChatBot]):
+    """A bot that is switched on has answered, under these very settings, who it is."""
+
+    platform = forms.ChoiceField(label=_("Platform"), choices=lambda: [(one.name, one.label) for one in platforms])
+    app_secret, encrypt_key, verification_token = map(_secret, SECRETS)
+
+    class Meta:
+        model = ChatBot
+        fields = (
+            "name", "platform", "base_url", "app_id", *SECRETS, "takes_contact_mail", "whom_to_ask", "is_active",
+        )  # fmt: skip
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        return {name: self.cleaned_data.get(name, "") for name in SECRETS}
+
+    def clean_base_url(self) -> str:
+        url: str = self.cleaned_data["base_url"].rstrip("/")
+        try:
+            require_address(url)
+        except AddressRefused as error:
+            raise forms.ValidationError(str(error)) from error
+        return url
+
+    def _post_clean(self) -> None:
+        super()._post_clean()  # type: ignore[misc]  # of Django, without types
+        if self.errors:
+            return
+        try:
+            account = account_of(self.instance, self.secrets)
+        except KeyLost:
+            self.add_error("app_secret", _("The stored secrets are for another app: enter all three."))
+            return
+        for name in SECRETS:
+            if not getattr(account, name):
+                self.add_error(name, _("Enter what the platform shows for the app: without it nothing can be checked."))
+        if not self.errors and self.instance.is_active:
+            self.try_it()
+
+    def try_it(self) -> str:
+        """Ask the platform; the bot's name there, or "" and an error of the form."""
+        try:
+            bot = tried(self.instance, self.secrets)
+        except PlatformError as error:
+            said = _("The platform does not take this: %(why)s") % {"why": error}
+            self.add_error(None, said)
+            return ""
+        self.instance.bot_id = bot.id
+        return bot.name or bot.id
+
+
+@admin.register(ChatBot)
+class ChatBotAdmin(SettingsAdmin):
+    form = ChatBotForm
+    empty_sentence = _("Nobody asks in a chat platform yet. Add a bot, and people ask where they talk.")
+    list_display = ("name", "platform", "app_id", "is_active")
+    readonly_fields = ("request_address",)
+
+    @admin.display(description=_("request address"))
+    def request_address(self, row: ChatBot) -> str:
+        """What is entered at the platform, where it asks for the address of events."""
+        return f"{row.site}{reverse('chat-bot-events', args=[row.pk])}" if row.site else "–"
+
+    def save_model(self, request: HttpRequest, obj: Any, form: forms.ModelForm[Any], change: bool) -> None:
+        assert isinstance(form, ChatBotForm)
+        site = request.build_absolute_uri("/").rstrip("/")
+        changed = [name for name in form.changed_data if name not in SECRETS or form.secrets[name]]
+        save_bot(Principal.of(request.user), obj, site=site, secrets=form.secrets, fields=changed)
+        said = _("Enter this address at the platform, for events: %(address)s")
+        messages.info(request, said % {"address": self.request_address(obj)})
+
+
+@admin.register(ChatMessage)
+class ChatMessageAdmin(ReadOnlyAdmin):
+    """Who asked when, and why there was no answer; never what was asked."""
+
+    list_display = ("received_at", "bot", "user", "is_group", "answered_at", "attempts", "problem")
+    list_filter = ("bot", "is_group")
+    list_select_related = ("bot", "user")
+    fields = ("received_at", "bot", "user", "is_group", "is_outside", "answered_at", "attempts", "problem")

@@ -1,0 +1,164 @@
+"""One message answered: who asks, who reads along, the question as every question is asked, and what is said of its answer."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from uuid import UUID
+
+import structlog
+from django.contrib.auth.models import User
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+
+from agent.chat_platforms.base import Calls, PlatformError, Reply, TooLarge, platforms
+from agent.chat_platforms.conversation import conversation_of, is_finished
+from agent.chat_platforms.messages import MOST_ATTEMPTS, claimed, close, note, renew
+from agent.chat_platforms.people import accounts_of
+from agent.chat_platforms.replies import reply_of
+from agent.chat_platforms.setting_up import account_of
+from agent.models import ChatMessage
+from agent.profiles import Options
+from agent.runs.run import complete
+from agent.runs.start import answer_to, start
+from agent.service_keys import KeyLost
+from agent.threads import in_thread, outside
+from audit.actions import Action, Outcome
+from audit.record import record
+from authz.principal import Principal
+from copilot_site.lib.errors import CopilotError, NotFound
+from knowledge.retrieval.search import Scope
+from knowledge.text.language import language_of
+
+log = structlog.get_logger(__name__)
+
+RENEWED_S = 20  # three times in a lease
+NEW = "/new"
+
+
+class NotHere(Exception):
+    """Nothing is answered here; the sentence says why, and nothing else."""
+
+
+async def answer(pk: UUID) -> None:
+    """Answer a message that nobody answers yet. What fails is tried again, and given up after the last attempt."""
+    row = await in_thread(claimed, pk)
+    if row is None:
+        return
+    problem = ""
+    async with _alive(row):
+        try:
+            with override("zh-hans" if language_of(row.text or "") == "zh" else "en"):
+                await _answered(row)
+        except (PlatformError, KeyLost) as error:
+            log.warning("chat_platform.failed", message=str(pk), error=str(error))
+            problem = str(error)
+        except Exception as error:
+            log.exception("chat_platform.lost", message=str(pk))
+            problem = type(error).__name__
+    if not problem or row.attempts >= MOST_ATTEMPTS:
+        await in_thread(close, row, problem)
+    else:
+        await in_thread(note, row, {"problem": problem[:300]})
+
+
+@asynccontextmanager
+async def _alive(row: ChatMessage) -> AsyncIterator[None]:
+    async def renewed() -> None:
+        while True:
+            await asyncio.sleep(RENEWED_S)
+            await in_thread(renew, row.pk)
+
+    task = asyncio.create_task(renewed())
+    try:
+        yield
+    finally:
+        task.cancel()
+
+
+async def _answered(row: ChatMessage) -> None:
+    account = await in_thread(account_of, row.bot)
+    calls = platforms.get(row.bot.platform).calls(account)
+    try:
+        reply = await _reply(row, calls)
+    except NotHere as refusal:
+        reply = Reply(str(refusal))
+    except CopilotError as error:  # too many questions at once, or one that is none
+        reply = Reply(str(error))
+    await outside(calls.reply, row.message_id, reply, key=str(row.pk))
+
+
+async def _reply(row: ChatMessage, calls: Calls) -> Reply:
+    """Raises NotHere, PlatformError, and what `start` raises."""
+    person = await _sender(row, calls)
+    if row.text is None:
+        raise NotHere(_("I read text only: write your question."))
+    if row.text.strip().lower() == NEW:
+        await in_thread(note, row, {"user": person, "begins_anew": True})
+        return Reply(_("A new conversation begins with your next question."))
+    principal = await in_thread(Principal.of, person)
+    members = await _members(row, calls) if row.is_group else frozenset()
+    if members:
+        principal = await _before(principal, row, calls, members)
+    run_id, session_id = await _asked(principal, row)
+    if members and not await _members(row, calls) <= members:
+        raise NotHere(_("Somebody came into this group while I was answering. Ask again."))
+    site = row.bot.site
+    return await in_thread(reply_of, principal, session_id, run_id, site=site, is_group=row.is_group)
+
+
+async def _sender(row: ChatMessage, calls: Calls) -> User:
+    mails = {} if row.is_outside else await outside(calls.mails_of, [row.sender_id])
+    person = (await in_thread(accounts_of, mails)).get(row.sender_id)
+    if person is None:
+        await in_thread(_refused, None, row, "unknown sender")
+        whom = row.bot.whom_to_ask or _("your administrator")
+        raise NotHere(_("I do not know you: no account here has your mail address. Ask %(whom)s.") % {"whom": whom})
+    return person
+
+
+async def _members(row: ChatMessage, calls: Calls) -> frozenset[str]:
+    """Everybody in the group, whoever asks among them."""
+    try:
+        return await outside(calls.members_of, row.chat_id) | {row.sender_id}
+    except PlatformError as error:
+        log.warning("chat_platform.members_unknown", message=str(row.pk), error=str(error))
+        why = "too many members" if isinstance(error, TooLarge) else "members unknown"
+        await in_thread(_refused, None, row, why)
+        raise NotHere(_("I cannot tell who is in this group, so I answer nothing in it. Ask me directly.")) from error
+
+
+async def _before(principal: Principal, row: ChatMessage, calls: Calls, members: frozenset[str]) -> Principal:
+    """Whoever asks, in front of all members; raises NotHere where one of them is nobody here."""
+    people = await in_thread(accounts_of, await outside(calls.mails_of, members))
+    try:
+        if people.keys() >= members:
+            return await in_thread(principal.before, [person.pk for person in people.values()])
+    except NotFound:  # disabled a moment ago
+        pass
+    await in_thread(_refused, principal, row, "unknown members")
+    raise NotHere(_("Not everybody in this group has an account here, so I answer nothing in it. Ask me directly."))
+
+
+async def _asked(principal: Principal, row: ChatMessage) -> tuple[UUID, UUID]:
+    """Ask, and wait for the end: the answer and its conversation. What an earlier attempt asked is not asked again."""
+    assert row.text is not None
+    if row.session_id and (known := await in_thread(answer_to, principal, row.session_id, row.pk)):
+        if not await in_thread(is_finished, known):
+            raise PlatformError(
+                "the first attempt is still at it"
+            )  # or its process died a moment ago, and it is closed soon
+        return known, row.session_id
+    session, follows = await in_thread(conversation_of, principal, row)
+    await in_thread(note, row, {"user_id": principal.user_id, "session": session})
+    channel = f"{row.bot.platform}:{'group' if row.is_group else 'direct'}"
+    options = Options(disable_title=row.is_group, asked_as=row.pk, follows=follows, channel=channel)
+    language = "zh-hans" if language_of(row.text) == "zh" else "en"
+    run = await start(principal, session.pk, row.text, scope=Scope(), language=language, options=options)
+    await complete(run)
+    await in_thread(note, row, {"answer_id": run.message_id})
+    return run.message_id, session.pk
+
+
+def _refused(principal: Principal | None, row: ChatMessage, why: str) -> None:
+    detail: Mapping[str, object] = {"channel": row.bot.platform, "group": row.is_group}
+    record(principal, Action.ACCESS_DENIED, row.bot, outcome=Outcome.DENY, reason=why, detail=detail)

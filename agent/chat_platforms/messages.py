@@ -1,0 +1,62 @@
+"""Messages to bots as rows: kept once, claimed by whoever answers them, and closed."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from agent.chat_platforms.base import Incoming
+from agent.models import ChatBot, ChatMessage
+
+LEASE = timedelta(seconds=60)  # without a sign of life of whoever answers
+MOST_ATTEMPTS = 3
+KEPT = timedelta(days=30)  # longer than a platform sends an event again
+
+
+def keep(bot: ChatBot, incoming: Incoming) -> UUID | None:
+    """Store a message; None where it is known already."""
+    row = ChatMessage(bot=bot, **vars(incoming))
+    made = ChatMessage.objects.bulk_create([row], ignore_conflicts=True)
+    return row.pk if made and ChatMessage.objects.filter(pk=row.pk).exists() else None
+
+
+@transaction.atomic
+def claimed(pk: UUID) -> ChatMessage | None:
+    """The message, for whoever answers it now; None where somebody does already, or did. Counted before the work."""
+    rows = ChatMessage.objects.select_for_update(skip_locked=True, of=("self",)).select_related("bot")
+    row = rows.filter(_free(), pk=pk, bot__is_active=True).first()
+    if row is not None:
+        row.attempts, row.claimed_at = row.attempts + 1, timezone.now()
+        row.save(update_fields=["attempts", "claimed_at"])
+    return row
+
+
+def renew(pk: UUID) -> None:
+    """Whoever answers it lives."""
+    ChatMessage.objects.filter(pk=pk).update(claimed_at=timezone.now())
+
+
+def note(row: ChatMessage, values: Mapping[str, object]) -> None:
+    """Keep what became known of it."""
+    ChatMessage.objects.filter(pk=row.pk).update(**values)
+
+
+def close(row: ChatMessage, problem: str = "") -> None:
+    """It is answered, or never will be: what was asked stands in its conversation."""
+    note(row, {"answered_at": timezone.now(), "problem": problem[:300], "text": ""})
+
+
+def left() -> list[UUID]:
+    """What nobody answers although somebody should, the oldest first; what is too old to be sent again is forgotten."""
+    ChatMessage.objects.filter(received_at__lt=timezone.now() - KEPT).delete()
+    is_late = Q(claimed_at__isnull=False) | Q(received_at__lt=timezone.now() - LEASE / 2)
+    rows = ChatMessage.objects.filter(_free(), is_late, bot__is_active=True)
+    return list(rows.order_by("received_at").values_list("pk", flat=True)[:100])
+
+
+def _free() -> Q:
+    unclaimed = Q(claimed_at=None) | Q(claimed_at__lt=timezone.now() - LEASE)
+    return unclaimed & Q(answered_at=None, attempts__lt=MOST_ATTEMPTS)

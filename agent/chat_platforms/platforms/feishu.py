@@ -1,0 +1,243 @@
+"""Feishu, and Lark, which is the same under another address: events of version 2.0, and the parts of the open API that a bot needs.
+
+Formats: https://open.feishu.cn/document – event subscriptions with an Encrypt Key, `im.message.receive_v1`, `im/v1/messages/:id/reply`,
+`im/v1/chats/:id/members`, `contact/v3/users/batch`, `auth/v3/tenant_access_token/internal`, `bot/v3/info`.
+"""
+
+import base64
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from cryptography.hazmat.primitives.padding import PKCS7
+
+from agent.chat_platforms.base import (
+    MOST_MEMBERS,
+    Account,
+    Bot,
+    Challenge,
+    Incoming,
+    NotFromPlatform,
+    PlatformError,
+    Reply,
+    TooLarge,
+    platforms,
+)
+from agent.web.http import NotRead, request
+from copilot_site.lib.outgoing import services_at
+
+WINDOW_S = 300  # between the time that a call bears and ours; an event that is sent again bears a new one
+MESSAGE = "im.message.receive_v1"
+BLOCK = 16  # bytes of AES
+PAGE, BATCH = 100, 50  # members of a group, and people of the directory, in one answer
+MOST_BYTES = 2_000_000  # of one answer
+MOST_TEXT = 8_000  # characters of a reply: a message holds 30 kB, and a Chinese character takes three bytes of it
+_MENTION = re.compile(r"@_user_\d+")
+
+
+class Feishu:
+    name = "feishu"
+    label = "Feishu / Lark"
+    address = "https://open.feishu.cn"
+
+    def received(
+        self, account: Account, headers: Mapping[str, str], body: bytes, *, now: float
+    ) -> Challenge | Incoming | None:
+        """Without a signature only the question whether the address is ours is answered: Feishu does not sign that one."""
+        signed = headers.get("X-Lark-Signature")
+        if signed is not None:
+            _check_signature(account, headers, body, signed, now)
+        try:
+            said = json.loads(decrypted(account.encrypt_key, json.loads(body)["encrypt"]))
+            if said.get("type") == "url_verification":
+                _require_same(said["token"], account.verification_token)
+                return Challenge({"challenge": str(said["challenge"])})
+            head = said["header"]
+            _require_same(head["token"], account.verification_token)
+            _require_same(head["app_id"], account.app_id)
+            if signed is None:
+                raise NotFromPlatform("there is no signature")
+            return _message(account, head, said["event"]) if head["event_type"] == MESSAGE else None
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise NotFromPlatform(f"it is no event ({type(error).__name__})") from error
+
+    def calls(self, account: Account) -> "FeishuCalls":
+        return FeishuCalls(account)
+
+
+def decrypted(key: str, text: str) -> str:
+    """AES-256-CBC under the SHA-256 of the key, in Base64 behind its initialisation vector. Raises ValueError."""
+    raw = base64.b64decode(text, validate=True)
+    cipher = Cipher(algorithms.AES(hashlib.sha256(key.encode()).digest()), modes.CBC(raw[:BLOCK])).decryptor()
+    padded = cipher.update(raw[BLOCK:]) + cipher.finalize()
+    unpadder = PKCS7(BLOCK * 8).unpadder()
+    return (unpadder.update(padded) + unpadder.finalize()).decode()
+
+
+def signature(key: str, timestamp: str, nonce: str, body: bytes) -> str:
+    """SHA-256 of time, nonce, Encrypt Key and the body as it came, hexadecimal."""
+    return hashlib.sha256(f"{timestamp}{nonce}{key}".encode() + body).hexdigest()
+
+
+def _check_signature(account: Account, headers: Mapping[str, str], body: bytes, signed: str, now: float) -> None:
+    timestamp, nonce = headers.get("X-Lark-Request-Timestamp", ""), headers.get("X-Lark-Request-Nonce", "")
+    _require_same(signed, signature(account.encrypt_key, timestamp, nonce, body))
+    if not timestamp.isdecimal() or abs(now - int(timestamp)) > WINDOW_S:
+        raise NotFromPlatform("it is too old, or of the future")
+
+
+def _require_same(given: object, ours: str) -> None:
+    if not ours or not isinstance(given, str) or not hmac.compare_digest(given.encode(), ours.encode()):
+        raise NotFromPlatform("a token, an app or a signature is another")
+
+
+def _message(account: Account, head: Mapping[str, Any], event: Mapping[str, Any]) -> Incoming | None:
+    """None for what other bots say, and for messages of a group that are not to this one."""
+    message, sender = event["message"], event["sender"]
+    mentions = message.get("mentions") or ()
+    is_group = message["chat_type"] != "p2p"
+    if sender.get("sender_type") != "user" or (is_group and not any(_is_bot(account, one) for one in mentions)):
+        return None
+    text = _text(message["message_type"], json.loads(message["content"]))
+    names = {one["key"]: "" if _is_bot(account, one) else f"@{one.get('name', '')}" for one in mentions}
+    return Incoming(
+        event_id=str(head["event_id"]),
+        chat_id=str(message["chat_id"]),
+        message_id=str(message["message_id"]),
+        sender_id=str(sender["sender_id"]["open_id"]),
+        is_group=is_group,
+        is_outside=sender.get("tenant_key") != head.get("tenant_key"),
+        text=None if text is None else _MENTION.sub(lambda found: names.get(found[0], found[0]), text).strip(),
+    )
+
+
+def _is_bot(account: Account, mention: Mapping[str, Any]) -> bool:
+    return bool(account.bot_id) and (mention.get("id") or {}).get("open_id") == account.bot_id
+
+
+def _text(kind: str, content: Mapping[str, Any]) -> str | None:
+    """What a text, or a post, says; None for every other kind."""
+    if kind == "text":
+        return str(content["text"])
+    if kind != "post":
+        return None
+    post = content if "content" in content else next(iter(content.values()))
+    lines = ["".join(_said(part) for part in line) for line in post["content"]]
+    return "\n".join(filter(None, [post.get("title", ""), *lines]))
+
+
+def _said(part: Mapping[str, Any]) -> str:
+    """A part of a line of a post: its words; of a mention the key that stands for it in a text."""
+    return str(part.get("user_id", "") if part.get("tag") == "at" else part.get("text", ""))
+
+
+@contextmanager
+def _read(what: str) -> Iterator[None]:
+    """An answer whose form is another than it should raises PlatformError, too."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError) as error:
+        raise PlatformError(f"{what}: the answer has another form") from error
+
+
+class FeishuCalls:
+    """Calls with a token that is got with the first one."""
+
+    def __init__(self, account: Account) -> None:
+        self._account, self._token = account, ""
+
+    @_read("bot")
+    def bot(self) -> Bot:
+        told = self._called("GET", "bot/v3/info")["bot"]
+        return Bot(str(told["open_id"]), str(told.get("app_name", "")))
+
+    @_read("mails_of")
+    def mails_of(self, ids: Collection[str]) -> Mapping[str, str]:
+        found: dict[str, str] = {}
+        every = sorted(ids)
+        for start in range(0, len(every), BATCH):
+            params = [("user_id_type", "open_id"), *(("user_ids", one) for one in every[start : start + BATCH])]
+            for person in self._called("GET", "contact/v3/users/batch", params=params)["data"].get("items") or ():
+                status = person.get("status") or {}
+                mail = person.get("enterprise_email") or (self._account.takes_contact_mail and person.get("email"))
+                if mail and not (status.get("is_resigned") or status.get("is_frozen") or status.get("is_exited")):
+                    found[str(person["open_id"])] = str(mail)
+        return found
+
+    @_read("members_of")
+    def members_of(self, chat_id: str) -> frozenset[str]:
+        found: set[str] = set()
+        for rows in self._pages(f"im/v1/chats/{_part(chat_id)}/members"):
+            found |= {str(row["member_id"]) for row in rows}
+            if len(found) > MOST_MEMBERS:
+                raise TooLarge(f"the group has more than {MOST_MEMBERS} members")
+        if not found:
+            raise PlatformError("the group has no members")
+        return frozenset(found)
+
+    def reply(self, message_id: str, reply: Reply, *, key: str) -> None:
+        body = {"msg_type": "post", "content": json.dumps(post(reply), ensure_ascii=False), "uuid": key}
+        self._called(
+            "POST", f"im/v1/messages/{_part(message_id)}/reply", data=json.dumps(body, ensure_ascii=False).encode()
+        )
+
+    def _pages(self, path: str) -> Iterator[Sequence[Mapping[str, Any]]]:
+        token, seen = "", set[str]()
+        while True:
+            params = {"member_id_type": "open_id", "page_size": str(PAGE)} | ({"page_token": token} if token else {})
+            data = self._called("GET", path, params=params)["data"]
+            yield data.get("items") or ()
+            if not data.get("has_more"):
+                return
+            token = str(data.get("page_token") or "")
+            if not token or token in seen:
+                raise PlatformError("the list of members does not end")
+            seen.add(token)
+
+    def _called(self, method: str, path: str, **more: Any) -> dict[str, Any]:
+        """Raises PlatformError for what is no answer, or one with a code."""
+        if not self._token:
+            given = {"app_id": self._account.app_id, "app_secret": self._account.app_secret}
+            got = self._sent("POST", "auth/v3/tenant_access_token/internal", json=given)
+            self._token = str(got["tenant_access_token"])
+        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json; charset=utf-8"}
+        return self._sent(method, path, headers=headers, **more)
+
+    def _sent(self, method: str, path: str, **more: Any) -> dict[str, Any]:
+        url = f"{self._account.base_url.rstrip('/')}/open-apis/{path}"
+        try:
+            answer = request(method, url, services_at(url), most_bytes=MOST_BYTES, **more)
+            told: dict[str, Any] = json.loads(answer.body)
+            code = told["code"]
+        except NotRead as error:
+            raise PlatformError(f"{path}: {error}") from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise PlatformError(f"{path}: what it answers cannot be read") from error
+        if code != 0:
+            raise PlatformError(f"{path}: {code} {str(told.get('msg', ''))[:200]}")
+        return told
+
+
+def post(reply: Reply) -> dict[str, Any]:
+    """A reply as a post: in it no text is read as a mention or as a link."""
+    text = reply.text if len(reply.text) <= MOST_TEXT else f"{reply.text[:MOST_TEXT].rstrip()} …"
+    lines: list[list[dict[str, str]]] = [[{"tag": "text", "text": line or " "}] for line in text.splitlines()]
+    for link in reply.links:
+        label = [{"tag": "text", "text": f"{link.label} "}] if link.label else []
+        lines.append([*label, {"tag": "a", "text": link.title, "href": link.url}])
+    return {"zh_cn": {"title": "", "content": lines}}
+
+
+def _part(text: str) -> str:
+    """An id of theirs as a part of an address. Raises PlatformError for what is none."""
+    if not re.fullmatch(r"[\w-]{1,128}", text, re.ASCII):
+        raise PlatformError("an id is none")
+    return text
+
+
+platforms.add(Feishu.name, Feishu())

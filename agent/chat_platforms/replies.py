@@ -1,0 +1,44 @@
+"""What is said of an answer: its text, what was done otherwise, what may have been meant, and its sources as links to our own pages."""
+
+import json
+import re
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from agent import texts
+from agent.chat_platforms.base import Link, Reply
+from agent.conversations.sessions import get_message, get_session
+from agent.openai_api.answers import Answer
+from agent.runs.follow import told_anew
+from agent.state import Run
+from authz.principal import Principal
+from knowledge.retrieval.search import Scope
+
+_MARK = re.compile(r"\[(\d+)\]")
+
+
+def reply_of(principal: Principal, session_id: UUID, message_id: UUID, *, site: str, is_group: bool) -> Reply:
+    """Under the rights of this moment, whatever was said while it was written. Raises NotFound where somebody is gone.
+
+    is_group: whose conversation it is reads it here as well; nobody else could open it.
+    """
+    run = Run(session_id, message_id, principal, question="", scope=Scope(), language=get_language() or "en")
+    answer = Answer(run, "", site)
+    for entry in told_anew(principal, session_id, message_id):
+        answer.took(json.loads(entry.body))
+    if answer.error:
+        return Reply(answer.error)
+    cited = sorted({int(found) for found in _MARK.findall(answer.text)} & answer.sources.keys())
+    shown = get_message(principal, get_session(principal, session_id), message_id)
+    lost = (
+        [str(texts.LEFT_OUT_BY_RIGHTS if answer.text.strip() else texts.RIGHTS_CHANGED)] if shown.masked_count else []
+    )
+    choices = [f"· {choice}" for choice in answer.choices]
+    parts = [answer.text.strip(), "\n".join(choices), "\n".join([*answer.notices, *lost])]
+    links = [Link(f"[{number}]", answer.title_of(number), answer.url_of(number)) for number in cited]
+    if not is_group:
+        links.append(Link("", _("Open in the chat"), site + reverse("conversation", args=[session_id])))
+    return Reply("\n\n".join(part for part in parts if part), tuple(links))

@@ -1,0 +1,58 @@
+"""Bots as an administrator sets them up: an app and its secrets are changed together, and tried before they are used."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from django.db import transaction
+
+from agent.chat_platforms.base import Account, Bot, platforms
+from agent.models import ChatBot
+from agent.service_keys import opened, require_address, sealed
+from audit.actions import Action
+from audit.record import record
+from authz.principal import Principal
+
+SECRETS = ("app_secret", "encrypt_key", "verification_token")
+OF = "chat platform"
+
+
+def account_of(row: ChatBot, secrets: Mapping[str, str] | None = None) -> Account:
+    """The account of a bot. secrets: instead of the stored ones, "" for one that stays. Raises KeyLost."""
+    given = {name: (secrets or {}).get(name, "") for name in SECRETS}
+    if not all(given.values()):
+        stored = _stored(row)
+        given = {name: given[name] or stored.get(name, "") for name in SECRETS}
+    return Account(row.base_url, row.app_id, **given, bot_id=row.bot_id, takes_contact_mail=row.takes_contact_mail)
+
+
+def _stored(row: ChatBot) -> dict[str, str]:
+    """Raises KeyLost for those of another app, and under another secret of this site."""
+    kept = opened(row.encrypted_secrets, _place(row), of=OF)
+    found: dict[str, str] = json.loads(kept) if kept else {}
+    return found
+
+
+def tried(row: ChatBot, secrets: Mapping[str, str]) -> Bot:
+    """Ask the platform who the bot is. Raises PlatformError and KeyLost."""
+    return platforms.get(row.platform).calls(account_of(row, secrets)).bot()
+
+
+@transaction.atomic
+def save_bot(
+    by: Principal | None, row: ChatBot, *, site: str, secrets: Mapping[str, str], fields: Sequence[str] = ()
+) -> None:
+    """Store a bot. secrets: new ones; "" for one that stays, as long as the app and its address do. fields: what the log says was changed.
+
+    Raises AddressRefused, and KeyLost where a secret that is to stay is for another app.
+    """
+    require_address(row.base_url)
+    account = account_of(row, secrets)
+    row.site = site
+    row.encrypted_secrets = sealed(json.dumps({name: getattr(account, name) for name in SECRETS}), _place(row), of=OF)
+    row.save()
+    detail = {"fields": list(fields), "address": row.base_url, "app": row.app_id, "active": row.is_active}
+    record(by, Action.AGENT_CHANGED, row, detail=detail)
+
+
+def _place(row: ChatBot) -> str:
+    return f"{row.base_url} {row.app_id}"

@@ -1,0 +1,49 @@
+"""Where platforms tell us what was said: signed, answered at once; the question itself is answered later."""
+
+import time
+from uuid import UUID
+
+import structlog
+from asgiref.sync import async_to_sync
+from django.http import HttpRequest, JsonResponse, RawPostDataException
+from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+
+from agent.chat_platforms.base import Challenge, NotFromPlatform, platforms
+from agent.chat_platforms.launching import launch
+from agent.chat_platforms.messages import keep
+from agent.chat_platforms.setting_up import account_of
+from agent.models import ChatBot
+from agent.service_keys import KeyLost
+from copilot_site.lib.errors import InvalidInput, NotFound
+
+log = structlog.get_logger(__name__)
+
+MOST_BODY = 1_000_000  # bytes
+
+
+@csrf_exempt  # it is signed, and no browser sends it
+@require_POST
+def receive(request: HttpRequest, bot_id: UUID) -> JsonResponse:
+    """401, in the same words for all, for what is not signed by the platform; the same message again is taken and not answered again."""
+    row = ChatBot.objects.filter(pk=bot_id).first()
+    if row is None:
+        raise NotFound(_("There is no such address."))
+    if int(request.headers.get("Content-Length") or 0) > MOST_BODY:
+        raise InvalidInput(_("The call of a webhook is at most 1 MB long."))
+    try:
+        body = request.body
+    except RawPostDataException:  # a form with files
+        body = b""
+    try:
+        said = platforms.get(row.platform).received(account_of(row), request.headers, body, now=time.time())
+    except (NotFromPlatform, KeyLost) as error:
+        log.warning("chat_platform.refused", bot=str(row.pk), why=str(error))
+        return JsonResponse({"msg": "not signed"}, status=401)
+    if isinstance(said, Challenge):
+        return JsonResponse(said.answer)
+    pk = keep(row, said) if said is not None and row.is_active else None
+    if pk is not None:
+        async_to_sync(launch)(pk)
+    return JsonResponse({})
