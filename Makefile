@@ -37,6 +37,7 @@ models: $(BASE)
 
 test: $(DEV)
 	@bash scripts/system-packages
+	@$(BIN)/python -c "import ldap" 2>/dev/null || $(PIP) --require-hashes --no-deps -r requirements/ldap.txt || echo "Without python-ldap its tests are skipped."
 	@exec bash scripts/test
 
 test-real-llm: $(DEV)
@@ -51,6 +52,7 @@ lock: $(DEV)
 	$(COMPILE) -o requirements/models.txt requirements/models.in
 	$(COMPILE) -o requirements/telemetry.txt requirements/telemetry.in
 	$(COMPILE) -o requirements/s3.txt requirements/s3.in
+	$(COMPILE) -o requirements/ldap.txt requirements/ldap.in
 	$(COMPILE) -o requirements/dev.txt requirements/dev.in
 
 screenshots: $(DEV)

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from authz import account_admin, claim_admin, token_admin, unit_admin  # noqa: F401  # Django looks for admin pages in this file alone
+from authz.directory import admin as directory_admin  # noqa: F401
 from authz.governing import governed
 from authz.principal import Principal
 from copilot_site.lib.errors import CopilotError

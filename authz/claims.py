@@ -28,6 +28,18 @@ def apply_claims(user: User, *, provider: str, values: Iterable[str]) -> None:
     Memberships that this sign-in gave before and gives no more end; those given by hand stay, wherever the mapping stands.
     Values that no mapping knows are noted for the administrator, and mean nothing.
     """
+    note_unmapped(provider, follow_claims(user, provider=provider, values=values))
+
+
+def note_unmapped(provider: str, values: Iterable[str]) -> None:
+    """For the administrator, who may give them a meaning."""
+    for value in sorted(values):
+        UnmappedClaim.objects.update_or_create(provider=provider, value=value, defaults={"seen_at": timezone.now()})
+
+
+@transaction.atomic
+def follow_claims(user: User, *, provider: str, values: Iterable[str]) -> set[str]:
+    """The memberships of `apply_claims`; returns the values that no mapping knows."""
     User.objects.select_for_update().get(pk=user.pk)  # two sign-ins at once: one after the other
     named = set(values)
     mappings = ClaimMapping.objects.filter(provider__in=("", provider), value__in=named)
@@ -41,8 +53,7 @@ def apply_claims(user: User, *, provider: str, values: Iterable[str]) -> None:
     held = set(user.groups.values_list("pk", flat=True))
     for group in Group.objects.filter(pk__in=wanted - held):
         _join(user, group, provider)
-    for value in sorted(named - known):
-        UnmappedClaim.objects.update_or_create(provider=provider, value=value, defaults={"seen_at": timezone.now()})
+    return named - known
 
 
 # Neither is `units.join` or `units.leave`: these refuse what would leave a place without a manager, and whoever the company puts

@@ -12,6 +12,8 @@ from audit.actions import Action, Outcome
 from audit.record import record
 from authz.principal import Principal
 
+LDAP_BACKEND = "authz.directory.backend.DirectoryBackend"  # as the settings name it
+
 
 def connect() -> None:
     """Announcements of Django and allauth: there is no service of ours around a sign-in to record it in."""
@@ -24,9 +26,12 @@ def connect() -> None:
 
 
 def _signed_in(sender: object, request: Any, user: Any, **kwargs: object) -> None:
-    """by: how they proved who they are, in order, such as ["password", "mfa"]; empty where a program signed them in."""
+    """by: how they proved who they are, in order, such as ["password", "mfa"]; empty where a program signed them in. directory: whose
+    password it was, where it is none of ours.
+    """
     by = [entry["method"] for entry in get_authentication_records(request, user)]
-    record(Principal.of(user), Action.SIGNED_IN, detail={"by": by})
+    directory = {"directory": "ldap"} if getattr(user, "backend", "") == LDAP_BACKEND else {}
+    record(Principal.of(user), Action.SIGNED_IN, detail={"by": by} | directory)
 
 
 def _signed_out(sender: object, user: Any, **kwargs: object) -> None:

@@ -27,6 +27,8 @@ from audit.actions import Action, Outcome
 from audit.record import record
 from authz.claims import apply_claims, claim_values
 from authz.client_secrets import stored_secret
+from authz.directory.accounts import kept_by
+from authz.models import Directory
 from authz.principal import Principal
 from authz.sign_in import refusal
 from copilot_site.lib.outgoing import entries_of, parsed_url, services
@@ -127,13 +129,18 @@ class PeopleAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
         return user
 
     def _meet(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Somebody comes for the first time: linked to the account with their verified address, where that is switched on, or new."""
+        """Somebody comes for the first time: linked to the account that SCIM made for them, or to the one with their verified address,
+        where that is switched on; or new.
+        """
         claims = claims_of(sociallogin)
-        same_address = _unlinked_with(claims)
-        if same_address and sociallogin.provider.app.settings.get("link_by_email"):
-            sociallogin.connect(request, same_address)
-            record(Principal.of(same_address), Action.PROVIDER_LINKED, same_address,
-                   detail={"sign_in": sociallogin.account.provider})  # fmt: skip
+        theirs = _provisioned_for(request, sociallogin)
+        if theirs is None and sociallogin.provider.app.settings.get("link_by_email"):
+            theirs = _unlinked_with(claims)
+        if theirs is not None:
+            sociallogin.connect(request, theirs)
+            record(
+                Principal.of(theirs), Action.PROVIDER_LINKED, theirs, detail={"sign_in": sociallogin.account.provider}
+            )
             return
         name = username_from(claims)
         if User.objects.filter(username__iexact=name).exists():
@@ -191,6 +198,19 @@ def username_from(claims: dict[str, Any]) -> str:
     """A sign-in name: the preferred one, else the address, else the subject; letters that no name may have become `_`."""
     text = next(str(claims[name]) for name in ("preferred_username", "email", "sub") if claims.get(name))
     return re.sub(r"[^\w.@+-]", "_", text)[:USERNAME_LENGTH]
+
+
+def _provisioned_for(request: HttpRequest, sociallogin: SocialLogin) -> User | None:
+    """The account that the company's SCIM made under the id by which its sign-in knows the person, too; Entra ID calls it `oid`.
+
+    An id says something with its issuer alone: with several sign-ins nobody can tell whose it is.
+    """
+    if len(sign_ins(request)) != 1:
+        return None
+    signed = sociallogin.account.extra_data.get("id_token", {})
+    ids = {str(signed[name]) for name in ("sub", "oid") if signed.get(name)}
+    rows = kept_by(Directory.SCIM).filter(external_id__in=ids, user__is_active=True, user__socialaccount=None)[:2]
+    return rows[0].user if len(rows) == 1 else None
 
 
 def _unlinked_with(claims: dict[str, Any]) -> User | None:

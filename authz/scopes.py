@@ -15,6 +15,7 @@ class TokenScope(models.TextChoices):
     INGEST = "ingest", gettext_lazy("upload and change documents and folders")
     SQL = "sql", gettext_lazy("let answers query business data")
     AUDIT = "audit", gettext_lazy("read and export the audit log")
+    PROVISION = "provision", gettext_lazy("keep accounts and groups (SCIM)")
 
 
 DEFAULT_SCOPES = (TokenScope.SEARCH, TokenScope.CHAT)  # what reads; whoever needs more says so

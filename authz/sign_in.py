@@ -17,8 +17,10 @@ from django.utils.translation import gettext_lazy as _
 
 from authz.backends import PeopleBackend
 from copilot_site.lib.client_address import client_address
+from copilot_site.lib.errors import Unavailable
 
 TOO_MANY = _("Too many wrong attempts. Wait five minutes, then try again.")
+NO_DIRECTORY = _("The company directory does not answer now. Nothing was changed; try again in a moment.")
 SILENT = ("account/messages/logged_in.txt", "account/messages/logged_out.txt")  # the page that follows says it
 
 
@@ -58,6 +60,7 @@ class SignInForm(AuthenticationForm):
         "invalid_login": _("The name or the password is not right. Nothing was changed; try again."),
         "inactive": _("The name or the password is not right. Nothing was changed; try again."),
         "throttled": TOO_MANY,
+        "unavailable": NO_DIRECTORY,
     }
 
     def clean(self) -> dict[str, Any]:
@@ -68,6 +71,8 @@ class SignInForm(AuthenticationForm):
             user = get_adapter().authenticate(self.request, username=username, password=password)
         except forms.ValidationError as limit:
             raise forms.ValidationError(self.error_messages["throttled"], code="throttled") from limit
+        except Unavailable as problem:  # why stands in the log: whoever is not signed in is not told
+            raise forms.ValidationError(self.error_messages["unavailable"], code="unavailable") from problem
         if user is None:
             raise self.get_invalid_login_error()
         self.user_cache = user

@@ -126,8 +126,8 @@ def revoke_token(principal: Principal, *, token_id: int) -> None:
 
 
 @transaction.atomic
-def withdraw_token(by: Principal, token: ApiToken) -> None:
-    """End anybody's token; the admin page has checked that `by` may. One that is revoked already stays as it is."""
+def withdraw_token(by: Principal | None, token: ApiToken) -> None:
+    """End anybody's token; the caller has checked that `by` may. One that is revoked already stays as it is."""
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
         record(by, Action.TOKEN_REVOKED, token, detail={"user": token.user_id})
 

@@ -92,6 +92,11 @@ def rename(by: Principal | None, place: OrgUnit | Role | Group, *, name: str) ->
     Raises PermissionDenied, InvalidInput (no name), Conflict (it is taken).
     """
     require_administrator(by)
+    set_name(by, place, name=name)
+
+
+def set_name(by: Principal | None, place: OrgUnit | Role | Group, *, name: str) -> None:
+    """`rename` for whoever was found to may. Raises InvalidInput, Conflict."""
     group = _group_of(place)
     before, place.name = place.name, _free(name, besides=group)
     place.save(update_fields=["name"])

@@ -18,6 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from authz.accounts import password_was_set
+from authz.directory.accounts import may_provision
 from authz.forms import OwnTokenForm
 from authz.oidc import sign_ins
 from authz.pages import signed_in
@@ -64,6 +65,8 @@ class SignIn(LoginView):
         answer = super().form_invalid(form)
         if form.has_error(NON_FIELD_ERRORS, "throttled"):
             answer.status_code = 429
+        if form.has_error(NON_FIELD_ERRORS, "unavailable"):
+            answer.status_code = 503
         return answer
 
 
@@ -122,7 +125,7 @@ def tokens(request: HttpRequest, principal: Principal) -> HttpResponseBase:
     context = {
         "tokens": [(token, names.get(token.folder_id) if token.folder_id else None) for token in rows],
         "secret": secret,
-        "scopes": TokenScope.choices,
+        "scopes": offered_scopes(principal),
         "chosen": form["scopes"].value() if status == 400 else list(DEFAULT_SCOPES),
         "folder": folder_named(principal, folder_id) if folder_id else None,
         "folders": folder_choices(principal),
@@ -138,6 +141,12 @@ def revoke(request: HttpRequest, principal: Principal, token_id: int) -> HttpRes
     revoke_token(principal, token_id=token_id)
     messages.success(request, _("The token is revoked; programs that use it are refused from now on."))
     return redirect("tokens")
+
+
+def offered_scopes(principal: Principal) -> list[tuple[str, str]]:
+    """Values and labels of the scopes that do something for this person."""
+    left_out = set() if may_provision(principal) else {TokenScope.PROVISION.value}
+    return [(value, str(label)) for value, label in TokenScope.choices if value not in left_out]
 
 
 def _folder_id(request: HttpRequest) -> UUID | None:

@@ -16,6 +16,7 @@ from dotenv import dotenv_values
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from copilot_site.directory_config import DirectoryConfig
 from copilot_site.lib.outgoing import entries_of
 from copilot_site.lib.web_process import POOL
 
@@ -27,7 +28,7 @@ class ConfigError(SystemExit):
     """The environment cannot be used; the text says why in one sentence. Ends the program when nobody catches it."""
 
 
-class Config(BaseSettings):
+class Config(DirectoryConfig, BaseSettings):
     """What differs between places the product runs in. Field `x` is read from COPILOT_X unless it names an alias."""
 
     model_config = SettingsConfigDict(
@@ -290,7 +291,7 @@ class Config(BaseSettings):
                 raise ValueError(f"{folder} must begin at the root, like /srv/handbook")
         return ",".join(folders)
 
-    @field_validator("home", "static_root", "data", "audit_keys", "audit_checkpoints", "database_ca")
+    @field_validator("home", "static_root", "data", "audit_keys", "audit_checkpoints", "database_ca", "ldap_ca")
     @classmethod
     def _absolute(cls, path: Path | None) -> Path | None:
         return None if path is None else (BASE_DIR / path.expanduser()).resolve()

@@ -7,7 +7,6 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -27,16 +26,17 @@ from agent.providers.base import ModelError
 from agent.providers.configured import model_names, probe, served_model
 from audit.db_owner import as_owner
 from audit.keys import KeyUnusable, public_key, signing_key, trusted_keys
-from authz.client_secrets import sign_ins_without_secret
 from business.source_checks import all_sources, faults_with
 from copilot_site.config import BASE_DIR, load_config
 from copilot_site.embedded import services
 from copilot_site.embedded.process import ServiceFailed
+from copilot_site.findings import Finding
 from copilot_site.lib.confinement.isolation import isolation, why_none
 from copilot_site.lib.errors import CopilotError
 from copilot_site.lib.mail_trial import fault_of_mail
 from copilot_site.lib.storage_trial import fault_of
 from copilot_site.lib.web_process import OTHERS, POOL, needed
+from copilot_site.sign_in_checks import company_directory, company_sign_ins
 from knowledge.dictionary.cedict import DictionaryMissing
 from knowledge.dictionary.words import dictionary
 from knowledge.embedding.base import EmbeddingError, ModelMissing
@@ -50,17 +50,6 @@ LEAST_FREE_BYTES = 2 * 10**9  # the model, the wheel caches and some thousand do
 LEAST_POSTGRES = 150_000
 LEAST_PGVECTOR = (0, 8)  # iterative index scans: without them a filtered search silently returns too few rows
 LEAST_REDIS = (6, 2)
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing looked at. mend: what to do when it is not ok. optional: the product runs without it."""
-
-    name: str
-    ok: bool
-    detail: str
-    mend: str = ""
-    optional: bool = False
 
 
 def python() -> Finding:
@@ -331,20 +320,6 @@ def data_sources() -> Iterator[Finding]:
         yield Finding(name, not faults, detail, " ".join(fault.statement for fault in faults))
 
 
-def company_sign_ins() -> Finding:
-    """Each sign-in of the admin has the secret that its issuer made for this site."""
-    name = "Company sign-ins"
-    try:
-        without = sign_ins_without_secret()
-    except DatabaseError as error:
-        return Finding(name, False, str(error).strip().splitlines()[0], "Mend what is named above first.")
-    said = f"no client secret that can be read: {', '.join(without)}"
-    mend = (
-        "Enter it under “Social applications”: it was stored for another issuer, or under another COPILOT_SECRET_KEY."
-    )
-    return Finding(name, not without, said if without else "as they are set up", mend)
-
-
 def language_models() -> Iterator[Finding]:
     """Each language model: it answers a tiny request. The product answers without one, too."""
     mend = "Check its address, name and key under “Language models”, or COPILOT_LLM_BASE_URL, _MODEL and _API_KEY."
@@ -386,7 +361,7 @@ def browser() -> Finding:
 
 CHECKS: tuple[Callable[[], Finding], ...] = (
     python, packages, state_folder, embedded, postgres, connections, pgvector, migrations, audit_key, broker, model, reranking, word_list,
-    index, readings, files, mail, company_sign_ins,
+    index, readings, files, mail, company_sign_ins, company_directory,
 )  # fmt: skip
 
 

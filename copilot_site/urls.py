@@ -8,6 +8,7 @@ from django.urls import include, path
 from agent.mcp_server.views import McpServer
 from agent.views import chat
 from authz.admin_pages import on_site, staff_only, with_ids_only
+from authz.scim.views import Scim
 from authz.views import SignIn
 from copilot_site import health
 from copilot_site.admin_home.connections import connections
@@ -49,5 +50,6 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/", include("copilot_site.api")),
     path("v1/", include("agent.openai_api.urls")),
+    path("scim/v2/<path:path>", Scim.as_view(), name="scim"),
     path("mcp", McpServer.as_view(), name="mcp"),
 ]

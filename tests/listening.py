@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address
 from pathlib import Path
 
 from cryptography import x509
@@ -49,15 +50,16 @@ def listening(
 
 
 def make_certificate(folder: Path, name: str) -> Path:
-    """A self-signed certificate with its key, in one file; trusted where it is named as the authority."""
+    """A self-signed certificate with its key, in one file; trusted where it is named as the authority. name: of a host, or 127.0.0.1."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    named = x509.IPAddress(IPv4Address(name)) if name == "127.0.0.1" else x509.DNSName(name)
     now = datetime.now(UTC)
     made = (
         x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .add_extension(x509.SubjectAlternativeName([named]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )

@@ -1,6 +1,7 @@
 """Who belongs where, what is granted and denied, and what else rights leave behind."""
 
 from authz.models.claims import ClaimMapping, ClaimMembership, UnmappedClaim
+from authz.models.directory import Directory, DirectoryAccount, DirectoryGroup
 from authz.models.grants import (
     AccessRequest,
     Denial,
@@ -20,6 +21,9 @@ __all__ = [
     "ClaimMapping",
     "ClaimMembership",
     "Denial",
+    "Directory",
+    "DirectoryAccount",
+    "DirectoryGroup",
     "FolderGroupGrant",
     "FolderUserGrant",
     "KnowledgeBaseGroupGrant",

@@ -12,7 +12,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from copilot_site import doctor
-from copilot_site.doctor import Finding
+from copilot_site.findings import Finding
+from copilot_site.sign_in_checks import company_directory, company_sign_ins
 
 KEPT_S = 60  # seconds that a look is shown to everybody before the next one
 CACHE_KEY = "admin-home:findings"
@@ -70,7 +71,7 @@ AREAS: tuple[Area, ...] = (
     Area("index", _("Search index"), (doctor.index, doctor.readings), "ingestion"),
     Area("language-models", _("Language models"), (doctor.language_models,), "admin:agent_languagemodel_changelist"),
     Area("data-sources", _("Data sources"), (doctor.data_sources,), "admin:business_datasource_changelist"),
-    Area("sign-in", _("Company sign-in"), (doctor.company_sign_ins,), "admin:socialaccount_socialapp_changelist"),
+    Area("sign-in", _("Company sign-in"), (company_sign_ins, company_directory), "admin:socialaccount_socialapp_changelist"),
     Area("audit", _("Signing key of the audit log"), (doctor.audit_key,), "admin:audit_checkpoint_changelist"),
 )  # fmt: skip
 

@@ -50,6 +50,11 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "tend spreadsheets": {"task": "business.tend_spreadsheets", "schedule": 600.0, "options": {"expires": 600}},
     "tend schema vectors": {"task": "business.tend_schema_vectors", "schedule": 600.0, "options": {"expires": 600}},
 }
+if config.ldap_url:
+    every_s = config.ldap_sync_minutes * 60.0
+    CELERY_BEAT_SCHEDULE["sync directory"] = {
+        "task": "authz.sync_directory", "schedule": every_s, "options": {"expires": every_s}
+    }  # fmt: skip
 # What must not wait behind a worker's long documents goes to `watch`, which every worker serves; the rest may take minutes.
 CELERY_TASK_ROUTES = {
     entry["task"]: {"queue": "watch" if entry["schedule"] <= AUDIT_SIGNED_EVERY_S else "maintenance"}

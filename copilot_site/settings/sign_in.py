@@ -1,11 +1,31 @@
 """Who is asking: accounts, passwords, the company's sign-in, the second factor."""
 
+from importlib.util import find_spec
 from typing import Any
 
+from copilot_site.config import ConfigError
 from copilot_site.settings.base import config
 
+
+def directory() -> dict[str, Any] | None:
+    """The company's directory by its COPILOT_LDAP_*, as `authz.directory.ldap_client.LdapSettings` takes it; None where there is none."""
+    if config.ldap_url is None:
+        return None
+    if find_spec("ldap") is None:
+        raise ConfigError("COPILOT_LDAP_URL needs python-ldap: see docs/how-to/connect-a-directory.md.")
+    password = config.ldap_bind_password
+    given = {
+        name.removeprefix("ldap_"): getattr(config, name)
+        for name in type(config).model_fields
+        if name.startswith("ldap_")
+    }
+    return given | {"bind_password": password.get_secret_value() if password else ""}
+
+
+LDAP = directory()
 AUTHENTICATION_BACKENDS = [
     "authz.backends.PeopleBackend",
+    *(["authz.directory.backend.DirectoryBackend"] if LDAP else []),
     "authz.backends.RightsBackend",
 ]
 SILENCED_SYSTEM_CHECKS = ["guardian.W001"]  # its own backend knows neither denials nor ends: ours answers

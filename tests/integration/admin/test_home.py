@@ -21,7 +21,7 @@ from audit.models import Entry
 from authz.units import create_unit, join
 from copilot_site.admin_home import lights as home_lights
 from copilot_site.admin_home.waiting import waiting_for
-from copilot_site.doctor import Finding
+from copilot_site.findings import Finding
 from knowledge.models import DocumentVersion, ParseStatus
 from tests.factories import make_document, make_user
 from tests.integration.governance.world import World, client_of, make_overseer, staff, text_of

@@ -17,6 +17,7 @@ from audit.models import Entry
 from audit.retention import purge
 from copilot_site import doctor
 from copilot_site.embedded import postgres
+from copilot_site.findings import Finding
 from copilot_site.lib.errors import PermissionDenied
 from tests.factories import make_base
 from tests.integration.audit.logbook import ANNA, GUARDED, Logbook, verified, write
@@ -185,7 +186,7 @@ def test_a_database_that_does_not_know_the_role_yet_is_asked_as_its_owner() -> N
             makemigrations.Command(), check_changes=True, dry_run=True, verbosity=0
         )  # the control: Django's own
     call_command("makemigrations", check_changes=True, dry_run=True, verbosity=0)
-    assert doctor.migrations() == doctor.Finding("Migrations", True, "all applied", "Run `manage.py migrate`.")
+    assert doctor.migrations() == Finding("Migrations", True, "all applied", "Run `manage.py migrate`.")
 
 
 def test_the_embedded_database_has_the_role(db: None) -> None:

@@ -170,6 +170,7 @@ class World(House):
             "content_type_id": lambda: 1,
             "id": lambda: self.reader.pk,
             "url": lambda: "nothing/",
+            "path": lambda: "Users",
             "pk": lambda: self._api_row(route),
             "object_id": lambda: self._admin_row(route),
         }
@@ -256,6 +257,8 @@ NEW: dict[str, Callable[[World], dict[str, Any]]] = {
         "user": world.reader, "group": Group.objects.create(name="claimed"), "provider": "company",
     },
     "authz.unmappedclaim": lambda world: {"provider": "company", "value": "guests", "seen_at": timezone.now()},
+    "authz.directoryaccount": lambda world: {"directory": "ldap", "external_id": "1", "user": world.reader},
+    "authz.directorygroup": lambda world: {"group": Group.objects.create(name="kept")},
     "socialaccount.socialapp": lambda world: {"provider": "openid_connect", "name": "Company", "client_id": "us"},
     "socialaccount.socialaccount": lambda world: {"user": world.reader, "provider": "company", "uid": "1"},
     "mfa.authenticator": lambda world: {"user": world.reader, "type": "totp", "data": {}},

@@ -13,7 +13,7 @@ from django.urls import reverse
 from audit.actions import Action
 from audit.models import Entry
 from authz.client_secrets import store_secret, stored_secret
-from copilot_site.doctor import company_sign_ins
+from copilot_site.sign_in_checks import company_sign_ins
 from tests.factories import make_user
 from tests.integration.pages.house import client_of, plain
 from tests.integration.sign_in.browser import is_in, signed_in_by_company

@@ -14,8 +14,9 @@ from audit.actions import Action
 from audit.models import Entry
 from authz.accounts import create_service_account
 from authz.claims import MOST_VALUES, claim_values
+from authz.directory.accounts import Known, create
 from authz.grants import deny, give
-from authz.models import ClaimMapping, ClaimMembership, UnmappedClaim
+from authz.models import ClaimMapping, ClaimMembership, Directory, DirectoryAccount, UnmappedClaim
 from authz.permissions import Right
 from authz.principal import Principal
 from tests.factories import make_base, make_group, make_user
@@ -237,3 +238,40 @@ def test_mapping_is_edited_in_the_admin_and_recorded() -> None:
     client.post(reverse("admin:authz_claimmapping_delete", args=[mapping.pk]), {"post": "yes"})
     actions = Entry.objects.filter(actor_name="root").values_list("action", flat=True)
     assert set(actions) >= {Action.CLAIM_MAPPED, Action.CLAIM_UNMAPPED}
+
+
+def provisioned(external_id: str, username: str = "mei") -> User:
+    """An account that SCIM made."""
+    known = Known(external_id, username)
+    return create(None, Directory.SCIM, known).user
+
+
+@pytest.mark.parametrize("claim", ["sub", "oid"])
+def test_the_account_that_scim_made_for_somebody_is_the_one_they_sign_in_to(issuer: Issuer, claim: str) -> None:
+    user = provisioned("00u1")
+    issuer.claims[claim] = "00u1"
+    client, _answer = signed_in_by_company()
+    assert is_in(client)
+    assert SocialAccount.objects.get().user == user
+    assert set(User.objects.all()) == {user}
+
+
+def test_an_account_of_ours_of_an_administrator_or_of_two_sign_ins_is_not_handed_over_by_an_id(
+    issuer: Issuer, settings: Any
+) -> None:
+    user = provisioned("00u1")
+    issuer.claims["sub"] = "00u1"
+    User.objects.update(is_superuser=True)
+    assert not is_in(signed_in_by_company()[0])
+    User.objects.update(is_superuser=False)
+    DirectoryAccount.objects.update(directory="ldap")
+    assert not is_in(signed_in_by_company()[0])
+    DirectoryAccount.objects.update(directory="scim", external_id="")
+    assert not is_in(signed_in_by_company()[0])
+    DirectoryAccount.objects.update(external_id="00u1")
+    apps = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]
+    settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"] = [*apps, apps[0] | {"provider_id": "partner"}]
+    assert not is_in(signed_in_by_company()[0])
+    settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"] = apps
+    assert is_in(signed_in_by_company()[0]), "each of them was what kept it"
+    assert SocialAccount.objects.get().user == user

@@ -1,0 +1,163 @@
+"""Accounts that a directory keeps: made, changed, ended and taken up again as it says, each recorded.
+
+What is ours alone is never touched: accounts without the mark of the directory, administrators of the system, service accounts.
+The company's word counts for the last manager of a place, too, as it does for groups of a sign-in (`authz.claims`). `by`: whose
+token it came with; None for what the system read by itself.
+"""
+
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.core.exceptions import ValidationError
+from django.db import connection, transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from audit.actions import Action
+from audit.record import record
+from authz.models import ApiToken, Directory, DirectoryAccount
+from authz.principal import Principal
+from authz.tokens import withdraw_token
+from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
+
+ID_LENGTH = 250  # of the column
+LENGTHS = {"username": 150, "first_name": 150, "last_name": 150, "email": 254}  # of Django's columns
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a directory knows of a person. external_id: what it calls them for ever, "" where it says nothing."""
+
+    external_id: str
+    username: str
+    first_name: str = ""
+    last_name: str = ""
+    email: str = ""
+
+    def fields(self) -> dict[str, str]:
+        """By the account's columns, cut to their lengths."""
+        return {name: getattr(self, name)[:most] for name, most in LENGTHS.items()}
+
+
+def kept_by(directory: Directory) -> QuerySet[DirectoryAccount]:
+    """What this directory may change: superusers were made here, whoever they were before."""
+    rows = DirectoryAccount.objects.filter(directory=directory).select_related("user")
+    return rows.filter(user__is_superuser=False, user__service_account=None)
+
+
+def may_provision(principal: Principal) -> bool:
+    """May a token of this person keep accounts and groups? Superusers, and holders of `authz.provision`; not through a folder's token."""
+    if principal.is_nobody or principal.folder_id is not None:
+        return False
+    user = User.objects.filter(pk=principal.user_id, is_active=True).first()
+    return user is not None and user.has_perm("authz.provision")
+
+
+@transaction.atomic
+def create(by: Principal | None, directory: Directory, known: Known, *, is_active: bool = True) -> DirectoryAccount:
+    """Make an account without any right and without a password of ours.
+
+    Raises InvalidInput (a name that is none), Conflict (the name is taken: an account is never handed over by its name).
+    """
+    with connection.cursor() as cursor:  # two first sign-ins of one person: one after the other
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('directory accounts', 0))")
+    _require_fits(known)
+    _require_free(known.username)
+    user = User(**known.fields(), is_active=is_active)
+    user.set_unusable_password()
+    user.save()
+    account = DirectoryAccount.objects.create(
+        directory=directory, external_id=known.external_id, user=user, is_gone=not is_active
+    )
+    record(by, Action.USER_CREATED, user, detail={"directory": directory.value})
+    return account
+
+
+@transaction.atomic
+def update(by: Principal | None, account: DirectoryAccount, known: Known) -> bool:
+    """Make name and address what the directory says; were they different? Raises InvalidInput, Conflict as `create`."""
+    user = _locked(account)
+    _require_fits(known)
+    if user.username != known.username:
+        _require_free(known.username, besides=user)
+    changed = [name for name, value in known.fields().items() if getattr(user, name) != value]
+    if account.external_id != known.external_id:
+        account.external_id = known.external_id
+        account.save(update_fields=["external_id", "changed_at"])
+    if not changed:
+        return False
+    for name in changed:
+        setattr(user, name, known.fields()[name])
+    user.save(update_fields=changed)
+    account.save(update_fields=["changed_at"])
+    record(by, Action.USER_CHANGED, user, detail={"fields": sorted(changed), "directory": account.directory})
+    return True
+
+
+@transaction.atomic
+def end(by: Principal | None, account: DirectoryAccount) -> bool:
+    """Disable an account that is gone out there: its sessions and tokens end for good. Was it enabled?
+
+    A session goes back to the password's hash: a new unusable one leaves none that could be taken up when the person comes back.
+    """
+    user = _locked(account)
+    if not user.is_active:
+        return False
+    user.is_active = False
+    user.set_unusable_password()
+    user.save(update_fields=["is_active", "password"])
+    for token in ApiToken.objects.filter(user=user, revoked_at=None):
+        withdraw_token(by, token)
+    account.is_gone = True
+    account.save(update_fields=["is_gone", "changed_at"])
+    record(by, Action.USER_DISABLED, user, detail={"directory": account.directory})
+    return True
+
+
+@transaction.atomic
+def resume(by: Principal | None, account: DirectoryAccount) -> bool:
+    """Enable an account that the directory disabled; what an administrator disabled stays so. Was it disabled?"""
+    user = _locked(account)
+    if user.is_active or not account.is_gone:
+        return False
+    user.is_active = True
+    user.save(update_fields=["is_active"])
+    account.is_gone = False
+    account.save(update_fields=["is_gone", "changed_at"])
+    record(by, Action.USER_ENABLED, user, detail={"directory": account.directory})
+    return True
+
+
+@transaction.atomic
+def remove(by: Principal | None, account: DirectoryAccount) -> None:
+    """Delete the account with its grants, memberships, tokens and conversations, as an administrator would."""
+    user = _locked(account)
+    record(by, Action.USER_DELETED, user, detail={"directory": account.directory})
+    user.delete()
+
+
+def _locked(account: DirectoryAccount) -> User:
+    """The account as it is now. Raises NotFound where somebody made it an administrator of the system meanwhile."""
+    user = User.objects.select_for_update().filter(pk=account.user_id, is_superuser=False).first()
+    if user is None:
+        raise NotFound(_("There is no such account, or the directory does not keep it."))
+    return user
+
+
+def _require_fits(known: Known) -> None:
+    """Raises InvalidInput for an id that no column takes: cut short, it would be another one's."""
+    if len(known.external_id) > ID_LENGTH:
+        raise InvalidInput(_("An id has at most %(most)s characters.") % {"most": ID_LENGTH})
+
+
+def _require_free(username: str, *, besides: User | None = None) -> None:
+    """Raises InvalidInput for what is no name, Conflict for one that somebody has, in whatever case."""
+    try:
+        UnicodeUsernameValidator()(username)
+    except ValidationError as problem:
+        raise InvalidInput(problem.messages[0]) from problem
+    if not 0 < len(username) <= LENGTHS["username"]:
+        raise InvalidInput(_("A name has 1 to %(most)s characters.") % {"most": LENGTHS["username"]})
+    if User.objects.filter(username__iexact=username).exclude(pk=besides.pk if besides else 0).exists():
+        raise Conflict(_("There is an account “%(name)s” already. Choose another name.") % {"name": username})

@@ -1,0 +1,79 @@
+"""Which accounts and groups a directory keeps, in the admin; what is here already is handed over to it by a superuser, and taken back."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from audit.actions import Action
+from audit.record import record
+from authz.admin_pages import SuperusersOnly
+from authz.models import Directory, DirectoryAccount, DirectoryGroup
+from authz.principal import Principal
+
+
+class DirectoryAccountForm(forms.ModelForm[DirectoryAccount]):
+    class Meta:
+        model = DirectoryAccount
+        fields = ("user", "directory", "external_id")
+
+    def clean_user(self) -> User:
+        user: User = self.cleaned_data["user"]
+        if user.is_superuser or hasattr(user, "service_account"):
+            raise forms.ValidationError(_("Administrators of the system and service accounts stay ours."))
+        return user
+
+    def clean(self) -> dict[str, Any]:
+        """LDAP looks people up by their id there; SCIM finds them by their name at its first look."""
+        given: dict[str, Any] = super().clean() or {}
+        if given.get("directory") == Directory.LDAP and not given.get("external_id"):
+            self.add_error("external_id", _("Give the id of the entry; manage.py directory show NAME tells it."))
+        return given
+
+
+@admin.register(DirectoryAccount)
+class DirectoryAccountAdmin(SuperusersOnly[DirectoryAccount]):
+    """An account that is entered here is named, disabled and enabled by the directory from then on; a row that is deleted makes it ours."""
+
+    form = DirectoryAccountForm
+    list_display = ("user", "directory", "external_id", "is_gone", "changed_at")
+    list_filter = ("directory", "is_gone")
+    list_select_related = ("user",)
+    search_fields = ("user__username", "external_id")
+    autocomplete_fields = ("user",)
+
+    def has_change_permission(self, request: HttpRequest, obj: DirectoryAccount | None = None) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: DirectoryAccount, form: object, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        record(Principal.of(request.user), Action.PROVIDER_LINKED, obj.user, detail={"directory": obj.directory})
+
+    def delete_model(self, request: HttpRequest, obj: DirectoryAccount) -> None:
+        record(Principal.of(request.user), Action.PROVIDER_UNLINKED, obj.user, detail={"directory": obj.directory})
+        super().delete_model(request, obj)
+
+
+@admin.register(DirectoryGroup)
+class DirectoryGroupAdmin(SuperusersOnly[DirectoryGroup]):
+    """A group, unit or role that is entered here is filled through SCIM from then on, and is still named and deleted here."""
+
+    fields = ("group", "external_id")
+    list_display = ("group", "external_id", "is_made", "changed_at")
+    list_select_related = ("group",)
+    search_fields = ("group__name", "external_id")
+    autocomplete_fields = ("group",)
+
+    def has_change_permission(self, request: HttpRequest, obj: DirectoryGroup | None = None) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: DirectoryGroup, form: object, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        record(Principal.of(request.user), Action.GROUP_CHANGED, obj.group, detail={"directory": "scim", "kept": True})
+
+    def delete_model(self, request: HttpRequest, obj: DirectoryGroup) -> None:
+        record(Principal.of(request.user), Action.GROUP_CHANGED, obj.group, detail={"directory": "scim", "kept": False})
+        super().delete_model(request, obj)

@@ -1,0 +1,35 @@
+"""Signing in with the name and password that the company's directory knows, on the same page and under the same limits as ours."""
+
+from typing import Any
+
+import structlog
+from django.contrib.auth.backends import BaseBackend
+from django.contrib.auth.models import User
+
+from authz.backends import PeopleBackend
+from authz.directory.ldap_client import DirectoryUnavailable, LdapSettings
+from authz.directory.ldap_people import person_of_password
+
+log = structlog.get_logger(__name__)
+
+
+class DirectoryBackend(BaseBackend):
+    """Comes after our own passwords, so that an administrator comes in when the directory does not answer."""
+
+    def authenticate(
+        self, request: Any, username: str | None = None, password: str | None = None, **credentials: Any
+    ) -> User | None:
+        """The account that this password opens in the directory, as it is there now. Raises DirectoryUnavailable."""
+        given = LdapSettings.read()
+        if given is None or not username or not password:
+            return None
+        try:
+            user = person_of_password(given, username, password)
+        except DirectoryUnavailable:
+            log.warning("sign_in.directory_unavailable", exc_info=True)
+            raise
+        return user if PeopleBackend().user_can_authenticate(user) else None
+
+    def get_user(self, user_id: Any) -> User | None:
+        """The person of a session, as for a password of ours."""
+        return PeopleBackend().get_user(user_id)

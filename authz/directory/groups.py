@@ -1,0 +1,107 @@
+"""Groups that SCIM keeps: made, renamed, filled and deleted as it says, each recorded.
+
+It says who of the people that it keeps is in a group; whoever else is in it stays, and it is not told of them. The company's word
+counts for the last manager of a place, too (`authz.claims`). `by`: whose token it came with.
+"""
+
+from collections.abc import Collection
+from uuid import UUID
+
+from django.contrib.auth.models import Group, User
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from audit.actions import Action
+from audit.record import record
+from authz.directory.accounts import ID_LENGTH, kept_by
+from authz.models import ClaimMembership, Directory, DirectoryGroup
+from authz.principal import Principal
+from authz.units import new_group, remove_group, set_name
+from copilot_site.lib.errors import InvalidInput
+
+KEPT = {"directory": Directory.SCIM.value}
+
+
+@transaction.atomic
+def create(by: Principal, *, name: str, external_id: str) -> DirectoryGroup:
+    """Make a group with nobody in it and no right. Raises InvalidInput (no name), Conflict (it is taken)."""
+    _require_fits(external_id)
+    group = new_group(name)
+    row = DirectoryGroup.objects.create(group=group, external_id=external_id, is_made=True)
+    record(by, Action.GROUP_CREATED, group, detail=KEPT)
+    return row
+
+
+@transaction.atomic
+def update(by: Principal, row: DirectoryGroup, *, name: str, external_id: str) -> None:
+    """Change name and id. Raises InvalidInput (no name, or the group was made here, which names it), Conflict (it is taken)."""
+    if row.group.name != name:
+        if not row.is_made:
+            raise InvalidInput(_("“%(name)s” was made here, and is renamed here.") % {"name": row.group.name})
+        set_name(by, row.group, name=name)
+        row.save(update_fields=["changed_at"])
+    _require_fits(external_id)
+    if row.external_id != external_id:
+        row.external_id = external_id
+        row.save(update_fields=["external_id", "changed_at"])
+
+
+@transaction.atomic
+def set_members(by: Principal, row: DirectoryGroup, *, account_ids: Collection[str]) -> None:
+    """Make these the members, of the people that SCIM keeps. Raises InvalidInput for an id of nobody that it keeps."""
+    DirectoryGroup.objects.select_for_update().get(pk=row.pk)
+    people = dict(kept_by(Directory.SCIM).filter(pk__in=_uuids(account_ids)).values_list("pk", "user_id"))
+    unknown = {pk for pk in account_ids if pk not in {str(known) for known in people}}
+    if unknown:
+        raise InvalidInput(_("There is no person with the id %(id)s.") % {"id": min(unknown)[:100]})
+    wanted = set(people.values())
+    held = set(row.group.user_set.filter(pk__in=kept_by(Directory.SCIM).values("user")).values_list("pk", flat=True))
+    for user in User.objects.filter(pk__in=wanted - held).order_by("pk"):
+        user.groups.add(row.group)
+        record(by, Action.MEMBER_ADDED, row.group, detail={"user": user.pk} | KEPT)
+    for user in User.objects.filter(pk__in=held - wanted).order_by("pk"):
+        user.groups.remove(row.group)
+        ClaimMembership.objects.filter(user=user, group=row.group).delete()
+        record(by, Action.MEMBER_REMOVED, row.group, detail={"user": user.pk} | KEPT)
+    if wanted != held:
+        row.save(update_fields=["changed_at"])
+
+
+@transaction.atomic
+def remove(by: Principal, row: DirectoryGroup) -> None:
+    """End what SCIM gave: its people leave, and a group that it made is deleted with its grants.
+
+    One in which people of ours are the last managers of a place stays theirs, and so does one that was made here.
+    """
+    set_members(by, row, account_ids=())
+    group, is_made = row.group, row.is_made
+    row.delete()
+    if is_made and _removed(by, group):
+        return
+    record(by, Action.GROUP_CHANGED, group, detail=KEPT | {"kept": False})
+
+
+def _removed(by: Principal, group: Group) -> bool:
+    """Delete the group, if no place loses its last manager by that."""
+    try:
+        with transaction.atomic():
+            record(by, Action.GROUP_DELETED, group, detail=KEPT)
+            remove_group(group)
+    except InvalidInput:
+        return False
+    return True
+
+
+def _require_fits(external_id: str) -> None:
+    if len(external_id) > ID_LENGTH:
+        raise InvalidInput(_("An id has at most %(most)s characters.") % {"most": ID_LENGTH})
+
+
+def _uuids(texts: Collection[str]) -> list[UUID]:
+    found = []
+    for text in texts:
+        try:
+            found.append(UUID(text))
+        except ValueError:
+            continue
+    return found

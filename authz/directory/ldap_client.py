@@ -1,0 +1,268 @@
+"""The company's directory over LDAP: who somebody is there, which groups they are in, and whether a password is theirs.
+
+python-ldap is OpenLDAP's own client. TLS always, with the certificate checked; what people type is escaped before it stands in a
+filter; nobody is asked about with an empty password, which LDAP takes for anonymous (RFC 4513, 5.1.2). It waits for seconds at most.
+"""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+from uuid import UUID
+
+import certifi
+import ldap
+import ldap.filter
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from copilot_site.lib.errors import Unavailable
+
+CONNECT_S = 5
+ANSWER_S = 10
+MOST_LEVELS = 10  # of groups in groups
+# the certificates that this system trusts, where Debian and Red Hat keep them
+SYSTEM_CAS = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt")
+# how a directory says that a password is not right, or that its account may not come in now
+REFUSED = (
+    ldap.INVALID_CREDENTIALS, ldap.NO_SUCH_OBJECT, ldap.INAPPROPRIATE_AUTH, ldap.UNWILLING_TO_PERFORM,
+    ldap.CONSTRAINT_VIOLATION,
+)  # fmt: skip
+MEMBER = "(|(member={dn})(uniqueMember={dn})(memberUid={name}))"
+
+
+class DirectoryUnavailable(Unavailable):
+    """The directory does not answer, or not as it is set up; the text says why."""
+
+
+@dataclass(frozen=True)
+class LdapSettings:
+    """COPILOT_LDAP_*; what each means stands in copilot_site/directory_config.py."""
+
+    url: str
+    ca: Path | None
+    bind_dn: str
+    bind_password: str
+    people_base: str
+    people_filter: str
+    username_attribute: str
+    id_attribute: str
+    first_name_attribute: str
+    last_name_attribute: str
+    mail_attribute: str
+    unit_attribute: str | None
+    groups_base: str | None
+    groups_filter: str
+    group_name_attribute: str
+    sync_minutes: int
+
+    @classmethod
+    def read(cls) -> Self | None:
+        """The directory that is set up; None where there is none."""
+        return cls(**settings.LDAP) if settings.LDAP else None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A person as the directory has them. units: their departments, where COPILOT_LDAP_UNIT_ATTRIBUTE names what holds them."""
+
+    dn: str
+    external_id: str
+    username: str
+    first_name: str
+    last_name: str
+    email: str
+    units: tuple[str, ...]
+
+
+class LdapDirectory:
+    """One connection, bound to the account that reads; `opened` makes and ends it."""
+
+    def __init__(self, given: LdapSettings, connection: Any) -> None:
+        self._given = given
+        self._connection = connection
+        self._parents: dict[str, dict[str, str]] = {}  # DN of a group → DN and name of the groups it is in itself
+
+    def named(self, username: str) -> Entry | None:
+        """The one person whose name this is.
+
+        None, too, where the directory takes another name for the same: it leaves out spaces and accents, and each way to write a
+        name would have a limit on guessing of its own.
+        """
+        found = self._person(self._given.username_attribute, ldap.filter.escape_filter_chars(username))
+        return found if found and found.username.lower() == username.lower() else None
+
+    def known_as(self, external_id: str) -> Entry | None:
+        """The person whom the directory calls so for ever; None when they are gone, or no longer among those who may sign in."""
+        raw = UUID(external_id).bytes_le if self._is_ad else external_id.encode()
+        return self._person(self._given.id_attribute, "".join(f"\\{byte:02x}" for byte in raw))
+
+    def groups_of(self, entry: Entry) -> set[str]:
+        """Names of the groups the person is in, and of those that these are in."""
+        if not self._given.groups_base:
+            return set()
+        names = MEMBER.format(
+            dn=ldap.filter.escape_filter_chars(entry.dn), name=ldap.filter.escape_filter_chars(entry.username)
+        )
+        found = self._groups(names)
+        newest = found
+        for _level in range(MOST_LEVELS):
+            above = {dn: name for group in newest for dn, name in self._above(group).items()}
+            newest = {dn: name for dn, name in above.items() if dn not in found}
+            if not newest:
+                break
+            found = found | newest
+        return set(found.values())
+
+    def counts(self) -> tuple[bool, bool]:
+        """Does the people's base hold anybody, and the groups' base any group? True for groups where none are set up."""
+        given = self._given
+        has_people = bool(self._search(given.people_base, given.people_filter, [given.username_attribute], most=1))
+        groups = not given.groups_base or self._search(
+            given.groups_base, given.groups_filter, [given.group_name_attribute], most=1
+        )
+        return has_people, bool(groups)
+
+    @property
+    def _is_ad(self) -> bool:
+        return self._given.id_attribute.lower() == "objectguid"
+
+    @cached_property
+    def _attributes(self) -> list[str]:
+        given = self._given
+        names = [given.username_attribute, given.id_attribute, given.first_name_attribute, given.last_name_attribute,
+                 given.mail_attribute, given.unit_attribute]  # fmt: skip
+        return [name for name in names if name]
+
+    def _person(self, attribute: str, escaped: str) -> Entry | None:
+        """The entry with this value; None for none, and for several: nobody can tell who of them is meant."""
+        text = f"(&{self._given.people_filter}({attribute}={escaped}))"
+        rows = self._search(self._given.people_base, text, self._attributes, most=2)
+        return self._entry(*rows[0]) if len(rows) == 1 else None
+
+    def _entry(self, dn: str, values: dict[str, list[bytes]]) -> Entry | None:
+        given = self._given
+        held = {name.lower(): value for name, value in values.items()}
+
+        def texts(attribute: str | None) -> list[str]:
+            return [each.decode(errors="replace") for each in held.get((attribute or "").lower(), [])]
+
+        def first(attribute: str) -> str:
+            return (texts(attribute) or [""])[0].strip()
+
+        raw = (held.get(given.id_attribute.lower()) or [b""])[0]
+        external_id = str(UUID(bytes_le=raw)) if self._is_ad and len(raw) == 16 else raw.decode(errors="replace")
+        username = first(given.username_attribute)
+        if not external_id or not username:
+            return None
+        return Entry(
+            dn=dn,
+            external_id=external_id,
+            username=username,
+            first_name=first(given.first_name_attribute),
+            last_name=first(given.last_name_attribute),
+            email=first(given.mail_attribute),
+            units=tuple(texts(given.unit_attribute)),
+        )
+
+    def _above(self, group_dn: str) -> dict[str, str]:
+        if group_dn not in self._parents:
+            escaped = ldap.filter.escape_filter_chars(group_dn)
+            self._parents[group_dn] = self._groups(f"(|(member={escaped})(uniqueMember={escaped}))")
+        return self._parents[group_dn]
+
+    def _groups(self, condition: str) -> dict[str, str]:
+        """DN → name of the groups for which this holds."""
+        given = self._given
+        rows = self._search(
+            given.groups_base or "", f"(&{given.groups_filter}{condition})", [given.group_name_attribute]
+        )
+        named = {dn: next(iter(values.values()), [b""])[0].decode(errors="replace") for dn, values in rows}
+        return {dn: name for dn, name in named.items() if name}
+
+    def _search(
+        self, base: str, text: str, attributes: list[str], *, most: int = 0
+    ) -> list[tuple[str, dict[str, list[bytes]]]]:
+        """Entries below `base`; most: that many are enough. Raises DirectoryUnavailable, for an answer that was cut short, too."""
+        with _told():
+            message = self._connection.search_ext(base, ldap.SCOPE_SUBTREE, text, attributes, sizelimit=most)
+            rows: list[Any] = []
+            with suppress(*([ldap.SIZELIMIT_EXCEEDED] if most else [])):
+                while True:
+                    kind, part = self._connection.result(message, all=0, timeout=ANSWER_S)
+                    rows += part
+                    if kind == ldap.RES_SEARCH_RESULT:
+                        break
+        return [(dn, values) for dn, values in rows if dn is not None]  # None: a referral to another directory
+
+
+@contextmanager
+def opened(given: LdapSettings) -> Iterator[LdapDirectory]:
+    """The directory, bound to the account that reads. Raises DirectoryUnavailable."""
+    with _connected(given) as connection:
+        with _told():
+            connection.simple_bind_s(given.bind_dn, given.bind_password)
+        yield LdapDirectory(given, connection)
+
+
+def proves(given: LdapSettings, entry: Entry | None, password: str) -> bool:
+    """Is this the person's password there? Without an entry somebody is asked about who is not there, so that it takes as long.
+
+    Raises DirectoryUnavailable.
+    """
+    if not password:
+        return False
+    nobody = f"{given.username_attribute}={secrets.token_hex(8)},{given.people_base}"
+    with _connected(given) as connection, _told():
+        try:
+            connection.simple_bind_s(entry.dn if entry else nobody, password)
+        except REFUSED:
+            return False
+    return entry is not None
+
+
+@contextmanager
+def _connected(given: LdapSettings) -> Iterator[Any]:
+    """A connection with TLS and a checked certificate, bound to nobody. Raises DirectoryUnavailable."""
+    with _told():
+        connection = ldap.initialize(given.url)
+        for option, value in _options(given):
+            connection.set_option(option, value)
+        if given.url.startswith("ldap://"):
+            connection.start_tls_s()
+    try:
+        yield connection
+    finally:
+        with suppress(ldap.LDAPError):
+            connection.unbind_s()
+
+
+def _options(given: LdapSettings) -> list[tuple[int, Any]]:
+    """In the order in which they are set: the last makes a TLS context of those before."""
+    return [
+        (ldap.OPT_PROTOCOL_VERSION, ldap.VERSION3),
+        (ldap.OPT_REFERRALS, 0),
+        (ldap.OPT_NETWORK_TIMEOUT, CONNECT_S),
+        (ldap.OPT_TIMEOUT, ANSWER_S),
+        (ldap.OPT_X_TLS_REQUIRE_CERT, ldap.OPT_X_TLS_DEMAND),
+        (ldap.OPT_X_TLS_CACERTFILE, str(given.ca or _trusted())),
+        (ldap.OPT_X_TLS_NEWCTX, 0),
+    ]
+
+
+def _trusted() -> str:
+    return next((name for name in SYSTEM_CAS if Path(name).is_file()), certifi.where())
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What keeps a directory from answering, in one sentence."""
+    try:
+        yield
+    except ldap.LDAPError as error:
+        found: dict[str, Any] = error.args[0] if error.args and isinstance(error.args[0], dict) else {}
+        said = ": ".join(str(found[name]) for name in ("desc", "info") if found.get(name)) or str(error)
+        raise DirectoryUnavailable(_("The company directory cannot be asked: %(why)s.") % {"why": said}) from error

@@ -1,0 +1,153 @@
+"""People of the LDAP directory here: at their sign-in, and at each look for who is gone and whose groups changed."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import structlog
+from django.contrib.auth.models import User
+from django.db import connection
+from django.utils.translation import gettext as _
+
+from audit.actions import Action, Outcome
+from audit.record import record
+from authz.claims import MOST_VALUES, VALUE_LENGTH, apply_claims, follow_claims, note_unmapped
+from authz.directory.accounts import Known, create, end, kept_by, resume, update
+from authz.directory.ldap_client import Entry, LdapDirectory, LdapSettings, opened, proves
+from authz.models import Directory, DirectoryAccount
+from copilot_site.lib.errors import Conflict, InvalidInput
+
+log = structlog.get_logger(__name__)
+
+FEW = 5  # accounts that may all be gone at once without anybody asking whether that is meant
+
+
+class MostAreGone(InvalidInput):
+    """More than half of the accounts are gone out there: more likely a wrong filter than a company that closes."""
+
+
+@dataclass
+class Synced:
+    """What one look changed, in accounts. same: nothing was different; failed: their name is taken by another account here."""
+
+    same: int = 0
+    changed: int = 0
+    ended: int = 0
+    resumed: int = 0
+    failed: int = 0
+
+
+def person_of_password(given: LdapSettings, username: str, password: str) -> User | None:
+    """Who signs in with this; made at the first time, and brought to what the directory says at every one.
+
+    None for a wrong password, for nobody, and for a name that an account of ours has. Raises DirectoryUnavailable.
+    """
+    with opened(given) as directory:
+        entry = directory.named(username)
+        if not proves(given, entry, password) or entry is None:
+            return None
+        values = values_of(directory, entry)
+    try:
+        account = _account_of(entry)
+    except (Conflict, InvalidInput) as problem:
+        record(None, Action.SIGN_IN_FAILED, outcome=Outcome.DENY, reason=str(problem), detail={"directory": "ldap"})
+        return None
+    if not account.user.is_superuser:
+        apply_claims(account.user, provider=Directory.LDAP.value, values=values)
+    return account.user
+
+
+def values_of(directory: LdapDirectory, entry: Entry) -> set[str]:
+    """What the mapping of claims is asked for: the names of the person's groups, and `unit=` with each department."""
+    found = directory.groups_of(entry) | {f"unit={unit}" for unit in entry.units}
+    return set(sorted(value for value in found if len(value) <= VALUE_LENGTH)[:MOST_VALUES])
+
+
+def sync(given: LdapSettings, *, even_if_most_are_gone: bool = False) -> Synced | None:
+    """Bring every account of the directory to what it says; None where a look is under way.
+
+    Raises DirectoryUnavailable before anything is changed, MostAreGone.
+    """
+    with _alone() as is_first:
+        if not is_first:
+            return None
+        seen = list(_seen(given))
+        gone = [account for account, entry, _values in seen if entry is None and account.user.is_active]
+        active = sum(account.user.is_active for account, _entry, _values in seen)
+        if len(gone) > max(FEW, active / 2) and not even_if_most_are_gone:
+            sentence = _(
+                "The directory does not find %(gone)s of %(all)s accounts any more; nothing was changed. "
+                "Look at the filter, or say that it is meant: manage.py directory sync --even-if-most-are-gone"
+            )
+            raise MostAreGone(sentence % {"gone": len(gone), "all": active})
+        return _brought(seen)
+
+
+Seen = tuple[DirectoryAccount, Entry | None, set[str]]
+
+
+def _seen(given: LdapSettings) -> Iterator[Seen]:
+    """Each account, with its entry and values; all are read before the first is changed."""
+    with opened(given) as directory:
+        for account in kept_by(Directory.LDAP):
+            entry = directory.known_as(account.external_id)
+            yield account, entry, values_of(directory, entry) if entry else set()
+
+
+def _brought(seen: list[Seen]) -> Synced:
+    done, unmapped = Synced(), set[str]()
+    for account, entry, values in seen:
+        if entry is None:
+            is_ended = end(None, account)
+            follow_claims(account.user, provider=Directory.LDAP.value, values=())
+            done.ended += is_ended
+            done.same += not is_ended
+            continue
+        is_resumed = resume(None, account)
+        try:
+            is_changed = update(None, account, known(entry))
+        except InvalidInput as problem:
+            log.warning("directory.account_not_changed", user=account.user_id, why=str(problem))
+            done.failed += 1
+            continue
+        finally:
+            unmapped |= follow_claims(account.user, provider=Directory.LDAP.value, values=values)
+        done.resumed += is_resumed
+        done.changed += is_changed and not is_resumed
+        done.same += not (is_changed or is_resumed)
+    note_unmapped(Directory.LDAP.value, unmapped)
+    return done
+
+
+def known(entry: Entry) -> Known:
+    """What of an entry an account has; letters that no name may have become `_`, as at the company's sign-in."""
+    username = re.sub(r"[^\w.@+-]", "_", entry.username)
+    return Known(entry.external_id, username, entry.first_name, entry.last_name, entry.email)
+
+
+def _account_of(entry: Entry) -> DirectoryAccount:
+    """The account of this entry, brought to it, or a new one. Raises InvalidInput, Conflict."""
+    rows = DirectoryAccount.objects.filter(directory=Directory.LDAP).select_related("user")
+    account = rows.filter(external_id=entry.external_id).first()
+    if account is None:
+        return create(None, Directory.LDAP, known(entry))
+    if not account.user.is_superuser:
+        resume(None, account)
+        update(None, account, known(entry))
+        account.user.refresh_from_db()
+    return account
+
+
+@contextmanager
+def _alone() -> Iterator[bool]:
+    """Is this the only look at the directory? As long as the block lasts no other one begins."""
+    key = "SELECT {}(hashtextextended('directory sync', 0))"
+    with connection.cursor() as cursor:
+        cursor.execute(key.format("pg_try_advisory_lock"))
+        is_first = bool(cursor.fetchone()[0])
+        try:
+            yield is_first
+        finally:
+            if is_first:
+                cursor.execute(key.format("pg_advisory_unlock"))

@@ -1,0 +1,103 @@
+"""Accounts as resources of SCIM."""
+
+from collections import defaultdict
+from collections.abc import Collection
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import User as Person
+from django.db.models import QuerySet
+
+from authz.directory.accounts import Known, create, end, kept_by, remove, resume, update
+from authz.models import Directory, DirectoryAccount, DirectoryGroup
+from authz.principal import Principal
+from authz.scim.resources import Email, GroupMembership, Name, User
+from authz.scim.versions import meta_of
+
+Row = DirectoryAccount
+
+
+class Accounts:
+    """`Users`. `by`: whose token it is. lookups: attributes in small letters that the database can look for by themselves."""
+
+    lookups = {"username": "user__username__iexact", "externalid": "external_id", "emails.value": "user__email__iexact"}
+
+    def __init__(self, by: Principal) -> None:
+        self._by = by
+
+    def rows(self) -> QuerySet[Row]:
+        return kept_by(Directory.SCIM).order_by("pk")
+
+    def resources(self, rows: Collection[Row], left_out: Collection[str]) -> list[User]:
+        """left_out: attributes that nobody asks for."""
+        groups = {} if "groups" in left_out else _groups_of([row.user_id for row in rows])
+        return [_resource(row, groups.get(row.user_id, [])) for row in rows]
+
+    def create(self, given: User) -> Row:
+        account = create(self._by, Directory.SCIM, _known(given), is_active=given.active is not False)
+        _keep_emails(account, given)
+        return account
+
+    def update(self, row: Row, given: User) -> None:
+        update(self._by, row, _known(given))
+        _keep_emails(row, given)
+        if given.active is False:
+            end(self._by, row)
+        elif given.active:
+            resume(self._by, row)
+
+    def delete(self, row: Row) -> None:
+        remove(self._by, row)
+
+
+def _known(given: User) -> Known:
+    name = given.name or Name()
+    main = max(
+        given.emails or [], key=lambda email: bool(email.primary), default=None
+    )  # the first of those that are as good
+    return Known(
+        external_id=given.external_id or "",
+        username=given.user_name or "",
+        first_name=name.given_name or "",
+        last_name=name.family_name or "",
+        email=(main.value if main else None) or "",
+    )
+
+
+def _keep_emails(account: Row, given: User) -> None:
+    kept: list[dict[str, Any]] = [
+        {"value": email.value, "type": email.type, "primary": email.primary} for email in given.emails or []
+    ]
+    if kept != account.emails:
+        account.emails = kept
+        account.save(update_fields=["emails", "changed_at"])
+
+
+def _resource(row: Row, groups: list[tuple[UUID, str]]) -> User:
+    user = row.user
+    name = Name(given_name=user.first_name or None, family_name=user.last_name or None)
+    made = User(
+        id=str(row.pk),
+        external_id=row.external_id or None,
+        user_name=user.username,
+        name=name if name.given_name or name.family_name else None,
+        active=user.is_active,
+        emails=[Email(**email) for email in row.emails] or None,
+        groups=[_membership(pk, shown) for pk, shown in groups] or None,
+    )
+    made.meta = meta_of(made, "User", row.created_at, row.changed_at)
+    return made
+
+
+def _membership(pk: UUID, shown: str) -> GroupMembership:
+    return GroupMembership.model_validate({"value": str(pk), "$ref": f"Groups/{pk}", "display": shown})
+
+
+def _groups_of(user_ids: Collection[int]) -> dict[int, list[tuple[UUID, str]]]:
+    """Id of a person → ids and names of the groups they are in, of those that SCIM keeps."""
+    kept = dict(DirectoryGroup.objects.values_list("group_id", "pk"))
+    rows = Person.groups.through.objects.filter(user_id__in=user_ids, group_id__in=kept).order_by("group_id")
+    found: defaultdict[int, list[tuple[UUID, str]]] = defaultdict(list)
+    for user_id, group_id, name in rows.values_list("user_id", "group_id", "group__name"):
+        found[user_id].append((kept[group_id], name))
+    return found

@@ -1,0 +1,158 @@
+"""What scim2-server reads and writes: our rows, as the resources of `authz.scim.resources`."""
+
+from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Protocol
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+from scim2_models import (
+    InvalidValueException,
+    NotFoundException,
+    PreconditionFailedException,
+    Resource,
+    ResourceType,
+    ResponseParameters,
+    ScimFilter,
+    SearchRequest,
+    UniquenessException,
+)
+from scim2_models.path.expressions import CompareOperator, Comparison, FilterNode, LogicalExpr, LogicalOperator
+from scim2_server.storage import ScimStorage, SearchPage
+
+from authz.principal import Principal
+from authz.scim.accounts import Accounts
+from authz.scim.groups import Groups
+from copilot_site.lib.errors import Conflict, InvalidInput, NotFound
+
+
+class Kind(Protocol):
+    """Rows that are resources of one type."""
+
+    lookups: dict[str, str]
+
+    def rows(self) -> QuerySet[Any]: ...
+    def resources(self, rows: Collection[Any], left_out: Collection[str]) -> list[Any]: ...
+    def create(self, given: Any) -> Any: ...
+    def update(self, row: Any, given: Any) -> None: ...
+    def delete(self, row: Any) -> None: ...
+
+
+class RowStorage(ScimStorage):
+    """Rows that SCIM keeps, for one request. by: whose token it is."""
+
+    def __init__(self, by: Principal) -> None:
+        self._kinds: dict[str, Kind] = {"User": Accounts(by), "Group": Groups(by)}
+
+    def operation(self) -> AbstractContextManager[None]:
+        return transaction.atomic()
+
+    def get(
+        self,
+        resource_type: ResourceType,
+        resource_id: str,
+        *,
+        response_parameters: ResponseParameters[Any] | None = None,
+    ) -> Resource[Any]:
+        kind = self._kind(resource_type)
+        return _shown(kind, _row(kind, resource_id), _left_out(response_parameters))
+
+    def search(
+        self, resource_types: list[ResourceType], search_request: SearchRequest[Any], *, position: Any = None
+    ) -> SearchPage:
+        """Read page by page where nothing is filtered; a filter narrows what is read as far as the database can tell."""
+        kinds = [self._kind(each) for each in resource_types]
+        start, count = search_request.start_index_0 or 0, search_request.count
+        stop = None if count is None else start + count
+        left_out = _left_out(search_request)
+        if len(kinds) == 1 and search_request.filter is None:
+            rows = kinds[0].rows()
+            return SearchPage(rows.count(), kinds[0].resources(rows[start:stop], left_out))
+        found = [each for kind in kinds for each in _matching(kind, search_request.filter, left_out)]
+        return SearchPage(len(found), found[start:stop])
+
+    def create(self, resource_type: ResourceType, resource: Resource[Any]) -> Resource[Any]:
+        kind = self._kind(resource_type)
+        with _told():
+            row = kind.create(resource)
+        return _shown(kind, row)
+
+    def update(
+        self, resource_type: ResourceType, resource: Resource[Any], *, expected_version: str | None = None
+    ) -> Resource[Any]:
+        kind = self._kind(resource_type)
+        with _told():
+            kind.update(_at(kind, resource.id or "", expected_version), resource)
+        return _shown(kind, _row(kind, resource.id or ""))
+
+    def delete(self, resource_type: ResourceType, resource_id: str, *, expected_version: str | None = None) -> None:
+        kind = self._kind(resource_type)
+        with _told():
+            kind.delete(_at(kind, resource_id, expected_version))
+
+    def _kind(self, resource_type: ResourceType) -> Kind:
+        return self._kinds[str(resource_type.name)]
+
+
+def _row(kind: Kind, resource_id: str, *, locked: bool = False) -> Any:
+    """Raises NotFoundException, the same for what is not there and for what SCIM does not keep."""
+    rows = kind.rows().select_for_update(of=("self",)) if locked else kind.rows()
+    try:
+        row = rows.filter(pk=UUID(resource_id)).first()
+    except ValueError:
+        row = None
+    if row is None:
+        raise NotFoundException(detail=f"There is no {resource_id[:100]!r} here.")
+    return row
+
+
+def _at(kind: Kind, resource_id: str, version: str | None) -> Any:
+    """The row to change, locked, still at this version. Raises NotFoundException, PreconditionFailedException."""
+    row = _row(kind, resource_id, locked=True)
+    meta = _shown(kind, row).meta
+    if version is not None and meta is not None and meta.version != version:
+        raise PreconditionFailedException
+    return row
+
+
+def _shown(kind: Kind, row: Any, left_out: Collection[str] = ()) -> Resource[Any]:
+    shown: Resource[Any] = kind.resources([row], left_out)[0]
+    return shown
+
+
+def _left_out(parameters: ResponseParameters[Any] | None) -> set[str]:
+    return {str(path).lower() for path in (parameters.excluded_attributes if parameters else None) or ()}
+
+
+def _matching(kind: Kind, wanted: ScimFilter[Any] | None, left_out: set[str]) -> list[Resource[Any]]:
+    if wanted is None:
+        return kind.resources(kind.rows(), left_out)
+    asked = str(wanted).lower()
+    rows = kind.rows().filter(**_narrowed(kind, wanted.ast)) if "\\u0000" not in asked else kind.rows().none()
+    read = kind.resources(rows, {name for name in left_out if name not in asked})
+    return [each for each in read if wanted.match(each)]
+
+
+def _narrowed(kind: Kind, node: FilterNode) -> dict[str, str]:
+    """What every row that matches must have, as far as it stands in columns."""
+    if isinstance(node, LogicalExpr) and node.op == LogicalOperator.and_:
+        return {name: value for term in node.terms for name, value in _narrowed(kind, term).items()}
+    if isinstance(node, Comparison) and node.op == CompareOperator.eq and isinstance(node.value, str):
+        name = str(node.attr_path).rpartition(":")[2].lower()
+        if name in kind.lookups:
+            return {kind.lookups[name]: node.value}
+    return {}
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Our errors in the words of SCIM."""
+    try:
+        yield
+    except Conflict as problem:
+        raise UniquenessException(detail=str(problem)) from problem
+    except InvalidInput as problem:
+        raise InvalidValueException(detail=str(problem)) from problem
+    except NotFound as problem:
+        raise NotFoundException(detail=str(problem)) from problem

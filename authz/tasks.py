@@ -1,0 +1,25 @@
+import structlog
+from celery import shared_task
+from django.conf import settings
+
+from copilot_site.lib.errors import CopilotError
+
+log = structlog.get_logger(__name__)
+
+
+@shared_task(name="authz.sync_directory", ignore_result=True)
+def sync_directory() -> None:
+    """Sent by beat where a directory is set up: who is gone there is disabled here, and groups are followed."""
+    if not settings.LDAP:
+        return
+    from authz.directory.ldap_client import LdapSettings
+    from authz.directory.ldap_people import sync
+
+    given = LdapSettings.read()
+    try:
+        done = sync(given) if given else None
+    except CopilotError as problem:
+        log.warning("directory.not_synced", why=str(problem))
+        return
+    if done:
+        log.info("directory.synced", **vars(done))

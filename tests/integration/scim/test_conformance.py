@@ -1,0 +1,32 @@
+"""The public suite of checks for servers of SCIM, against the product's own addresses."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+from django.test.client import ClientHandler
+from scim2_client.engines.wsgi import WSGISCIMClient
+from scim2_tester import Status, check_server
+
+pytestmark = pytest.mark.django_db
+# the suite takes what was removed for unassigned; an account is active or it is not
+ALWAYS_SAID = ["User: check_remove_attribute: Attribute 'active' was not removed"]
+
+
+def site(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    """The site as a WSGI application on the connection of a test."""
+    answer: Any = ClientHandler(enforce_csrf_checks=True)(environ)
+    start_response(f"{answer.status_code} {answer.reason_phrase}", list(answer.items()))
+    return [answer.content]
+
+
+def test_the_public_suite_finds_nothing_that_the_standard_forbids(secret: str) -> None:
+    client = WSGISCIMClient(site, base_url="http://testserver/scim/v2", headers={"Authorization": f"Bearer {secret}"})
+    results = check_server(client)
+    wrong = [
+        f"{each.resource_type}: {each.title}: {each.reason}"
+        for each in results
+        if each.status in {Status.ERROR, Status.CRITICAL, Status.DEVIATION}
+    ]
+    assert wrong == ALWAYS_SAID, "\n".join(wrong)
+    assert sum(each.status is Status.SUCCESS for each in results) >= 40
